@@ -28,10 +28,10 @@ navigation = {
     "docs/guide/index": {
         "Find": ["problems", "names"],
         "By problem": ["ranks", "intervals", "classes", "sequences", "trees", "rankings", "pairs", "graphs", "decisions"],
-        "By update rule": ["perceptron", "passive-aggressive", "gradients", "margins"],
+        "By update rule": ["perceptron", "passive-aggressive", "gradients", "margins", "boosting"],
         "By form of data": ["arrays", "frames", "tokens", "blocks", "kernels", "streams"],
-        "Before and after training": ["tune", "effects", "sets", "counterfactuals"],
-        "In full": ["/docs/how-to-choose", "/docs/presets", "/docs/more-than-one-machine", "/docs/model-files"],
+        "Before and after training": ["tune", "uncertainty", "effects", "sets", "counterfactuals", "export"],
+        "In full": ["/docs/how-to-choose", "/docs/bounds", "/docs/presets", "/docs/more-than-one-machine", "/docs/model-files"],
     },
     "docs/write-a-plugin": ["/docs/architecture", "/examples/README", "/examples/*/README"],
     "docs/api": ["reference/structperc*"],

@@ -211,7 +211,7 @@ ON_THE_COMMAND_LINE = [     # the command, and what it says
     ("predict cusum.model narrow.csv", "narrow.csv has no column 'c'"),
     ("predict tags.model ranks.csv", "ranks.csv is read as csv, but the model was trained on conll or conllu"),
     ("evaluate cusum.model ranks.csv --target a", "labels that the model does not know"),
-    ("evaluate cusum.model ranks.csv --target a", "it knows 1, 2, 3, 4. Name the column of right answers with --target"),
+    ("evaluate cusum.model ranks.csv --target a", "it knows 1, 2, 3, 4. Name the column of right labels with --target"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""AROW (Crammer, Kulesza and Dredze, 2009) with a diagonal covariance: a weight store of one's own, in plain Python."""
+"""AROW (Crammer, Kulesza and Dredze, 2009) with a diagonal covariance: a custom weight store, in plain Python."""
 
 import numpy as np
 
@@ -13,11 +13,11 @@ check_options = {"update": "pa2"}       # and the options that it needs
 class AROW(Weights):
     """w and, for each weight, the precision 1 / Sigma_i: how certain w_i is.
 
-    The rule "pa2" does the rest: it divides the missing margin by norm + 1 / (2C), and `norm` answers v . Sigma v for v = Phi(x, gold) -
+    The rule "pa2" does the rest: it divides the missing margin by norm + 1 / (2C). `norm` returns v . Sigma v for v = Phi(x, gold) -
     Phi(x, y). So r = 1 / (2C), the step is w += beta h Sigma v with beta = 1 / (v . Sigma v + r), and 1 / Sigma_i grows by v_i^2 / r.
     """
 
-    options_used = ("average",)         # decay would be ignored, so the engine refuses it
+    options_used = ("average",)         # decay would be ignored, so the engine raises an error for it
     sum_of_steps = False                # steps pass through Sigma, so no kernel form exists
 
     def __init__(self, r, average=False):

@@ -1,9 +1,9 @@
-"""Overrating costs more than underrating: replaces the loss of cusum and nothing else."""
+"""Overrating costs more than underrating: replaces only the loss of cusum."""
 
 from structperc import Option, hookimpl
 from structperc.components import Loss
 
-options = {"overrating": Option(3.0, help="what a rank too high costs, where a rank too low costs 1")}
+options = {"overrating": Option(3.0, help="cost of a rank too high; too low costs 1")}
 problem = "cusum"
 
 

@@ -1,6 +1,6 @@
 """Argmax and loss of ordinal ranks in Cython, built outside structperc's tree: a start for a compiled plugin.
 
-Methods ending in _c run without the GIL; here they answer what cusum's own parts answer.
+Methods ending in _c run without the GIL. Here they return the same as cusum's own parts.
 """
 from structperc.core.argmax cimport Argmax
 from structperc.core.losses cimport Loss

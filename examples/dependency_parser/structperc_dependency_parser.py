@@ -1,4 +1,4 @@
-"""Dependency parsing: a structure is a tree over the words and the root, word 0; atom word * size + head is the arc between these."""
+"""Dependency parsing: a structure is a tree over the words and the root, word 0. Atom word * size + head is the arc between these."""
 
 from itertools import product
 from math import isqrt
@@ -81,7 +81,7 @@ class ChuLiuEdmonds(Argmax):
 
 
 def best_tree(scores):
-    """The head of each word in the tree of largest score (Chu and Liu 1965, Edmonds 1967); scores[d, h] is that of d headed by h."""
+    """The head of each word in the best tree (Chu and Liu 1965, Edmonds 1967). scores[d, h] is that of d headed by h."""
     heads = scores.argmax(axis=1)
     loop = circle(heads)
     if loop:                                                    # becomes one word, the last one

@@ -1,4 +1,4 @@
-"""Choose disjoint intervals of largest weight: an example is a block of rows, each start, end (half open) and more features."""
+"""Choose disjoint intervals of largest weight. An example is a block of rows, each start, end (half open) and more features."""
 
 from itertools import combinations, pairwise
 
@@ -27,7 +27,7 @@ class DisjointIntervals(Outputs):
 
 
 class WeightedScheduling(Argmax):
-    """best[k] is the best choice among the k intervals that end first; at a tie the one that ends last is left out."""
+    """best[k] is the best choice among the k intervals that end first. A tie leaves out the one that ends last."""
 
     def argmax(self, scores, x):
         start, end = x.rows[:, :2].T

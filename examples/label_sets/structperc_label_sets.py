@@ -1,4 +1,4 @@
-"""Label sets: an example has any of a few labels; a weight for each label and feature, and one for each pair of labels."""
+"""Label sets: an example has any of a few labels. There is a weight for each label and feature, and one for each pair of labels."""
 
 from itertools import combinations
 

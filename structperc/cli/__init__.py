@@ -11,7 +11,7 @@ import traceback
 import warnings
 
 from structperc.cli.stopping import Stops, handled
-from structperc.cli.terminal import say, with_flags
+from structperc.cli.terminal import say_fault, with_flags
 from structperc.errors import DataWarning, ScaleWarning, StructPercError, did_you_mean
 
 
@@ -38,14 +38,14 @@ def main(argv=None) -> int:
             with warnings.catch_warnings():
                 warnings.simplefilter("always", DataWarning)
                 warnings.simplefilter("ignore", ScaleWarning)           # the summary of fit says so
-                warnings.showwarning = lambda message, *_, **__: say(f"{name}: {with_flags(message)}", file=sys.stderr)
+                warnings.showwarning = lambda message, *_, **__: say_fault(name, with_flags(message))
                 code = arguments.run(arguments)
             sys.stdout.flush()
             return code
     except SystemExit as stop:      # argparse has printed the help, the version, or what is wrong
         return stop.code or 0
     except KeyboardInterrupt as stop:
-        say(f"{name}: {str(stop) or 'interrupted'}", file=sys.stderr)
+        say_fault(name, str(stop) or "interrupted")
         return stops.exit_code
     except BrokenPipeError:         # the reader of a pipe has seen enough; nothing may be written at exit either
         drop_output()
@@ -53,7 +53,7 @@ def main(argv=None) -> int:
     except Exception as error:      # also what nobody foresaw ends in a sentence
         if shows_traceback:
             traceback.print_exc()
-        say(f"{name}: {sentence(error)}", file=sys.stderr)
+        say_fault(name, sentence(error))
         drop_unwritable_output()
         return 2
 
@@ -68,7 +68,7 @@ def sentence(error) -> str:
     if isinstance(error, (StructPercError, OSError)):
         return text
     if isinstance(error, MemoryError):
-        return (f"the memory of this machine does not suffice{f' ({text})' if text else ''}; use fewer features or labels, hash them, or "
+        return (f"the memory of this machine does not suffice{f' ({text})' if text else ''}. Use fewer features or labels, hash them, or "
                 f"read the data in parts with fit --stream.")
     if isinstance(error, UnicodeEncodeError):
         return (f"standard output takes text in {error.encoding}, which lacks {error.object[error.start]!r}; write to a file with "

@@ -41,7 +41,7 @@ def of_rows(what, rows, values) -> dict:
     """One column, of what has a number for each row of an example."""
     found = [np.asarray(one, dtype=float).reshape(-1) for one in values]
     if [len(one) for one in found] != rows.sizes().tolist():
-        raise OptionError(f"the {what} of this problem is no number for each row; leave the flag out, and use atom_scores or "
+        raise OptionError(f"the {what} of this problem is no number for each row. Leave the flag out, and use atom_scores or "
                           f"predict_marginals of structperc.Engine.")
     return {what: np.concatenate(found).tolist()}
 

@@ -94,8 +94,8 @@ def training_names(source, plugins) -> tuple[list, list, list]:
                               f"{source.path} has {next(files).layout}.")
     if names is None:
         if not target:
-            raise OptionError(f"{source.path} is CoNLL-U; name the column to predict with --target, one of {', '.join(CONLLU)}, and "
-                              f"--columns for others than {', '.join(CONLLU_DEFAULT)} to learn from.")
+            raise OptionError(f"{source.path} is CoNLL-U; name the column to predict with --target, one of {', '.join(CONLLU)}. "
+                              f"Columns other than {', '.join(CONLLU_DEFAULT)} to learn from need --columns.")
         for name in target:
             check_known(name, CONLLU, "--target", f"the columns of CoNLL-U are {', '.join(CONLLU)}")
         names = [*(name for name in usual.get("columns", CONLLU_DEFAULT) if name not in target), *target]
@@ -149,7 +149,7 @@ def parts_for(engine, source, needs_target=True):
     """The columns that the engine learned from, and the target where it is needed; the first part tells where they are."""
     if any(name in (engine.plugin_options["columns"] or ()) for name in split(source.target or "")):
         raise OptionError(f"--target {source.target!r}: the model learned from this column to predict another; name the column of right "
-                          f"answers, or leave --target out.")
+                          f"labels, or leave --target out.")
     used = None
     with closing(stream_file(source.path, source.conllu, source.rows)) as files:
         for file in files:
@@ -180,13 +180,13 @@ def places_for(engine, source, file, needs_target):
     if target is None and not (conllu and source.columns is None):
         target = next(([name] for name in reversed(places) if name not in used), None)
     if target is None:
-        raise OptionError(f"{path} has the columns {', '.join(places)}; name the one that holds the right answers with --target.")
+        raise OptionError(f"{path} has the columns {', '.join(places)}; name the one with the right labels by --target.")
     for name in target:
         check_known(name, places, "--target", f"the columns of {path} are {', '.join(names)}")
     target_places = [places[name] for name in target]
     if share_of_labels(engine, answers_of(file, target_places)) == 0:
         columns, first = ", ".join(map(repr, target)), answers_of(file, target_places)[0][0]
-        raise OptionError(f"the column {columns} of {path} begins with {first!r:.60} and holds no label that the model knows; name the "
+        raise OptionError(f"the column {columns} of {path} begins with {first!r:.60} and has no label that the model knows. Name the "
                           f"columns of the file with --columns, or the right one with --target.")
     return used_places, target_places
 
@@ -197,8 +197,8 @@ def plain_names(engine, file, used, target) -> list:
         return used
     if file.width == len(used) + 1 and share_of_labels(engine, file.column(-1)) > 0.5:
         return [*used, target or "target"]
-    raise OptionError(f"{file.path} has {file.layout}, but the model reads the columns {', '.join(used)}, after which one of labels "
-                      f"that it knows may stand; name all columns of the file with --columns, _ for those to leave out.")
+    raise OptionError(f"{file.path} has {file.layout}, but the model reads the columns {', '.join(used)}. One more column may have "
+                      f"labels that it knows. Name all columns of the file with --columns, _ for those to leave out.")
 
 
 def share_of_labels(engine, y) -> float:

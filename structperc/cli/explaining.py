@@ -75,7 +75,7 @@ def label_named(engine, text, flag):
     """The label that the text after a flag stands for."""
     labels = getattr(engine, "classes_", None)
     if labels is None or not engine.parts_.outputs.n_labels:
-        raise OptionError(f"{flag} names a label, but the answers of {engine.problem} are no single labels; leave it out.")
+        raise OptionError(f"{flag} names a label, but {engine.problem} does not predict single labels; leave it out.")
     for label in labels.tolist():
         if str(label) == text:
             return label

@@ -45,7 +45,7 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
     if target is None and needs_target:
         with opened_frames(source) as file:
             hint = csv_tables.tokens_hint(file.header)
-            raise OptionError(f"{NAMES[source.format]} file needs --target NAME, the column of right answers; {file.name} has "
+            raise OptionError(f"{NAMES[source.format]} file needs --target NAME, the column of right labels; {file.name} has "
                               f"{', '.join(map(repr, file.header))}.{hint}")
     as_text = reader.text_columns if getattr(reader, "reads_tables", False) else None
     return frame_parts(source, target=target, weight=weight, group=group, features=features, text_labels=text_labels, as_text=as_text,
@@ -78,8 +78,8 @@ def parts_for(engine, arguments, needs_target=True, rows=None, keep=()):
     """Data with the columns that the engine was trained with, found by name where it knows names, so many rows at a time."""
     of_columns = column_files.reads_columns(engine)
     if not of_columns and getattr(engine.parts_.reader, "named", False):
-        raise OptionError(f"the model was trained in Python on tokens with named features, which {arguments.data} cannot hold; use "
-                          f"Engine.load there, or train one on files of columns.")
+        raise OptionError(f"the model was trained in Python on tokens with named features, and {arguments.data} has none. Use "
+                          f"Engine.load in Python, or train a model on files of columns.")
     source = Source.named(arguments, "conll" if of_columns else None, rows, engine.notes.get("data"))
     if of_columns != source.has_columns:
         takes = " or ".join(columns.FORMATS if of_columns else tables.FORMATS)
@@ -108,8 +108,8 @@ def read_for(engine, arguments, **options):
 def refuse_intervals(table, outputs, problem) -> None:
     """Only outputs of which part may be known, in an order, are learned from intervals."""
     if getattr(table.y, "ndim", 1) == 2 and not (outputs.partial_gold and outputs.ordered):
-        raise OptionError(f"--target names two columns, the ends of intervals of ranks, but {problem} learns from right answers alone; "
-                          f"name one column, or fit a problem that takes intervals.")
+        raise OptionError(f"--target names two columns, the ends of intervals of ranks, but {problem} needs single labels. Name one "
+                          f"column, or fit a problem for intervals, such as interval-pa.")
 
 
 def exact_rows(y):

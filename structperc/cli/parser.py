@@ -28,7 +28,7 @@ from structperc.cli.helping import WIDTH
 from structperc.cli.new import KINDS
 from structperc.cli.settings import unknown_argument
 from structperc.cli.table_flags import split
-from structperc.cli.terminal import printable
+from structperc.cli.terminal import say_fault
 from structperc.engine.exports import ENDINGS, FORMATS
 from structperc.errors import did_you_mean
 from structperc.files.conll import FORMATS as COLUMN_FORMATS
@@ -239,7 +239,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message):
         link = " See" if message.endswith((".", "?")) else "; see"
-        self.exit(2, printable(f"{self.prog}: {message}{link} {self.prog} --help") + "\n")
+        say_fault(self.prog, f"{message}{link} {self.prog} --help")
+        self.exit(2)
 
 
 def path(text) -> str:

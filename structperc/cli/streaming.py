@@ -136,7 +136,7 @@ def again(source, flags, what) -> None:
     """Refuses data that cannot be read once more."""
     if not can_be_read_again(source.path):
         remedy = f"; name them with {flags}" if flags else ""
-        raise OptionError(f"--stream finds out {what} by a pass before the training, but {name_of(source.path)} can be read only once"
+        raise OptionError(f"--stream needs a pass over the data to find {what}. But {name_of(source.path)} can be read only once"
                           f"{remedy}, or save the data to a file.")
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
+import shutil
 import sys
+import textwrap
 
 from structperc.core.markup import aligned, printable
 from structperc.errors import MissingExtra
@@ -16,6 +19,8 @@ FLAGS = {       # what a message asks for, and the flag of `fit`
     "groups=": "--group COLUMN, or --group qid of an svmlight file",
     "give the pair of its lowest": "two columns, --target LOWEST,HIGHEST",
 }
+
+COLOURS = {"red": 31, "blue": 34}
 
 LOOKALIKES = {"█": "#", "─": "-", "│": "|", "┼": "+", "●": "o", "←": "<", "→": ">", "…": "~"}
 
@@ -51,7 +56,7 @@ def encodable(text, file) -> str:
 def say_table(rows, plain=None, file=None) -> None:
     """Prints a table, its head first: ruled on a terminal where rich is installed, unless NO_COLOR is set; else as plain lines."""
     file = sys.stdout if file is None else file
-    if not file.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    if not coloured(file):
         say(*(aligned(rows) if plain is None else plain), file=file)
         return
     try:
@@ -70,11 +75,36 @@ def say_table(rows, plain=None, file=None) -> None:
 
 
 def say_drawn(*lines, file=None) -> None:
-    """Prints lines with bars and rules; where the encoding lacks these, with letters that look like them."""
+    """Prints lines with bars and rules. Bars are blue right of the rule and red left of it; letters replace what the encoding lacks."""
     file = sys.stdout if file is None else file
     encoding = getattr(file, "encoding", None) or "utf-8"
-    lacking = any(letter.encode(encoding, "replace") == b"?" for letter in LOOKALIKES)
-    say(*(line.translate(str.maketrans(LOOKALIKES)) if lacking else line for line in lines), file=file)
+    if any(letter.encode(encoding, "replace") == b"?" for letter in LOOKALIKES):
+        say(*(line.translate(str.maketrans(LOOKALIKES)) for line in lines), file=file)
+        return
+    for line in lines:
+        rule = line.find("│")
+        print(re.sub("█+", lambda bar, rule=rule: styled(bar[0], "blue" if bar.start() > rule else "red", file), encodable(line, file)),
+              file=file, flush=True)
+
+
+def say_fault(name, message) -> None:
+    """Prints what is wrong: on one line, on a terminal in lines of its width and the name in colour."""
+    file = sys.stderr
+    text = encodable(message, file)
+    if file.isatty():
+        text = textwrap.fill(f"{name}: {text}", shutil.get_terminal_size().columns, subsequent_indent="  ", break_long_words=False,
+                             break_on_hyphens=False)[len(name) + 2:]
+    print(f"{styled(f'{name}:', 'red', file)} {text}", file=file, flush=True)
+
+
+def coloured(file) -> bool:
+    """Whether a file is a terminal with colours, and NO_COLOR is not set."""
+    return file.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def styled(text, colour, file) -> str:
+    """A text in bold and in colour, if the file shows colours."""
+    return f"\x1b[1;{COLOURS[colour]}m{text}\x1b[0m" if coloured(file) else text
 
 
 class Shown:

@@ -46,7 +46,7 @@ def fit(arguments) -> int:
     files = sharded.sources_of(source, arguments)
     source = files[0]
     if arguments.rows != PART_ROWS and not arguments.stream:
-        raise OptionError("--rows says how much --stream reads at a time; add --stream, or leave --rows out.")
+        raise OptionError("--rows sets how much --stream reads at a time; add --stream, or leave --rows out.")
     if source.has_columns:
         settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin])
         classes = None if classes is None else column_files.split(arguments.classes)
@@ -132,7 +132,7 @@ def summary(engine, arguments, facts) -> list[str]:
     lines["mistakes"] = f"{shorten(engine.mistakes_)} per epoch; the last is {engine.mistakes_[-1] / facts.examples:.1%} of the {kind}"
     constant = constant_of(engine, facts)
     if constant is not None:
-        lines["constant"] = (f"the answer {constant['answer']} alone is mistaken on {constant['mistakes'] / facts.examples:.1%} of "
+        lines["constant"] = (f"always predicting {constant['answer']} is wrong on {constant['mistakes'] / facts.examples:.1%} of "
                              f"the {kind}")
     if hasattr(engine, "gap_"):
         lines["gap"] = f"{engine.gap_:.3g} at most above the optimum, of an objective of {engine.objective_:.6g}"
@@ -206,7 +206,7 @@ def next_steps(engine, arguments, facts) -> list[str]:
         elif switches:
             steps.append(f"mistakes have levelled off, so that more epochs change little: add {' '.join(switches)}")
         else:
-            steps.append("mistakes have levelled off: noise is left, or what other features or a kernel could tell")
+            steps.append("mistakes have levelled off: the rest is noise, or needs other features or a kernel")
     if facts.scale > SCALE_RATIO and engine.model_.scaling is None and scales(engine):
         steps.append(f"the largest standard deviation of a column is {facts.scale:.0f} times the smallest: add --set scale=true")
     return steps

@@ -112,8 +112,8 @@ def refuse_strangers(engine, table, path) -> None:
     unseen = metrics.unseen_labels(table.y.tolist(), labels)
     if unseen:
         known = f"{', '.join(map(str, labels[:10]))}{', ...' * (len(labels) > 10)}"
-        raise DataError(f"the target of {path} holds labels that the model does not know, {counted(unseen, 'row')}; it knows {known}. "
-                        f"Name the column of right answers with --target, or leave these rows out.")
+        raise DataError(f"the target of {path} has labels that the model does not know, {counted(unseen, 'row')}; it knows {known}. "
+                        f"Name the column of right labels with --target, or leave these rows out.")
 
 
 def details_of(engine, table, predicted, measures) -> dict:

@@ -35,5 +35,4 @@ from structperc.solvers.segments import k_best_segments as k_best_segments
 from structperc.solvers.segments import segment_marginals as segment_marginals
 from structperc.solvers.segments import segment_max_marginals as segment_max_marginals
 from structperc.solvers.segments import segment_scores as segment_scores
-from structperc.solvers.spanning_trees import max_spanning_tree as max_spanning_tree
 from structperc.solvers.sparse_arborescences import max_sparse_arborescence as max_sparse_arborescence

@@ -320,7 +320,7 @@ def test_rows_of_numbers_in_groups_are_tokens_too(run):
     ([*NAMED[:2], "word,word,chunk"], "two columns of train.txt are named 'word'"),
     ([*NAMED[:2], "_,_,chunk"], "there is no column to learn from, only the target 'chunk'; name one at least with --columns"),
     ([*NAMED[:2], ""], "there is no column to learn from; name one at least"),
-    (["train.txt"], "needs --target NAME, the column of right answers; train.txt has 'The DT B-NP'. If it has one token in each line"),
+    (["train.txt"], "needs --target NAME, the column of right labels; train.txt has 'The DT B-NP'. If it has one token in each line"),
     ([*NAMED, "--target", ""], "--target '': there is no such column; --columns names word, pos, chunk."),
     (["train.txt", "--target", "chunk"], "has no column 'chunk'; its columns are 'The DT B-NP'. If it has one token in each line, name"),
     (["train.conllu", "--columns", "form,tag"], "choose some of those of CoNLL-U by name"),
@@ -352,18 +352,18 @@ def test_wrong_usage_is_one_sentence_and_exit_code_2(run, arguments, message):
 
 @pytest.mark.parametrize(("command", "content", "arguments", "message"), [
     ("predict", "a b c d\n", [],
-     "new.txt has 4 cells in each line (the first token is 'a b c d'), but the model reads the columns word, pos, after which one of "
-     "labels that it knows may stand; name all columns of the file with --columns"),
+     "new.txt has 4 cells in each line (the first token is 'a b c d'), but the model reads the columns word, pos. One more column may "
+     "have labels that it knows. Name all columns of the file with --columns"),
     ("predict", "The B-NP DT\n", [], "but the model reads the columns word, pos"),      # no label of the model stands last
     ("predict", "a b\n", ["--columns", "word,tag"],
      "the model reads the column 'pos': there is no such column; the columns of new.txt are word, tag; --columns names them."),
     ("predict", CONLLU, ["--format", "conllu"], "the model reads the column 'word'"),
     ("predict", TEST, ["--format", "csv"], "new.txt is read as csv, but the model was trained on conll or conllu"),
     ("predict", TEST, ["--group", "word"], "for which --group means nothing"),
-    ("evaluate", "a b\n", [], "new.txt has the columns word, pos; name the one that holds the right answers with --target."),
+    ("evaluate", "a b\n", [], "new.txt has the columns word, pos; name the one with the right labels by --target."),
     ("evaluate", TEST, ["--target", "pos"], "--target 'pos': the model learned from this column to predict another; name the column of"),
     ("evaluate", "a b\n", ["--target", "chunk"], "--target 'chunk': there is no such column; the columns of new.txt are word, pos"),
-    ("evaluate", TEST, ["--columns", "word,chunk,pos"], "'chunk' of new.txt begins with 'DT' and holds no label that the model knows"),
+    ("evaluate", TEST, ["--columns", "word,chunk,pos"], "'chunk' of new.txt begins with 'DT' and has no label that the model knows"),
     ("plot", TEST, [], "predicts no ranks; leave it out"),
 ])  # fmt: skip
 def test_data_that_do_not_suit_the_model_are_refused(fitted, run, command, content, arguments, message):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from plain import Engine
 
-from structperc.cli.terminal import say_table
+from structperc.cli.terminal import say_drawn, say_fault, say_table
 from structperc.metrics import compare
 
 ROWS = [["measure", "a"], ["[red]error", "\x1b[31m0.5"]]
@@ -51,6 +51,27 @@ def test_tables_are_ruled_on_terminals_alone(monkeypatch, variables, ruled):
     say_table(ROWS, file=pipe)
     assert pipe.getvalue() == "     measure            a\n  [red]error  \\x1b[31m0.5\n"
     assert ("─" in terminal.getvalue()) == ruled and "[red]error" in terminal.getvalue() and "\\x1b[31m0.5" in terminal.getvalue()
+
+
+@pytest.mark.parametrize(("variables", "shown"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_bars_and_errors_have_colour_on_terminals_only(monkeypatch, variables, shown):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "40")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    terminal, pipe = Terminal(), io.StringIO()
+    for file in (terminal, pipe):
+        say_drawn("bmi    │ ██ +2", "age  █ │    -1", file=file)
+    assert pipe.getvalue() == "bmi    │ ██ +2\nage  █ │    -1\n"
+    assert ("│ \x1b[1;34m██\x1b[0m +2" in terminal.getvalue()) == ("\x1b[1;31m█\x1b[0m │" in terminal.getvalue()) == shown
+    for file in (terminal, pipe):
+        monkeypatch.setattr(sys, "stderr", file)
+        say_fault("structperc fit", f"no such \x1b[31mplugin{', a plugin' * 9}")
+    assert pipe.getvalue().endswith(f"structperc fit: no such \\x1b[31mplugin{', a plugin' * 9}\n")
+    lines = terminal.getvalue().split("\n")[2:]
+    assert lines[0].startswith("\x1b[1;31mstructperc fit:\x1b[0m no such \\x1b") == shown
+    assert all(len(line) <= 40 for line in lines[1:]) and len(lines) == 5
 
 
 def test_without_rich_a_terminal_has_plain_tables(monkeypatch):

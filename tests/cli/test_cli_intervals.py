@@ -82,10 +82,10 @@ def test_the_commands_that_fit_recommends_work(data, run):
 @pytest.mark.parametrize("problem", ["cusum", "prank", "multiclass"])
 def test_problems_that_take_no_intervals_say_so(data, run, problem):
     code, _, err = fit(run, "train.csv", problem=problem)
-    assert code == 2 and f"{problem} learns from right answers alone; name one column" in err and err.count("\n") == 1
+    assert code == 2 and f"{problem} needs single labels. Name one column" in err and err.count("\n") == 1
     fit(run, "exact.csv", problem=problem, target="least")
     code, _, err = run("evaluate", "my.model", "exact.csv", "--target", "least,most")
-    assert code == 2 and f"{problem} learns from right answers alone" in err
+    assert code == 2 and f"{problem} needs single labels" in err
 
 
 @pytest.mark.parametrize(("target", "sentence"), [

@@ -200,8 +200,8 @@ def test_pipes_are_learned_from_in_one_pass(run):
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--set", "epochs=2", "--classes", "1,2,3"], "epochs=2: standard input can be read only once; leave epochs out, or save"),
-    ([], "--stream finds out labels by a pass before the training, but standard input can be read only once; name them with --classes"),
-    (["--format", "svmlight"], "finds out the number of features by a pass"),
+    ([], "--stream needs a pass over the data to find labels. But standard input can be read only once; name them with --classes"),
+    (["--format", "svmlight"], "needs a pass over the data to find the number of features"),
     (["--format", "conll", "--columns", "a,b", "--classes", "x"], "with --classes A,B,C and --set n_hashed=1048576"),
 ])  # fmt: skip
 def test_what_needs_a_second_reading_is_refused_before_the_first(run, monkeypatch, arguments, message):

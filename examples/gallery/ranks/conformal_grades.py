@@ -2,10 +2,11 @@
 How sure is this grade?
 =======================
 
-A ranker answers with one grade, and some answers deserve less trust than others. :class:`~structperc.estimators.OrdinalConformal`
-surrounds any ranker and answers with an interval of grades. It promises that the interval holds the right grade as often as you
-ask, whatever the data are, as long as new rows are drawn like the old ones. Probabilities make no such promise. Here are both on
-944 answers to a survey of the year 1996: where do people place themselves between the parties, on seven ranks?
+A ranker predicts one grade, and some predictions are less certain than others. :class:`~structperc.estimators.OrdinalConformal`
+returns an interval of grades for any ranker. You choose how often the interval contains the right grade (prediction intervals,
+conformal prediction). The coverage is guaranteed for any data, if new rows are drawn like the old ones. Probabilities have no such
+guarantee. This page compares both on a survey of 944 people in 1996. Where do people place themselves between the parties, on seven
+ranks?
 """
 
 import matplotlib.pyplot as plt
@@ -32,8 +33,7 @@ def narrowest(probabilities, coverage):
 
 
 # %%
-# Ten splits, three levels of coverage. The rivals believe in probabilities: in those of the same ranker, and in those of a logistic
-# regression.
+# Ten splits, three levels of coverage. The rivals use probabilities: those of the same ranker, and those of a logistic regression.
 
 asked = [0.6, 0.75, 0.9]
 found = {"OrdinalConformal(PRank)": [], "PRank's own probabilities": [], "logistic regression's": []}
@@ -51,9 +51,9 @@ for name, rows in found.items():
     print(name, *(f"asked {c:.0%}, held {held:.1%}, {width:.1f} ranks wide" for c, held, width in means), sep="\n   ")
 
 # %%
-# A ranker's own probabilities are far too sure of themselves, the logistic regression's err on the careful side. Only the first
-# comes with a promise. On the left eighty people, sorted by their intervals at a coverage of 90 %; the dots are their own answers,
-# filled where the interval holds them. On the right what was asked for and what was got, a mark for each split.
+# The ranker's probabilities are far too sure, and those of the logistic regression too careful. Only the conformal intervals have a
+# guarantee. On the left are eighty people, sorted by their intervals at a coverage of 90 %. A dot is the true rank, filled if the
+# interval contains it. On the right you see the coverage asked for and the coverage measured, a mark for each split.
 
 intervals = sure.predict_interval(X_test)[:80]
 order, truth = np.lexsort(intervals.T), y_test[:80]
@@ -62,16 +62,15 @@ left.vlines(range(80), *(intervals[order].T + [[-0.25], [0.25]]), color="#56B4E9
 held = ((intervals[:, 0] <= truth) & (truth <= intervals[:, 1]))[order]
 left.scatter(np.arange(80), truth[order], c=np.where(held, "black", "white"), s=14, edgecolors="black", zorder=3)
 left.set(xlabel="held-out people", yticks=[0, 3, 6], yticklabels=["strong\nDemocrat", "independent", "strong\nRepublican"])
-left.set_title(f"Intervals hold {held.sum()} of 80 answers")
+left.set_title(f"Intervals contain {held.sum()} of 80 true ranks")
 for (name, rows), shift, look, colour in zip(found.items(), (-0.015, 0, 0.015), "oxs", ("#0072B2", "#D55E00", "#E69F00"), strict=True):
     levels, covered, _ = np.transpose(rows)
     right.plot(levels + shift, covered, look, color=colour, label=name, alpha=0.8, markersize=5)
 right.plot([0.55, 0.95], [0.55, 0.95], color="0.5", linewidth=1)
-right.set(xlabel="coverage asked for", ylabel="answers that the intervals hold", title="The line is the promise")
+right.set(xlabel="coverage asked for", ylabel="true ranks inside their intervals", title="The line is the promise")
 right.legend(fontsize="small")
 plt.show()
 
 # %%
-# **What to try next.** The promise holds on average over people, not for each kind of person; a better ranker gets narrower
-# intervals. On a stream, ``partial_calibrate`` with ``decay`` follows a world that changes: see "How sure?" in
-# :doc:`/docs/how-to-choose`.
+# **What to try next.** The promise is about the average over people, not about each kind of person. A better ranker has narrower
+# intervals. On a stream that drifts, use ``partial_calibrate`` with ``decay``: see :doc:`/docs/guide/uncertainty`.

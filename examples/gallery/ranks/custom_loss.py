@@ -2,11 +2,11 @@
 Missing a severe case is worse than a false alarm. How do I say so?
 ===================================================================
 
-A mistake costs what you say it costs. Here a patient is mild, moderate or severe (442 people with diabetes, scikit-learn's data),
-and a grade too low costs several times as much as a grade too high. The cost is a class of five lines, a
-:class:`~structperc.components.Loss`, and every trainer takes it. In batch, support vectors weigh each threshold by what it costs to
-be on its wrong side; online, passive-aggressive steps demand a larger margin. The rival is the textbook's way, a logistic
-regression whose probabilities decide for the least expected cost.
+You choose what a mistake costs (custom loss, cost-sensitive learning). Here a patient is mild, moderate or severe: 442 people with
+diabetes, scikit-learn's data. A grade too low costs several times as much as a grade too high. The cost is a class of five lines, a
+:class:`~structperc.components.Loss`, and every trainer accepts it. In batch, support vectors weigh each threshold by the cost of its
+wrong side. Online, passive-aggressive updates require a larger margin. The rival is the textbook's way: a logistic regression whose
+probabilities choose the least expected cost.
 """
 
 import matplotlib.pyplot as plt
@@ -59,9 +59,9 @@ for name, found in zip(names, paid, strict=True):
     print(f"{name:27} cost of a patient:", *(f"{cost}: {mean:.2f}" for cost, mean in zip(costs, found.mean(axis=1), strict=True)), sep="  ")
 
 # %%
-# One number in the loss moves the model along the curve from "seldom a false alarm" to "hardly anybody is missed". All three
-# learners walk on the same curve. The support vectors follow the cost to its end, nearly as cheaply as the logistic regression. A
-# larger margin stops short from 4 on: the patients overlap too much to leave that margin.
+# One number in the loss moves the model along a curve. At one end there is seldom a false alarm, at the other hardly anybody is
+# missed. All three learners have the same curve. The support vectors follow the cost to its end, nearly as cheaply as the logistic
+# regression. A larger margin has no further effect from 4 on: the patients overlap too much for that margin.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained")
 for row, (name, colour, look) in enumerate(zip(names, ["#0072B2", "#E69F00", "#D55E00"], ["o-", "^-.", "s--"], strict=True)):
@@ -77,5 +77,5 @@ plt.show()
 
 # %%
 # **What to try next.** A table does the same without a class, ``loss=[[0, 1, 2], [4, 0, 1], [8, 4, 0]]``: rows are gold labels.
-# Losses of sentences, trees and rankings are made likewise: :doc:`/docs/write-a-plugin`. Rare grades are another matter, see
-# weights in :doc:`/docs/how-to-choose`.
+# You define losses of sentences, trees and rankings in the same way: :doc:`/docs/write-a-plugin`. For rare grades use weights:
+# :doc:`/docs/guide/classes`.

@@ -2,11 +2,11 @@
 Which grade will this patient have in a year?
 =============================================
 
-Ten measurements of 442 people with diabetes are known, and how far the disease had come a year later, here cut into five grades of
-equal size. Grades are ordered: 2 instead of 1 is a small error, 5 instead of 1 a large one. A classifier does not know that, and a
-regression believes that all steps are equally wide. :class:`~structperc.estimators.CuSumRank` and
-:class:`~structperc.estimators.PRank` learn an order and nothing else. This page compares the four on patients they have not seen,
-and then shows what a ranker has learned.
+The data are ten measurements of 442 people with diabetes, and the progress of the disease after a year. The progress is cut into
+five grades of equal size. Grades are ordered (ordinal regression): 2 instead of 1 is a small error, 5 instead of 1 a large one. A
+classifier ignores the order, and a regression assumes that all steps are equally wide. :class:`~structperc.estimators.CuSumRank` and
+:class:`~structperc.estimators.PRank` use the order only. This page compares the four on new patients, and then shows what a ranker
+has learned.
 """
 
 import matplotlib.pyplot as plt
@@ -46,9 +46,9 @@ for name, found in errors.items():
     print(f"{name:28} {np.mean(found):.3f} grades off, standard error {np.std(found, ddof=1) / np.sqrt(10):.3f}")
 
 # %%
-# The left picture shows these errors, a small dot for each split. The right one shows the last split through the eyes of ``PRank``:
-# one score for each patient, and four thresholds that cut it into grades. Neighbouring grades overlap, so no learner can be right
-# about everybody.
+# The left picture shows these errors, a small dot for each split. The right one shows the model of ``PRank`` on the last split: one
+# score for each patient, and four thresholds that cut it into grades. Neighbouring grades overlap, so no model can be right about
+# everybody.
 
 ranker = PRank(random_state=0).fit(X_train, y_train)            # scales the columns by itself
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained", width_ratios=[1, 1.2])
@@ -61,11 +61,10 @@ plot_thresholds(ranker, X_test, y_test, ax=right)
 plt.show()
 
 # %%
-# Why this grade? Bars to the right speak for the grade that was chosen, bars to the left for its rival.
+# Why this grade? Bars to the right favour the predicted grade, bars to the left the runner-up.
 
 structperc.explain(ranker, X_test.iloc[0])
 
 # %%
 # **What to try next.** ``update="pa1"`` with several ``C`` in a grid search, a ``kernel="rbf"``, or boosted stumps:
-# :doc:`/docs/how-to-choose` compares them. :class:`~structperc.estimators.ScoreCard` rewrites a ranker as a table of points to add
-# up by hand.
+# :doc:`/docs/guide/ranks` compares them. :class:`~structperc.estimators.ScoreCard` turns a ranker into an integer points table.

@@ -2,11 +2,11 @@
 Three graders disagree. Which grade should a model learn from?
 ==============================================================
 
-Somebody's party identification has seven ranks, from strong Democrat to strong Republican (944 answers to a survey of the year
-1996). Suppose that the answer itself is unknown, and that three graders guessed it. The usual ways out are to average the graders,
-or to throw away what they disagree about. :class:`~structperc.estimators.IntervalPA` learns from the interval between the lowest
-and the highest grader instead: a prediction inside the interval is right, and a narrow interval says more than a wide one. The
-graders of this page are made up, the answers are real.
+Party identification has seven ranks, from strong Democrat to strong Republican: a survey of 944 people in 1996. Suppose that the
+true rank is unknown, and that three graders guessed it (annotator disagreement). The usual ways are to average the graders, or to
+drop the rows on which they disagree. :class:`~structperc.estimators.IntervalPA` learns from the interval between the lowest and the
+highest grade instead. A prediction inside the interval is right, and a narrow interval has more information than a wide one. The
+graders of this page are synthetic, the ranks are real.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ X, y = survey[["TVnews", "selfLR", "ClinLR", "DoleLR", "age", "educ", "income", 
 
 
 def graders(y, slips, random):
-    """Three guesses of each answer: a grader is off by a rank or more with the probability ``slips``."""
+    """Three guesses of each rank: a grader is off by a rank or more with the probability ``slips``."""
     off = random.choice([-2, -1, 1, 2], (len(y), 3), p=[0.15, 0.35, 0.35, 0.15]) * (random.random((len(y), 3)) < slips)
     return np.clip(y[:, None] + off, 0, 6)
 
@@ -39,7 +39,7 @@ def ways_to_learn(grades):
 
 
 # %%
-# The same learner gets each kind of label. Held-out people are compared with their own answers, which no learner has seen.
+# The same learner gets each kind of label. Predictions for held-out people are compared with their true ranks.
 
 slips = [0.1, 0.3, 0.5, 0.7, 0.9]
 errors = {}
@@ -48,15 +48,15 @@ for seed in range(4):
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=1 / 3, random_state=seed)
     for k, slip in enumerate(slips):
         ways = ways_to_learn(graders(y_train, slip, random))
-        for name, (rows, labels) in {**ways, "the answers themselves": (slice(None), np.column_stack([y_train, y_train]))}.items():
+        for name, (rows, labels) in {**ways, "the true ranks": (slice(None), np.column_stack([y_train, y_train]))}.items():
             model = IntervalPA(classes=range(7), random_state=seed).fit(X_train[rows], labels)
             errors.setdefault(name, np.zeros((len(slips), 4)))[k, seed] = mean_absolute_error(y_test, model.predict(X_test))
 for name, found in errors.items():
     print(f"{name:24}", *(f"{error:.3f}" for error in found.mean(axis=1)))
 
 # %%
-# The mean of the graders does about as well here, since their errors cancel. Throwing away what they disagree about costs most: the
-# more they disagree, the fewer rows are left.
+# The mean of the graders does about as well here, since their errors cancel. Dropping rows costs most: the more the graders disagree,
+# the fewer rows are left.
 
 figure, ax = plt.subplots(figsize=(7.5, 4.5), layout="constrained")
 looks = zip(["#0072B2", "#E69F00", "#D55E00", "black"], ["o-", "s--", "^-.", ":"], strict=True)
@@ -67,6 +67,5 @@ ax.legend(title="the learner was given")
 plt.show()
 
 # %%
-# **What to try next.** Labels may also be open at an end, ``(3, None)`` is "at least 3"; the section on intervals in
-# :doc:`/docs/how-to-choose` says what else counts. :func:`~structperc.metrics.interval_absolute_error` measures predictions where
-# only intervals are known.
+# **What to try next.** Labels may also be open at an end: ``(3, None)`` is "at least 3". :doc:`/docs/guide/intervals` has more. If
+# you have only intervals, measure predictions by :func:`~structperc.metrics.interval_absolute_error`.

@@ -2,11 +2,11 @@
 Can a small head on frozen embeddings judge my texts?
 =====================================================
 
-An embedding of a text is given and stays as it is; what is learned on top of it is small. Judges either give marks from 1 to 5, or
-compare two texts: "a is much better", "slightly better", "about equal" and the reverse. Both are ordered labels. A head for marks
-is a ranker on embeddings; a head for comparisons is a ranker on differences of two embeddings, and its direction scores single
-texts again. The texts are 550 paragraphs of Python's manual. The judge is made up: a readability formula (Flesch) with slips. The
-embedding is a counted one; any other fits in the same lines.
+The embeddings of the texts are fixed. You train only a small model on top of them (reward model, preference learning). Judges
+either give marks from 1 to 5, or compare two texts: "a is much better", "slightly better", "about equal" and the reverse. Both are
+ordered labels. A head for marks is a ranker on embeddings. A head for comparisons is a ranker on differences of two embeddings. Its
+direction then scores single texts. The texts are 550 paragraphs of Python's manual. The judge is synthetic: a readability formula
+(Flesch) with slips. The embedding is a counted one. You can use any other in the same lines.
 """
 
 import re
@@ -43,7 +43,7 @@ E = StandardScaler().fit_transform(embedding.fit_transform(texts))
 
 # %%
 # Ten judges give marks and comparisons, each with slips. 400 texts may be judged, 150 are new. How well does each head order the
-# new ones? A regression on marks is a rival, and so is a head that hears "better" or "worse" alone.
+# new ones? A regression on marks is a rival, and so is a head that gets only "better" or "worse".
 
 sizes, found = [50, 100, 200, 400, 800], {}
 for judge in range(10):
@@ -67,8 +67,8 @@ for name, agreement in found.items():
     print(f"{name:30}", *(f"{n} judgements: {value:.3f}" for n, value in zip(sizes, agreement, strict=True)), sep="   ")
 
 # %%
-# "Slightly" and "much" are worth asking for: with five grades a comparison teaches more than with two. Marks cost no more here,
-# because the made-up judge uses the scale evenly; people often do not.
+# "Slightly" and "much" are worth asking for: a comparison in five grades has more information than one in two. Marks cost no more
+# here, because the synthetic judge uses the scale evenly; people often do not.
 
 figure, ax = plt.subplots(figsize=(7, 4.4), layout="constrained")
 looks = zip(found.items(), ("#0072B2", "#D55E00", "#009E73", "#CC79A7"), ("o-", "s--", "^-", "v:"), strict=True)

@@ -2,10 +2,10 @@
 What would have made this grade lower?
 ======================================
 
-A patient gets the second highest of five grades, and asks what would have to differ for a lower one. There are many answers, and most ask
-for more than is needed. :func:`structperc.counterfactual` finds the smallest one, in standard deviations, and proves that no smaller one
-exists. Age and sex stay as they are, and no value leaves the range of the data. The patients are those of scikit-learn's diabetes
-data: ten measurements of 442 people, and how far the disease had come a year later.
+A patient gets the second highest of five grades. What would have to differ for a lower one (counterfactual explanation)? Many
+changes do, and most are larger than necessary. :func:`structperc.counterfactual` finds the smallest one, in standard deviations, and
+proves that no smaller one exists. Age and sex stay as they are, and no value leaves the range of the data. The patients are those of
+scikit-learn's diabetes data: ten measurements of 442 people, and the progress of the disease after a year.
 """
 
 import matplotlib.pyplot as plt
@@ -34,8 +34,8 @@ print(f"{len(many.changes)} columns change with norm='l2', the largest by {max(c
 few.to_frame()
 
 # %%
-# Body mass index and blood pressure are what a patient can work on. With these two alone some patients have no way to grade 2, which is
-# proved as well.
+# A patient can change body mass index and blood pressure. With only these two, some patients have no way to grade 2. This is proved as
+# well.
 
 others = [name for name in X if name not in ("bmi", "bp")]
 found = [structperc.counterfactual(ranker, new.iloc[i], 2, fixed=others, bounds=bounds) for i in np.flatnonzero(grades > 2)[:40]]
@@ -57,7 +57,7 @@ ax.autoscale_view()
 plt.show()
 
 # %%
-# An arrow is what the model would need, and no advice: measurements depend on each other, and a model of what happened knows no causes.
+# An arrow is what the model would need, and no advice. Measurements depend on each other, and the model contains no causes.
 #
 # **What to try next.** ``whole=`` for numbers that are counted, ``groups=`` for categories, and ``Wanted(not_chosen=...)`` for one arc,
 # pair or tag of a structure: :doc:`/docs/guide/counterfactuals`. ``structperc counterfactual`` asks the same of a row of a file.

@@ -2,11 +2,11 @@
 Where are the phrases of a sentence?
 ====================================
 
-A chunker marks the phrases of a sentence, "[the thirsty crow] [found] [a pitcher]", by a label for each word. Labels depend on each
-other: a phrase that goes on must have begun. :class:`~structperc.estimators.SequenceTagger` therefore chooses all labels of a
-sentence together. The page learns from CoNLL-2000 where its files lie on your machine, and from the 50 sentences of fables that
-come with structperc elsewhere. The rival gives each part of speech its most frequent label. At the end the model says which
-sentence it is least sure of.
+A chunker marks the phrases of a sentence by a label for each word (chunking, sequence tagging): "[the thirsty crow] [found] [a
+pitcher]". Labels depend on each other: a phrase that goes on must have begun. :class:`~structperc.estimators.SequenceTagger`
+therefore chooses all labels of a sentence together. The page uses CoNLL-2000 if you have its files. Otherwise it uses the 50
+sentences of fables that come with structperc. The rival gives each part of speech its most frequent label. The end of the page
+shows the sentence with the smallest margin.
 """
 
 from collections import Counter, defaultdict
@@ -35,8 +35,7 @@ def parts(sentences):
 (X, y), (X_test, y_test) = parts(data.train), parts(data.test)
 
 # %%
-# A template names what a word is described by: the words and parts of speech around it. ``"iob2"`` rules out labels that make no
-# phrase.
+# A template names the features of a word: the words and parts of speech around it. ``"iob2"`` rules out labels that make no phrase.
 
 options = {"forbidden_transitions": "iob2", "random_state": 0}
 tagger = SequenceTagger(template=default_template(2), **options).fit(X, y)
@@ -49,7 +48,7 @@ for sentence, labels in zip(X, y, strict=True):
 answers = {
     "most frequent label of the part of speech": [[seen[tag].most_common(1)[0][0] if tag in seen else "O" for _, tag in sentence]
                                                   for sentence in X_test],
-    "SequenceTagger, words alone": SequenceTagger(template=default_template(1), **options).fit(words, y).predict(words_test),
+    "SequenceTagger, only words": SequenceTagger(template=default_template(1), **options).fit(words, y).predict(words_test),
     "SequenceTagger": tagger.predict(X_test),
 }
 scores = {name: phrase_scores(y_test, labels) for name, labels in answers.items()}
@@ -63,8 +62,7 @@ ax.set(yticks=range(3), yticklabels=list(scores), xlim=(0, 1), xlabel="F1 of phr
 plt.show()
 
 # %%
-# Which answers deserve a second look? The margin says how far an answer is ahead of the second best one, and the least sure ones
-# come first.
+# Which predictions should you check? The margin is the lead over the second best labelling. Check the smallest margins first.
 
 margins = tagger.margins(X_test)
 right = np.array([found == truth for found, truth in zip(answers["SequenceTagger"], y_test, strict=True)])
@@ -74,6 +72,6 @@ structperc.explain(tagger, X_test[short[0]]).plot()
 plt.show()
 
 # %%
-# **What to try next.** ``predict(X, k=2)`` answers with the two best labellings, ``predict_marginals`` with probabilities. The
-# problem ``segments`` learns whole phrases, with their lengths: see :doc:`/docs/how-to-choose`. :class:`~structperc.Engine` reads
-# files of columns from the command line too.
+# **What to try next.** ``predict(X, k=2)`` returns the two best labellings, ``predict_marginals`` probabilities. The problem
+# ``segments`` learns whole phrases, with their lengths: see :doc:`/docs/guide/sequences`. On the command line, ``structperc fit
+# sequence`` reads files of columns.

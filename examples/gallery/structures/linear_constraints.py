@@ -2,10 +2,11 @@
 What do I pack, under my own rules?
 ===================================
 
-Many decisions choose some rows of a table under rules: a weight limit, one keeper and five players, every job at some hour.
-Somebody has decided so far, and nobody wrote down why. The problem ``ilp`` takes the rules as linear constraints, two to seven
-lines for each kind of problem, learns from old decisions what their maker liked, and decides anew. Each answer obeys the rules, and
-is proved to be the best for what was learned. The tables of this page are made up, with a hidden taste that can be compared with.
+Many decisions choose some rows of a table under rules: a weight limit, one keeper and five players, every job at some hour. You have
+old decisions, but not their reasons (integer programming, constraint learning). Pass the rules to the problem ``ilp`` as linear
+constraints, two to seven lines for each kind of problem. It learns a preference from old decisions, and decides new cases. Each
+decision obeys the rules, and is proved optimal for the learned weights. The tables of this page are synthetic, so their hidden
+preference can be compared.
 """
 
 import matplotlib.pyplot as plt
@@ -23,7 +24,7 @@ def knapsack(x):
 
 
 def team(x):
-    """Rows are players, columns 0 and 1 say who keeps goal and who defends: five of them, one keeper, at least two defenders."""
+    """Rows are players; columns 0 and 1 mark keepers and defenders. Choose five, with one keeper and at least two defenders."""
     keeps, defends = x.rows[:, 0], x.rows[:, 1]
     return ILP([-defends], [-2], A_eq=[np.ones(x.n_rows), keeps], b_eq=[5, 1])
 
@@ -49,14 +50,14 @@ PROBLEMS = {
 
 
 def learned(constraints, draw, n_train=25, n_test=20, seed=0):
-    """How far new answers agree with the one who decided before, and how far a guess does: shared rows, of all in either."""
+    """How far new decisions agree with the hidden preference, and how far a guess does: shared rows, of all in either."""
     random = np.random.default_rng(seed)
     X = [draw(random) for _ in range(n_train + n_test)]
     examples = [Rows(rows, np.array([0, len(rows)])).example(0) for rows in X]
     taste = np.append(np.zeros(X[0].shape[1] - 3), [2.0, -1.0, 0.5])        # hidden: the last three columns matter
     y = [set(constraints(x).solve(rows @ taste).chosen) for x, rows in zip(examples, X, strict=True)]
     engine = Engine("ilp", constraints=constraints, epochs=4, average=True).fit(X[:n_train], list(map(sorted, y[:n_train])))
-    assert not engine.optimality_gaps(X[n_train:]).any()                    # each answer is proved optimal
+    assert not engine.optimality_gaps(X[n_train:]).any()                    # each decision is proved optimal
     guessed = [constraints(x).solve(random.normal(size=x.n_rows)).chosen for x in examples[n_train:]]
     return [np.mean([len(truth & set(answer)) / len(truth | set(answer)) for answer, truth in zip(answers, y[n_train:], strict=True)])
             for answers in (engine.predict(X[n_train:]), guessed)]
@@ -79,6 +80,5 @@ ax.legend()
 plt.show()
 
 # %%
-# **What to try next.** ``auxiliary=`` of :class:`~structperc.solvers.integer_programs.ILP` adds variables that are no rows, such as
-# amounts and flows; ``most_nodes`` bounds the time of an answer. Where a solver of your own decides, see
-# :doc:`learn_from_decisions`.
+# **What to try next.** ``auxiliary=`` of :class:`~structperc.solvers.integer_programs.ILP` adds other variables, such as amounts and
+# flows. ``most_nodes`` bounds the time of a decision. If you have your own solver, see :doc:`learn_from_decisions`.

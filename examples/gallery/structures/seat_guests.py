@@ -2,10 +2,10 @@
 Who should sit where?
 =====================
 
-Three hundred parties were seated before, and everybody was content. Nobody wrote down why. A seat suits a guest by features of the
-pair, such as how near the door or the window is and whether the guest cares. The problem ``matching`` learns how much each feature
-matters from the seatings alone, and then seats new parties: all guests at once, since a seat that suits two of them can be given to
-one only. The parties of this page are made up, so that the hidden taste can be compared with the learned one.
+Three hundred parties were seated before, and everybody was content (assignment, bipartite matching). A seat suits a guest by features
+of the pair: how near the window is, and whether this matters. The problem ``matching`` learns the weight of each feature
+from the seatings only. Then it seats new parties, all guests at once, since only one guest can have a seat. The parties of this page
+are synthetic, so the hidden taste can be compared with the learned one.
 """
 
 import matplotlib.pyplot as plt
@@ -23,8 +23,8 @@ engine = Engine("matching", perfect=True, show="pairs", loss="partners", loss_we
 engine.fit(parties[:200], seats[:200])
 
 # %%
-# The rival has the same weights, and gives each guest in turn the free seat that suits best. With everybody in view, far more
-# parties come out exactly as they would sit by themselves.
+# The rival has the same weights, and gives each guest in turn the best free seat. If all guests are seated together, far more parties
+# sit exactly as the hidden taste would have it.
 
 
 def one_after_the_other(party, weights):
@@ -35,7 +35,7 @@ def one_after_the_other(party, weights):
     return taken
 
 
-def alike(answers):
+def exactly_right(answers):
     return np.mean([set(answer) == set(truth) for answer, truth in zip(answers, seats[200:], strict=True)])
 
 
@@ -43,11 +43,11 @@ together = engine.predict(parties[200:])
 in_turn = [one_after_the_other(party, engine.coef_) for party in parties[200:]]
 print(f"training ended: {engine.status_}, mistakes per epoch {engine.mistakes_}")
 print(f"direction {np.round(engine.coef_ / np.abs(engine.coef_).max(), 2)} for the taste {taste / np.abs(taste).max()}")
-print(f"{alike(together):.0%} of 100 new parties seated exactly as they would sit; {alike(in_turn):.0%} one guest after the other")
+print(f"{exactly_right(together):.0%} of 100 new parties seated exactly right; {exactly_right(in_turn):.0%} one guest after the other")
 
 # %%
-# One new party: how well each seat suits each guest by the learned weights. Circles are the seating that was found, crosses the
-# rival's where it differs.
+# One new party: how well each seat suits each guest by the learned weights. Circles are the predicted seating, crosses the rival's
+# other seats.
 
 i = next(i for i in range(100) if set(together[i]) != set(in_turn[i]))
 figure, ax = plt.subplots(figsize=(6, 4.4), layout="constrained")
@@ -61,6 +61,5 @@ ax.set(xlabel="seat", ylabel="guest", title="All together (o), one after the oth
 plt.show()
 
 # %%
-# **What to try next.** Without ``perfect=True`` pairs that are worth nothing stay apart, as in :doc:`who_is_who`;
-# :func:`~structperc.pipelines.explain` says what a seating has over the next one. "Matchings" in :doc:`/docs/how-to-choose` has the
-# rest.
+# **What to try next.** Without ``perfect=True`` pairs that are worth nothing stay apart, as in :doc:`who_is_who`.
+# :func:`~structperc.pipelines.explain` compares a seating with the next one. :doc:`/docs/guide/pairs` has the options.

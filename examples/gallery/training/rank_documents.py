@@ -2,11 +2,11 @@
 Which of these belong to my query, best first?
 ==============================================
 
-A query is a sentence of Python's manual, the documents are thirty paragraphs of it, and relevant are those on the same topic. A
-search engine has many signs that a document fits: shared words, rare shared words, shared meaning, length. A ranker learns what
-each sign is worth, from queries whose answers are known: :class:`~structperc.estimators.LatentRanker` by the set of documents to
-show, :class:`~structperc.estimators.RankingSVM` by pairs of documents. Candidates and products are ranked the same way: a row of
-signs for each pair of query and document, and the query that it belongs to.
+A query is a sentence of Python's manual, the documents are thirty paragraphs of it (learning to rank). A paragraph is relevant if it
+is on the same topic. A search engine has many signs that a document fits: shared words, rare shared words, shared meaning, length. A
+ranker learns the weight of each sign from queries with known relevance. :class:`~structperc.estimators.LatentRanker` learns from the
+set of documents to show, :class:`~structperc.estimators.RankingSVM` from pairs of documents. You rank candidates and products in the
+same way: a row of signs for each pair of query and document, and the query that it belongs to.
 """
 
 from pydoc_data.topics import topics
@@ -30,8 +30,7 @@ for number, topic in enumerate(topics.values()):
 about = np.array(about)
 
 # %%
-# Signs of a pair: how alike query and document are in five ways, and how long the document is. Queries are first sentences of
-# paragraphs.
+# Signs of a pair: five similarities of query and document, and the length of the document. Queries are first sentences of paragraphs.
 
 asked = [text.split(". ")[0] for text in texts]
 signs = {}
@@ -62,7 +61,7 @@ def queries(n, own):
 
 
 # %%
-# Half of the topics are for learning, the others are new. Nothing is tuned.
+# Half of the topics are for training, the others are new. Nothing is tuned.
 
 own = np.isin(about, random.permutation(about.max() + 1)[:about.max() // 2])
 (X, y, groups), (X_test, y_test, groups_test) = queries(200, own), queries(200, ~own)
@@ -70,7 +69,7 @@ scaler = StandardScaler().fit(X)
 Z, Z_test = scaler.transform(X), scaler.transform(X_test)
 ranker = RankingSVM().fit(Z, y, groups=groups)
 scores = {
-    **{f"{name} alone": X_test[:, column] for column, name in enumerate(signs) if name != "length"},
+    **{f"only {name}": X_test[:, column] for column, name in enumerate(signs) if name != "length"},
     "logistic regression": LogisticRegression().fit(Z, y).decision_function(Z_test),
     "LatentRanker": LatentRanker(random_state=0).fit(Z, y, groups=groups).predict(Z_test),
     "RankingSVM": ranker.predict(Z_test),
@@ -81,8 +80,8 @@ for name, (precision, ndcg, average) in found.items():
     print(f"{name:28} precision@3 {precision:.3f}   NDCG@10 {ndcg:.3f}   average precision {average:.3f}")
 
 # %%
-# Together the signs are worth a little more than the best of them alone: most of them say the same. The weights show which ones do,
-# and that a document that shares only common words is no good.
+# Together the signs are a little better than the best single one: most of them have the same information. The weights show which ones
+# matter. A document that shares only common words is not relevant.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
 left.barh(range(len(found)), [average for *_, average in found.values()], color=["0.75"] * 5 + ["#D55E00", "#56B4E9", "#0072B2"])
@@ -95,6 +94,5 @@ right.invert_yaxis()
 plt.show()
 
 # %%
-# **What to try next.** Relevance that bends needs landmarks, leaves of trees (:class:`~structperc.estimators.LeafFeatures`) or a
-# kernel; grades such as 0, 1, 2 and losses like ``"ndcg"`` are in "Rankings, and other hidden structures" of
-# :doc:`/docs/how-to-choose`.
+# **What to try next.** For non-linear relevance use landmarks, leaves of trees (:class:`~structperc.estimators.LeafFeatures`) or a
+# kernel. :doc:`/docs/guide/rankings` has grades such as 0, 1, 2 and losses like ``"ndcg"``.

@@ -2,11 +2,11 @@
 My examples are texts or trees, not rows of numbers. What now?
 ==============================================================
 
-A kernel says how alike two objects are, and training needs nothing else. Names are told apart by their letters here, with the
-subsequence kernel, which counts what two texts have in common, gaps allowed: is it a first name, a surname or a suburb? Python
-functions are told apart by their syntax trees, with the subset-tree kernel: is it from a module about numbers, texts or files?
-Nobody designs features. The rivals do, as is usual: they count pairs and triples of letters, and nodes of trees, for a logistic
-regression.
+A kernel measures the similarity of two objects, and training needs nothing else (string kernels, tree kernels). The first task
+classifies names by their letters: is it a first name, a surname or a suburb? The subsequence kernel counts shared subsequences with
+gaps. The second task classifies Python functions by their syntax trees: is it from a module about numbers, texts or files? The
+subset-tree kernel counts shared fragments. You design no features. The rivals have features: they count pairs and triples of
+letters, and nodes of trees, for a logistic regression.
 """
 
 import ast
@@ -49,7 +49,7 @@ def functions():
 
 
 def nested(node):
-    """A node and what stands below it; the names in the code are left out."""
+    """A node and the nodes below it, without the names in the code."""
     return (type(node).__name__, *map(nested, ast.iter_child_nodes(node)))
 
 
@@ -59,7 +59,7 @@ def nodes(tree):
 
 
 # %%
-# Two thirds are for learning. Everything keeps its default settings.
+# Two thirds are for training. Everything keeps its default settings.
 
 tasks = {
     "names": (names(), {"kernel": "subsequence"}, CountVectorizer(analyzer="char", ngram_range=(1, 3))),
@@ -73,11 +73,11 @@ for task, ((X, y), kernel, counts) in tasks.items():
     shares[task] = frequent, rival.fit(X[:n], y[:n]).score(X[n:], y[n:]), model.score(X[n:], y[n:])
     print(f"{task}: {n} to learn from, {len(X) - n} new;", "most frequent {:.1%}, counts {:.1%}, kernel {:.1%}".format(*shares[task]))
     if task == "names":
-        print("   ", ", ".join(f"{name}: {said}" for name, said in zip(X[n:n + 6], model.predict(X[n:n + 6]), strict=True)))
+        print("   ", ", ".join(f"{name}: {kind}" for name, kind in zip(X[n:n + 6], model.predict(X[n:n + 6]), strict=True)))
 
 # %%
-# A share has a standard error of three to four percentage points, so neither is clearly ahead: the kernels do as well as the counts
-# that somebody had to think of.
+# A share has a standard error of three to four percentage points, so neither is clearly ahead. The kernels are as good as the
+# designed counts.
 
 figure, ax = plt.subplots(figsize=(7.5, 3.8), layout="constrained")
 for k, (name, colour, hatch) in enumerate((("most frequent", "0.8", ""), ("counts, logistic regression", "#D55E00", "//"),
@@ -90,5 +90,5 @@ ax.legend(loc="upper center", ncols=3, fontsize="small")
 plt.show()
 
 # %%
-# **What to try next.** Every problem takes a ``kernel``, ranks and sentences too, and a function of two objects of yours is one:
-# "Kernels" in :doc:`/docs/how-to-choose`. ``plugin_options={"length": 2}`` counts shorter subsequences.
+# **What to try next.** Every problem accepts a ``kernel``, also ranks and sentences. Your own function of two objects is a kernel, too:
+# :doc:`/docs/guide/kernels`. ``plugin_options={"length": 2}`` counts shorter subsequences.
