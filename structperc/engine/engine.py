@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -555,9 +556,17 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         return load(cls, path, plugins, options)
 
     def __reduce__(self):
-        from structperc.engine.model_file import pickled
+        return copyreg.__newobj__, (type(self),), self.__getstate__()
 
-        return pickled(self)
+    def __getstate__(self):
+        from structperc.engine.model_file import remembered
+
+        return remembered(self)
+
+    def __setstate__(self, state):
+        from structperc.engine.model_file import set_state
+
+        set_state(self, state)
 
     def _repr_html_(self):
         from structperc.engine.cards import engine_card
