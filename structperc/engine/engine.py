@@ -493,9 +493,9 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         ----------
         path : path
             Functions are called by the file's name, where the language has names.
-        to : {"numpy", "c", "js", "onnx", "safetensors", "html"}, default: by the ending of `path`
-            A Python module on numpy, a C99 source file, a script for browsers and Node, an ONNX graph of core operators in float64,
-            the weights alone, or a page with a form, its answer and the reasons (ranks and classes).
+        to : {"numpy", "c", "js", "onnx", "onnx-float32", "safetensors", "html"}, default: by the ending of `path`
+            A Python module on numpy, a C99 source file, a script for browsers and Node, an ONNX graph of core operators in float64, the
+            same with an input of float32, the weights only, or a page with a form, its answer and the reasons (ranks and classes).
 
         Raises
         ------

@@ -101,7 +101,8 @@ def column_names(X):
     """What a data frame calls its columns, all different texts; None for numbers in place of names, and for what is no data frame."""
     if type(X).__name__ == "LazyFrame":         # whose names are the result of a query
         raise DataTypeError("X is a LazyFrame, whose rows are not known yet; pass X.collect().")
-    columns = getattr(X, "column_names", getattr(X, "columns", None))
+    named = X if hasattr(X, "column_names") or hasattr(X, "columns") else getattr(X, "schema", None)      # of a stream
+    columns = getattr(named, "column_names", getattr(named, "columns", getattr(named, "names", None)))
     if columns is None or not any(isinstance(c, str) for c in columns):
         return None
     odd = next((c for c in columns if not isinstance(c, str)), None)
