@@ -31,7 +31,7 @@ navigation = {
         "By update rule": ["perceptron", "passive-aggressive", "gradients", "margins"],
         "By form of data": ["arrays", "frames", "tokens", "blocks", "kernels", "streams"],
         "Before and after training": ["tune", "effects", "sets", "counterfactuals"],
-        "In full": ["/docs/how-to-choose", "/docs/presets", "/docs/more-than-one-machine", "/docs/model-files"],
+        "In full": ["/docs/how-to-choose", "/docs/presets", "/docs/more-than-one-machine", "/docs/model-files", "/docs/ecosystem"],
     },
     "docs/write-a-plugin": ["/docs/architecture", "/examples/README", "/examples/*/README"],
     "docs/api": ["reference/structperc*"],
