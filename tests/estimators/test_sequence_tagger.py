@@ -297,7 +297,7 @@ def test_data_frames_of_sentences(corpus):
 
 @pytest.mark.parametrize("X", [[[[1, 2], [3, 4]], [[5, 6]]], [iter([["a"], ["b"]]), iter([["a"]])]], ids=["numbers", "generators"])
 def test_sentences_that_are_no_lists_of_tokens_are_refused(X):
-    with pytest.raises(DataError, match=r"X is a list of objects that are no sentences; pass an array \(tokens, features\) for each sentence, or a list"):
+    with pytest.raises(DataError, match=r"X is a list of objects that are no sentences; pass an array \(tokens, features\) for each"):
         made().fit(X, [["B", "I"], ["O"]])
 
 
