@@ -19,7 +19,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "nu
               "reference", "bibliography", "pages", "search", "formulas"]
 root_doc = "docs/index"
 include_patterns = ["*.md", "docs/**", "examples/README.md", "examples/*/README.md", "benchmarks/README.md", "benchmarks/results/*.md"]
-exclude_patterns = [".*", "build", "dist", "demo-output", "docs/_*", "benchmarks/results/goals.md"]
+exclude_patterns = [".*", "build", "dist", "demo-output", "docs/_*"]
 html_extra_path = ["_static/index.html", "../build/pages"]
 
 # The pages below each page, with optional captions. Pages of Markdown stay free of them.
@@ -31,7 +31,7 @@ navigation = {
         "By update rule": ["perceptron", "passive-aggressive", "gradients", "margins", "boosting"],
         "By form of data": ["arrays", "frames", "tokens", "blocks", "kernels", "streams"],
         "Before and after training": ["tune", "uncertainty", "effects", "sets", "counterfactuals", "export"],
-        "In full": ["/docs/how-to-choose", "/docs/bounds", "/docs/presets", "/docs/more-than-one-machine", "/docs/model-files"],
+        "In full": ["/docs/how-to-choose", "/docs/bounds", "/docs/presets", "/docs/more-than-one-machine", "/docs/model-files", "/docs/ecosystem"],
     },
     "docs/write-a-plugin": ["/docs/architecture", "/examples/README", "/examples/*/README"],
     "docs/api": ["reference/structperc*"],

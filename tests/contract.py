@@ -1,7 +1,5 @@
 """scikit-learn's own checks as cases of a test: all of them for one estimator of a class, those of what it computes for further ones."""
 
-import warnings
-
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
@@ -22,9 +20,7 @@ def name_of(check):
 
 def checks_of(estimator):
     """Names, estimators and checks, as scikit-learn makes them."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Estimator .* does not inherit from")     # by design: importing it costs a second
-        return [(name_of(check), given, check) for given, check in estimator_checks_generator(estimator)]
+    return [(name_of(check), given, check) for given, check in estimator_checks_generator(estimator)]
 
 
 def scikit_learns_checks(*estimators, failing=None):

@@ -30,7 +30,7 @@ def of(modules, *packages):
 
 
 def test_importing_brings_neither_plugins_nor_big_libraries():
-    modules = modules_after("import structperc, structperc.components, structperc.errors, structperc.estimators, structperc.callbacks")
+    modules = modules_after("import structperc, structperc.components, structperc.errors, structperc.callbacks")
     assert "structperc.core.loop" in modules
     assert of(modules, *BUNDLED, *BIG) == []
 

@@ -167,7 +167,8 @@ class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : ranker
-        With `fit(X, y, costs=...)`, whose y are the ranks 1..K, and `predict(X)`, such as `ORStump` or `AdaBoostOR`.
+        With `fit(X, y)`, whose y are the ranks 1..K, and `predict(X)`. Several thresholds need `fit(X, y, costs=...)`, as of `ORStump`,
+        `AdaBoostOR`, `SVOR` and `PRank(pocket=True)`.
 
     Attributes
     ----------
@@ -209,9 +210,7 @@ class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        require_parameter(self.estimator, "costs", "the reduction of binary examples to ordinal ones")
         X, y, weights = read_examples(self, X, y, sample_weight)
-        weights = np.ones(len(X)) if weights is None else weights
         classes, above = np.unique(y, return_inverse=True)
         if len(classes) != 2:
             raise DataError(f"Only binary classification is supported. The type of the target is "
@@ -220,11 +219,22 @@ class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         k = self._thresholds(thresholds, len(X), None)
         n_ranks = int(k.max()) + 1
         right = np.where(above, n_ranks, 1)
-        wrong = (np.arange(1, n_ranks + 1) > k[:, None]) != above.astype(bool)[:, None]
         estimator = cloned_ranker(self.estimator, list(range(1, n_ranks + 1)))
-        estimator.fit(X, right, costs=wrong * weights[:, None] / (n_ranks - 1))
+        if n_ranks == 2:            # costs are the weights
+            if weights is not None:
+                require_parameter(self.estimator, "sample_weight", "the weights of binary examples")
+            estimator.fit(X, right, **({} if weights is None else {"sample_weight": weights}))
+        else:
+            require_parameter(self.estimator, "costs", "the reduction of binary examples with several thresholds")
+            estimator.fit(X, right, costs=self._costs(above, k, n_ranks, weights))
         self.classes_, self.n_ranks_, self.estimator_ = classes, n_ranks, estimator
         return self
+
+    @staticmethod
+    def _costs(above, k, n_ranks, weights):
+        """What each rank costs each example, shape (n, K)."""
+        wrong = (np.arange(1, n_ranks + 1) > k[:, None]) != above.astype(bool)[:, None]
+        return wrong * (np.ones(len(k)) if weights is None else weights)[:, None] / (n_ranks - 1)
 
     def predict(self, X, thresholds=None) -> np.ndarray:
         """Whether the rank of each row is above its threshold, as the labels of y, shape (n,).

@@ -45,7 +45,6 @@ class DecisionMaker(ProblemEstimator):
     """
 
     _problem: ClassVar[str] = "decisions"
-    _routed: ClassVar[dict] = {**ProblemEstimator._routed, "score": ("lengths", "groups", "allowed", "sample_weight", "costs")}
 
     decide: Callable | None = option_of(options["decide"])
     items: int | None = option_of(options["items"])

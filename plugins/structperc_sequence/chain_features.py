@@ -28,8 +28,9 @@ class ChainFeatures(SumFeatures):
 
     def check(self, context, parts):
         if context.objects:
-            raise DataError(f"X is a list of objects, but {type(self).__name__} describes rows of numbers; pass an array (tokens, "
-                            f"features) for each sentence, or a list of tokens, each a dict or a list of feature names.")
+            raise DataError("X is a list of objects that are no sentences; pass an array (tokens, features) for each sentence, or a list "
+                            "of tokens, each a dict or a list of feature names. Of a Doc of spaCy: [{'word': token.lower_, 'suffix': "
+                            "token.suffix_} for token in doc].")
 
     def check_rows(self, rows):
         if rows.objects:

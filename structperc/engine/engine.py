@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -666,10 +667,10 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         ----------
         path : path
             File to write. Its name is the prefix of functions in languages that need one.
-        to : {"numpy", "c", "js", "onnx", "safetensors", "html"}, optional
+        to : {"numpy", "c", "js", "onnx", "onnx-float32", "safetensors", "html"}, optional
             "numpy": a Python module. "c": a C99 source file. "js": a script for browsers and Node. "onnx": a graph of core operators in
-            float64. "safetensors": the weights only. "html": a page with a form, the prediction and its reasons (ordered labels and
-            classes). Default: by the ending of `path`.
+            float64. "onnx-float32": the same with an input of float32. "safetensors": the weights only. "html": a page with a form, the
+            prediction and its reasons (ordered labels and classes). Default: by the ending of `path`.
 
         Raises
         ------
@@ -751,9 +752,17 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         return load(cls, path, plugins, options)
 
     def __reduce__(self):
-        from structperc.engine.model_file import pickled
+        return copyreg.__newobj__, (type(self),), self.__getstate__()
 
-        return pickled(self)
+    def __getstate__(self):
+        from structperc.engine.model_file import remembered
+
+        return remembered(self)
+
+    def __setstate__(self, state):
+        from structperc.engine.model_file import set_state
+
+        set_state(self, state)
 
     def _repr_html_(self):
         from structperc.engine.cards import engine_card

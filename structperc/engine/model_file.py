@@ -448,23 +448,24 @@ def constructor_arguments(engine) -> dict:
     return engine_options(engine) | {"plugins": engine.plugins} | engine.plugin_options
 
 
-def pickled(engine):
-    """What pickle and copy keep: the constructor's arguments, and the training as in a model file."""
+def remembered(engine) -> dict:
+    """What pickle, copy and skops keep: the constructor's arguments, and the training as in a model file."""
     problem, arguments = registry.portable((engine.problem, constructor_arguments(engine)))
-    return _unpickled, (type(engine), problem, arguments, None if engine.model is None else collect(engine), engine.chosen)
+    return {"problem": problem, "arguments": arguments, "chosen": sorted(engine.chosen),
+            "training": None if engine.model is None else collect(engine)}
 
 
-def _unpickled(cls, problem, arguments, training, chosen=frozenset()):
-    problem, arguments = registry.imported((problem, arguments))
-    engine = cls(problem, **arguments)
-    engine.chosen = chosen
-    if training is not None:
+def set_state(engine, state) -> None:
+    """Makes a new engine what another one was."""
+    problem, arguments = registry.imported((state["problem"], state["arguments"]))
+    engine.__init__(problem, **arguments)
+    engine.chosen = frozenset(state["chosen"])
+    if state["training"] is not None:
         parts = given_parts(engine)
         objects = [plugin for plugin in (problem, *arguments["plugins"], *parts.values()) if not isinstance(plugin, str)]
         given = {**engine_options(engine), **dict.fromkeys(parts), **engine.plugin_options}     # parts are among the objects
-        kept = made(cls, *training, objects, functions_of(given), "the pickled model")
+        kept = made(type(engine), *state["training"], objects, functions_of(given), "the pickled model")
         engine.model, engine.notes, engine.preset_values = kept.model, kept.notes, kept.preset_values
-    return engine
 
 
 def _reference(plugin, given) -> dict:

@@ -1,9 +1,7 @@
-"""scikit-learn's manners for the engine: Pipeline, GridSearchCV, clone and friends take these.
+"""Estimators with the interface of scikit-learn, whose base classes they inherit: they need the extra `sklearn`.
 
 Estimators of plugins' packages are names here too: their packages declare them as entry points of the group "structperc.estimators", and
-each is imported when its name is first used. Nothing here imports scikit-learn until scikit-learn itself asks (`__sklearn_tags__` and
-metadata routing); everything but its own tools works without it. `SVOR`, `AdaBoostOR`, `ORStump`, `BinaryReduction`, `RankerClassifier`
-and `DependencyParser` need it.
+each is imported when its name is first used.
 """
 
 from structperc.estimators import lookup

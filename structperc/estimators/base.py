@@ -31,7 +31,7 @@ from structperc.engine.options import (
 )
 from structperc.errors import DataError, OptionError, ReplacedOption, UnusedOption
 from structperc.estimators import keeping
-from structperc.estimators.parameters import KERNEL_PLUGIN, Parameters, not_fitted
+from structperc.estimators.parameters import KERNEL_PLUGIN, NotFitted, Parameters
 from structperc.reading import matrices
 from structperc.reading.column_faults import ColumnError, in_estimator
 from structperc.reading.readers import Reader
@@ -208,7 +208,7 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
 
     def _trained(self) -> Engine:
         if "engine_" not in vars(self):
-            raise not_fitted(f"This {type(self).__name__} is not fitted yet; call fit or partial_fit first.")
+            raise NotFitted(f"This {type(self).__name__} is not fitted yet; call fit or partial_fit first.")
         return self.engine_
 
     def _refuse_changes(self) -> None:
@@ -225,6 +225,12 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
     def _reads_columns(self) -> bool:
         """Whether the columns of X are the features; not for objects, and not if the reader makes its own."""
         return type(self.engine_.parts_.reader) is Reader and self.n_features_in_ > 0
+
+    def __sklearn_tags__(self):
+        """What scikit-learn's tools should know; for structures it has no type of estimator."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse, tags.input_tags.pairwise = not self._compares_columns(), self._compares_columns()
+        return tags
 
     def _compares_columns(self) -> bool:
         """Whether X holds kernel values, so that folds cut its columns as well."""

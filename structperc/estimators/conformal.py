@@ -10,7 +10,7 @@ from structperc.core.labels import LabelCodes, find_labels
 from structperc.engine.option import option, positional_option
 from structperc.errors import DataError
 from structperc.estimators.held_out import FORGOTTEN, HeldOutOptions, weighted_quantile
-from structperc.estimators.parameters import not_fitted
+from structperc.estimators.parameters import NotFitted
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, n_rows_of, rows_of, sliceable
 from structperc.reading import matrices
@@ -185,7 +185,7 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
         """The estimator, its labels, and the distances of rows that it has not seen."""
         if self.prefit:
             if not hasattr(self.estimator, "classes_"):
-                raise not_fitted(f"prefit=True, but {type(self.estimator).__name__} has no classes_, so it is not fitted; fit it before.")
+                raise NotFitted(f"prefit=True, but {type(self.estimator).__name__} has no classes_, so it is not fitted; fit it before.")
             estimator, labels = self.estimator, np.asarray(self.estimator.classes_)
         else:
             estimator, labels = self._trained(), self.classes_

@@ -16,6 +16,7 @@ from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.base import ATTRIBUTES, LabelledEstimator, declared, weighted_mean
 from structperc.estimators.parameters import offered_if
 from structperc.estimators.rankers import RankScore
+from structperc.estimators.scikit_learn import ClassifierMixin
 from structperc.estimators.targets import as_column, refuse_continuous
 from structperc.reading.intervals import find_ends, without_ends
 
@@ -29,11 +30,10 @@ COLUMNS = """
         Names of the columns, when X had names and all were strings."""
 
 
-class LabelEstimator(LabelledEstimator, LabelWeightOptions):
+class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
     """One label per row."""
 
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES + COLUMNS}
-    _routed: ClassVar[dict] = {"fit": ("sample_weight",), "partial_fit": ("classes", "sample_weight"), "score": ("sample_weight",)}
 
     def fit(self, X, y=None, sample_weight=None, **unknown) -> Self:
         """Trains from nothing.
@@ -170,13 +170,6 @@ class LabelEstimator(LabelledEstimator, LabelWeightOptions):
         """
         return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
 
-    def __sklearn_tags__(self):
-        """What scikit-learn's tools should know; folds are stratified as for any classifier."""
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
-
-        return Tags(estimator_type="classifier", classifier_tags=ClassifierTags(), target_tags=TargetTags(required=True),
-                    input_tags=InputTags(sparse=not self._compares_columns(), pairwise=self._compares_columns()))
-
     def _trained_for(self, X):
         """The engine, after X was compared with what it was trained on."""
         engine = self._trained()
@@ -295,7 +288,6 @@ class PRank(ThresholdEstimator):
     [1, 3]
     """
 
-    _routed: ClassVar[dict] = {**ThresholdEstimator._routed, "fit": ("sample_weight", "costs")}
 
     variant: str | None = option(
         None, "which thresholds move", choices=(None, "single", "structured", "original"),

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from structperc.engine.option import positional_option
+from structperc.engine.option import option, positional_option
 from structperc.errors import OptionError
-from structperc.estimators.parameters import Parameters, cloned, not_fitted, refuse_class
+from structperc.estimators.parameters import NotFitted, Parameters, cloned, refuse_class
+from structperc.estimators.scikit_learn import TransformerMixin, get_tags
 from structperc.extras import require
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class LeafFeatures(Parameters):
+class LeafFeatures(TransformerMixin, Parameters):
     """Rows as the leaves that they reach in the trees of a forest or a gradient boosting: a linear model on these bends and takes products.
 
     A row has one non-zero number for each tree, 1 / sqrt(number of trees), in the column of the leaf that it reaches. So the inner product
@@ -49,9 +51,10 @@ class LeafFeatures(Parameters):
 
     estimator: object = positional_option(
         kw_only=False, default=None,
-        help="a forest, gradient boosting or single tree of scikit-learn, or an ensemble with a method `apply`",
+        help="a forest, gradient boosting or tree of scikit-learn, an ensemble of LightGBM, XGBoost or CatBoost, or one with `apply`",
         about="A clone of it is trained. None: `GradientBoostingRegressor(n_estimators=100, subsample=0.5, random_state=0)`, for y of "
               "numbers.")
+    sparse_output: bool = option(True, "whether `transform` returns a sparse matrix; False for data frames by `set_output`")
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
         """Trains the trees.
@@ -69,16 +72,17 @@ class LeafFeatures(Parameters):
         """
         refuse_class("estimator", self.estimator)
         estimator = default_trees() if self.estimator is None else cloned(self.estimator)
-        if not hasattr(estimator, "apply"):
-            raise OptionError(f"estimator={estimator!r:.80} has no method apply, which says what leaf each row reaches; expected a forest, "
-                              f"a GradientBoostingRegressor or a tree.")
-        encoder = require("sklearn.preprocessing", "leaves as features", "sklearn").OneHotEncoder(handle_unknown="ignore")
+        if not any(hasattr(type(estimator), method) for method in LEAVES):
+            raise OptionError(f"estimator={estimator!r:.80} has no way to find the leaf that each row reaches; expected a forest, a "
+                              f"gradient boosting or a tree of scikit-learn, LightGBM, XGBoost or CatBoost, or one with a method apply.")
+        preprocessing = require("sklearn.preprocessing", "leaves as features", "sklearn")
+        encoder = preprocessing.OneHotEncoder(handle_unknown="ignore", sparse_output=self.sparse_output)
         estimator.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
         self._encoder, self.estimator_ = encoder.fit(leaves_of(estimator, X)), estimator
         return self
 
     def transform(self, X) -> Any:
-        """The leaves of rows, a CSR matrix of shape (n_samples, number of leaves).
+        """The leaves of rows, a matrix of shape (n_samples, number of leaves).
 
         Parameters
         ----------
@@ -88,27 +92,10 @@ class LeafFeatures(Parameters):
         Returns
         -------
         CSR matrix of shape (n_samples, n_leaves)
+            With `sparse_output=False` an array, or a data frame after `set_output`.
         """
         leaves = leaves_of(self._trained(), X)
         return self._encoder.transform(leaves) / np.sqrt(leaves.shape[1])
-
-    def fit_transform(self, X, y=None, sample_weight=None):
-        """`fit`, then `transform` of the same rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-        y : sequence, optional
-            Labels, as in `fit`.
-        sample_weight : array of shape (n_samples,), optional
-            As in `fit`.
-
-        Returns
-        -------
-        CSR matrix of shape (n_samples, n_leaves)
-        """
-        return self.fit(X, y, sample_weight).transform(X)
 
     def get_feature_names_out(self, input_features=None):
         """"tree 3, leaf 17" for each column, trees counted from 0, leaves as `apply` numbers them.
@@ -127,11 +114,10 @@ class LeafFeatures(Parameters):
 
     def __sklearn_tags__(self):
         """What scikit-learn's tools should know."""
-        from sklearn.utils import Tags, TargetTags, TransformerTags, get_tags
-
-        inner = default_trees() if self.estimator is None else self.estimator
-        return Tags(estimator_type=None, target_tags=TargetTags(required=True), transformer_tags=TransformerTags(),
-                    input_tags=get_tags(inner).input_tags)
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags = get_tags(default_trees() if self.estimator is None else self.estimator).input_tags
+        return tags
 
     def __getattr__(self, name):
         """What training made known of X: the trees' attributes."""
@@ -141,7 +127,7 @@ class LeafFeatures(Parameters):
 
     def _trained(self):
         if "estimator_" not in vars(self):
-            raise not_fitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
+            raise NotFitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
         return self.estimator_
 
 
@@ -152,5 +138,26 @@ def default_trees():
 
 def leaves_of(estimator, X):
     """The leaf of each row in each tree, shape (n_samples, number of trees)."""
-    leaves = np.asarray(estimator.apply(X))
-    return leaves.reshape(len(leaves), -1)
+    find = next(find for method, find in LEAVES.items() if hasattr(type(estimator), method))
+    found = np.asarray(find(estimator, X))
+    return found.reshape(len(found), -1)
+
+
+def histogram_leaves(estimator, X):
+    """The leaves of HistGradientBoosting, whose public methods hide them: its trees with the number of each node as its value."""
+    X, trees = estimator._preprocess_X(X, reset=False), [tree for stage in estimator._predictors for tree in stage]
+    categories = estimator._bin_mapper.make_known_categories_bitsets()
+    found = np.empty((len(X), len(trees)))
+    for k, tree in enumerate(map(copy.copy, trees)):
+        tree.nodes = tree.nodes.copy()
+        tree.nodes["value"] = np.arange(len(tree.nodes))
+        found[:, k] = tree.predict(X, *categories, n_threads=1)
+    return found
+
+
+LEAVES = {          # by a method or attribute that an ensemble has
+    "apply": lambda estimator, X: estimator.apply(X),
+    "booster_": lambda estimator, X: estimator.predict(X, pred_leaf=True),
+    "calc_leaf_indexes": lambda estimator, X: estimator.calc_leaf_indexes(X),
+    "_preprocess_X": histogram_leaves,
+}  # fmt: skip

@@ -6,7 +6,6 @@ import functools
 import importlib.metadata
 
 from structperc.errors import did_you_mean
-from structperc.extras import require
 
 GROUP = "structperc.estimators"
 
@@ -27,16 +26,9 @@ def estimator(name):
     ------
     AttributeError
         No installed package declares it.
-    MissingExtra
-        It needs scikit-learn, which is not installed.
     """
     entry = addresses().get(name)
     if entry is None:
         hint = did_you_mean(name, addresses()) if name[:1] != "_" else ""
         raise AttributeError(f"module {GROUP!r} has no attribute {name!r}{hint and '.'}{hint}")
-    try:
-        return entry.load()
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == "sklearn":
-            require("sklearn", name, "sklearn")
-        raise
+    return entry.load()

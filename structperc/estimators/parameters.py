@@ -1,30 +1,25 @@
-"""What scikit-learn expects of any estimator, without importing it: parameters, clones, metadata requests and its errors."""
+"""What estimators add to scikit-learn's base classes: parameters from options, clones that share plugins, refusals with a remedy."""
 
 from __future__ import annotations
 
 import copy
 import functools
 import inspect
-import sys
-import types
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from structperc.core.errors import nearest
-from structperc.core.markup import details, element, shown
 from structperc.engine import plugins
 from structperc.engine.cards import estimator_card
-from structperc.engine.engine import is_fitted_name
 from structperc.engine.option import Options, options_of, same
 from structperc.engine.option_values import is_part
 from structperc.errors import DataError, NotFittedError, OptionError, did_you_mean, shortened
-from structperc.extras import require
+from structperc.estimators.scikit_learn import BaseEstimator, NotFittedInScikitLearn, clone
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 SHARED = ("problem", "kernel", "plugins")     # parameters that clones share instead of copying
-UNSHOWN = ("engine_", "model_", "parts_")     # attributes that say nothing in a table
 KERNEL_PLUGIN = "dual-kernel"                 # comes with the parameter kernel
 ELSEWHERE = {               # arguments of other libraries' fit, and where the same is said here
     **dict.fromkeys(("eval_set", "validation_data"), " Held-out data go into plugins=[structperc.callbacks.EarlyStopping(X, y)]."),
@@ -54,14 +49,8 @@ def offered_if(condition):
     return functools.partial(OfferedIf, condition=condition)
 
 
-class Parameters(Options):
-    """get_params, set_params, repr, clone and metadata requests, all from the options that a class declares.
-
-    `_routed` names the metadata that each method takes; those in `_requested` are asked for unless a request says otherwise.
-    """
-
-    _routed: ClassVar[Mapping] = types.MappingProxyType({})
-    _requested: ClassVar[tuple] = ()
+class Parameters(Options, BaseEstimator):
+    """An estimator of scikit-learn whose parameters are the options that the class declares."""
 
     def __new__(cls, *unnamed, **parameters):
         known = options_of(cls)
@@ -102,53 +91,17 @@ class Parameters(Options):
         options = options_of(type(self))
         return {name: value for name, value in self.get_params(deep=False).items() if not same(value, options[name].unset)}
 
-    def __repr__(self):
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._changed().items())})"
-
     def _repr_html_(self):
         return estimator_card(self, self._changed())
-
-    def _get_params_html(self, deep=True, doc_link=""):
-        """The parameters as scikit-learn's diagrams show them, those that were changed marked."""
-        changed = self._changed()
-        rows = [(name, value, "user-set" if name in changed else "default") for name, value in self.get_params(deep=False).items()]
-        return Fragment("Parameters", rows)
-
-    def _get_fitted_attr_html(self, doc_link=""):
-        """What training made known, as scikit-learn's diagrams show it."""
-        names = [name for name in dir(self) if is_fitted_name(name) and name not in UNSHOWN]
-        return Fragment("Fitted attributes", [(name, getattr(self, name), "default") for name in names])
 
     def __sklearn_clone__(self):
         """The same parameters, untrained. Plugin objects and kernels are shared, since they are what the user named, not state."""
         parameters = self.get_params(deep=False).items()
-        clone = type(self)(**{name: value if name in SHARED or is_part(value) else cloned(value) for name, value in parameters})
-        if "_requests" in vars(self):
-            clone._requests = dict(self._requests)
-        return clone
-
-    def get_metadata_routing(self):
-        """Which metadata each method asks for, as scikit-learn's metadata routing reads it."""
-        from sklearn.utils.metadata_routing import MetadataRequest
-
-        asked = vars(self).get("_requests", {})
-        routing = MetadataRequest(owner=self)
-        for method, names in self._routed.items():
-            for name in names:
-                getattr(routing, method).add_request(param=name, alias=asked.get((method, name), name in self._requested or None))
-        return routing
-
-    def set_fit_request(self, **requests) -> Self:
-        """Whether metadata routing passes these to fit: name=True, False, None or the name under which they are passed."""
-        return self._request("fit", requests)
-
-    def set_partial_fit_request(self, **requests) -> Self:
-        """Whether metadata routing passes these to partial_fit."""
-        return self._request("partial_fit", requests)
-
-    def set_score_request(self, **requests) -> Self:
-        """Whether metadata routing passes these to score."""
-        return self._request("score", requests)
+        made = type(self)(**{name: value if name in SHARED or is_part(value) else cloned(value) for name, value in parameters})
+        for name in ("_metadata_request", "_sklearn_output_config"):       # of metadata routing and set_output
+            if hasattr(self, name):
+                setattr(made, name, copy.deepcopy(getattr(self, name)))
+        return made
 
     def _refuse_none(self, X, y) -> None:
         """y must be given, apart from X: pairs are no X."""
@@ -167,35 +120,6 @@ class Parameters(Options):
                 parameter = name if name in self.get_params(deep=False) else nearest(name, self.get_params(deep=False))
                 place = f" It is a parameter of the estimator: {owner}({parameter}={shortened(value)})." if parameter else ""
             raise OptionError(f"{owner}.{method} takes {', '.join(known)}, but got {name!r}.{place}")
-
-    def _request(self, method, requests):
-        for name in requests:
-            if name not in self._routed[method]:
-                raise TypeError(f"{method} takes no metadata {name!r}; expected {' or '.join(map(repr, self._routed[method]))}.")
-        self._requests = {**vars(self).get("_requests", {}), **{(method, name): value for name, value in requests.items()}}
-        return self
-
-
-class Fragment:
-    """A table in scikit-learn's diagrams, which style it by these classes.
-
-    Parameters
-    ----------
-    title : str
-    rows : list of (name, value, class)
-    """
-
-    def __init__(self, title, rows) -> None:
-        self.title, self.rows = title, rows
-
-    def __len__(self):
-        return len(self.rows)
-
-    def _repr_html_inner(self):
-        rows = [element("tr", element("td", name, class_="param"), element("td", shown(shortened(value, 80)), class_="value"), class_=kind)
-                for name, value, kind in self.rows]
-        return element("div", details(self.title, element("table", element("tbody", *rows), class_="parameters-table")),
-                       class_="estimator-table")
 
 
 def refuse_unknown(cls, given, known) -> None:
@@ -248,18 +172,8 @@ def cloned(value):
     """An estimator with the same parameters, untrained; a copy of anything else."""
     if not is_estimator(value):
         return copy.deepcopy(value)
-    if hasattr(value, "__sklearn_clone__"):
-        return value.__sklearn_clone__()
-    return require("sklearn.base", "an estimator inside another", "sklearn").clone(value)
+    return clone(value)
 
 
-@functools.cache
-def shared_class(ours, theirs):
-    """A NotFittedError that users of either library catch, and that can be sent between processes."""
-    return type(ours.__name__, (ours, theirs), {"__doc__": ours.__doc__, "__reduce__": lambda self: (not_fitted, self.args)})
-
-
-def not_fitted(message) -> NotFittedError:
-    """structperc's error, and scikit-learn's as well where that is in use."""
-    theirs = sys.modules.get("sklearn.exceptions")
-    return NotFittedError(message) if theirs is None else shared_class(NotFittedError, theirs.NotFittedError)(message)
+class NotFitted(NotFittedError, NotFittedInScikitLearn):
+    """A method was called that needs training; users of either library catch it."""

@@ -12,6 +12,7 @@ from structperc.core.labels import is_nested
 from structperc.engine.option import option, positional_option
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import Parameters
+from structperc.estimators.scikit_learn import UNUSED
 from structperc.estimators.targets import as_column
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
@@ -23,7 +24,9 @@ ROUTING = ("In scikit-learn's tools: sklearn.set_config(enable_metadata_routing=
 class QueryRanker(Parameters):
     """An estimator of scores that order the documents of each query; wants `decision_function`."""
 
-    _requested: ClassVar[tuple] = ("groups",)
+    __metadata_request__fit: ClassVar[dict] = {"groups": True}
+    __metadata_request__partial_fit: ClassVar[dict] = {"groups": True}
+    __metadata_request__score: ClassVar[dict] = {"groups": True}
 
     score_k: int | None = option(10, "places that `score` looks at, whatever training looked at; None: all")
 
@@ -76,9 +79,9 @@ class QueryRanker(Parameters):
 
     def __sklearn_tags__(self):
         """What scikit-learn's tools should know; for rankings it has no type of estimator."""
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(sparse=True))
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = tags.input_tags.sparse = True
+        return tags
 
     def _scorer(self):
         return RankingScorer("ndcg", self.score_k)
@@ -111,8 +114,7 @@ class RankingScorer(Parameters):
     (['fit_time', 'score_time', 'test_NDCG', 'test_P@2'], True)
     """
 
-    _routed: ClassVar[dict] = {"score": (*QUERIES, "sample_weight")}
-    _requested: ClassVar[tuple] = ("groups",)
+    __metadata_request__score: ClassVar[dict] = {"groups": True, "estimator": UNUSED}
 
     measure: str = positional_option(
         kw_only=False, default="ndcg", help="measure of rankings", choices=tuple(MEASURES),
@@ -135,6 +137,8 @@ class RankingScorer(Parameters):
         measure, options = MEASURES[self.measure]
         return measure(y, scores, groups=queries_of(X, scores, groups, qid, lengths), sample_weight=sample_weight,
                        **{name: getattr(self, name) for name in options})
+
+    score = __call__        # metadata routing looks for the requests of this name
 
 
 def one_name(groups, qid):

@@ -12,8 +12,8 @@ from structperc.engine.option import option
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import declared
-from structperc.estimators.parameters import not_fitted
-from structperc.estimators.queries import QUERIES, QueryRanker, need_groups, one_name
+from structperc.estimators.parameters import NotFitted
+from structperc.estimators.queries import QueryRanker, need_groups, one_name
 from structperc.estimators.targets import as_column
 from structperc.metrics.ranking import read_grades
 from structperc.reading import matrices
@@ -83,7 +83,6 @@ class RankingSVM(QueryRanker):
     """
 
     _texts: ClassVar[dict] = {}
-    _routed: ClassVar[dict] = {"fit": (*QUERIES, "sample_weight"), "score": (*QUERIES, "sample_weight")}
 
     C: float = option(1e-3, "weight of the pairs' losses",
                       about="They are summed, so queries with many pairs count more, and the best C is often far below 1. A larger C needs "
@@ -151,7 +150,7 @@ class RankingSVM(QueryRanker):
         float64 array of shape (n_samples,)
         """
         if "coef_" not in vars(self):
-            raise not_fitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
+            raise NotFitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
         rows = matrices.read_alone(X)
         if rows.objects or rows.n_features != self.n_features_in_:
             raise DataError(f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "

@@ -11,7 +11,7 @@ from structperc.core.labels import is_nested
 from structperc.engine.option import option
 from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared
 from structperc.estimators.labels import COLUMNS
-from structperc.estimators.queries import QUERIES, QueryRanker, RankingScorer, is_list_of_blocks, need_groups, one_name
+from structperc.estimators.queries import QueryRanker, RankingScorer, is_list_of_blocks, need_groups, one_name
 from structperc.estimators.targets import as_column
 
 if TYPE_CHECKING:
@@ -61,8 +61,6 @@ class LatentRanker(QueryRanker, EngineEstimator):
     """
 
     _texts: ClassVar[dict] = {"attributes": ABOUT_TRAINING + COLUMNS}
-    _routed: ClassVar[dict] = {"fit": (*QUERIES, "sample_weight"), "partial_fit": (*QUERIES, "sample_weight"),
-                               "score": (*QUERIES, "sample_weight")}
     _untrained: ClassVar[tuple] = ("verbose", "score_k")
 
     k: int = option(10, "documents that are shown of each query, and that training looks at")

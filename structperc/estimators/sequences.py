@@ -74,8 +74,6 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
     """
 
     _labelled: ClassVar[str] = "token"
-    _routed: ClassVar[dict] = {"fit": (*WHERE, "sample_weight"), "partial_fit": (*WHERE, "classes", "sample_weight"),
-                              "predict": (*WHERE, "k"), "score": (*WHERE, "sample_weight")}
 
     start: bool | None = option(None, "whether labels score for standing first; None: the value of `preset`, False with paper")
     end: bool | None = option(None, "whether labels score for standing last; None: as `start`")
@@ -392,16 +390,11 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         pairs = (np.unravel_index(at, scores.shape) for at in largest(scores.ravel(), n))
         return [(labels[before], labels[after], float(scores[before, after])) for before, after in pairs]
 
-    def set_predict_request(self, **requests) -> Self:
-        """Whether metadata routing passes these to predict."""
-        return self._request("predict", requests)
-
     def __sklearn_tags__(self):
         """What scikit-learn's tools should know; outputs are lists of labels, for which it has no type of estimator."""
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=True),
-                    input_tags=InputTags(sparse=not self._compares_columns(), dict=True, pairwise=self._compares_columns()))
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = tags.input_tags.dict = True
+        return tags
 
     def _engine(self, **changed):
         return super()._engine(problem="sequence", **changed)

@@ -16,7 +16,7 @@ from structperc.engine.option import option, positional_option
 from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.estimators.held_out import FORGOTTEN, HeldOutOptions, weighted_quantile
-from structperc.estimators.parameters import Parameters, not_fitted
+from structperc.estimators.parameters import NotFitted, Parameters
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.structure_sets import Judged, StructureSet, measures
 from structperc.estimators.wrapped import n_rows_of, rows_of, sliceable
@@ -273,7 +273,7 @@ class StructureConformal(HeldOutOptions, Parameters):
 
     def _trained(self) -> Engine:
         if "estimator_" not in vars(self):
-            raise not_fitted(f"This {type(self).__name__} is not calibrated yet; call fit or calibrate first.")
+            raise NotFitted(f"This {type(self).__name__} is not calibrated yet; call fit or calibrate first.")
         return engine_of(self.estimator_)
 
     def _learned(self, X, y, train, random):
@@ -363,7 +363,7 @@ def engine_of(estimator) -> Engine:
         raise OptionError(f"estimator={shortened(estimator)}; expected an estimator of structperc, or a trained Engine.")
     engine = getattr(estimator, "engine_", None)
     if not isinstance(engine, Engine):
-        raise not_fitted(f"estimator={shortened(estimator)} has no engine_, so it is not fitted; fit it before calibrate, or call fit "
+        raise NotFitted(f"estimator={shortened(estimator)} has no engine_, so it is not fitted; fit it before calibrate, or call fit "
                          f"here. Estimators of other libraries have none.")
     return engine
 

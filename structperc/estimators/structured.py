@@ -30,8 +30,6 @@ WITHOUT_LABELS = ATTRIBUTES.replace("""
 class ExampleEstimator(EngineEstimator, InterceptOptions):
     """Examples of any form, and an output for each."""
 
-    _routed: ClassVar[dict] = {"fit": (*WHERE, "sample_weight", "costs"), "partial_fit": (*WHERE, "sample_weight", "costs"),
-                              "predict": (*WHERE, "k"), "score": (*WHERE, "sample_weight")}
 
     def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown) -> Self:
         """Trains from nothing.
@@ -216,16 +214,11 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         """
         return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
 
-    def set_predict_request(self, **requests) -> Self:
-        """Whether metadata routing passes these to predict."""
-        return self._request("predict", requests)
-
     def __sklearn_tags__(self):
         """What scikit-learn's tools should know; for structures it has no type of estimator."""
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=True),
-                    input_tags=InputTags(sparse=not self._compares_columns(), dict=True, pairwise=self._compares_columns()))
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = tags.input_tags.dict = True
+        return tags
 
     def _trained_for(self, X):
         """The engine, after X was compared with what it was trained on."""
@@ -283,7 +276,6 @@ class ProblemEstimator(ExampleEstimator):
     _problem: ClassVar[str]
     _measure: ClassVar[str | None] = None
     _texts: ClassVar[dict] = {"attributes": WITHOUT_LABELS, "labelled": ATTRIBUTES}
-    _routed: ClassVar[dict] = {**ExampleEstimator._routed, "score": WHERE}
 
     def score(self, X, y, lengths=None, groups=None, allowed=None) -> float:
         """The measure that the class names: higher is better, 1 is perfect.

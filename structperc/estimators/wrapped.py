@@ -9,15 +9,16 @@ import numpy as np
 from structperc.core.labels import LabelCodes, find_labels, ordered_categories
 from structperc.engine.options import LabelOptions
 from structperc.errors import DataError, OptionError
-from structperc.estimators.parameters import Parameters, not_fitted
+from structperc.estimators.parameters import NotFitted, Parameters
 from structperc.estimators.rankers import RankScore
+from structperc.estimators.scikit_learn import ClassifierMixin, get_tags
 from structperc.estimators.targets import as_column, refuse_continuous
 from structperc.reading import matrices
 
 SCORES = ("atom_scores", "threshold_scores")       # methods that answer (n, K - 1) scores of "the rank is above k"
 
 
-class WrappedRanker(RankScore, Parameters, LabelOptions):
+class WrappedRanker(RankScore, ClassifierMixin, Parameters, LabelOptions):
     """An estimator of ordered labels around the parameter `estimator`; `estimator_` is what was trained, `classes_` the labels."""
 
     def predict(self, X) -> np.ndarray:
@@ -26,15 +27,15 @@ class WrappedRanker(RankScore, Parameters, LabelOptions):
 
     def __sklearn_tags__(self):
         """What scikit-learn's tools should know: a classifier that takes what the inner estimator takes."""
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, get_tags
-
-        inner = get_tags(self.estimator).input_tags if hasattr(self.estimator, "get_params") else InputTags()
-        return Tags(estimator_type="classifier", classifier_tags=ClassifierTags(poor_score=True), target_tags=TargetTags(required=True),
-                    input_tags=inner)
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "get_params"):
+            tags.input_tags = get_tags(self.estimator).input_tags
+        tags.classifier_tags.poor_score = True
+        return tags
 
     def _known(self):
         if "classes_" not in vars(self):
-            raise not_fitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
+            raise NotFitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
         return self
 
     def _trained(self):

@@ -10,6 +10,7 @@ import numpy as np
 from structperc.core.errors import DataError
 from structperc.core.labels import has_half_pair, is_missing
 from structperc.extras import require
+from structperc.reading.matrices import as_table
 
 DAY = 86_400_000        # milliseconds
 KINDS = ("number", "date", "text")
@@ -64,6 +65,7 @@ def columns_of(X) -> dict:
         Without narwhals.
     """
     narwhals = require("narwhals.stable.v2", "reading tables", "tables")
+    X = as_table(X)
     names = frame_names(X)
     frame = narwhals.from_native(X, eager_only=True)
     return {name: read_column(narwhals, name, frame.get_column(name)) for name in names}

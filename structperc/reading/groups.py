@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, shortened
 from structperc.core.labels import as_label_array, missing_label, refuse_unhashable
-from structperc.reading.matrices import as_array, is_row, is_sparse, not_finite_entry, read
+from structperc.reading.matrices import as_array, as_table, is_row, is_sparse, not_finite_entry, read
 
 
 class Groups:
@@ -80,6 +80,7 @@ def gathered(X, offsets, lengths, groups):
     given = [name for name, value in (("offsets", offsets), ("lengths", lengths), ("groups", groups)) if value is not None]
     if len(given) > 1:
         raise DataError(f"{' and '.join(given)} were given; they say the same thing, so pass one of them.")
+    X = as_table(X)
     if not isinstance(X, (list, tuple)) and not hasattr(X, "shape") and hasattr(X, "__array__"):
         X = np.asarray(X)
     if getattr(X, "shape", ()):

@@ -14,6 +14,7 @@ from structperc.core.errors import DataError, DataTypeError, shortened
 from structperc.core.labels import has_half_pair, is_missing
 from structperc.core.rows import Rows, in_place
 from structperc.core.sparse_parts import is_sparse, refuse_damaged, to_csr
+from structperc.extras import require
 from structperc.reading.column_faults import ColumnError, find_fault, in_a_frame
 
 CHUNK_VALUES = 1 << 20      # values of X that a prediction looks at at a time,
@@ -54,6 +55,7 @@ def read(X, offsets=None) -> Rows:
         rows = in_place(X)
         if rows is not None:
             return rows
+    X = as_table(X)
     names, X = column_names(X), as_objects(X)
     if is_sparse(X):
         return Rows(as_csr(X), check_offsets(offsets, X.shape[0]), names)
@@ -122,9 +124,19 @@ def as_objects(X):
     return X if objects[0] is None or isinstance(objects[0], numbers.Number) or is_row(objects[0]) else objects
 
 
+def as_table(X):
+    """The table of an Arrow stream, such as a relation of DuckDB or a cursor's result; anything else as it is."""
+    if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__"):
+        return require("pyarrow", "reading an Arrow stream", "parquet").table(X)
+    return X
+
+
 def column_names(X):
     """What a data frame calls its columns, all different texts; None for numbers instead of names, and for what is no data frame."""
-    columns = getattr(X, "column_names", getattr(X, "columns", None))
+    if type(X).__name__ == "LazyFrame":         # whose names are the result of a query
+        raise DataTypeError("X is a LazyFrame, whose rows are not computed yet; pass X.collect().")
+    named = X if hasattr(X, "column_names") or hasattr(X, "columns") else getattr(X, "schema", None)      # of a stream
+    columns = getattr(named, "column_names", getattr(named, "columns", getattr(named, "names", None)))
     if columns is None or not any(isinstance(c, str) for c in columns):
         return None
     odd = next((c for c in columns if not isinstance(c, str)), None)

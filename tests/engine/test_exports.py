@@ -325,7 +325,7 @@ def test_c_and_python_of_every_name_run(tmp_path):
 
 
 def test_unknown_formats_are_refused(tmp_path):
-    with pytest.raises(OptionError, match="to='java'; expected 'numpy', 'c', 'js', 'onnx', 'safetensors', 'html'"):
+    with pytest.raises(OptionError, match="to='java'; expected 'numpy', 'c', 'js', 'onnx', 'onnx-float32', 'safetensors', 'html'"):
         MODELS["truth"]().export(tmp_path / "m.java", "java")
 
 

@@ -264,7 +264,7 @@ def test_parameters_nest_clone_and_pickle():
         copy.set_params(estimatr=1)
     fitted = copy.fit(X, y)
     assert pickle.loads(pickle.dumps(fitted)).predict_interval(X).tolist() == fitted.predict_interval(X).tolist()
-    assert repr(copy) == "OrdinalConformal(estimator=PRank(C=0.5, epochs=7), coverage=0.7)"
+    assert repr(copy) == "OrdinalConformal(coverage=0.7, estimator=PRank(C=0.5, epochs=7))"
 
 
 def test_what_cannot_be_measured_is_refused():

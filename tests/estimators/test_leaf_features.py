@@ -57,7 +57,7 @@ def test_scikit_learns_checks():
 
 
 def test_refusals():
-    with pytest.raises(OptionError, match=r"estimator=LinearRegression\(\) has no method apply"):
+    with pytest.raises(OptionError, match=r"estimator=LinearRegression\(\) has no way to find the leaf"):
         LeafFeatures(LinearRegression()).fit(X, Y)
     with pytest.raises(NotFittedError, match="This LeafFeatures is not fitted yet"):
         LeafFeatures().transform(X)

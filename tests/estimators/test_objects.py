@@ -87,7 +87,7 @@ def test_a_subclass_adds_parameters_to_those_of_its_base():
         factor: float = 2.0
 
     model = Doubled(factor=3.0, epochs=2)
-    assert repr(model) == "Doubled(factor=3.0, epochs=2)" and "factor" not in vars(Doubled)
+    assert repr(model) == "Doubled(epochs=2, factor=3.0)" and "factor" not in vars(Doubled)
     assert clone(model).factor == 3.0 and "factor" not in CuSumRank().get_params()
     with pytest.raises(OptionError, match="Doubled has no parameter 'factors'. Did you mean 'factor'?"):
         Doubled(factors=1)

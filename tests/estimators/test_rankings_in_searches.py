@@ -77,7 +77,7 @@ def test_scorers_measure_any_estimator_whose_predictions_are_scores():
         assert found[f"test_{name}"].tolist() == by_hand(RANKERS[1], measure)[0]
     straight = cross_val_score(LinearRegression(), X, Y, scoring=SCORERS["ndcg"][0], params={"groups": GROUPS}, cv=FOLDS)
     assert (straight > 0.8).all()
-    assert repr(RankingScorer("precision", k=2)) == "RankingScorer(measure='precision', k=2)"
+    assert repr(RankingScorer("precision", k=2)) == "RankingScorer(k=2, measure='precision')"
     with pytest.raises(OptionError, match="measure='mrr'; expected one of 'ndcg', 'precision', 'average-precision', 'pairs'"):
         RankingScorer("mrr")(RANKERS[1], X, Y, groups=GROUPS)
 

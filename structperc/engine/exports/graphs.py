@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from structperc.extras import require
+
 OPERATORS = 13          # version of the operator set
 
 
@@ -22,5 +24,17 @@ def serialised(onnx, name, description, nodes, inputs, outputs, constants) -> by
                               [helper.make_tensor_value_info(*one) for one in outputs], constants, doc_string=description)
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPERATORS)], producer_name="structperc")
     made.ir_version = min(made.ir_version, 8)           # older runtimes read it as well
+    onnx.checker.check_model(made)
+    return made.SerializeToString()
+
+
+def from_float32(content) -> bytes:
+    """The graph with a float32 input X, which it converts to float64."""
+    onnx = require("onnx", "writing ONNX files", "onnx")
+    made = onnx.load_model_from_string(content)
+    made.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.FLOAT
+    for node in made.graph.node:
+        node.input[:] = ["rows" if name == "X" else name for name in node.input]
+    made.graph.node.insert(0, onnx.helper.make_node("Cast", ["X"], ["rows"], to=onnx.TensorProto.DOUBLE))
     onnx.checker.check_model(made)
     return made.SerializeToString()

@@ -1,0 +1,36 @@
+"""The classes of scikit-learn that estimators inherit, with types, which scikit-learn has none of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from structperc.extras import require
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    class BaseEstimator:
+        def get_metadata_routing(self) -> Any: ...
+        def set_fit_request(self, **requests: bool | str | None) -> Self: ...
+        def set_partial_fit_request(self, **requests: bool | str | None) -> Self: ...
+        def set_predict_request(self, **requests: bool | str | None) -> Self: ...
+        def set_score_request(self, **requests: bool | str | None) -> Self: ...
+
+    class ClassifierMixin: ...
+
+    class TransformerMixin:
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any: ...
+        def set_output(self, *, transform: str | None = None) -> Self: ...
+
+    class NotFittedInScikitLearn(ValueError, AttributeError): ...
+
+    def clone(estimator: Any) -> Any: ...
+    def get_tags(estimator: Any) -> Any: ...
+
+    UNUSED: str
+else:
+    base = require("sklearn.base", "structperc.estimators", "sklearn")
+    BaseEstimator, ClassifierMixin, TransformerMixin, clone = base.BaseEstimator, base.ClassifierMixin, base.TransformerMixin, base.clone
+    NotFittedInScikitLearn = require("sklearn.exceptions", "structperc.estimators", "sklearn").NotFittedError
+    utils = require("sklearn.utils", "structperc.estimators", "sklearn")
+    get_tags, UNUSED = utils.get_tags, utils.metadata_routing.UNUSED

@@ -1,0 +1,219 @@
+"""Other libraries with estimators of structperc: a test for each row of docs/ecosystem.md."""
+
+import io
+import pickle
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, is_classifier
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+import structperc.estimators
+from structperc.errors import DataError
+from structperc.estimators import (
+    SVOR,
+    AdaBoostOR,
+    CuSumRank,
+    LabelScorer,
+    LeafFeatures,
+    OrdinalConformal,
+    PRank,
+    RankerClassifier,
+    RankingSVM,
+    ScoreCard,
+    SequenceTagger,
+    StructuredClassifier,
+    StructureSet,
+    lookup,
+)
+
+ROOT = Path(__file__).parents[1]
+X = np.random.default_rng(0).normal(size=(80, 4))
+Y = np.digitize(X[:, 0] + X[:, 1] / 2, [-0.5, 0.5]) + 1
+NAMES = ["a", "b", "c", "d"]
+MODELS = [CuSumRank(random_state=0), PRank(random_state=0), CuSumRank(kernel="rbf", random_state=0), SVOR(), AdaBoostOR(n_estimators=5),
+          OrdinalConformal(PRank(random_state=0), random_state=0), ScoreCard(PRank(random_state=0))]
+
+
+def test_every_row_of_the_page_names_a_test():
+    named = re.findall(r"`(test_\w+)` \|$", (ROOT / "docs/ecosystem.md").read_text(), re.MULTILINE)
+    assert len(named) > 10 and set(named) <= set(globals())
+
+
+def test_estimators_are_those_of_scikit_learn():
+    kinds = [getattr(structperc.estimators, name) for name in {*structperc.estimators.__all__, *lookup.addresses()} - {"load"}]
+    assert [kind for kind in kinds if not issubclass(kind, BaseEstimator)] == [StructureSet]
+    for kind in (CuSumRank, PRank, StructuredClassifier, SVOR, OrdinalConformal, ScoreCard):
+        assert issubclass(kind, ClassifierMixin)
+    assert all(is_classifier(model) for model in MODELS) and not is_classifier(SequenceTagger()) and not is_classifier(RankingSVM())
+    assert issubclass(LeafFeatures, TransformerMixin) and isinstance(LabelScorer(), BaseEstimator)
+
+
+def test_a_pipeline_with_leaves_gives_data_frames():
+    leaves = LeafFeatures(RandomForestClassifier(3, random_state=0), sparse_output=False)
+    pipeline = make_pipeline(leaves, LogisticRegression()).set_output(transform="pandas").fit(X, Y)
+    made = pipeline[:-1].transform(X)
+    assert list(made.columns) == list(leaves.fit(X, Y).get_feature_names_out())
+    assert made.to_numpy().tolist() == LeafFeatures(RandomForestClassifier(3, random_state=0)).fit(X, Y).transform(X).toarray().tolist()
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_skops_writes_and_reads_estimators(model):
+    skops = pytest.importorskip("skops.io")
+    content = skops.dumps(model.fit(X, Y))
+    listed = skops.get_untrusted_types(data=content)
+    again = skops.loads(content, trusted=listed)
+    assert all(name.startswith("structperc") for name in listed)
+    assert again.predict(X).tolist() == model.predict(X).tolist() and repr(again) == repr(model)
+
+
+@pytest.mark.parametrize("library", ["joblib", "cloudpickle"])
+def test_pickles_of_other_libraries_predict_the_same(library):
+    module, file = pytest.importorskip(library), io.BytesIO()
+    for model in MODELS:
+        file.seek(0)
+        module.dump(model.fit(X, Y), file)
+        file.seek(0)
+        again = module.load(file) if library == "joblib" else pickle.load(file)
+        assert again.predict(X).tolist() == model.predict(X).tolist()
+
+
+def test_river_wraps_a_classifier():
+    compat = pytest.importorskip("river.compat")
+    model = compat.convert_sklearn_to_river(CuSumRank(random_state=0), classes=[1, 2, 3])
+    rows = [dict(zip(NAMES, row, strict=True)) for row in X.tolist()]
+    for row, label in zip(rows, Y.tolist(), strict=True):
+        model.learn_one(row, label)
+    assert np.mean([model.predict_one(row) == label for row, label in zip(rows, Y.tolist(), strict=True)]) > 0.6
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("library", "name", "options"), [
+    ("lightgbm", "LGBMRegressor", {"verbose": -1}), ("lightgbm", "LGBMClassifier", {"verbose": -1}), ("xgboost", "XGBRegressor", {}),
+    ("catboost", "CatBoostRegressor", {"verbose": False, "allow_writing_files": False}),
+])
+def test_leaves_of_trees_of_other_libraries(library, name, options):
+    trees = getattr(pytest.importorskip(library), name)(n_estimators=4, random_state=0, **options)
+    check_leaves(LeafFeatures(trees).fit(X, Y), lambda model, rows: model.predict(rows))
+
+
+@pytest.mark.parametrize("trees", [HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=5),
+                                   HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=5)], ids=repr)
+def test_leaves_of_histogram_boosting_are_those_that_predict(trees):
+    check_leaves(LeafFeatures(trees).fit(X, Y), lambda model, rows: getattr(model, "predict_proba", model.predict)(rows))
+
+
+def check_leaves(made, predict):
+    """Rows in the same leaves have the same prediction, and each row is in one leaf of every tree."""
+    leaves, predicted = made.transform(X).toarray(), predict(made.estimator_, X)
+    assert len(np.unique(np.count_nonzero(leaves, axis=1))) == 1 and leaves.shape[1] > np.count_nonzero(leaves[0])
+    same = (leaves[:, None] == leaves[None]).all(axis=2)
+    apart = np.abs(predicted[:, None] - predicted[None]).reshape(len(X), len(X), -1).max(axis=2)
+    assert (apart[same] < 1e-6).all() and (~same).any()
+
+
+def test_a_relation_of_duckdb_is_a_table():
+    duckdb, pandas = pytest.importorskip("duckdb"), pytest.importorskip("pandas")
+    table = pandas.DataFrame(X, columns=NAMES)
+    relation = duckdb.from_df(table)
+    model = CuSumRank(random_state=0).fit(relation, Y)
+    assert list(model.feature_names_in_) == NAMES
+    assert model.predict(relation).tolist() == CuSumRank(random_state=0).fit(table, Y).predict(table).tolist()
+
+
+def test_an_arrow_stream_is_a_table():
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table(dict(zip(NAMES, X.T, strict=True)))
+    model = CuSumRank(random_state=0).fit(table.to_reader(), Y)
+    assert model.coef_.tolist() == CuSumRank(random_state=0).fit(table, Y).coef_.tolist()
+    assert model.predict(table.to_reader()).tolist() == model.predict(table).tolist()
+
+
+def test_a_cursor_of_adbc_is_a_table():
+    sqlite, pyarrow = pytest.importorskip("adbc_driver_sqlite.dbapi"), pytest.importorskip("pyarrow")
+    with sqlite.connect() as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest("visits", pyarrow.table(dict(zip(NAMES, X.T, strict=True))), mode="create")
+        cursor.execute("select * from visits")
+        model = CuSumRank(random_state=0).fit(cursor.fetch_record_batch(), Y)
+    assert list(model.feature_names_in_) == NAMES and model.status_
+
+
+def test_a_lazy_frame_is_refused_with_the_way_out():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(X, schema=NAMES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DataError, match=r"X is a LazyFrame, whose rows are not computed yet; pass X.collect\(\)"):
+            CuSumRank().fit(frame.lazy(), Y)
+        assert CuSumRank(random_state=0).fit(frame.lazy().collect(), Y).score(frame, Y) > 0.8
+
+
+def test_tokens_of_spacy_are_sentences():
+    spacy = pytest.importorskip("spacy")
+    texts = [spacy.blank("en")(text) for text in ("the dog", "a cat", "the cat")]
+    with pytest.raises(DataError, match="Of a Doc of spaCy: .* for token in doc"):
+        SequenceTagger().fit(texts, [["D", "N"]] * 3)
+    sentences = [[{"word": token.lower_, "suffix": token.suffix_} for token in doc] for doc in texts]
+    assert SequenceTagger(random_state=0).fit(sentences, [["D", "N"]] * 3).predict(sentences) == [["D", "N"]] * 3
+
+
+def test_columns_of_a_data_set_are_sentences():
+    datasets = pytest.importorskip("datasets")
+    made = datasets.Dataset.from_dict({"tokens": [[["the"], ["dog"]], [["a"], ["cat"]]], "tags": [["D", "N"], ["D", "N"]]})
+    sentences = list(made["tokens"])
+    assert SequenceTagger(random_state=0).fit(sentences, list(made["tags"])).predict(sentences) == [["D", "N"]] * 2
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_shap_explains_a_ranker():
+    shap = pytest.importorskip("shap")
+    model = CuSumRank(random_state=0).fit(X, Y)
+    values = shap.LinearExplainer(model, X)(X[:3])
+    assert values.values.shape[:2] == (3, 4)
+    values = shap.Explainer(model.decision_function, X)(X[:2])
+    np.testing.assert_allclose(values.values.sum(axis=1) + values.base_values, model.decision_function(X[:2]), atol=1e-6)
+
+
+@pytest.mark.parametrize("model", [CuSumRank(random_state=0), StructuredClassifier(random_state=0)], ids=repr)
+def test_onnxruntime_reads_float32(model, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    model.fit(X, Y).export(tmp_path / "grade.onnx", to="onnx-float32")
+    session = onnxruntime.InferenceSession(tmp_path / "grade.onnx", providers=["CPUExecutionProvider"])
+    rows = X.astype(np.float32)
+    label, scores, _ = session.run(None, {"X": rows})
+    assert label.tolist() == model.predict(rows.astype(float)).tolist()
+    np.testing.assert_allclose(scores, model.engine_.label_scores(rows.astype(float)), rtol=1e-12, atol=1e-12)
+
+
+def test_onnxruntime_reads_sentences_of_float32(tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    sentences, tags = list(X.reshape(20, 4, 4)), Y.reshape(20, 4).tolist()
+    model = SequenceTagger(random_state=0).fit(sentences, tags)
+    model.export(tmp_path / "tags.onnx", to="onnx-float32")
+    session = onnxruntime.InferenceSession(tmp_path / "tags.onnx", providers=["CPUExecutionProvider"])
+    for rows in X.astype(np.float32).reshape(20, 4, 4):
+        assert session.run(None, {"X": rows})[0].tolist() == model.predict([rows.astype(float)])[0]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_dask_ml_trains_in_parts():
+    wrappers, array = pytest.importorskip("dask_ml.wrappers"), pytest.importorskip("dask.array")
+    model = wrappers.Incremental(CuSumRank(random_state=0), shuffle_blocks=False)
+    model.fit(array.from_array(X, chunks=(20, 4)), array.from_array(Y, chunks=20), classes=[1, 2, 3])
+    by_hand = CuSumRank(random_state=0)
+    for start in range(0, 80, 20):
+        by_hand.partial_fit(X[start:start + 20], Y[start:start + 20], classes=[1, 2, 3])
+    assert model.estimator_.coef_.tolist() == by_hand.coef_.tolist()
+
+
+@pytest.mark.parametrize("ranker", [PRank(random_state=0), CuSumRank(random_state=0)], ids=repr)
+def test_any_ranker_classifies_two_classes(ranker):
+    model = RankerClassifier(ranker).fit(X, Y > 1)
+    assert (model.predict(X) == (Y > 1)).mean() > 0.9
