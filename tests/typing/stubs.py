@@ -20,8 +20,8 @@ HEAD = "# Written by tests/typing/stubs.py from the compiled module.\nfrom typin
 OTHER = {"str": "str", "list": "list[Any]", "dict": "dict[Any, Any]", "tuple": "tuple[Any, ...]"}
 PARTS = """adagrad argmax component descent exact features losses outputs row_features rows schedules structures threshold_features updates
            vector_features weights access loop""".split()
-SOLVERS = """arborescence_certificates arborescences arborescence_sums best_partitions block_steps conflicts contraction labelled_forests
-             minimum_cuts pairs paths projective ranked_arborescences score_matrices segments sparse_arborescences spanning_trees""".split()
+SOLVERS = sorted(path.stem for path in (ROOT / "structperc/solvers").glob("*.pyx"))
+
 MODULES = [*(f"structperc.core.{name}" for name in PARTS), *(f"structperc.solvers.{name}" for name in SOLVERS)]
 
 

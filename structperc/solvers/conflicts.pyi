@@ -1,9 +1,0 @@
-# Written by tests/typing/stubs.py from the compiled module.
-from typing import Any
-
-class PairGraph:
-    def __init__(self, starts: Any, neighbours: Any, pairs: Any) -> None: ...
-
-def packed(starts: Any, neighbours: Any, pairs: Any, scores: Any) -> Any: ...
-
-def violated(starts: Any, neighbours: Any, pairs: Any, apart: Any, tolerance: float) -> Any: ...
