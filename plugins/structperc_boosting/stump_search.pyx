@@ -6,13 +6,14 @@ column, O(K) of them each. Memory: 5 bytes for each value of X, 2 K for each row
 import attrs
 import numpy as np
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 from cpython.exc cimport PyErr_CheckSignals
 from structperc_boosting.sweep cimport SP_DOWNWARD_ENDS, SP_UPWARD_ENDS, sp_lowest_ranks, sp_sweep
 from structperc.errors import DataError
 
 MOST_RANKS = 2**16 - 1
+cdef double ROUNDING = 1e-12        # costs that differ by less of themselves are equal: one row of weight 2 is two rows of weight 1
 
 
 @attrs.frozen(eq=False)
@@ -81,7 +82,7 @@ cdef class SortedColumns:
     def search(self, const double[:, ::1] costs):
         """The stump of least cost, and its predictions.
 
-        Of stumps of equal cost: the first feature, direction 1 before -1, and the lowest ranks.
+        Of stumps of equal cost, up to rounding: the first feature, direction 1 before -1, and the lowest ranks.
 
         Parameters
         ----------
@@ -94,7 +95,7 @@ cdef class SortedColumns:
         """
         cdef Py_ssize_t j, n = self.n_rows, n_ranks = costs.shape[1]
         cdef double least[2]
-        cdef double best = INFINITY
+        cdef double best = INFINITY, margin = 0
         cdef Py_ssize_t feature = 0
         cdef int direction = 1
         if costs.shape[0] != n or not 2 <= n_ranks <= MOST_RANKS:
@@ -104,10 +105,12 @@ cdef class SortedColumns:
         for j in range(self.n_features):
             with nogil:
                 sp_sweep(&self.order[j, 0], &self.ends[j, 0], &costs[0, 0], n, <int> n_ranks, &room[0], least)
-            if least[0] < best:
+            if least[0] < best - margin:
                 best, feature, direction = least[0], j, 1
-            if least[1] < best:
+                margin = ROUNDING * fabs(best)
+            if least[1] < best - margin:
                 best, feature, direction = least[1], j, -1
+                margin = ROUNDING * fabs(best)
             PyErr_CheckSignals()
         if best == INFINITY:
             raise DataError("the costs are too large to be added up, or NaN; divide them by a number.")

@@ -24,7 +24,7 @@ from structperc_boosting.reductions import BinaryReduction, RankerClassifier
 from structperc.errors import DataError, OptionError
 from structperc.estimators import PRank
 
-CHECKED = (ORStump(), AdaBoostOR(n_estimators=20), AdaBoostOR(BinaryReduction(LogisticRegression()), n_estimators=3, random_state=0),
+CHECKED = (ORStump(), AdaBoostOR(), AdaBoostOR(BinaryReduction(LogisticRegression()), n_estimators=3, random_state=0),
            BinaryReduction(LogisticRegression()), RankerClassifier(ORStump()), RankerClassifier(PRank(random_state=0)))
 NO_ORDER = "the ranks of bare strings are unknown, and alphabetical order is seldom meant"
 MEDIAN = "predict is the median of predict_proba, and the check expects the mode"
