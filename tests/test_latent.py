@@ -199,9 +199,9 @@ def test_errors_of_a_schedule_leave_the_engine_as_it_was():
     with pytest.raises(ZeroDivisionError, match="so late"):
         engine.partial_fit(X, y)
     np.testing.assert_array_equal(engine.coef_, before)
-    with pytest.raises(DataError, match="answers nan for example"):
+    with pytest.raises(DataError, match="returned nan for example"):
         Engine("multiclass", update="latent", step_size=lambda t: float("nan")).fit(X, y)
-    with pytest.raises(DataError, match="answers -0.5 for example"):
+    with pytest.raises(DataError, match="returned -0.5 for example"):
         Engine("multiclass", decay=lambda t: -0.5).fit(X, y)
 
 
@@ -301,6 +301,6 @@ def test_what_an_answer_is_beside_a_partial_gold_output():
         def __init__(self):
             self.partial_gold = True
 
-    with pytest.raises(PluginError, match="Silent learns from partial outputs and does not say how its answers are encoded"):
+    with pytest.raises(PluginError, match="Silent learns from partial outputs and has no encoding of its predictions"):
         Silent().encode_answers([()], Rows(X))
     assert LatentUpdate("inverse(2.0)").step_size == inverse(2.0)

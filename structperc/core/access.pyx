@@ -45,8 +45,8 @@ cdef class Access:
     A thread may read within its own reads and writes, and write within its own writes. A write within a thread's own read raises an error,
     because the outer call would continue with another model.
 
-    After a fork, threads of the parent do not block the child. If one of them was changing the model, the child's copy is half
-    changed, and every use of it raises an error.
+    After a fork, threads of the parent do not block the child. If one of them was changing the model, the child has an
+    incomplete copy. Every use of that copy raises an error.
 
     Compiled code may enclose a block by `begin_read` and `end_read`, or `begin_write` and `end_write`, in `try` and `finally`. Python
     code passes a function, since Ctrl-C could fall between `begin_read()` and `try`.
@@ -109,7 +109,7 @@ cdef class Access:
             self.writing += 1
             return 0
         if self.reader(thread) != NULL:
-            raise BusyError("this call would change the model while a call that reads it is under way in the same thread; let that "
+            raise BusyError("this call would change the model while a call that reads it is under way in the same thread. Let that "
                             "call end first, or train a copy.")
         if self.writing or self.n_readers or self.queue:
             return self.wait(thread, True)
@@ -126,8 +126,8 @@ cdef class Access:
         """Raises an error for a model that another thread was changing during a fork."""
         self.forget_parent()
         if self.torn:
-            raise BusyError("this process was forked while another thread was changing the model, so the copy here is half changed; "
-                            "call fit, or load the model from a file.")
+            raise BusyError("this process was forked while another thread was changing the model, so the copy here is half changed. "
+                            "Call fit, or load the model from a file.")
         return 0
 
     cdef void forget_parent(self) noexcept:
@@ -247,8 +247,8 @@ cdef class Turn:
 
     cdef int begin(self, method) except -1:
         if self.is_taken():
-            raise BusyError(f"{method} was called while this engine is being trained, by an observer or in another thread; "
-                            f"wait until it has ended, or train a copy.")
+            raise BusyError(f"{method} was called while this engine is being trained, by an observer or in another thread. "
+                            f"Wait until it has ended, or train a copy.")
         self.taken, self.thread, self.n_forks = True, PyThread_get_thread_ident(), n_forks
         return 0
 

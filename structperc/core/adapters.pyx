@@ -304,8 +304,8 @@ cdef class PythonFeatures(Features):
                 except (TypeError, ValueError, OverflowError):
                     row = block = -1
                 if not (0 <= row < x.block.n_rows and 0 <= block < self.n_blocks):
-                    raise PluginError(f"{type(self.target).__name__}.cell returned {shortened(cell)} for atom {a} of example {x.index}; "
-                                      f"expected a row below {x.block.n_rows} and a block below {self.n_blocks}, or None.")
+                    raise PluginError(f"{type(self.target).__name__}.cell returned {shortened(cell)} for atom {a} of example {x.index}. "
+                                      f"Expected: a row below {x.block.n_rows} and a block below {self.n_blocks}, or None.")
                 return row * self.n_blocks + block
             except BaseException as error:
                 failed(self, error, "cell", x)

@@ -107,9 +107,9 @@ cdef class Argmax(Component):
         return -1
 
     cdef int batch_argmax_c(self, Example x, Py_ssize_t first, Py_ssize_t n, const double *s, int *y) noexcept nogil:
-        """`argmax_c` of the examples first, .., first + n - 1 of x's data set, with x.n_atoms scores each; of outputs of one integer.
+        """`argmax_c` of n examples of x's data set, from the example `first` on; for outputs of one integer.
 
-        Writes n integers to y; -1 after storing an error, x being the example at fault.
+        Each example has x.n_atoms scores. Writes n integers to y; returns -1 after storing an error, x being the example at fault.
         """
         cdef Py_ssize_t i
         for i in range(n):
@@ -159,8 +159,8 @@ cdef class Argmax(Component):
                 if value < 0:
                     raise_stored(loss, loss._outputs)
                 if not value <= largest * (1 + 1e-9):
-                    raise PluginError(f"{type(loss.as_written()).__name__} is {value} for example {x.index}, but says that its largest "
-                                      f"value is {largest}; correct `largest`.")
+                    raise PluginError(f"{type(loss.as_written()).__name__} is {value} for example {x.index}, but its `largest` is "
+                                      f"{largest}; correct `largest`.")
                 total = score + scale * value
                 if total > best:
                     best, n_best = total, n
@@ -200,8 +200,8 @@ cdef class Argmax(Component):
     def argmax_augmented(self, scores, Example x, gold, Loss loss, double scale):
         """Loss-augmented search: the structure with the largest score + scale * loss.value(gold, y, x).
 
-        By default a loss over atoms (`Loss.augment`) is added to the scores, and `argmax` does the rest. A loss with only a bound
-        (`Loss.largest`) is searched in the order of `k_best` until the bound proves the best structure; that is exact. Override this
+        By default a loss over atoms (`Loss.augment`) is added to the scores, and `argmax` does the rest. If a loss has only a bound
+        (`Loss.largest`), structures are searched in the order of `k_best` until the bound proves the best one. That is exact. Override this
         method in a solver that knows the form of the loss.
 
         Parameters
@@ -332,8 +332,8 @@ cdef class Argmax(Component):
         Returns
         -------
         (rows, transitions, start, end) or None
-            Scores of labels, shape (n_rows, L), of label pairs, (L, L), of the first and of the last label, (L,); -inf: forbidden. None:
-            not a chain.
+            Scores of labels, shape (n_rows, L), of label pairs, (L, L), of the first label, (L,), and of the last, (L,). -inf is
+            forbidden. None: not a chain.
         """
         return None
 
@@ -442,8 +442,8 @@ cdef class PrefixArgmax(LabelArgmax):
 cdef class ThresholdArgmax(LabelArgmax):
     """The level with the largest prefix sum, for scores s[k] = f - b_k below ordered thresholds.
 
-    Ties: the highest level. The prefix sums rise as long as s[k] >= 0, so the level is one more than the number of thresholds reached,
-    without rounding. If scores rise somewhere, because they include the loss, they are summed.
+    Ties: the highest level. The prefix sums rise as long as s[k] >= 0. So the level is one more than the number of thresholds reached;
+    no sum is rounded. If scores rise somewhere, because they include the loss, they are summed.
 
     Parameters
     ----------

@@ -21,7 +21,30 @@ cdef bint is_compiled(component) noexcept:
 
 
 def overrides(component, name):
-    """Whether Python code, not a compiled class, defines `component.name`."""
+    """Whether Python code, not a compiled class, defines `component.name`.
+
+    Parameters
+    ----------
+    component : Component
+    name : str
+        The name of a method or attribute.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from structperc.components import PerceptronUpdate
+    >>> from structperc.plugin_tools import overrides
+    >>> overrides(PerceptronUpdate(), "start")
+    False
+    >>> class Late(PerceptronUpdate):
+    ...     def start(self, parts, context):
+    ...         super().start(parts, context)
+    >>> overrides(Late(), "start")
+    True
+    """
     if is_compiled(component):
         return False
     if name in getattr(component, "__dict__", ()):
@@ -57,7 +80,7 @@ def outdated(component, description, *methods):
 
 
 def expected(answer, kind, part, method, what, Example x=None):
-    """The result of a method if it has this type, else a `PluginError` with the method, the example and the expected type."""
+    """The result of a method if it has this type. Another type raises a `PluginError` with the method and the example."""
     if isinstance(answer, kind):
         return answer
     where = "" if x is None else f" for example {x.index}"
@@ -65,7 +88,7 @@ def expected(answer, kind, part, method, what, Example x=None):
 
 
 def nothing(answer, component, method):
-    """Refuses what a method returned that raises an error where something is wrong: its author may have returned the reason."""
+    """Raises an error if a method that checks something returned a value: its author may have returned the reason."""
     if answer is not None:
         raise PluginError(f"{type(component).__name__}.{method} returned {shortened(answer, 80)}; expected None. Raise an error where "
                           f"something is wrong.")
@@ -118,7 +141,30 @@ def settle(component):
 
 
 def bound(Component component):
-    """The part as compiled code can call it: itself, or its one adapter where Python overrides a method that the loop calls."""
+    """The part as compiled code can call it: itself, or its adapter if Python overrides a method that the loop calls.
+
+    Parameters
+    ----------
+    component : Component
+
+    Returns
+    -------
+    Component
+        Each part has at most one adapter. A later call returns the same object.
+
+    Raises
+    ------
+    TypeError
+        If the part is of no kind that the loop calls.
+
+    Examples
+    --------
+    >>> from structperc.components import PerceptronUpdate
+    >>> from structperc.plugin_tools import bound
+    >>> rule = PerceptronUpdate()
+    >>> bound(rule) is rule
+    True
+    """
     if is_compiled(component):
         return component
     for base, adapter, methods in ADAPTERS:
@@ -150,9 +196,9 @@ def remake(kind, args, kwargs, attributes):
 
 
 def take_error(*parts):
-    """What stopped compiled work of this thread, or the first error that a method ending in _c has stored in these parts.
+    """What stopped compiled work of this thread, or the first error that a _c method has stored in these parts.
 
-    None where there is neither; forgets all of them.
+    None if there is neither. Forgets all of them.
     """
     parts = [found for part in parts for found in (part, part.as_written())]
     errors = [error for error in (take_interruption(), *(part.error for part in parts)) if error is not None]
@@ -167,21 +213,24 @@ def raise_stored(*parts):
     if error is not None:
         raise error
     names = ", ".join(dict.fromkeys(type(part.as_written()).__name__ for part in parts))
-    raise PluginError(f"a compiled method answered that it failed, but stored no exception in `error` before; look at the methods ending "
+    raise PluginError(f"a compiled method returned -1, but stored no exception in `error` before. Look at the methods ending "
                       f"in _c of {names}.")
 
 
 def noted(error, component, method, example=None):
-    """The error of an author's code, with a note on component, method and example; messages of this library have them already."""
+    """The error of an author's code, with a note on component, method and example.
+
+    Messages of this library have them already.
+    """
     if isinstance(error, Exception) and not isinstance(error, StructPercError):
         add_note(error, f"in {type(component).__name__}.{method}" + ("" if example is None else f", example {example.index}"))
     return error
 
 
 def located(error):
-    """The error of an author's code, with a note on the part, its method and the example, read from the traceback.
+    """The error of an author's code, with a note on part, method and example from the traceback.
 
-    The innermost method that a base class of this library declares, or hook, counts. Errors of this library name their place already.
+    The innermost hook counts, or method that a base class of this library declares. Errors of this library name their place already.
     """
     place, step = None, error.__traceback__
     if isinstance(error, StructPercError) or not isinstance(error, Exception) or getattr(error, "__notes__", ()):
@@ -199,7 +248,7 @@ def located(error):
 
 
 def method_of(owner, code):
-    """The name of the method with this code, if it is a hook or a base class of this library declares it; else None."""
+    """The name of the method with this code; None unless it is a hook or a base class of this library declares it."""
     kind = type(owner)
     if code.co_name[:11] == "structperc_":
         return code.co_name
@@ -262,7 +311,7 @@ cdef class Component:
         args, kwargs = self._arguments
         return remake, (type(self), args, kwargs, getattr(self, "__dict__", None))
 
-    def start(self, parts, context):
+    def start(self, parts, context) -> None:
         """Read the options and the other parts, and forget what an earlier fit learned. Called once in each fit.
 
         Parameters
@@ -273,10 +322,11 @@ cdef class Component:
             The options, and what is known of the data.
         """
 
-    def check(self, context, parts):
+    def check(self, context, parts) -> None:
         """Raise an error for a combination of parts that would give wrong results.
 
-        Called after all parts have started, before the first example of a fit, and again for each `partial_fit` with sample weights.
+        Called after all parts have started and before the first example of a fit. It is called again for each `partial_fit` with sample
+        weights.
 
         Parameters
         ----------
@@ -318,7 +368,7 @@ cdef class Component:
         """
         return {}
 
-    def restore(self, state):
+    def restore(self, state) -> None:
         """Restore what `state` returned. Called on a component that has been started.
 
         A file of unknown origin can contain anything. `structperc.plugin_tools.taken` checks name, type, shape and range of an array and
@@ -356,7 +406,7 @@ cdef class Component:
         """
         return self
 
-    def raised(self):
+    def raised(self) -> None:
         """Raise and forget the error that a compiled method has stored."""
         raise_stored(self)
 

@@ -47,8 +47,8 @@ ctypedef struct Origin:
 cdef class ExactUpdate(PassiveAggressiveUpdate):
     """Exact passive-aggressive steps: every atom of the right output gets at least the margin, every other at most minus the margin.
 
-    On ordered labels these are the constraints of all thresholds (exact passive-aggressive ranking), on classes those of one class
-    against the rest, whose steps are independent.
+    On ordered labels these are the constraints of all thresholds (exact passive-aggressive ranking). On classes they are those of one
+    class against the rest, and their steps are independent.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
 
     Notes
     -----
-    With the signs t of the atoms (1: required, -1: excluded, 0: open), the deficits l = margin - t s and a Gram matrix of the form
-    shared + [a = b] own, the minimiser of
+    The signs t of the atoms are 1 if required, -1 if excluded and 0 if open. The deficits are l = margin - t s. With a Gram matrix of
+    the form shared + [a = b] own, the minimiser of
 
         1/2 ||w' - w||^2 (+ C weight * sum of slacks: pa1; + C weight * sum of their squares: pa2)
 
@@ -81,7 +81,8 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
     - Newton's method within a bracket confirms the piece, and finds it in any other case.
 
     g is relative to an origin, the breakpoint of an atom on that piece, because the step of a long row moves it only a little.
-    Multipliers of both sides cancel in w. If a step loses its digits that way, which rows longer than 10^6 can cause, it raises an error.
+    Multipliers of both sides cancel in w. A step that loses its digits that way raises an error; rows longer than 10^6 can
+    cause that.
 
     Examples
     --------
@@ -101,8 +102,8 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
 
     def check(self, context, parts):
         if not parts.features.has_constant_gram:
-            raise PluginError(f"update={context.update!r} needs atoms whose inner products are the same for all pairs, but those of "
-                              f"{type(parts.features).__name__} are not; use 'pa', 'pa1' or 'pa2'.")
+            raise PluginError(f"update={context.update!r} needs the same inner product for all pairs of atoms, but those of "
+                              f"{type(parts.features).__name__} differ; use 'pa', 'pa1' or 'pa2'.")
         if context.loss_weight:
             raise ConflictingOption(f"update={context.update!r} with loss_weight={context.loss_weight}: its step looks at all constraints, "
                                     f"whichever structure a search finds; leave loss_weight out.", "loss_weight")

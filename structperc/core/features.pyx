@@ -64,10 +64,11 @@ cdef class Features(Component):
     constrained : bool
         Whether only some weights are allowed, because the map overrides `project` or has `bounds`.
     n_blocks : int
-        For maps of which each atom is one row of x in one block, phi(x, a) = e_block (x) x_row, perhaps with explicit weights. `cell(x,
+        For maps with one row of x in one block for each atom, phi(x, a) = e_block (x) x_row, and optional explicit weights. `cell(x,
         a)` is row and block, and `explicit_part()` is the rest. Then a kernel can replace the dot products of rows. 0: unknown.
     absorbs_shift : bool
-        Whether other weights give the same scores, up to a constant of each example, if all rows are shifted equally; see `rescaled`.
+        Whether scores of rows that are all shifted equally can be kept, up to a constant of each example, by other weights; see
+        `rescaled`.
 
     Examples
     --------
@@ -96,7 +97,7 @@ cdef class Features(Component):
         self.scratch = self.scratch_place = None
         self.constrained = overrides(self, "project")
 
-    def shape(self, n_weights, n_weight_rows=1, atoms_per_example=None, Py_ssize_t n_blocks=0):
+    def shape(self, n_weights, n_weight_rows=1, atoms_per_example=None, Py_ssize_t n_blocks=0) -> None:
         """Declare the number of weights. A map calls this in its constructor.
 
         Parameters
@@ -119,7 +120,7 @@ cdef class Features(Component):
             raise PluginError(f"{type(self).__name__} declares {n_weights} weights in {n_weight_rows} rows; "
                               f"both must be positive and the rows equally long.")
         if n_weights > MOST_WEIGHTS:
-            raise DataError(f"these data need {n_weights} weights, more than the {MOST_WEIGHTS} that can be addressed; give X fewer "
+            raise DataError(f"these data need {n_weights} weights, more than the {MOST_WEIGHTS} that can be addressed. Give X fewer "
                             f"columns, for instance by hashing their numbers.")
         self.n_weight_rows, self.row_width = n_weight_rows, n_weights // n_weight_rows
         self.fixed_atoms, self.n_blocks = -1 if atoms_per_example is None else atoms_per_example, max(n_blocks, self.n_blocks)
@@ -173,9 +174,9 @@ cdef class Features(Component):
         return 0
 
     cdef int adapt_c(self, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil:
-        """A step with a size for each weight (see sp_inner.adapt in inner.h), along sum_a c[a] phi(x, a); -1 on an error.
+        """A step with a size for each weight (see sp_inner.adapt in inner.h), along sum_a c[a] phi(x, a).
 
-        Writes the change down and looks at all weights, of those on demand at the touched ones.
+        Returns -1 on an error. Writes the change down and looks at all weights, of those on demand at the touched ones.
         """
         cdef Parameter change
         cdef Py_ssize_t row, q
@@ -267,7 +268,7 @@ cdef class Features(Component):
         self.reraise()
         return n
 
-    def check_rows(self, rows):
+    def check_rows(self, rows) -> None:
         """Raise an error for a data set that this map cannot read. Called before each fit and prediction.
 
         Parameters
@@ -335,7 +336,7 @@ cdef class Features(Component):
         self.answer(self.scores_c(&p, x, &s[0]))
         return np.asarray(s)[:n]
 
-    def add(self, double[::1] w, Example x, c):
+    def add(self, double[::1] w, Example x, c) -> None:
         """Add sum_a c[a] phi(x, a) to w, in place.
 
         Parameters
@@ -348,7 +349,7 @@ cdef class Features(Component):
         cdef double[::1] padded = room_for(c, self, x)
         self.answer(self.add_c(&p, x, &padded[0], 1.0, 0.0))
 
-    def project(self, double[::1] w, Example x=None):
+    def project(self, double[::1] w, Example x=None) -> None:
         """Move w to the nearest allowed weights, in place.
 
         Override it to allow only a closed convex set of weights that contains 0. The weights are projected after each step. Then the
@@ -508,7 +509,7 @@ cdef class Features(Component):
         if self.row_width == width:
             return self
         raise PluginError(f"{type(self).__name__} has its weights in {self.n_weight_rows} row{'s' * (self.n_weight_rows != 1)} of "
-                          f"{self.row_width}, so it cannot be added to a map with rows of {width} weights; construct both with "
+                          f"{self.row_width}, so it cannot be added to a map with rows of {width} weights. Construct both with "
                           f"feature_major=False.")
 
     def batch_scores(self, w, rows):
@@ -559,7 +560,7 @@ cdef class Features(Component):
         """
         return np.asarray(indices)
 
-    def answer(self, int status):
+    def answer(self, int status) -> None:
         """Raise the error that a compiled or Python method has stored.
 
         Parameters
@@ -570,7 +571,8 @@ cdef class Features(Component):
         if status < 0:
             self.raised()
 
-    def reraise(self):
+    def reraise(self) -> None:
+        """Raise and forget the stored error, if there is one."""
         if self.error is not None:
             self.raised()
 
@@ -794,7 +796,7 @@ cdef class SumFeatures(Features):
             raise PluginError(f"{type(self).__name__} was given {len(parts)} feature map{'s' * (last != 0)}; a sum has two or more.")
         self.put_together(parts[0].fresh() if last == 1 else SumFeatures(*parts[:last]), parts[last].fresh(), 0)
 
-    def put_together(self, Features left, Features right, Py_ssize_t width):
+    def put_together(self, Features left, Features right, Py_ssize_t width) -> None:
         """Lay out the weights of the parts.
 
         Parameters

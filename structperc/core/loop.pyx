@@ -167,8 +167,8 @@ cdef class Loop:
         self.plain_workspace = inherits(parts.argmax, Argmax, "workspace_size")
         for method in ("workspace_size", "marginals_workspace_size"):
             if overrides(parts.argmax, method):
-                raise PluginError(f"{type(parts.argmax).__name__} replaces {method}, which says what a compiled search needs; leave it "
-                                  f"out.")
+                raise PluginError(f"{type(parts.argmax).__name__} replaces {method}, which describes the part to a compiled search; "
+                                  f"leave it out.")
         parts.loss.started()
         self.loss = bound(parts.loss)
         self.weights, self.store = bound(parts.weights), parts.weights
@@ -356,9 +356,9 @@ cdef class Loop:
         if status == UNLIKE_LABELS or status == TOO_MANY and self.label_atoms >= 0:
             raise self.unlike_labels(f"another number of atoms in example {x.index}")
         if status == TOO_MANY:
-            raise PluginError(f"{type(self.parts.features).__name__} says now that example {x.index} has more atoms than before training.")
-        raise PluginError(f"{self.culprit(status)} failed on example {x.index} without saying why; a method in Cython stores an exception "
-                          f"in `error` before it answers -1.")
+            raise PluginError(f"{type(self.parts.features).__name__} returned more atoms for example {x.index} than before training.")
+        raise PluginError(f"{self.culprit(status)} failed on example {x.index} without a reason. A method in Cython stores an exception "
+                          f"in `error` before it returns -1.")
 
     def culprit(self, int status):
         """The method that stopped a pass."""

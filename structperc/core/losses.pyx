@@ -85,7 +85,8 @@ cdef class Loss(Component):
         self._outputs.add_costs_c(&self.costs[0], scale, s)
         return 0
 
-    def started(self):
+    def started(self) -> None:
+        """Raise an error if `start` did not set the outputs."""
         if self.outputs is None:
             raise unstarted(self, "the outputs")
 
@@ -252,11 +253,11 @@ cdef class HammingLoss(Loss):
     def start(self, parts, context):
         Loss.start(self, parts, context)
         if self.outputs.n_labels:
-            raise PluginError("loss='hamming' compares sets of atoms, but the outputs of this problem are single labels; "
-                              "use 'zero-one' for classes or 'absolute' for ranks.")
+            raise PluginError("loss='hamming' compares sets of atoms, but the outputs of this problem are single labels. "
+                              "Use 'zero-one' for classes or 'absolute' for ranks.")
         if self.outputs.partial_gold:
             raise PluginError(f"loss='hamming' compares two sets of atoms, but a gold output of {type(self.outputs).__name__} may leave "
-                              f"some open; use 'zero-one', or a loss of the plugin that makes these outputs.")
+                              f"some open. Use 'zero-one', or a loss of the plugin that makes these outputs.")
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t a
@@ -277,9 +278,9 @@ cdef class HammingLoss(Loss):
         for a in range(x.n_atoms):
             if c[a] != 0 and c[a] != 1:
                 with gil:
-                    self.error = PluginError(f"search with loss='hamming' needs structures of distinct atoms, but "
+                    self.error = PluginError(f"search with loss='hamming' needs distinct atoms, but "
                                              f"{type(self.outputs).__name__} counts atom {a} of the gold output of example {x.index} "
-                                             f"{c[a]:g} times; use a loss of "
+                                             f"{c[a]:g} times. Use a loss of "
                                              f"your own with augment.")
                 return -1
             s[a] += scale
@@ -291,8 +292,8 @@ cdef class HammingLoss(Loss):
 cdef class TokenLoss(Loss):
     """Token loss: the sum over tokens of the cost of a wrong label, 1 or an entry of a cost matrix.
 
-    A structure is the tuple of its labels' codes 1..L. Label k of token t is atom t * width + k - 1. A token with an unknown right label,
-    code 0, costs nothing. Cost: O(T) for a value, O(T L) in search.
+    A structure is the tuple of its labels' codes 1..L. Label k of token t is atom t * width + k - 1. A token whose right label is
+    unknown has code 0 and costs nothing. Cost: O(T) for a value, O(T L) in search.
 
     Parameters
     ----------
@@ -403,7 +404,7 @@ cdef class ExampleCosts(Loss):
 
     example_costs = True
 
-    def set_costs(self, costs, gold, n_examples):
+    def set_costs(self, costs, gold, n_examples) -> None:
         """Check and store the costs of a data set. Called before each fit or `partial_fit`.
 
         Parameters
@@ -443,7 +444,7 @@ def labels_of(outputs, what):
         raise PluginError(f"{what} needs outputs of one label per example, but {type(outputs).__name__} has structures; "
                           f"use loss='hamming' or 'zero-one', or a plugin's own.")
     if outputs.partial_gold:
-        raise PluginError(f"{what} compares single labels, but a gold output of {type(outputs).__name__} may leave several open; use "
+        raise PluginError(f"{what} compares single labels, but a gold output of {type(outputs).__name__} may leave several open. Use "
                           f"'zero-one', or a loss of the plugin that makes these outputs.")
     return outputs.n_labels
 

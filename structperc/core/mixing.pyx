@@ -1,4 +1,4 @@
-"""The changes by the steps of a shard, row by row of the weights, and the mixture of several shards' changes.
+"""The changes by a shard's steps, by rows of the weights, and the mixture of several shards' changes.
 
 Typical sizes: 10^2..10^6 changed rows of 1..50 weights, 2..64 shards. Every row is read once; about 1 ns a weight.
 """

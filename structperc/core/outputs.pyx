@@ -220,7 +220,7 @@ cdef class Outputs(Component):
                 raise DataError(f"y[{i}] is {shortened(labels)}; expected a list of labels, as the first output is.")
         return itertools.chain.from_iterable(y)
 
-    def check_gold(self, gold, rows, features):
+    def check_gold(self, gold, rows, features) -> None:
         """Raise an error for gold outputs that are not structures. The compiled loop counts their atoms without checks.
 
         Parameters
@@ -245,7 +245,7 @@ cdef class Outputs(Component):
             except PluginError as error:
                 raise DataError(f"y[{i}] cannot be used: {error}") from None
 
-    def check_structure(self, Example x, y):
+    def check_structure(self, Example x, y) -> None:
         """Raise `PluginError` unless y is a structure over the atoms of x.
 
         Parameters
@@ -278,7 +278,7 @@ cdef class Outputs(Component):
         Structures
         """
         if self.partial_gold:
-            raise PluginError(f"{type(self).__name__} learns from partial outputs and does not say how its answers are encoded; "
+            raise PluginError(f"{type(self).__name__} learns from partial outputs and has no encoding of its predictions; "
                               f"override encode_answers(answers, rows).")
         return self.encode(answers, rows)
 
@@ -838,7 +838,7 @@ cdef object gathered(values, codes):
         known = <size_t> at[i] < n_values           # a negative number is large
         right &= known
         found[i] = words[at[i] if known else 0]
-    return answer if right else values.take(codes)      # which says what is wrong
+    return answer if right else values.take(codes)      # which raises the error
 
 
 cdef class RankOutputs(LabelOutputs):

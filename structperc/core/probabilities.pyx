@@ -82,6 +82,13 @@ def cumulative_log_probabilities(v, inverse_temperature, floor):
     Returns
     -------
     float64 array of shape (n, K)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import cumulative_log_probabilities
+    >>> np.exp(cumulative_log_probabilities(np.array([[1.0, -1.0]]), 1.0, 0.0)).round(2).tolist()
+    [[0.27, 0.46, 0.27]]
     """
     n, m = v.shape
     ends = np.full((n, m + 2), np.inf)
@@ -98,9 +105,9 @@ def cumulative_log_probabilities(v, inverse_temperature, floor):
 
 
 def cumulative_slope(v, right, share, b):
-    """The same where P(y > k) = sigma(b v_k), of rows that fall; 0 of labels whose probability is 0 at every b.
+    """The same if P(y > k) = sigma(b v_k), for falling rows.
 
-    `right` has the labels of one interval in each row.
+    Labels whose probability is 0 at every b count 0. `right` has the labels of one interval in each row.
     """
     n, m = v.shape
     ends = np.full((n, m + 2), np.inf)

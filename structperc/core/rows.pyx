@@ -71,7 +71,7 @@ cdef class Example:
     n_rows, n_features, n_atoms : int
         Numbers of its rows, columns and atoms.
     bound : float
-        Upper bound on how much larger another structure's score may be than that of the last search; 0 if the solver is exact. An
+        Upper bound on how much larger another structure's score may be than that of the last search. 0 if the solver is exact. An
         approximate solver sets it in each search, to infinity if it is unknown.
 
     Examples
@@ -149,7 +149,7 @@ cdef class Example:
     def keys(self):
         keys = self.source.keys
         if keys is None:
-            raise PluginError("the rows of this example have no keys; answer structperc_reader with a KeyedReader.")
+            raise PluginError("the rows of this example have no keys; return a KeyedReader from structperc_reader.")
         return keys[self.first_row:self.first_row + self.block.n_rows]
 
     @property
@@ -260,7 +260,7 @@ cdef class Rows:
             self.whole.indptr = &i64[0]
             self.whole.layout = SP_CSR_F64_I64 if self.value_size == 8 else SP_CSR_F32_I64
 
-    def restrict(self, allowed):
+    def restrict(self, allowed) -> None:
         """Restrict Y(x) to the labels allowed for each row.
 
         Parameters
@@ -277,7 +277,7 @@ cdef class Rows:
             self.allowed, self.allowed_width = allowed, table.shape[1]
             self.allowed_at = &table[0, 0] if table.shape[0] else NULL
 
-    def condition(self, given):
+    def condition(self, given) -> None:
         """Set what features of some atoms depend on, such as heads if labels are predicted.
 
         Parameters
@@ -289,7 +289,7 @@ cdef class Rows:
         if given is not None:
             answers = given
             if answers.shape[0] != self.n_rows:
-                raise ValueError(f"{answers.shape[0]} answers are given, but X has {self.n_rows} rows")
+                raise ValueError(f"{answers.shape[0]} values are given, but X has {self.n_rows} rows")
             self.given, self.given_at = given, &answers[0] if answers.shape[0] else NULL
 
     def __len__(self):

@@ -100,17 +100,39 @@ cdef class Schedule:
         return 1 - decay if decay >= 0 else -1
 
     def probe(self):
-        """See `Component.probe`; None where the schedule has a name."""
+        """A few values of a function, as in `Component.probe`.
+
+        Returns
+        -------
+        float64 array of shape (4,) or None
+            The values for t = 1, 2, 10, 1000; None if the schedule is no function.
+        """
         return np.array([self.asked(t) for t in (1, 2, 10, 1000)], dtype=float) if self.kind == FUNCTION else None
 
     def asked(self, t):
+        """The user's function at the t-th visited example.
+
+        Parameters
+        ----------
+        t : int
+            From 1.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        DataError
+            If the function returns anything but a finite number from 0.
+        """
         value = self.rule(t)
         try:
             number = float(value)
         except (TypeError, ValueError, OverflowError):
             number = -1.0
         if not 0 <= number < float("inf"):
-            raise DataError(f"the schedule {self.rule!r} answers {shortened(value)} for example {t}; expected a finite number from 0.")
+            raise DataError(f"the schedule {self.rule!r} returned {shortened(value)} for example {t}; expected a finite number from 0.")
         return number
 
     cdef object taken_error(self):

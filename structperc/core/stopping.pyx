@@ -74,15 +74,37 @@ cdef bint stopped() noexcept with gil:
 
 
 def take_interruption():
-    """The exception that stopped compiled work of this thread, or None; forgets it."""
+    """The exception that stopped compiled work of this thread, or None; forgets it.
+
+    Returns
+    -------
+    BaseException or None
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import take_interruption
+    >>> take_interruption() is None
+    True
+    """
     error = HERE.error
     if error is not None:
         HERE.error = None
     return error
 
 
-def raise_interruption():
-    """Raises the exception that stopped compiled work of this thread, if there is one."""
+def raise_interruption() -> None:
+    """Raise the exception that stopped compiled work of this thread, if there is one.
+
+    Raises
+    ------
+    BaseException
+        Such as KeyboardInterrupt after Ctrl-C. It is raised once.
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import raise_interruption
+    >>> raise_interruption()
+    """
     error = take_interruption()
     if error is not None:
         raise error
@@ -102,6 +124,12 @@ def map_in_threads(function, items, n_threads):
     Returns
     -------
     list
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import map_in_threads
+    >>> map_in_threads(abs, [-1, 2, -3], n_threads=2)
+    [1, 2, 3]
     """
     cancelled = threading.Event()
 
@@ -139,7 +167,23 @@ def completed(list interrupts, function, *arguments):
     interrupts : list
         Receives each KeyboardInterrupt; the caller raises the first of them once its work is done. The hundredth gets through, so that a
         function that never ends can be ended.
-    function, *arguments
+    function : callable
+    *arguments
+        Passed on to `function`.
+
+    Returns
+    -------
+    object
+        What `function` returned.
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import completed
+    >>> interrupts = []
+    >>> completed(interrupts, sum, [1, 2])
+    3
+    >>> interrupts
+    []
     """
     while True:
         try:

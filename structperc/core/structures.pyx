@@ -167,7 +167,7 @@ def encode_nested(dict code_of, sentences, int[::1] codes, const int64_t[::1] of
             if at == offsets[i + 1]:
                 i += 1
                 continue
-        raise DataError(f"y[{i}] does not give as many labels as its length says, {offsets[i + 1] - offsets[i]}; pass a list.")
+        raise DataError(f"y[{i}] does not give as many labels as its length, {offsets[i + 1] - offsets[i]}; pass a list.")
     return None
 
 

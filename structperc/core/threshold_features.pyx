@@ -89,7 +89,7 @@ cdef class ThresholdFeatures(Features):
         if context.sample_weight is not None:
             self.check_step_sizes(context.sample_weight, parts.weights.n_visited > 0)
 
-    def check_step_sizes(self, sample_weight, trained):
+    def check_step_sizes(self, sample_weight, trained) -> None:
         """Raise an error for sample weights with which steps have several sizes: every gap must be a multiple of one size.
 
         Parameters
@@ -108,7 +108,7 @@ cdef class ThresholdFeatures(Features):
         if other.any():
             i = int(np.argmax(other))
             raise DataError(f"{self.problem} with sample_weight[{i}] = {sample_weight[i]}: fractional steps or steps of different sizes "
-                            f"would disorder its thresholds, so all weights must be one whole number, here {size:g}, or 0; repeat a row to "
+                            f"would disorder its thresholds. All weights must be one whole number, here {size:g}, or 0. Repeat a row to "
                             f"count it again. {INSTEAD}")
         if not trained:                     # of a model that goes where the call fails
             self.step_size = size

@@ -76,7 +76,8 @@ cdef class Trial:
 
     __signature__ = ClassSignature()
 
-    def bind(self, Example x, Weights weights, Outputs outputs, Argmax argmax, Loss losses, Py_ssize_t room, Py_ssize_t most_integers):
+    def bind(self, Example x, Weights weights, Outputs outputs, Argmax argmax, Loss losses, Py_ssize_t room,
+             Py_ssize_t most_integers) -> None:
         """Connect the trial to the parts of a fit. The loop calls it.
 
         Parameters
@@ -101,7 +102,7 @@ cdef class Trial:
         return self.outputs.difference_c(self.x, self.gold_code.at, self.gold_code.n, self.y_code.at, self.y_code.n, self.c)
 
     cdef int signs_c(self) noexcept nogil:
-        """c = 1 for atoms that are required in the right output, -1 for those excluded, else 0; -1 on an error."""
+        """Writes to c: 1 for atoms required in the right output, -1 for those excluded, else 0. Returns -1 on an error."""
         return self.outputs.signs_c(self.x, self.given_code.at, self.given_code.n, self.c)
 
     cdef double norm_c(self) noexcept nogil:
@@ -342,10 +343,10 @@ cdef class PerceptronUpdate(Update):
 cdef class PassiveAggressiveUpdate(Update):
     """Passive-aggressive steps: the smallest weight change that gives the gold output a margin of margin * loss(gold, y) over y.
 
-    With h = margin * loss - w . delta and N the squared norm of delta = Phi(x, gold) - Phi(x, y), there is no step if h <= 0 or N = 0.
-    Otherwise w <- w + tau delta, with the C of the t-th visited example:
+    Let h = margin * loss - w . delta, and N the squared norm of delta = Phi(x, gold) - Phi(x, y). If h <= 0 or N = 0, there is no step.
+    Otherwise w <- w + tau delta, with the C of the t-th visited example. For pa, sample weights other than 0 and 1 have no meaning.
 
-        pa   tau = h / N                     (sample weights other than 0 and 1 have no meaning)
+        pa   tau = h / N
         pa1  tau = min(C weight, h / N)
         pa2  tau = h / (N + 1 / (2 C weight))
 

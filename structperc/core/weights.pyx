@@ -25,9 +25,14 @@ cdef enum:
 cdef class Weights(Component):
     """The weight vector w in any form: it scores the atoms of an example and receives additive steps.
 
-    A Python class overrides `scores` and `update`. Further methods are optional: `vector` if w is an array, for `coef_` and `explain`;
-    `norm` if the length of a step is not that of its feature vector; `state` and `restore`, to save models and to undo `partial_fit`;
-    `averaged` for averaging. A Cython class overrides the methods of the same names that end in _c.
+    A Python class overrides `scores` and `update`. Further methods are optional:
+
+    - `vector` if w is an array, for `coef_` and `explain`;
+    - `norm` if the length of a step is not that of its feature vector;
+    - `state` and `restore`, to save models and to undo `partial_fit`;
+    - `averaged` for averaging.
+
+    A Cython class overrides the methods of the same names that end in _c.
 
     Attributes
     ----------
@@ -121,7 +126,7 @@ cdef class Weights(Component):
                             f"objects (texts: kernel='subsequence', trees: kernel='subset-tree').")
         return rows.summed()
 
-    def begin_fit(self, rows):
+    def begin_fit(self, rows) -> None:
         """Called before the first pass of a fit.
 
         Parameters
@@ -130,7 +135,7 @@ cdef class Weights(Component):
             The data that every pass visits.
         """
 
-    def end_fit(self):
+    def end_fit(self) -> None:
         """Called after a fit, also after a failed one."""
 
     cdef Py_ssize_t look_ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil:
@@ -198,7 +203,7 @@ cdef class Weights(Component):
             raise_stored(self, self.features)
         return np.asarray(s)[:n]
 
-    def update(self, Example x, c):
+    def update(self, Example x, c) -> None:
         """Make a step: w <- (1 - decay) w + sum_a c[a] phi(x, a).
 
         Parameters
@@ -271,7 +276,7 @@ cdef class Weights(Component):
         """
         return np.asarray(self.vector())[indices]
 
-    def assign(self, vector, n_visited):
+    def assign(self, vector, n_visited) -> None:
         """Set w, the inverse of `vector`.
 
         Parameters
@@ -334,7 +339,7 @@ cdef class Weights(Component):
         """
         return None
 
-    def install(self, values):
+    def install(self, values) -> None:
         """Set the weights to a result of `rescaled`.
 
         Parameters
@@ -345,7 +350,7 @@ cdef class Weights(Component):
 
     # ---- shards, trained apart and mixed ----
 
-    def follow(self, store, rows=None):
+    def follow(self, store, rows=None) -> None:
         """Copy weights and visit count from another object of this class, before the updates of one shard.
 
         Parameters
@@ -390,7 +395,7 @@ cdef class Weights(Component):
         """
         raise self.missing("mixed")
 
-    def advance(self, changes):
+    def advance(self, changes) -> None:
         """Add the result of `mixed` to the weights that the shards have followed.
 
         Parameters
@@ -432,7 +437,7 @@ cdef class Weights(Component):
         """
         return self.n_visited, self.state()
 
-    def revert(self, token):
+    def revert(self, token) -> None:
         """Undo all steps since `snapshot`.
 
         Parameters
@@ -457,7 +462,8 @@ cdef class Weights(Component):
         """
         return True
 
-    def reraise(self):
+    def reraise(self) -> None:
+        """Raise and forget the error that the weights or their feature map have stored, if there is one."""
         self.error, self.features.error = self.error or self.features.error, None
         if self.error is not None:
             self.raised()
@@ -481,12 +487,12 @@ cdef class PrimalWeights(Weights):
 
     Notes
     -----
-    The array is v with w = scale * v. The running sum of w over the visited examples is scale_sum * v - u, where a step v += d adds
+    The array is v with w = scale * v. The running sum of w over the visited examples is scale_sum * v - u. A step v += d adds
     scale_sum * d to u. So averaging costs nothing between steps: the mean is w_T - (1/T) sum_s (s - 1) Delta_s.
 
-    If the feature map allows it (`Features.on_demand_rows`) and a row with its averages is longer than a cache line, rows have the order
-    in which steps first touched them, after one row of zeros for all others. Memory and caches then contain only features that were
-    learned from.
+    If the feature map allows it (`Features.on_demand_rows`), rows longer than a cache line have the order in which steps first touched
+    them. The length counts the averages. One row of zeros before them is for all other features. Memory and caches then contain only
+    features that were learned from.
 
     Examples
     --------
@@ -512,7 +518,7 @@ cdef class PrimalWeights(Weights):
     def start(self, parts, context):
         self.allocate(bound(parts.features))
 
-    def allocate(self, Features features):
+    def allocate(self, Features features) -> None:
         """Allocate the weights of a feature map, all 0.
 
         Parameters
@@ -717,7 +723,7 @@ cdef class PrimalWeights(Weights):
             memcpy(&self.buffer[0], &table[0, 0], table.shape[0] * table.shape[1] * sizeof(double))
         self._final = self._mean = None
 
-    # ---- shards: w' = w + sum_i mu_i (w_i - w) over the rows that changed, the mean over all vectors that any shard has visited ----
+    # ---- shards: w' = w + sum_i mu_i (w_i - w) over the rows that changed; the mean counts the vectors of all shards ----
 
     def follow(self, store, rows=None):
         cdef PrimalWeights base = store
@@ -800,7 +806,7 @@ cdef class PrimalWeights(Weights):
         return state
 
     def _columns(self, place):
-        """The lazy rows in use, in the order in which they stand."""
+        """The lazy rows in use, in their order in the table."""
         used = np.flatnonzero(place)
         columns = np.empty(len(used), dtype=np.int64)
         columns[place[used] - self._first()] = used
@@ -823,7 +829,7 @@ cdef class PrimalWeights(Weights):
         taken(state, "weights", np.float64, (after * width,), into=lambda shape: table[:after * width])
         if columns is not None:
             if table[:width].any():
-                raise DataError("the saved weights begin with a row that is not 0; expected the row of features that no step has touched.")
+                raise DataError("the saved weights begin with a row that is not 0. Expected: the row of features that no step has touched.")
             if before > after:
                 table[after * width:before * width] = 0
             place = np.asarray(self.place)

@@ -362,7 +362,7 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
 
 
 cdef int step_on(EngineCalls engine, TrainingRun run, rows, counts) except -1:
-    """Changes the model in place, and undoes everything if the pass fails; `counts` are the weights of rows in the columns' sums."""
+    """Changes the model in place; undoes everything if the pass fails. `counts`: the weights of rows in the columns' sums."""
     cdef list interrupts = []
     cdef Model model = run.model
     cdef Weights weights = model.parts.weights

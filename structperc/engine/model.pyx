@@ -94,7 +94,7 @@ cdef class Parts:
                 if self.as_started[kind].get(name, self) != value:
                     warnings.warn(f"{type(part).__name__}.{name} has changed since training began, and {type(part).__name__} has no method "
                                   f"state() that keeps it: a model that is loaded or a training that is resumed has it as at the start. "
-                                  f"Add state() and restore(), or begin the name with _ where no answer depends on it.", stacklevel=3)
+                                  f"Add state() and restore(), or begin the name with _ where no prediction depends on it.", stacklevel=3)
 
 
 def refuse_labels(outputs, labels):
@@ -121,7 +121,7 @@ def remembered(part):
 
 
 def digest(value, depth=0):
-    """Numbers and texts themselves; of arrays and collections type, size and up to 1000 entries; of other objects only the type."""
+    """Numbers and texts themselves. Of arrays and collections, type, size and up to 1000 entries. Of other objects only the type."""
     if value is None or isinstance(value, (int, float, str, bytes, np.generic)):
         return repr(value)
     if isinstance(value, np.ndarray):
@@ -319,7 +319,7 @@ cdef class Model:
         if allowed is None:
             return
         if not self.parts.argmax.heeds_allowed:
-            raise DataError(f"allowed was given, but {type(self.parts.argmax).__name__} does not heed it; leave it out.")
+            raise DataError(f"allowed was given, but {type(self.parts.argmax).__name__} does not use it; leave it out.")
         rows.restrict(self.parts.outputs.encode_allowed(allowed, rows))
 
     # ---- scores ----
@@ -395,7 +395,7 @@ cdef class Model:
         outputs, n = self.parts.outputs, rows.n_examples
         if not isinstance(outputs, LabelOutputs):
             raise PluginError(f"the outputs of this problem are not one label for each example ({type(outputs).__name__}), so labels have "
-                              f"no scores and probabilities of their own; predict_marginals says how probable the atoms of outputs are.")
+                              f"no scores and probabilities. predict_marginals returns the probabilities of atoms.")
         scores = self.atom_scores(rows)
         if not n:
             return np.zeros((0, outputs.n_labels))
@@ -451,10 +451,10 @@ cdef class Model:
         return ((x, answers.k_best(self.parts, scores, x, k)) for x, scores in self.scores(rows))
 
     def refuse_conditional(self, what):
-        """Refuses outputs whose later part is scored only once the earlier part is given."""
+        """Raises an error for outputs whose later part is scored only once the earlier part is given."""
         outputs = self.parts.outputs
         if outputs.conditional:
-            raise PluginError(f"{type(outputs).__name__} asks for one part of an answer given the other, so whole answers cannot be "
+            raise PluginError(f"{type(outputs).__name__} predicts one part of an output given the other, so whole outputs cannot be "
                               f"{what}; {outputs.conditional}.")
 
     @reading
@@ -535,7 +535,7 @@ def together_checked(part, scores, n_examples, n_atoms):
     except (TypeError, ValueError, OverflowError):
         pass
     came = f"an array of shape {scores.shape}" if isinstance(scores, np.ndarray) else shortened(scores)
-    raise PluginError(f"{type(part).__name__}.batch_scores returned {came} for {n_examples} examples; expected ({n_examples}, {n_atoms}), "
+    raise PluginError(f"{type(part).__name__}.batch_scores returned {came} for {n_examples} examples. Expected: ({n_examples}, {n_atoms}), "
                       f"a score per atom, or a pair of flat scores and where each example's begin.")
 
 

@@ -95,8 +95,8 @@ cdef class TrainingRun:
     best_epoch : int
         At whose end the kept weights were those of the model; 0: none are kept.
     resumed : bool
-        Whether the run goes on from a checkpoint. Then all parts are as they were there, the trainer too, and `epoch` counts the epochs
-        that were over: what `begin_epoch`, `order` and `run` do next belongs to the epoch that was cut short, as far as it was made.
+        Whether the run goes on from a checkpoint. Then all parts, the trainer too, are as they were there. `epoch` counts the complete
+        epochs: what `begin_epoch`, `order` and `run` do next belongs to the epoch that was interrupted.
     """
 
     def __init__(self, Model model, context, Rows rows, y, costs=None, *, online=None, history=None, before=None, observers=None,
@@ -300,7 +300,8 @@ cdef class TrainingRun:
         ----------
         shards : object with the methods of `structperc.engine.shards.LocalShards`
         bounded : bool
-            Whether a weight moves by the sum of the shards' steps, at most twice the mean of those that moved it, and not by the mean.
+            Whether a weight moves by the sum of the shards' steps, at most twice the mean of those that moved it. Otherwise it moves by
+            the mean.
 
         Returns
         -------

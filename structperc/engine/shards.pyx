@@ -84,7 +84,7 @@ cdef class Shard:
                 self.states[kind] = state
 
     def train(self, base, seed, epoch, shuffle, changed=None, keep=False, dtype=float):
-        """One pass, in the order from seed, epoch and number of the shard; a thread that is no longer wanted ends it early.
+        """One pass, in the order from seed, epoch and number of the shard. A cancelled thread ends it early.
 
         Parameters
         ----------

@@ -23,7 +23,7 @@ from structperc.reading.vocabulary import Vocabulary
 # ---- vectors ----
 # The vectors among the features of tokens: an array of numbers under one name, as embeddings are.
 #
-# Typical sizes: 10^5 tokens with one vector of 384. Copying a vector that stands in one piece takes 0.1 us and its bytes.
+# Typical sizes: 10^5 tokens with one vector of 384. Copying a contiguous vector takes 0.1 us and its bytes.
 
 
 class Vectors:
@@ -114,7 +114,7 @@ MOST_COORDINATES = 2**40
 
 
 def place(token, starts):
-    """Where a token stands."""
+    """The index of a token, for messages."""
     sentence = int(np.searchsorted(starts, token, side="right")) - 1
     return f"X[{sentence}][{token - int(starts[sentence])}]"
 
@@ -203,7 +203,7 @@ def encode_tokens(X, RowBuilder builder):
 def tokens_of(sentence):
     """The tokens of a sentence, or a DataError."""
     if not isinstance(sentence, (list, tuple)):
-        hint = "; X is a list of sentences, so pass [X] for one alone" if isinstance(sentence, (dict, set, frozenset)) else ""
+        hint = "; X is a list of sentences, so pass [X] for a single one" if isinstance(sentence, (dict, set, frozenset)) else ""
         raise DataError(f"the sentence is {sentence!r:.60} of type {type(sentence).__name__}; expected a list of tokens{hint}")
     return sentence
 
@@ -414,10 +414,10 @@ cdef class Template:
         Each line is text with macros `%x[offset,column]`: the string of that column, `offset` tokens further on. Before the
         sentence are the tokens `_B-1`, `_B-2` ..., after it `_B+1`, `_B+2` .... Each line gives each token one feature with
         the value 1. Its name is the line with its macros replaced; a line without macros is a constant feature. Blank lines
-        and lines that begin with `#` are left out. So is a line `B` (or `B01`), CRF++'s bigram of labels, since a sequence model
+        and lines that begin with `#` are left out. So is a line `B` (or `B01`), CRF++'s bigram of labels: a sequence model
         always has one weight per pair of labels. Transitions that look at x (`B...%x[...]`) raise an error.
     columns : sequence of str, optional
-        Names of the columns, with which macros can then say which they mean; otherwise columns are numbered from 0.
+        Names of the columns, which macros can then use; otherwise columns are numbered from 0.
 
     Examples
     --------
@@ -451,7 +451,7 @@ cdef class Template:
             if line and not line.startswith("#") and not re.fullmatch(r"B\d*", line):
                 self.add_line(line, f"line {number} of the template, {line!r:.80},")
         if not any(self.pieces[i].column >= 0 for i in range(self.n_pieces)):
-            raise OptionError(f"the template {text!r:.80} has no line with a macro %x[offset,column]; expected the text of a template, "
+            raise OptionError(f"the template {text!r:.80} has no line with a macro %x[offset,column]. Expected the text of a template, "
                               f"such as 'U:%x[0,0]', not the name of a file.")
 
     def __dealloc__(self):
@@ -699,7 +699,7 @@ def default_template(n_columns):
     ----------
     n_columns : int
         Columns of a token. Each has a window of five tokens, -2..2, and the pairs (-1, 0) and (0, 1). Columns after the first repeat
-        themselves more, and also have the pairs (-2, -1) and (1, 2) and the three triples in that window.
+        their values more often. They also have the pairs (-2, -1) and (1, 2) and the three triples in that window.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Names to numbers: an open-addressing table in C memory, with all names in one text.
 
-Typical sizes: 10^4..10^7 names of 5..30 bytes. A slot takes 16 bytes and at most three of four are used, a name its UTF-8
-bytes and 8 more: about 50 bytes per name of 15. Finding a name costs 10 ns in the cache, adding one 30 ns; a whole token's
-names are found together (see row_builder.pyx), so that the memory is asked for all of them at once.
+Typical sizes: 10^4..10^7 names of 5..30 bytes. A slot takes 16 bytes, and at most three of four are used. A name takes its
+UTF-8 bytes and 8 more: about 50 bytes per name of 15. Finding a name costs 10 ns in the cache, adding one 30 ns. All names of
+a token are looked up together (see row_builder.pyx), so that their memory is fetched at once.
 """
 import numpy as np
 
@@ -63,8 +63,8 @@ cdef class Text:
             else:
                 if code < 0x10000:
                     if 0xD800 <= code < 0xE000:
-                        raise DataError(f"the text {string!r:.60} holds half of a surrogate pair ({hex(code)}), which no file can hold; "
-                                        f"read it with the right encoding, or replace such characters")
+                        raise DataError(f"the text {string!r:.60} contains half of a surrogate pair ({hex(code)}), which no file can "
+                                        f"contain; read it with the right encoding, or replace such characters")
                     to[0] = 0xE0 | code >> 12
                     to += 1
                 else:
@@ -156,7 +156,7 @@ cdef class Vocabulary:
 
     @classmethod
     def restored(cls, state):
-        """The vocabulary of which this is the state; a DataError tells what is wrong with it."""
+        """The vocabulary of which this is the state; a DataError names what is wrong with it."""
         cdef const unsigned char[::1] bytes = taken(state, "text", np.uint8, (None,))
         cdef const int64_t[::1] ends = taken(state, "ends", np.int64, (None,))
         cdef Vocabulary vocabulary = Vocabulary()
@@ -219,7 +219,7 @@ cdef class Vocabulary:
         return PyUnicode_DecodeUTF8(self.text.data + start, self.ends[number] - start, NULL)
 
     cdef int grow(self, uint64_t n_slots) except -1:
-        """Moves to a table of this size, a power of 2; the tags tell the new places."""
+        """Moves to a table of this size, a power of 2; the tags give the new places."""
         cdef uint64_t i, j, mask = n_slots - 1
         cdef uint64_t[::1] memory = np.empty(n_slots * sizeof(Slot) // 8, dtype=np.uint64)     # numpy asks for huge pages: 3 ns per name
         cdef Slot *slots = <Slot *> &memory[0]

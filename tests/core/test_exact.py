@@ -266,7 +266,7 @@ def test_augmented_search_is_refused(problem, variant):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_atoms_that_share_features_unevenly_are_refused(variant):
-    with pytest.raises(PluginError, match=f"update='{variant}' needs atoms whose inner products are the same .* use 'pa', 'pa1' or 'pa2'"):
+    with pytest.raises(PluginError, match=f"update='{variant}' needs the same inner product for all pairs.* use 'pa', 'pa1' or 'pa2'"):
         Engine("sequence", update=variant).fit(np.eye(2), [["a", "b"]], lengths=[2])
 
 

@@ -134,7 +134,7 @@ def test_a_bound_that_is_exceeded_is_said():
         largest = 1.0
 
     X, y = sentences(np.random.default_rng(2))
-    with pytest.raises(PluginError, match="Larger is 2.0 for example .*, but says that its largest value is 1.0; correct `largest`"):
+    with pytest.raises(PluginError, match="Larger is 2.0 for example .*, but its `largest` is 1.0; correct `largest`"):
         Engine("sequence", classes=LABELS, plugins=[Larger()], loss_weight=1.0, epochs=3).fit(X, y)
 
 

@@ -325,9 +325,9 @@ def test_what_is_no_list_of_allowed_labels_is_refused(allowed, sentence):
 @pytest.mark.parametrize("name", ["multiclass", "cusum"])
 def test_problems_without_rows_of_labels_refuse_allowed(name):
     engine = Engine(name, classes=[1, 2]).fit(np.eye(2), [1, 2])
-    with pytest.raises(DataError, match="allowed was given, but .* does not heed it; leave it out"):
+    with pytest.raises(DataError, match="allowed was given, but .* does not use it; leave it out"):
         engine.predict(np.eye(2), allowed=[None, None])
-    with pytest.raises(DataError, match="does not heed it"):
+    with pytest.raises(DataError, match="does not use it"):
         engine.fit(np.eye(2), [1, 2], allowed=[None, None])
 
 

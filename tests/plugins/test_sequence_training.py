@@ -293,10 +293,10 @@ def test_labels_that_are_more_or_fewer_than_their_length_says():
 
     X = [np.ones((1, 2)), np.ones((2, 2))]
     for y in (["a"] * 100_000, ["a"]):
-        with pytest.raises(DataError, match=r"y\[1\] does not give as many labels as its length says, 2"):
+        with pytest.raises(DataError, match=r"y\[1\] does not give as many labels as its length, 2"):
             Engine("sequence", classes=["a", "b"]).fit(X, [["a"], Long(y)])
     labels = [Emptying("a"), "b"]
-    with pytest.raises(DataError, match=r"y\[1\] does not give as many labels as its length says, 2"):
+    with pytest.raises(DataError, match=r"y\[1\] does not give as many labels as its length, 2"):
         Engine("sequence", classes=["a", "b"]).fit(X, [["a"], labels])
 
 

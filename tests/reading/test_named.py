@@ -438,7 +438,7 @@ class Wrong:
     (["the dog"], r"^X\[0\]: the sentence is 'the dog'"),
     ([{"a": 1}], r"^X\[0\]: the sentence is {'a': 1} of type dict; .* so pass \[X\] for one alone\.$"),
     ([[["a"]], None], r"^X\[1\]: the sentence is None"),
-    ([[["a"]], [["\ud800x"]]], r"^X\[1\]\[0\]: the text '\\ud800x' holds half of a surrogate pair \(0xd800\)"),
+    ([[["a"]], [["\ud800x"]]], r"^X\[1\]\[0\]: the text '\\ud800x' contains half of a surrogate pair \(0xd800\)"),
     ([[{"a": "\udfff"}]], r"half of a surrogate pair \(0xdfff\)"),
     ([[{"k": 1e308, "": {"": 1}}, {"k:x": 1.7e308, "k": {"x": 1.7e308}}]], r"^X\[0\]\[1\]: the values of the feature 'k:x' add up to inf"),
 ])  # fmt: skip

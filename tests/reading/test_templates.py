@@ -198,7 +198,7 @@ TWO = [("the", "DT"), ("dog", "NN")]
     ([TWO, ["ab"]], None, r"X\[1\]\[0\]: the token 'ab' is of type str; expected a tuple of 2 strings"),
     ([TWO, [{"a": "b"}]], None, r"X\[1\]\[0\]: the token .* is of type dict; expected a tuple of 2 strings"),
     ([TWO, "ab"], None, r"X\[1\]: the sentence is 'ab' of type str; expected a list of tokens"),
-    ([TWO, [("a", "\ud800")]], None, r"X\[1\]\[0\]: the text '\\ud800' holds half of a surrogate pair"),
+    ([TWO, [("a", "\ud800")]], None, r"X\[1\]\[0\]: the text '\\ud800' contains half of a surrogate pair"),
     ([[("a",), ("b",)]], None, r"tokens have 1 column, but line 2 of the template, '2:%x\[0,1\]', reads column 1; columns are"),
     ([["a", "b"]], None, "is of type str; expected a tuple of 2 strings"),
 ])  # fmt: skip

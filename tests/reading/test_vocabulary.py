@@ -176,7 +176,7 @@ def test_refusals():
         with pytest.raises(IndexError, match=f"name {number} of 1"):
             vocabulary.name(number)
     for call in (vocabulary.add, vocabulary.find, hash_name):
-        with pytest.raises(DataError, match=r"'a\\ud800' holds half of a surrogate pair \(0xd800\)"):
+        with pytest.raises(DataError, match=r"'a\\ud800' contains half of a surrogate pair \(0xd800\)"):
             call("a\ud800")
     with pytest.raises(DataError, match="name of 16777216 bytes is too long"):
         vocabulary.add("a" * 2**24)
