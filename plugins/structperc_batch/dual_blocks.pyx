@@ -6,7 +6,7 @@
     gap          P(w(a)) - D(a) = sum_i sum_y a_i(y) (max h_i - h_i(y)) >= 0
 
 The coefficients a_i of one example are a block, which holds the structures with a_i(y) > 0. Typical sizes: 10^2..10^6 blocks of 1 to 10
-structures. Memory: 250 bytes for each block; its integers (4 bytes each) and 32 bytes for each structure; 8 bytes for each pair.
+structures. Memory: 250 bytes for each block. Each structure needs 32 bytes and its integers (4 bytes each); each pair needs 8 bytes.
 """
 import numpy as np
 
@@ -535,9 +535,9 @@ cdef class WriteVectors(BlockPass):
 # ---- frank wolfe ----
 # Structural support vector machines, solved in the dual one example at a time: Frank-Wolfe steps as an update rule in atom space.
 #
-# A visit adds the structure of the loss-augmented search to the example's block (see `dual_blocks`) and maximises D over the block to
-# rounding, by pairwise steps on squared distances ||Phi(x, y) - Phi(x, z)||^2 alone: features are asked only for those of a new
-# structure, and w moves once. A visit costs, beside the search, O(atoms) per structure of the block, and for a new structure a norm per
+# A visit adds the structure of the loss-augmented search to the example's block (see `dual_blocks`). It maximises D over the block to
+# rounding. Its pairwise steps need only the squared distances ||Phi(x, y) - Phi(x, z)||^2. So features are computed only for a new
+# structure, and w changes once. A visit costs the search and O(atoms) per structure of the block. A new structure adds a norm per
 # structure of the block.
 
 

@@ -53,8 +53,8 @@ cdef class StumpFeatures(Features):
             Of this map: the votes.
         stump : Stump
         vote : float
-        alone : bool
-            Whether the stump takes the place of all others.
+        `alone` : bool
+            Whether the stump replaces all others.
         n_visited : int
             How many examples have been visited by now.
         """

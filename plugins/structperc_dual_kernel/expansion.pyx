@@ -49,9 +49,9 @@ cdef class SupportSet:
 
     Notes
     -----
-    Only "random" has a mistake bound, for the perceptron with two classes, one pass over different rows and K(x, x) <= 1.
-    If a u with ||u||^2 < budget separates them by the margin 1, at most 2 ||u||^2 / (1 - ||u|| / sqrt(budget))^2 mistakes are
-    expected. The other two have no known bound.
+    Only "random" has a mistake bound. It is for the perceptron with two classes, one pass over different rows and K(x, x) <= 1.
+    Let u with ||u||^2 < budget separate them by the margin 1. Then the expected number of mistakes is at most
+    `2 ||u||^2 / (1 - ||u|| / sqrt(budget))^2`. The other two have no known bound.
 
     References
     ----------
@@ -241,7 +241,7 @@ def grown(array, room):
 # What training keeps of the rows of a fit from one visit to the next: their sums, the changes since, and expensive kernel values.
 #
 # Typical sizes: 10^3..10^6 rows, 1..30 blocks, as many changes as there are steps in an epoch. A row's sums are completed by the changes
-# made since its last visit, which after the first epoch are far fewer than the support rows.
+# since its last visit. After the first epoch these are far fewer than the support rows.
 
 
 FIRST_VALUES = 256

@@ -1,8 +1,8 @@
 """The rows of the examples that are visited next, scored together.
 
 A block has up to 256 rows of X, sixteen in a group, one row in each lane. Each lane has the sums of its row by block, over support rows:
-coefficients times the kernel. `complete` updates these to the current weights, by the changes since the row's last visit, or
-from scratch if that is less. `change_c` keeps them up to date while steps are taken.
+coefficients times the kernel. `complete` updates the sums to the current weights by the changes since the row's last visit. It starts
+from scratch if that is less work. `change_c` keeps the sums up to date between steps.
 
 Typical sizes: 16 groups, 1..30 blocks, 10^2..10^5 support rows. Cost: a tile of kernel values for each change and group.
 """

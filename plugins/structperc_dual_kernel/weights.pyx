@@ -38,7 +38,7 @@ COLLINS_DUFFY = """@inproceedings{collins2002new,
 cdef class DualWeights(Weights):
     """A kernel expansion: w = sum over steps i and atoms a of c_i[a] phi(x_i, a), with kernels of rows instead of dot products.
 
-    Each atom belongs to a row of x and a block (`Features.cell`), so a row i needs one coefficient v[i, block] for each block. The score
+    Each atom belongs to a row of x and a block (`Features.cell`). So row i needs one coefficient v[i, block] for each block. The score
     of an atom of z on row j in this block is sum_i v[i, block] K(x_i, z_j). Other weights of the atom (an intercept,
     a threshold, a transition) are added as usual. Averages and decay are those of the primal weights:
     w = scale * v, and the mean over the visited examples is (scale_sum * v - u) / n_visited.
@@ -443,12 +443,12 @@ cdef class DualWeights(Weights):
         cdef Example x = Example()
         cdef Rows rows = self.fit_rows
         if rows is None:
-            raise PluginError("assign was called before begin_fit, which tells the rows that the coefficients belong to.")
+            raise PluginError("assign was called before begin_fit, which sets the rows that the coefficients belong to.")
         values, first = np.asarray(vector, dtype=float), rows.n_rows * self.n_blocks
         if values.shape != (first + len(self.explicit.vector[0]),):
-            raise DataError(f"assign got an array of shape {values.shape}; a kernel expansion over {rows.n_rows} rows has a coefficient "
-                            f"for each row and block and then {len(self.explicit.vector[0])} explicit weights, "
-                            f"({first + len(self.explicit.vector[0])},).")
+            raise DataError(f"assign got an array of shape {values.shape}; expected ({first + len(self.explicit.vector[0])},). A kernel "
+                            f"expansion over {rows.n_rows} rows has a coefficient for each row and block, and then "
+                            f"{len(self.explicit.vector[0])} explicit weights.")
         coefficients, explicit = values[:first].reshape(rows.n_rows, self.n_blocks), values[first:]
         stored = np.flatnonzero(coefficients.any(axis=1))
         if self.support.budget and len(stored) > self.support.budget:

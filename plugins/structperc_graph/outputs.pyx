@@ -15,7 +15,7 @@ from structperc.metrics import token_measures
 cdef class GraphOutputs(Outputs):
     """A label for each node, encoded as the tuple of their codes 1..K. Images have arrays (height, width), other graphs lists.
 
-    Row t of an example has the atoms t * (K + n_pairs) + b: of nodes b < K is the label, of edges b - K the kind of pair.
+    Row t of an example has the atoms `t * (K + n_pairs) + b`. For a node, b < K is the label; for an edge, b - K is the kind of pair.
 
     Parameters
     ----------

@@ -32,12 +32,24 @@ cdef class ObjectQueries(Queries):
 
 
 cdef class KernelObjects(ListedKernelRows):
-    """Objects and a kernel on them. Stored are `Encoded`, or the objects themselves if the kernel is a Python function.
+    """Objects and a kernel on them. It stores `Encoded` objects, or the objects themselves if the kernel is a Python function.
 
     Parameters
     ----------
     kernel : ObjectKernel or callable
-        A callable takes two objects and returns a number. It must be symmetric and positive semidefinite, which is not checked.
+        A callable returns a number for two objects. It must be symmetric and positive semidefinite, which is not checked.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from structperc.components import Rows
+    >>> from structperc_kernels import KernelObjects, SubsequenceKernel
+    >>> words = KernelObjects(SubsequenceKernel(length=2, decay=0.5))
+    >>> words.start(SimpleNamespace(objects=True))
+    >>> rows = Rows(["cat", "car", "bat"])
+    >>> words.append(rows, 0)
+    >>> words.support(), words.values(rows).round(3).tolist()
+    (['cat'], [[1.0], [0.444], [0.444]])
     """
 
     cdef readonly object kernel
@@ -136,7 +148,22 @@ cdef class KernelObjects(ListedKernelRows):
                 queries.work = self.scratch(largest, held)
 
     def scratch(self, Py_ssize_t size, Py_ssize_t held):
-        """Space to compare objects of up to this size with objects held."""
+        """Allocates the scratch space of a comparison with stored objects.
+
+        Parameters
+        ----------
+        size, held : int
+            The largest `Encoded.size` of the queries, and of the stored objects.
+
+        Returns
+        -------
+        float64 array
+
+        Raises
+        ------
+        DataError
+            If there is not enough memory.
+        """
         try:
             return self.compiled.scratch(size, held)
         except DataError as error:
@@ -181,12 +208,27 @@ cdef class KernelObjects(ListedKernelRows):
         return 0
 
     def asked(self, a, b):
-        """The value of the user's function."""
+        """Calls the user's function.
+
+        Parameters
+        ----------
+        a, b : object
+            Entries of X.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        PluginError
+            If the function returns no number.
+        """
         value = self.kernel(a, b)
         try:
             return float(value)
         except (TypeError, ValueError, OverflowError):
-            raise PluginError(f"the kernel {self.kernel!r} answered {shortened(value, 80)} for two objects; expected a number.") from None
+            raise PluginError(f"the kernel {self.kernel!r} returned {shortened(value, 80)} for two objects; expected a number.") from None
 
     def support(self):
         return [one.original if self.compiled is not None else one for one in self.held]
@@ -196,8 +238,8 @@ cdef class KernelObjects(ListedKernelRows):
             return self.compiled.state(self.held)
         other = [one for one in self.held if not isinstance(one, str) or one.endswith("\0")]
         if other:
-            raise PluginError(f"objects such as {shortened(other[0], 80)} cannot be written to a model file; with a kernel on objects that "
-                              f"is a function of Python only strings can, which do not end in a zero character.")
+            raise PluginError(f"objects such as {shortened(other[0], 80)} cannot be written to a model file. If the kernel is a Python "
+                              f"function, objects must be strings that do not end in a zero character.")
         return {"objects": np.array(self.held, dtype=str)}
 
     def probe(self):
@@ -208,7 +250,7 @@ cdef class KernelObjects(ListedKernelRows):
 
 
 # ---- callable rows ----
-# Rows that a function of the user's compares.
+# Rows that the user's function compares.
 #
 # Typical sizes: 10^2..10^4 rows. Cost: the function is called for 64 stored rows and 16 others at a time.
 
@@ -217,13 +259,26 @@ FLOATS, INTEGERS = (np.float64, np.float32), (np.int32, np.int64)
 
 
 cdef class CallableKernelRows(ComparedKernelRows):
-    """Rows that a function of Python compares.
+    """Rows that a Python function compares.
 
     Parameters
     ----------
     kernel : callable
-        kernel(A, B) for matrices of shapes (m, d) and (n, d), sparse where X is, returns an (m, n) array. It must be symmetric and positive
+        kernel(A, B) for matrices of shapes (m, d) and (n, d), sparse if X is, returns an (m, n) array. It must be symmetric and positive
         semidefinite, which is not checked.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from structperc.components import Rows
+    >>> from structperc_kernels import CallableKernelRows
+    >>> kernel_rows = CallableKernelRows(lambda A, B: A @ B.T)
+    >>> kernel_rows.start(SimpleNamespace(n_features=2, sparse=False))
+    >>> rows = Rows(np.array([[1.0, 0.0], [3.0, 4.0]]))
+    >>> kernel_rows.append(rows, 1)
+    >>> kernel_rows.values(rows).tolist()
+    [[3.0], [25.0]]
     """
 
     cdef object kernel
@@ -245,8 +300,8 @@ cdef class CallableKernelRows(ComparedKernelRows):
         found = self.kernel(self.matrix(rows, which), stacked(entries))
         found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)     # of sparse rows it may be sparse
         if found.shape != (len(which), len(entries)) or found.dtype.kind not in "fiub":
-            raise PluginError(f"the kernel {self.kernel!r} answered an array of shape {found.shape} and type {found.dtype} for "
-                              f"{len(which)} and {len(entries)} rows; expected numbers of shape {(len(which), len(entries))}.")
+            raise PluginError(f"the kernel {self.kernel!r} returned an array of shape {found.shape} and type {found.dtype} for "
+                              f"{len(which)} and {len(entries)} rows. Return numbers of shape {(len(which), len(entries))}.")
         return found.astype(float)
 
     def support(self):
@@ -266,7 +321,22 @@ cdef class CallableKernelRows(ComparedKernelRows):
         self.held, self.n = [rows[i:i + 1] for i in range(rows.shape[0])], rows.shape[0]
 
     def saved_csr(self, state):
-        """The sparse matrix of the rows."""
+        """Reads the sparse rows of a saved state.
+
+        Parameters
+        ----------
+        state : dict of arrays
+            "values", "indices" and "indptr", as `state` returns them.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n, n_features)
+
+        Raises
+        ------
+        DataError
+            If an array is missing or invalid.
+        """
         from scipy.sparse import csr_array
         values = taken(state, "values", FLOATS, (None,))
         indices = taken(state, "indices", INTEGERS, (len(values),), low=0, high=self.n_features - 1)
@@ -288,12 +358,26 @@ def stacked(rows):
 
 
 cdef class PrecomputedKernelRows(ComparedKernelRows):
-    """Precomputed kernel values: X[i, j] is the kernel of row i with row j of all training data. A slot has a column's number."""
+    """Precomputed kernel values: X[i, j] is the kernel of row i with row j of all training data. A slot has a column's number.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from structperc.components import Rows
+    >>> from structperc_kernels import PrecomputedKernelRows
+    >>> kernel_rows = PrecomputedKernelRows()
+    >>> kernel_rows.start(SimpleNamespace(n_features=2, sparse=False, objects=False))
+    >>> rows = Rows(np.array([[1.0, 0.25], [0.25, 1.0]]))
+    >>> kernel_rows.append(rows, 1)
+    >>> kernel_rows.values(rows).tolist()
+    [[0.25], [1.0]]
+    """
 
     def start(self, context):
         if context.sparse or context.objects:
-            raise DataError(f"X is {'sparse' if context.sparse else 'a list of objects'}, but kernel='precomputed' takes an array of "
-                            f"kernel values, a row for each example and a column for each training example.")
+            raise DataError(f"X is {'sparse' if context.sparse else 'a list of objects'}, but kernel='precomputed' needs an array of "
+                            f"kernel values. Pass a row for each example and a column for each training example.")
         ComparedKernelRows.start(self, context)
 
     def settle_parameters(self, Rows rows):
@@ -303,7 +387,7 @@ cdef class PrecomputedKernelRows(ComparedKernelRows):
 
     def taken(self, Rows rows, Py_ssize_t row, number):
         if number >= rows.n_features:
-            raise DataError(f"kernel='precomputed': row {row} of X is row {number} of all training data, but X has no column for it; it "
+            raise DataError(f"kernel='precomputed': row {row} of X is row {number} of all training data. X has no column for it; it "
                             f"has {rows.n_features}.")
         return number
 

@@ -22,7 +22,21 @@ PROBED = 4                      # rows by which two functions are compared
 
 
 cdef class Queries:
-    """Rows of a data set, prepared to be compared with stored rows; one thread's own."""
+    """Rows of a data set, prepared to be compared with stored rows; one thread's own.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from structperc.components import Rows
+    >>> from structperc_kernels import DenseKernelRows
+    >>> kernel_rows = DenseKernelRows("linear")
+    >>> kernel_rows.start(SimpleNamespace(n_features=2, objects=False))
+    >>> queries = kernel_rows.queries()
+    >>> kernel_rows.prepare(queries, Rows(np.eye(2)), np.array([1]))
+    >>> len(queries)
+    1
+    """
 
     __signature__ = inspect.Signature()
 
@@ -33,8 +47,23 @@ cdef class Queries:
 cdef class KernelRows(Component):
     """Base class: rows in slots, and the kernel.
 
-    A subclass overrides what stands here but `values`. `start` is called once, before rows come; what is refused, is refused there or in
+    A subclass overrides these methods except `values`. `start` is called once, before the first row. Check the data there or in
     `settle_parameters`, so that `append` can fail only for lack of memory.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from structperc.components import Rows
+    >>> from structperc_kernels import DenseKernelRows, KernelRows
+    >>> kernel_rows = DenseKernelRows("linear")
+    >>> isinstance(kernel_rows, KernelRows)
+    True
+    >>> kernel_rows.start(SimpleNamespace(n_features=2, objects=False))
+    >>> rows = Rows(np.array([[1.0, 0.0], [3.0, 4.0]]))
+    >>> kernel_rows.append(rows, 1)
+    >>> kernel_rows.values(rows, which=[0]).tolist()
+    [[3.0]]
     """
 
     def __cinit__(self, *args, **kwargs):
@@ -43,49 +72,129 @@ cdef class KernelRows(Component):
     def start(self, context):
         """Reads the form of the data (n_features, sparse, objects); raises an error if there is no storage for it."""
 
-    def settle_parameters(self, Rows rows):
-        """Settles what depends on the first data, such as gamma="scale"; called before any step."""
+    def settle_parameters(self, Rows rows) -> None:
+        """Sets the parameters that depend on the first data, such as gamma="scale"; called before any step.
 
-    def begin_fit(self, rows):
-        """Announces the data that every pass of a fit will visit."""
+        Parameters
+        ----------
+        rows : Rows
+            The first training data.
 
-    def end_fit(self):
-        """The fit is over: nothing of its data is kept."""
+        Raises
+        ------
+        DataError
+            If the kernel cannot compare these rows.
+        """
+
+    def begin_fit(self, rows) -> None:
+        """Announces the data that every pass of a fit visits.
+
+        Parameters
+        ----------
+        rows : Rows
+        """
+
+    def end_fit(self) -> None:
+        """Releases the data of a fit when it is over."""
 
     def empty(self):
-        """Stored rows of the same kind and the same settled parameters, without rows."""
+        """Makes storage of the same kind and with the same parameters, without rows.
+
+        Returns
+        -------
+        KernelRows
+        """
         raise self.missing("empty")
 
-    def reserve(self, Py_ssize_t n):
-        """Makes room for n rows in all."""
+    def reserve(self, Py_ssize_t n) -> None:
+        """Makes room for n rows in all.
+
+        Parameters
+        ----------
+        n : int
+        """
         raise self.missing("reserve")
 
-    def truncate(self, Py_ssize_t n):
-        """Forgets the rows from slot n on."""
+    def truncate(self, Py_ssize_t n) -> None:
+        """Removes the rows from slot n on.
+
+        Parameters
+        ----------
+        n : int
+        """
         self.n = n
 
     def select(self, slots):
-        """Copies of these rows, in this order."""
+        """Copies some of the stored rows.
+
+        Parameters
+        ----------
+        slots : sequence of int
+
+        Returns
+        -------
+        KernelRows
+            The copies, in the order of `slots`.
+        """
         raise self.missing("select")
 
-    def copy_slot(self, Py_ssize_t to, Py_ssize_t slot, KernelRows source):
-        """Copies a row of `source`, which may be this object itself, over a row of this one."""
+    def copy_slot(self, Py_ssize_t to, Py_ssize_t slot, KernelRows source) -> None:
+        """Overwrites a stored row with a copy of another.
+
+        Parameters
+        ----------
+        to : int
+            The slot that is overwritten.
+        slot : int
+            The slot of `source` that is copied.
+        source : KernelRows
+            Of the same kind; may be this object.
+        """
         raise self.missing("copy_slot")
 
     def key(self, Rows rows, Py_ssize_t row):
-        """Bytes that equal rows, and only these, have in common; None where rows are not compared."""
+        """Identifies a row, so that equal rows can be merged.
+
+        Parameters
+        ----------
+        rows : Rows
+        row : int
+
+        Returns
+        -------
+        bytes or None
+            The same for equal rows and only for these; None, the default, if rows cannot be compared.
+        """
         return None
 
     def queries(self):
-        """An empty `Queries` of the kind that `prepare` fills."""
+        """Makes an empty object for `prepare` to fill.
+
+        Returns
+        -------
+        Queries
+        """
         raise self.missing("queries")
 
-    def prepare(self, Queries q, Rows rows, const int64_t[::1] which):
-        """Fills q with these rows (numbers of rows of X), one a lane."""
+    def prepare(self, Queries q, Rows rows, const int64_t[::1] which) -> None:
+        """Fills queries with rows of X, one a lane.
+
+        Parameters
+        ----------
+        q : Queries
+        rows : Rows
+        which : int64 array
+            Row numbers of X.
+        """
         raise self.missing("prepare")
 
     def support(self):
-        """The rows as users know them: an array, a sparse matrix or a list."""
+        """Shows the stored rows in the form of X.
+
+        Returns
+        -------
+        array, sparse array or list
+        """
         raise self.missing("support")
 
     def state(self):
@@ -115,8 +224,17 @@ cdef class KernelRows(Component):
             self.error = self.missing("tile")
         return -1
 
-    def append(self, Rows rows, Py_ssize_t row, number=None):
-        """Copies row `row` of X to slot n. `number` is its number over all training data, by default that in X."""
+    def append(self, Rows rows, Py_ssize_t row, number=None) -> None:
+        """Stores a copy of a row of X in slot n.
+
+        Parameters
+        ----------
+        rows : Rows
+        row : int
+            The row number in X.
+        number : int, optional
+            The row number in all training data; by default `row`.
+        """
         cdef Example x = Example()
         x.look_at(rows)
         rows.load_row(row, x)
@@ -125,7 +243,18 @@ cdef class KernelRows(Component):
             self.reraise()
 
     def values(self, Rows rows, which=None):
-        """The kernel between rows of X (all, or those with these numbers) and all rows held, (n_rows, n)."""
+        """The kernel between rows of X and all stored rows.
+
+        Parameters
+        ----------
+        rows : Rows
+        which : sequence of int, optional
+            Row numbers of X; by default all.
+
+        Returns
+        -------
+        float64 array of shape (len(which), n)
+        """
         cdef Queries q = self.queries()
         cdef int[::1] slots = np.arange(self.n, dtype=np.intc)
         cdef int64_t[::1] numbers = np.arange(rows.n_rows, dtype=np.int64) if which is None else np.array(which, dtype=np.int64)
@@ -139,19 +268,39 @@ cdef class KernelRows(Component):
         return np.asarray(tiles).transpose(0, 2, 1).reshape(tiles.shape[0] * LANES, self.n)[:numbers.shape[0]]
 
     def probe(self):
-        """Kernel values as a flat fingerprint, to recognise another function of the same name; None if the kernel is no Python function."""
+        """Kernel values as a flat fingerprint, to recognise another function of the same name.
+
+        Returns
+        -------
+        float64 array or None
+            None if the kernel is no Python function.
+        """
         return None
 
     def few_values(self):
-        """Kernel values between a few of the rows held."""
+        """The kernel between a few of the stored rows.
+
+        Returns
+        -------
+        float64 array
+            Flat, at most 16 values.
+        """
         few = self.select(np.unique(np.linspace(0, self.n - 1, min(self.n, PROBED)).astype(np.intp)))
         if not few.n:
             return np.zeros(0)
         rows = Rows(few.support())
         return few.values(rows.canonical() if rows.sparse else rows).ravel()
 
-    def reraise(self):
-        """Raises why a method failed."""
+    def reraise(self) -> None:
+        """Raises the error of a compiled method that failed.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If Ctrl-C was pressed.
+        Exception
+            The error that the method kept.
+        """
         raise_interruption()
         error, self.error = self.error, None
         raise error if error is not None else PluginError("the kernel failed; another thread has already raised the reason.")
@@ -164,10 +313,35 @@ cdef class KernelRows(Component):
 
 
 cdef class ListedKernelRows(KernelRows):
-    """A subclass gives `taken`, and what a `KernelRows` needs besides."""
+    """Base class: stored rows in a Python list. A subclass defines `taken` and the other methods of `KernelRows`.
+
+    Examples
+    --------
+    >>> from structperc_kernels import KernelObjects, ListedKernelRows
+    >>> issubclass(KernelObjects, ListedKernelRows)
+    True
+    """
 
     def taken(self, rows, row, number):
-        """The entry for a row of X with this number over all training data. Raises an error if it cannot be compared."""
+        """Makes the list entry for a row of X.
+
+        Parameters
+        ----------
+        rows : Rows
+        row : int
+            The row number in X.
+        number : int
+            The row number in all training data.
+
+        Returns
+        -------
+        object
+
+        Raises
+        ------
+        DataError
+            If the kernel cannot compare the row.
+        """
         raise self.missing("taken")
 
     def copy_slot(self, Py_ssize_t to, Py_ssize_t slot, KernelRows source):
@@ -207,11 +381,18 @@ cdef class ListedKernelRows(KernelRows):
 
 
 cdef class RowsQueries(Queries):
-    """The data set, and which rows of it stand in the lanes."""
+    """The data set, and the numbers of its rows in the lanes."""
 
 
 cdef class ComparedKernelRows(ListedKernelRows):
-    """Rows that are compared in Python: rows of X with stored entries, many at once. A subclass gives `taken`, `compared` and the rest."""
+    """Base class: stored rows that Python code compares with many rows of X at once. A subclass defines `taken` and `compared`.
+
+    Examples
+    --------
+    >>> from structperc_kernels import ComparedKernelRows, PrecomputedKernelRows
+    >>> issubclass(PrecomputedKernelRows, ComparedKernelRows)
+    True
+    """
 
     def start(self, context):
         self.held, self.n, self.n_features, self.sparse = [], 0, context.n_features, context.sparse
@@ -233,13 +414,38 @@ cdef class ComparedKernelRows(ListedKernelRows):
         (<RowsQueries> q).rows, (<RowsQueries> q).which, q.n = rows, np.array(which), which.shape[0]
 
     def matrix(self, Rows rows, which):
-        """Rows of X, sparse where those of the training are."""
+        """Rows of X in the format of the training data.
+
+        Parameters
+        ----------
+        rows : Rows
+        which : slice or int array
+            Row numbers of X.
+
+        Returns
+        -------
+        array or scipy.sparse.csr_array of shape (len(which), n_features)
+            Sparse if the training data are.
+        """
         from scipy.sparse import csr_array, issparse
         X = rows.X[which]
         return X if issparse(X) == self.sparse else csr_array(X) if self.sparse else X.toarray()
 
     def compared(self, Rows rows, which, entries):
-        """The kernel between rows of X and entries held, (rows, entries)."""
+        """The kernel between rows of X and stored entries.
+
+        Parameters
+        ----------
+        rows : Rows
+        which : int array
+            Row numbers of X.
+        entries : list
+            Results of `taken`.
+
+        Returns
+        -------
+        float64 array of shape (len(which), len(entries))
+        """
         raise self.missing("compared")
 
     cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:

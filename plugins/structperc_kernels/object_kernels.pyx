@@ -78,19 +78,24 @@ PLAIN = (str, int, float, type(None))                # symbols that a model file
 
 @cython.no_gc_clear             # __dealloc__ needs the table
 cdef class Encoded:
-    """An object as the kernel that encoded it computes with it.
+    """An object in the form that its kernel computes with.
 
     Attributes
     ----------
     original : object
-        As it was given.
+        The object of the user.
     size : int
-        What the scratch space of an evaluation depends on: the pairs of equal symbols in two objects are at most as many as the product
-        of their sizes.
+        Sets the scratch space of an evaluation: two objects have at most as many pairs of equal symbols as the product of their sizes.
     symbols : tuple
         All labels and words, or all tokens.
     learned : bool
-        Whether the kernel knows the symbols for as long as this object is there.
+        Whether the kernel keeps the numbers of the symbols as long as this object exists.
+
+    Examples
+    --------
+    >>> from structperc_kernels import SubsequenceKernel
+    >>> SubsequenceKernel(length=2).encode("cat").symbols
+    ('c', 'a', 't')
     """
 
     __signature__ = inspect.Signature()
@@ -120,28 +125,41 @@ cdef class Encoded:
         return 0
 
     def key(self):
-        """Something hashable that equal objects, and only these, have in common."""
+        """Identifies the object.
+
+        Returns
+        -------
+        tuple
+            Hashable; the same for equal objects and only for these.
+        """
         return self.symbols
 
 
 cdef class ObjectKernel(Component):
     """Base of kernels on objects.
 
-    A subclass overrides `encode`, `room_c`, and `plain_c` or `value_c`. The values of a pair of objects must not depend on the numbers that
-    their symbols have: `Measured.order` puts objects in an order that is the same in every process.
+    A subclass overrides `encode`, `room_c`, and `plain_c` or `value_c`. The value of two objects must not depend on the numbers of their
+    symbols. `Measured.order` puts objects in an order that is the same in every process.
 
     Parameters
     ----------
     decay : float
         Above 0 and at most 1: the weight of each further symbol of a fragment that two objects share.
     normalise : bool
-        Divide by the root of the values of both objects with themselves, so that the kernel is a cosine. Where one of these is 0 (an
-        object without fragments) the kernel is 0.
+        Divide by the root of the values of both objects with themselves, so that the kernel is a cosine. If one of these is 0 (an
+        object without fragments), the kernel is 0.
 
     Attributes
     ----------
     n_symbols : int
-        How many symbols the encoded objects hold that are there: productions of trees, symbols of strings.
+        The number of different symbols in all encoded objects that exist: productions of trees, symbols of strings.
+
+    Examples
+    --------
+    >>> from structperc_kernels import ObjectKernel, SubsequenceKernel
+    >>> kernel = SubsequenceKernel(length=2, decay=0.5)
+    >>> isinstance(kernel, ObjectKernel), round(kernel("cat", "car"), 3)
+    (True, 0.444)
     """
 
     def __init__(self, decay, normalise=True):
@@ -185,7 +203,20 @@ cdef class ObjectKernel(Component):
         raise self.missing("encode")
 
     def values(self, rows, columns):
-        """The kernel between encoded objects, shape (len(rows), len(columns)).
+        """The kernel between encoded objects.
+
+        Parameters
+        ----------
+        rows, columns : sequence of Encoded
+
+        Returns
+        -------
+        float64 array of shape (len(rows), len(columns))
+
+        Raises
+        ------
+        DataError
+            If two different objects were both encoded with learn=False.
 
         Examples
         --------
@@ -204,7 +235,7 @@ cdef class ObjectKernel(Component):
         for i, a in enumerate(rows):
             for j, b in enumerate(columns):
                 if a is not b and not (a.learned or b.learned):
-                    raise DataError("two objects were encoded with learn=False, so equal symbols of theirs have different numbers; encode "
+                    raise DataError("two objects were encoded with learn=False, so their equal symbols have different numbers. Encode "
                                     "one of them with learn=True.")
                 values[i, j] = self.value_c(a.at, b.at, &work[0])
                 if values[i, j] != values[i, j]:
@@ -231,7 +262,22 @@ cdef class ObjectKernel(Component):
         raise self.missing("restore")
 
     def saved_symbols(self, state):
-        """The symbols of each object, a list of lists."""
+        """Reads the symbols of each object from a saved state.
+
+        Parameters
+        ----------
+        state : dict of arrays
+            "symbols", "codes" and "ends", as `state` returns them.
+
+        Returns
+        -------
+        list of lists
+
+        Raises
+        ------
+        DataError
+            If an array is missing or invalid.
+        """
         text, codes, ends = (taken(state, name, dtype, (None,)) for name, dtype in (
             ("symbols", np.uint8), ("codes", np.int32), ("ends", np.int64)))
         try:
@@ -248,12 +294,27 @@ cdef class ObjectKernel(Component):
         return [[symbols[code] for code in codes[start:end]] for start, end in zip(bounds, ends, strict=False)]
 
     def scratch(self, Py_ssize_t size_a, Py_ssize_t size_b):
-        """Space for an evaluation between objects of at most these sizes."""
+        """Allocates the scratch space of an evaluation.
+
+        Parameters
+        ----------
+        size_a, size_b : int
+            The largest `Encoded.size` on each side.
+
+        Returns
+        -------
+        float64 array
+
+        Raises
+        ------
+        DataError
+            If there is not enough memory.
+        """
         cdef Py_ssize_t n = self.room_c(size_a, size_b) + 1
         try:
             return np.empty(n)
         except MemoryError:
-            raise DataError(f"its kernel takes {8 * n / 2**30:.1f} GiB of scratch space, more than there is; leave it out or divide "
+            raise DataError(f"its kernel needs {8 * n / 2**30:.1f} GiB of scratch space, more than there is; leave it out or divide "
                             f"it.") from None
 
     cdef Py_ssize_t room_c(self, Py_ssize_t size_a, Py_ssize_t size_b) noexcept nogil:

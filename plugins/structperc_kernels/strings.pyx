@@ -1,7 +1,7 @@
 """The string kernel: how many subsequences two strings have in common, gaps allowed (Lodhi et al., 2002).
 
-Typical sizes: strings of 5..500 symbols, subsequences of 2..6. An evaluation costs about 4 ns * |a| * |b|, and from a length of 6
-on 1 ns more for each further symbol. Two sentences of 110 characters need 60 us.
+Typical sizes: strings of 5..500 symbols, subsequences of 2..6. An evaluation costs about 4 ns * |a| * |b|. From a length of 6 on,
+each further symbol adds 1 ns. Two sentences of 110 characters need 60 us.
 """
 import numbers
 
@@ -32,8 +32,8 @@ cdef class EncodedString(Encoded):
 cdef class SubsequenceKernel(ObjectKernel):
     """How many subsequences of `length` symbols two strings have in common, those with gaps weighing less.
 
-    K(a, b) = the sum over all places i_1 < ... < i_p in a and j_1 < ... < j_p in b with the same symbols of
-    decay^(span of i + span of j), where p is the length and a span i_p - i_1 + 1. Values are the same bits for (a, b) and (b, a).
+    K(a, b) is a sum over all places `i_1 < ... < i_p` in a and `j_1 < ... < j_p` in b with the same symbols. Each adds
+    `decay^(span of i + span of j)`; p is the length, and a span is `i_p - i_1 + 1`. Values have the same bits for (a, b) and (b, a).
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ cdef class SubsequenceKernel(ObjectKernel):
 
     Notes
     -----
-    A string is a str, of which each character is a symbol, or a list, tuple or one-dimensional array of symbols: words, numbers or
-    anything else that can be hashed; equal symbols are the same one.
+    A string is a str, whose characters are the symbols, or a list, tuple or one-dimensional array of symbols. Symbols are words, numbers
+    or anything else that can be hashed; equal symbols are the same one.
 
     Cost: ``O(length * |a| * |b|)``. Scratch space: 8 * length bytes for each symbol of the longer one. Only sums of positive terms: the
     relative error is about ``1e-16 * (|a| + |b|)``.
@@ -133,9 +133,9 @@ cdef class SubsequenceKernel(ObjectKernel):
 cdef double common(const String *a, const String *b, Py_ssize_t length, double decay, double *work) noexcept nogil:
     """The sum over all common subsequences of this length; NaN where interrupted.
 
-    Row j holds for each i below length the sum over common subsequences of i symbols in what was read of a and in b up to symbol j,
-    decayed from their first symbol to the end of both; `ended` those of them that end with the newest symbol of a; `last` what row j - 1
-    was before this symbol came (for i = 0 there is one, the empty sequence).
+    Row j has a sum for each i below length, over common subsequences of i symbols. They are in the part of a that was read and in b up to
+    symbol j, and decay from their first symbol to the end of both. `ended` has those that end with the newest symbol of a. `last` is
+    row j - 1 before this symbol (for i = 0 there is one, the empty sequence).
     """
     cdef double *ended = work
     cdef double *last = work + length

@@ -77,8 +77,8 @@ cdef class SubsetTreeKernel(ObjectKernel):
     productions. With decay lambda, K(a, b) is the sum over all fragments f of lambda^size(f) * count_a(f) * count_b(f). The size is
     the number of productions of f. K is the sum of C over all pairs of nodes:
 
-        C(n, m) = 0                                                     where the productions differ,
-        C(n, m) = lambda * product over children k of (1 + C(n_k, m_k))  else, where words count as factors of 1.
+        C(n, m) = 0 if the productions differ,
+        C(n, m) = lambda * product over children k of `(1 + C(n_k, m_k))` else; words count as factors of 1.
 
     A production is a label with the labels and words below it, in order. A word never equals a label. Values have the same bits for
     (a, b) and (b, a).
@@ -99,8 +99,8 @@ cdef class SubsetTreeKernel(ObjectKernel):
     Notes
     -----
     A tree has one of three forms. Nested tuples or lists: ("NP", ("D", "the"), ("N", "dog")), each a label and its children, words as
-    strings. A text: "(NP (D the) (N dog))". An `nltk.Tree`. A label may have no children: ("NP",), "(NP)". In a text a label may be missing
-    before a bracket, as in the Penn Treebank's outermost one; it is "" then.
+    strings. A text: "(NP (D the) (N dog))". An `nltk.Tree`. A label may have no children: ("NP",), "(NP)". In a text, a label may be
+    missing before a bracket, as in the outermost bracket of the Penn Treebank. The label is "" then.
 
     Cost: O(number of different productions + pairs of nodes with equal productions * children). Scratch space: 8 bytes for each such pair.
     Nothing is recursive, so trees may be deep.
@@ -161,7 +161,28 @@ cdef class SubsetTreeKernel(ObjectKernel):
         return [self.encode_flat(*tree, True) for tree in trees]
 
     def encode_flat(self, original, symbols, n_children, learn):
-        """A tree from its symbols in preorder."""
+        """Encodes a tree from its symbols in preorder.
+
+        Parameters
+        ----------
+        original : object
+            The tree of the user.
+        symbols : list of str
+            Labels and words, each label before those below it.
+        n_children : sequence of int
+            How many children each symbol has; -1 for words.
+        learn : bool
+            As in `encode`.
+
+        Returns
+        -------
+        EncodedTree
+
+        Raises
+        ------
+        DataError
+            If the symbols are no single tree.
+        """
         cdef EncodedTree encoded = EncodedTree()
         cdef list pending = [], key, productions = [], firsts = [], children = []
         cdef Py_ssize_t i
@@ -324,8 +345,8 @@ def read_nested(tree):
             n_children.append(WORD)
             continue
         if not isinstance(node, (tuple, list)):
-            raise DataError(f"{reprlib.repr(node)} is no tree; expected a label and its children in a tuple or list, such as "
-                            f"('NP', ('D', 'the'), ('N', 'dog')), words as strings.")
+            raise DataError(f"{reprlib.repr(node)} is no tree. Pass a label and its children in a tuple or list, such as "
+                            f"('NP', ('D', 'the'), ('N', 'dog')). Pass words as strings.")
         children = list(node)
         if type(node) is not tuple and hasattr(node, "label"):
             label = node.label()
@@ -334,7 +355,7 @@ def read_nested(tree):
         else:
             raise DataError(f"symbol {len(symbols)} of the tree is {shortened(node)}; expected a label and its children.")
         if not isinstance(label, str):
-            raise DataError(f"symbol {len(symbols)} of the tree is {reprlib.repr(label)} of {type(label).__name__}; expected a label, a "
+            raise DataError(f"symbol {len(symbols)} of the tree is {reprlib.repr(label)} of {type(label).__name__}. Pass a label, a "
                             f"string, as the first entry of a tuple or list.")
         symbols.append(label)
         n_children.append(len(children))

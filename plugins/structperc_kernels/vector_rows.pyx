@@ -4,7 +4,7 @@ Every kernel is a function of the dot product of two rows or of their L1 distanc
 a description of the kernel. tiles.h compares sixteen queries at a time with it, in a fixed order of sums.
 
 Typical sizes: 10^2..10^5 rows of 2..1000 dense features, or of 80 non-zeros among 2^20.
-Cost: appending copies a row. An RBF value of 20 dense features needs about 2 ns, of 136 features 8 ns, of 80 nonzeros 9 ns. With
+Cost: appending copies a row. An RBF value needs about 2 ns for 20 dense features, 8 ns for 136, and 9 ns for 80 nonzeros. With
 dtype="float32" it needs 0.8, 3.4 and 6 ns.
 """
 import math
@@ -188,13 +188,19 @@ cdef class VectorKernelRows(KernelRows):
     def offset_(self):
         return self.function.offset
 
-    def use(self, str instruction_set):
-        """Selects the instruction set (see `instruction_sets`); the values have the same bits."""
+    def use(self, str instruction_set) -> None:
+        """Selects the instruction set; values have the same bits with each.
+
+        Parameters
+        ----------
+        instruction_set : str
+            A name of `instruction_sets`.
+        """
         self.tiles = named_tiles(instruction_set)
 
     def start(self, context):
         if context.objects:
-            raise DataError(f"X is a list of objects, but the {self.kernel} kernel compares rows of numbers; pass a matrix, or choose "
+            raise DataError(f"X is a list of objects, but the {self.kernel} kernel compares rows of numbers. Pass a matrix, or choose "
                             "a kernel for these objects.")
         if not 1 <= context.n_features <= MOST_FEATURES:
             raise DataError(f"X has {context.n_features} columns; the {self.kernel} kernel compares rows of 1 to {MOST_FEATURES} columns.")
@@ -217,7 +223,18 @@ cdef class VectorKernelRows(KernelRows):
                 self.function.offset = float(sides.sum() if self.kernel == "stump" else np.sqrt((sides ** 2).sum())) or 1.0
         self.fitted = True
 
-    def check_width(self, Rows rows):
+    def check_width(self, Rows rows) -> None:
+        """Checks the number of columns of X.
+
+        Parameters
+        ----------
+        rows : Rows
+
+        Raises
+        ------
+        DataError
+            If the rows are objects or have another number of columns.
+        """
         if rows.objects or rows.n_features != self.n_features:
             what = "is a list of objects" if rows.objects else f"has {rows.n_features} columns"
             raise DataError(f"X {what}, but the kernel was started with {self.n_features} columns.")
@@ -251,12 +268,38 @@ cdef class VectorKernelRows(KernelRows):
         if self.copy(to, source, slot) < 0:
             out_of_memory()
 
-    def check_slot(self, Py_ssize_t slot):
+    def check_slot(self, Py_ssize_t slot) -> None:
+        """Checks the number of a slot.
+
+        Parameters
+        ----------
+        slot : int
+
+        Raises
+        ------
+        IndexError
+            If no row is stored in the slot.
+        """
         if not 0 <= slot < self.n:
             raise IndexError(f"slot {slot} of {self.n}")
 
     def check_state(self, state):
-        """The settled parameters of a saved state."""
+        """Reads the parameters of a saved state.
+
+        Parameters
+        ----------
+        state : dict of arrays
+            "gamma" and "offset", as `state` returns them.
+
+        Returns
+        -------
+        gamma, offset : float
+
+        Raises
+        ------
+        DataError
+            If one is missing or invalid.
+        """
         gamma, offset = taken(state, "gamma", np.float64, low=0), taken(state, "offset", np.float64)
         if gamma == 0:
             raise DataError("the saved kernel has gamma = 0; gamma must be > 0.")
@@ -307,7 +350,30 @@ cdef enum:
 
 
 cdef class DenseKernelRows(VectorKernelRows):
-    """Dense rows, and a kernel between them; the parameters are those of `VectorKernelRows`."""
+    """Dense rows, and a kernel between them; the parameters are those of `VectorKernelRows`.
+
+    Parameters
+    ----------
+    kernel : str, default "linear"
+    gamma : float > 0, "scale" or "auto", default "scale"
+    degree : int >= 1, default 3
+    coef0 : float, default 0.0
+    offset : float, optional
+    dtype : "float64" or "float32", default "float64"
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from structperc.components import Rows
+    >>> from structperc_kernels import DenseKernelRows
+    >>> kernel_rows = DenseKernelRows("polynomial", gamma=1.0, degree=2)
+    >>> kernel_rows.start(SimpleNamespace(n_features=2, objects=False))
+    >>> rows = Rows(np.array([[1.0, 0.0], [3.0, 4.0]]))
+    >>> kernel_rows.append(rows, 0)
+    >>> kernel_rows.values(rows).tolist()
+    [[1.0], [9.0]]
+    """
 
     def __cinit__(self, *args, **kwargs):
         self.origin = None
@@ -456,7 +522,30 @@ cdef class SparseQueries(VectorQueries):
 
 
 cdef class SparseKernelRows(VectorKernelRows):
-    """Sparse rows, and a kernel between them; the parameters are those of `VectorKernelRows`."""
+    """Sparse rows, and a kernel between them; the parameters are those of `VectorKernelRows`.
+
+    Parameters
+    ----------
+    kernel : str, default "linear"
+    gamma : float > 0, "scale" or "auto", default "scale"
+    degree : int >= 1, default 3
+    coef0 : float, default 0.0
+    offset : float, optional
+    dtype : "float64" or "float32", default "float64"
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from scipy.sparse import csr_array
+    >>> from structperc.components import Rows
+    >>> from structperc_kernels import SparseKernelRows
+    >>> kernel_rows = SparseKernelRows("linear")
+    >>> kernel_rows.start(SimpleNamespace(n_features=2, objects=False))
+    >>> rows = Rows(csr_array([[1.0, 0.0], [3.0, 4.0]]))
+    >>> kernel_rows.append(rows, 0)
+    >>> kernel_rows.values(rows).tolist()
+    [[1.0], [3.0]]
+    """
 
     def __cinit__(self, *args, **kwargs):
         self.begin, self.length, self.indices = AlignedBuffer(), AlignedBuffer(), AlignedBuffer()

@@ -1,10 +1,10 @@
 # distutils: extra_compile_args = VECTORS
 """The dual of a chain, by decomposition: some examples with all their coordinates are optimised together, then all scores move at once.
 
-A round scans the coordinates, takes the examples that violate most and half of the last ones, optimises them among themselves
-(working_set.pyx) and adds their columns of the kernel, times the changes of their coefficients, to the scores. Examples that lie safely at
-bounds come to rest: they take no part, columns included, until the others are done; then all scores are computed anew. Typical sizes:
-10^3..10^5 examples, 1..40 nodes. Cost of a round: at most 1024 columns, 0.2 us n where they are kept; 0.2 us n to sort scores, and 10 ns
+A round scans the coordinates and selects the examples that violate most and half of the last ones. It optimises them among themselves
+(working_set.pyx). It adds their columns of the kernel, times the changes of their coefficients, to the scores. Examples that lie safely at
+bounds come to rest: their coordinates and columns are left out until the others are done. Then all scores are computed anew. Typical sizes:
+10^3..10^5 examples, 1..40 nodes. A round costs at most 1024 columns, 0.2 us n if they are cached. It adds 0.2 us n to sort scores, and 10 ns
 for each coordinate.
 """
 import numpy as np

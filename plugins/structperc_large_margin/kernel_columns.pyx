@@ -22,8 +22,8 @@ from structperc_kernels.kernel_rows cimport LANES, KernelRows
 # ---- working set ----
 # A few examples whose coordinates are optimised while all others rest: two coordinates at a time, the second of them by second order.
 #
-# Coordinates stand node by node, a place for each example at each node; examples come in the order of their nodes, so that the members of a
-# node lie side by side where an example has few. Typical sizes: 16..512 examples, 1..40 nodes. Cost of a step: about 0.5 ns for each place
+# Coordinates are stored node by node, a place for each example at each node. Examples are in the order of their nodes, so that the members
+# of a node lie side by side if an example has few. Typical sizes: 16..512 examples, 1..40 nodes. Cost of a step: about 0.5 ns for each place
 # of the nodes, and 5 ns for each example. Ties: the first node, then the first place.
 
 

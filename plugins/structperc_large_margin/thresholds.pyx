@@ -28,7 +28,7 @@ class Thresholds:
         The smallest and the largest best value of each threshold, -inf and inf where it is unbounded. Ordered chains: the
         least and the greatest best solution.
     value : float
-        The threshold part of the primal objective, sum_c cap_c (p + g_c (f_c - z))_+ + sum_m d_m z_m; -inf where it is unbounded below.
+        The threshold part of the primal objective, `sum_c cap_c (p + g_c (f_c - z))_+ + sum_m d_m z_m`; -inf if it is unbounded below.
     """
 
     values: np.ndarray

@@ -20,9 +20,9 @@ cdef enum:
 cdef class RankingOutputs(Outputs):
     """Lists of min(k, n) documents; a list counts every document it shows 1 / k times, also where n < k: Psi(x, h) = (1/k) sum of x_j.
 
-    Users give the relevance of each document, for all rows of X or a list per query. Inside, a document has a level: 0 for those worth
-    most, 1 for those worth next to most, ... A gold output is the levels of all documents, and lists agree with it whose documents are
-    worth as much as those of any list: that is the set H(x, y) of the latent structural SVM.
+    Users give the relevance of each document, for all rows of X or a list per query. Inside, a document has a level: 0 for the highest
+    relevance, 1 for the next one, ... A gold output is the levels of all documents. The lists of greatest worth agree with it. They are
+    the set H(x, y) of the latent structural SVM.
 
     Parameters
     ----------
@@ -209,5 +209,5 @@ def warn_of_nothing(RankingOutputs outputs, gold):
     first = np.repeat(offsets[:-1], np.diff(offsets))
     if len(first) and np.array_equal(gold.values, np.asarray(gold.values)[first]):
         by = f"relevant={outputs.relevant:g}" if outputs.level_of is None else "these gains"
-        warnings.warn(f"with {by} no query has a document that is worth more than another, so nothing can be learned from these "
+        warnings.warn(f"with {by} no query has a document that is worth more than another. Nothing can be learned from these "
                       f"relevances.", DataWarning, stacklevel=2)

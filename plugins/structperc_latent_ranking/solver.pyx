@@ -66,11 +66,11 @@ cdef enum:
 cdef class RankingLoss(Loss):
     """The shortfall of a list h of m = min(k, n) documents from the best list. g_j is the gain of document j, 0 or 1 by default.
 
-        precision          (1/k) (largest sum of m of the g_j - sum of g_j over h)
+        precision          `(1/k) (largest sum of m of the g_j - sum of g_j over h)`
         recall             the same, divided by the sum of all g_j instead of k; 0 if that is 0
-        ndcg               1 - DCG(h) / DCG(best list); DCG adds g_j / log2(1 + place), places 1..m; 0 where no document is worth anything
-        average-precision  1 - AP; AP adds, over the places with a relevant document, its share among the places up to there, and divides by
-                           min(m, number of relevant documents); 0 where there is none
+        ndcg               `1 - DCG(h) / DCG(best list)`. DCG adds `g_j / log2(1 + place)`, places 1..m; 0 if no document is worth anything
+        average-precision  `1 - AP`. AP adds the share of relevant documents up to each relevant one. It divides by
+                           min(m, number of relevant documents); 0 if there is none
 
     Precision and recall are additive over documents, so loss-augmented search is exact. The other two depend on the order of the list,
     of which no sum over documents knows: they are measured only.

@@ -1,8 +1,8 @@
 # The atoms of a sentence of n words, one behind the other:
 #
-#     arcs        (h * (n + 1) + m) * tags + k    from head h to dependent m, with label k of those that compete within arcs
-#     labels      m * later + k                   label k of word m + 1, given its head
-#     siblings    (h * (n + 1) + m) * (n + 1) + s of the arc from h to m, and the next dependent s of h between them (h: there is none)
+#     arcs        `(h * (n + 1) + m) * tags + k`  from head h to dependent m, with label k of those that compete within arcs
+#     labels      `m * later + k`                 label k of word m + 1, given its head
+#     siblings    `(h * (n + 1) + m) * (n + 1) + s` of the arc from h to m, and the next dependent s of h between them (h: none)
 #
 # Arcs into the root and loops are atoms that no tree has.
 

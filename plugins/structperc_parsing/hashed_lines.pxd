@@ -1,7 +1,7 @@
 # Lines of a template as compiled code reads them, and the hashes of a sentence's words.
 #
-# The hash of a row is a sum of parts that belong to the head, the dependent and a third word (one between, or a sibling), so that the parts
-# are hashed once for each word:
+# The hash of a row is a sum of parts of the head, the dependent and a third word (one between, or a sibling). So the parts are hashed once
+# for each word:
 #
 #     row(line, h, m, t) = floor((H[line, h] + D[line, m] + T[line, t] + direction mod 2^32) * n_rows / 2^32)
 from libc.stdint cimport uint32_t, uint64_t
@@ -27,8 +27,8 @@ cdef extern from *:
 
 
 ctypedef struct Lines:
-    # First the lines that read the head alone, then those that read the dependent alone, then others without a third word, then those
-    # with one. Of siblings: those without the head, then those with it.
+    # The order of lines: those that read only the head, those that read only the dependent, others without a third word, those with one.
+    # Of siblings: those without the head, then those with it.
     Py_ssize_t n, n_head, n_single, n_plain, n_third
     uint64_t *seeds             # (n, 3), of each line the hash of its text for the head's, the dependent's and the third word's cells
     int *cells                  # offset and column of all macros, line by line, sides in this order
@@ -83,7 +83,7 @@ cdef inline uint64_t cell(const Parts *parts, Py_ssize_t word, int column) noexc
 
 
 cdef inline uint32_t hashed(const Lines *lines, Py_ssize_t line, int side, const Parts *parts, Py_ssize_t word) noexcept nogil:
-    """The part of a line's hash that one side gives; 0 where the line has no macro of this side, except of the head, which all have.
+    """The part of a line's hash that one side gives; 0 if the line has no macro of this side. All lines have a part of the head.
 
     A third word below 0 is none.
     """
@@ -169,7 +169,7 @@ cdef inline Py_ssize_t find_rows(const Lines *lines, Parts *parts, Py_ssize_t h,
 
 cdef inline void find_sibling_rows(const Lines *lines, Parts *parts, Py_ssize_t h, Py_ssize_t m, Py_ssize_t s, Py_ssize_t first,
                                    Py_ssize_t last, uint64_t n_rows, uint32_t *rows) noexcept nogil:
-    """Writes the rows of lines first..last - 1 for dependent m of h and its next sibling s, 0 where there is none."""
+    """Writes the rows of lines `first..last - 1` for dependent m of h and its next sibling s, 0 if there is none."""
     cdef Py_ssize_t line
     cdef const uint32_t *of_head = parts.head + h * lines.n + first
     cdef const uint32_t *of_dependent = parts.dependent + m * lines.n + first

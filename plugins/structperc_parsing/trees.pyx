@@ -1,8 +1,8 @@
 # distutils: extra_compile_args = GLUE
 """Trees over the words of a sentence: their codes, losses and the argmax.
 
-A tree is encoded as n integers, head * n_tags + label for each word; heads are 0 (the root) or words 1..n. Typical sizes: 25 words; O(n)
-each, the argmax O(n^2 n_tags), or O(n^2 + n n_tags) with labels given the heads, and what its solver takes.
+A tree is encoded as n integers, `head * n_tags + label` for each word; heads are 0 (the root) or words 1..n. Typical sizes: 25 words.
+Cost: O(n) each. The argmax costs O(n^2 n_tags) and its solver, with labels given the heads O(n^2 + n n_tags) and the solver.
 """
 import itertools
 
@@ -68,7 +68,7 @@ cdef class TreeOutputs(Outputs):
 
     def check(self, context, parts):
         if self.order == 2 and not self.projective:
-            raise OptionError("order=2 scores pairs of siblings, and with crossing arcs the best tree of such scores is NP-hard to find; "
+            raise OptionError("order=2 scores pairs of siblings. With crossing arcs the best tree of such scores is NP-hard to find; "
                               "set projective=True, or order=1.")
         if self.lift and not self.projective:
             raise UnusedOption("lift=True makes trees projective, but projective=False allows crossing arcs; leave lift out.", "lift")
@@ -128,7 +128,7 @@ cdef class TreeOutputs(Outputs):
             return number
         if label not in self.code_of:
             raise DataError(f"y[{i}][{j}] has the label {shortened(label)}, which is none of the {self.n_tags} labels of the training "
-                            f"data; name all labels with classes=.")
+                            f"data. Name all labels with classes=.")
         return number * self.n_tags + <Py_ssize_t> self.code_of[label]
 
     def admissible(self, gold, rows):
@@ -267,7 +267,7 @@ cdef class TreeOutputs(Outputs):
 
 
 cdef inline Py_ssize_t next_sibling(const int *y, Py_ssize_t n_tags, Py_ssize_t head, Py_ssize_t m) noexcept nogil:
-    """The dependent of the head that comes next to m, on the way to the head; the head itself where there is none."""
+    """The head's dependent next to m on the way to the head; the head itself if there is none."""
     cdef Py_ssize_t step = 1 if head > m else -1, s = m + step
     while s != head and y[s - 1] // n_tags != head:
         s += step
@@ -275,7 +275,7 @@ cdef inline Py_ssize_t next_sibling(const int *y, Py_ssize_t n_tags, Py_ssize_t 
 
 
 cdef class ArcLoss(Loss):
-    """How many words have a wrong head or label; where labels have atoms of their own, wrong heads and wrong labels.
+    """How many words have a wrong head or label; if labels have separate atoms, wrong heads plus wrong labels.
 
     Parameters
     ----------
@@ -341,7 +341,7 @@ cdef class TreeArgmax(Argmax):
         self.n_tags, self.one_root, self.atoms = max(n_labels, 1), one_root, layout_of(n_labels, joint, order)
 
     def divided(self, scores, Example x):
-        """The scores of arcs by label (n + 1, n + 1, tags), of words' labels (n, labels) or None, of siblings (n + 1,) * 3 or None."""
+        """The scores of arcs by label `(n + 1, n + 1, tags)`, of words' labels `(n, labels)` or None, of siblings `(n + 1,) * 3` or None."""
         n, scores = x.n_rows, np.asarray(scores)
         labels, siblings = first_label(&self.atoms, n), first_sibling(&self.atoms, n)
         return (scores[:labels].reshape(n + 1, n + 1, self.atoms.tags),
@@ -382,7 +382,7 @@ cdef class TreeArgmax(Argmax):
 
     cdef int arc_marginals(self, const double *arcs, const double *siblings, Py_ssize_t n, double *log_z, double *probabilities,
                            double *together, int *heads, double *work) noexcept nogil:
-        """log Z and the probability of every arc, (n + 1, n + 1) numbers, and of every pair of siblings with scores; or a status."""
+        """log Z and the probability of every arc, `(n + 1, n + 1)`, and of every pair of siblings with scores; or a status."""
         return arborescence_marginals_c(arcs, n + 1, n, self.one_root, log_z, probabilities, heads, work)
 
     cdef refused(self, int status, const double *arcs, const double *siblings, Py_ssize_t n, const int *heads, str name):
@@ -417,7 +417,7 @@ cdef class TreeArgmax(Argmax):
         return n
 
     cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil:
-        """Those of the log sums of arcs over their labels, times the share of the label; labels given a head are independent."""
+        """Marginals of the log sums of arcs over labels, times the share of the label. Labels given a head are independent."""
         cdef Py_ssize_t n = x.block.n_rows, size = n + 1, tags = self.atoms.tags, later = self.atoms.later, a, k, m
         cdef Py_ssize_t labels = first_label(&self.atoms, n), first = first_sibling(&self.atoms, n)
         cdef bint has_siblings = self.atoms.siblings

@@ -1,10 +1,10 @@
 """The pocket algorithm with ratchet for rankers of one direction: perceptron steps on drawn examples, and the best ranker on all of them.
 
-After a step the costs of the ranker over all rows are summed, until they reach those of the ranker in the pocket, or are hopeless. Costs
+After a step the costs of the ranker over all rows are summed. The sum stops if it reaches that of the pocket or is hopeless. Costs
 are whole multiples of one 2^52nd of their sum, a power of two. So sums are exact in any order, and rows of high cost come first.
 
-Typical sizes: 10^2..10^5 rows, 5..100 features, K = 5..10 ranks. Cost: 10 ns and O(features) for a draw, and for a step at most 0.2 ns for
-each row and column, and as much for each row and threshold; 1 ns for each value of sparse rows. Memory: 8 (features + 2 K) bytes a row
+Typical sizes: 10^2..10^5 rows, 5..100 features, K = 5..10 ranks. A draw costs 10 ns and O(features). A step costs at most 0.2 ns for
+each row and column, and as much for each row and threshold. Sparse rows cost 1 ns for each value. Memory: 8 (features + 2 K) bytes a row
 beside X.
 """
 import numpy as np
@@ -132,7 +132,7 @@ cdef class PocketSearch:
             Of a `ThresholdFeatures`.
         n_visited : int
             How many examples have been visited before.
-        answers, drawn : int32 and int64 arrays of shape (n,), optional
+        `answers`, drawn : int32 and int64 arrays of shape (n,), optional
             Receive the predictions before each step, and the rows that were drawn.
 
         Returns
@@ -206,8 +206,10 @@ cdef class PocketSearch:
         return r
 
     cdef void step(self, Py_ssize_t i, int y, int r) noexcept nogil:
-        """b_k -= z_k and u += z_k x with z_k = 1 for k < y, else -1: for the thresholds between the ranks, those that the score is not
-        beyond as it should be, or the one next to the answer."""
+        """b_k -= z_k and u += z_k x with z_k = 1 for k < y, else -1.
+
+        k runs over the thresholds between the ranks, those on whose wrong side the score is, or the one next to the predicted rank.
+        """
         cdef double *u = &self.ranker[0]
         cdef double *b = &self.ranker[self.n_features]
         cdef Py_ssize_t k, j, total = 0

@@ -18,8 +18,8 @@ cdef class OriginalUpdate(Update):
 
     def check(self, context, parts):
         if context.loss_weight:
-            raise ConflictingOption(f"prank with variant='original' and loss_weight={context.loss_weight}: its step is defined by the "
-                                    f"prediction alone; use variant='structured'.", "variant")
+            raise ConflictingOption(f"prank with variant='original' and loss_weight={context.loss_weight}: its step is defined only by "
+                                    f"the prediction; use variant='structured'.", "variant")
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         """c_k = weight * y_k where (f - b_k) y_k <= 0, with y_k = 1 for k < y and -1 for k >= y"""
@@ -50,8 +50,8 @@ cdef class SingleUpdate(Update):
 
     def check(self, context, parts):
         if context.loss_weight:
-            raise ConflictingOption(f"prank with variant='single' and loss_weight={context.loss_weight}: its step is defined by the "
-                                    f"prediction alone; use variant='structured'.", "variant")
+            raise ConflictingOption(f"prank with variant='single' and loss_weight={context.loss_weight}: its step is defined only by "
+                                    f"the prediction; use variant='structured'.", "variant")
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t k

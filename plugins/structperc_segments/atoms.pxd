@@ -12,8 +12,8 @@ cdef enum:
 
 
 ctypedef struct Layout:
-    # Token t has an atom for each block, at t * n_blocks; a token of label k stands in the block alone + k, with alone = 0, where it is the
-    # only one of its segment, else in first + k, inside + k or last + k. Then come the pairs of labels and (label, length).
+    # Token t has an atom for each block, at t * n_blocks. The only token of a segment with label k is in block `alone + k`, where
+    # `alone = 0`. Other tokens are in `first + k`, `inside + k` or `last + k`. Then come the pairs of labels and (label, length).
     Py_ssize_t n_labels, n_outside, n_blocks
     Py_ssize_t first, inside, last
     # Rows of segments of up to so many tokens stand behind those of the tokens, by start and length; 0: none do. Label k of one is block k.

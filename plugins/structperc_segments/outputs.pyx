@@ -129,7 +129,7 @@ cdef class SegmentOutputs(Outputs):
     def encode_answers(self, answers, rows):
         found = self.encode(answers, rows)
         if (found.values < 0).any():
-            raise DataError("an answer has an open part; only right answers may leave tokens open.")
+            raise DataError("a prediction has an open part; only right outputs may leave tokens open.")
         return found
 
     def admissible(self, gold, rows):

@@ -93,7 +93,7 @@ cdef class SegmentLoss(Loss):
 cdef class SegmentArgmax(Argmax):
     """The division into segments of largest score, by dynamic programming.
 
-    Ties: the lowest label of the last segment (tokens outside come first), then the longest last segment, then the same
+    Ties: the lowest label of the last segment (tokens outside come first), then the longest last segment. Then the same rule
     for the segment before.
     """
 

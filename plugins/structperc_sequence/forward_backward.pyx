@@ -1,15 +1,15 @@
 # distutils: extra_compile_args = VECTORS
 """Marginals of a linear chain by products of scaled numbers, without logarithms in the recursions.
 
-With E_t[k] = exp(token score), A[l, m] = exp(transition), the messages F from the left and B from the right are products with a table,
+Let E_t[k] = exp(token score) and A[l, m] = exp(transition). The messages F from the left and B from the right are products with a table:
 
     F_t+1 = (F_t E_t) A        B_t-1 = A (E_t B_t)
 
-each divided by its largest entry, so that Z is the product of the divisors. Then p_t[k] = F_t E_t B_t / N_t adds up to 1 over l, and the
-pair (l, m) is expected A[l, m] sum_t F_t[k] E_t[k] E_t+1[m] B_t+1[m] / N_t times.
+Each is divided by its largest entry, so that Z is the product of the divisors. Then `p_t[k] = F_t E_t B_t / N_t` adds up to 1 over l. The
+pair (l, m) is expected `A[l, m] sum_t F_t[k] E_t[k] E_t+1[m] B_t+1[m] / N_t` times.
 
-Underflow is detected. If the scores of one token, or of the transitions, spread over more than WIDE, or a message over more than
-1 / SMALL, the result is TOO_WIDE.
+Underflow is detected. The result is TOO_WIDE if the scores of one token or of the transitions spread over more than WIDE. So it is if a
+message spreads over more than 1 / SMALL.
 
 Typical sizes: 24 tokens, 22 labels: 0.3 us a token. Time O(T L^2), memory O(T L).
 """

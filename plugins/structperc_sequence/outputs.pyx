@@ -62,7 +62,7 @@ cdef class ChainOutputs(Outputs):
         refuse_no_list(y)
         if not is_nested(y) and not (len(y) == 0 and rows.n_rows):
             if len(y) != rows.n_rows:
-                raise DataError(f"y has {len(y)} labels but X has {rows.n_rows} tokens; give one label per token, or a list of labels per "
+                raise DataError(f"y has {len(y)} labels but X has {rows.n_rows} tokens; give a label per token, or a list of labels per "
                                 f"sentence.")
             if not has_none(y):
                 return Structures(self.codes.encode(y, rows.n_rows), offsets)
@@ -96,7 +96,7 @@ cdef class ChainOutputs(Outputs):
     def encode_answers(self, answers, rows):
         found = self.encode(answers, rows)
         if not found.values.all():
-            raise DataError("an answer has the label None; only right answers may leave tokens open.")
+            raise DataError("a prediction has the label None; only right outputs may leave tokens open.")
         return found
 
     def labels_in(self, y):
@@ -184,8 +184,8 @@ cdef class ChainOutputs(Outputs):
         empty = np.flatnonzero(~table.any(axis=1))
         if len(empty):
             i = int(np.searchsorted(np.cumsum(sizes), empty[0], side="right"))
-            raise DataError(f"allowed leaves no label to token {int(empty[0] - sizes[:i].sum())} of sentence {i} (counted from 0); "
-                            f"name one at least, or None for all.")
+            raise DataError(f"allowed leaves no label to token {int(empty[0] - sizes[:i].sum())} of sentence {i} (counted from 0). "
+                            f"Name one at least, or None for all.")
         return table
 
     def marked(self, labels, place):

@@ -1,6 +1,6 @@
 """The best labels of a chain, and what else one recursion over a semiring gives: the k best, marginals, max-marginals.
 
-A message m_t[l] sums up, in the semiring, the scores of all labellings of the tokens before t that go on with label l:
+A message m_t[l] sums, in the semiring, over all labellings of the tokens before t that go on with label l:
 
     m_t[l'] = (+)_l  m_{t-1}[l] (x) e_{t-1}[l] (x) a[l, l']
 
@@ -223,8 +223,8 @@ cdef class Viterbi(Argmax):
         if x.n_atoms == self.n_atoms(x) and (x.source is None or x.source.allowed_at == NULL or x.source.allowed_width == self.n_tags):
             return True
         with gil:
-            self.error = PluginError(f"example {x.index} has {x.n_atoms} atoms; labels of its {x.n_rows} rows need {self.n_atoms(x)}, "
-                                     f"and in `allowed`, where it is given, {self.n_tags} columns.")
+            self.error = PluginError(f"example {x.index} has {x.n_atoms} atoms; labels of its {x.n_rows} rows need {self.n_atoms(x)}. "
+                                     f"If `allowed` is given, it needs {self.n_tags} columns.")
         return False
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
@@ -473,7 +473,7 @@ cdef bint overflown(const double *messages, Py_ssize_t n) noexcept:
 
 
 cdef too_large(Example x):
-    return DataError(f"the scores of sentence {x.index} (counted from 0) add up to more than floating point holds; the weights or the "
+    return DataError(f"the scores of sentence {x.index} (counted from 0) add up to more than floating point holds. The weights or the "
                      f"features are too large. Scale the features, for instance to unit variance.")
 
 
