@@ -193,12 +193,12 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
     Notes
     -----
     Coverage was measured with normal columns (`benchmarks/results/effects.md`). A direction is that of the proportional-odds model if
-    columns are elliptical (Brillinger 1982), and for "logistic" and "cumulative-logit" in general.
+    columns are elliptical (Brillinger 1983), and for "logistic" and "cumulative-logit" in general.
 
     References
     ----------
     D. R. Brillinger: A generalized linear model with "Gaussian" regressor variables. A Festschrift for Erich L. Lehmann, pages 97-114,
-    1982.
+    1983.
 
     J. A. Hanley and B. MacGibbon: Creating non-parametric bootstrap samples using Poisson frequencies. Computer Methods and Programs in
     Biomedicine 83, pages 57-62, 2006.

@@ -56,7 +56,7 @@ cdef class SupportSet:
     References
     ----------
     G. Cavallanti, N. Cesa-Bianchi and C. Gentile: Tracking the best hyperplane with a simple budget Perceptron. Machine Learning 69,
-    pages 143-167, 2007: removal at random.
+    pages 143-167, 2007.
     """
 
     def __init__(self, KernelRows kernel_rows, Py_ssize_t n_blocks, Py_ssize_t budget=0, removal="oldest"):

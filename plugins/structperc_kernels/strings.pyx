@@ -56,12 +56,12 @@ cdef class SubsequenceKernel(ObjectKernel):
     or anything else that can be hashed; equal symbols are the same one.
 
     Cost: ``O(length * |a| * |b|)``. Scratch space: 8 * length bytes for each symbol of the longer one. Only sums of positive terms: the
-    relative error is about ``1e-16 * (|a| + |b|)``.
+    relative error is about ``1e-16 * (|a| + |b|)``. The recursion is that of Lodhi et al., with their K'' as a running sum.
 
     References
     ----------
     H. Lodhi, C. Saunders, J. Shawe-Taylor, N. Cristianini and C. Watkins: Text classification using string kernels. Journal of Machine
-    Learning Research 2, pages 419-444, 2002. The recursion is that of their Definition 2, with K'' kept as a running sum.
+    Learning Research 2, pages 419-444, 2002.
 
     Examples
     --------

@@ -103,15 +103,14 @@ cdef class SubsetTreeKernel(ObjectKernel):
     missing before a bracket, as in the outermost bracket of the Penn Treebank. The label is "" then.
 
     Cost: O(number of different productions + pairs of nodes with equal productions * children). Scratch space: 8 bytes for each such pair.
-    Nothing is recursive, so trees may be deep.
+    Nothing is recursive, so trees may be deep. Sorted lists give the pairs of equal productions (Moschitti).
 
     References
     ----------
     M. Collins and N. Duffy: New ranking algorithms for parsing and tagging: kernels over discrete structures, and the voted perceptron.
     Proceedings of ACL 2002, pages 263-270.
 
-    A. Moschitti: Making tree kernels practical for natural language learning. Proceedings of EACL 2006, pages 113-120: equal productions
-    are found in sorted lists.
+    A. Moschitti: Making tree kernels practical for natural language learning. Proceedings of EACL 2006, pages 113-120.
 
     Examples
     --------

@@ -153,8 +153,8 @@ cdef class VectorKernelRows(KernelRows):
 
     References
     ----------
-    H.-T. Lin and L. Li, "Support vector machinery for infinite ensemble learning", JMLR 9 (2008), 285-312: the perceptron and stump
-    kernels.
+    H.-T. Lin and L. Li: Support vector machinery for infinite ensemble learning. Journal of Machine Learning Research 9, pages 285-312,
+    2008.
     """
 
     def __cinit__(self, *args, **kwargs):

@@ -62,9 +62,10 @@ def solve(chain, columns, tolerance=1e-3, max_iterations=-1, start=None, progres
 
     References
     ----------
-    R.-E. Fan, P.-H. Chen and C.-J. Lin, "Working set selection using second order information for training support vector machines", JMLR
-    6 (2005), 1889-1918.
-    W. Chu and S. S. Keerthi, "Support vector ordinal regression", Neural Computation 19 (2007), 792-815.
+    R.-E. Fan, P.-H. Chen and C.-J. Lin: Working set selection using second order information for training support vector machines. Journal
+    of Machine Learning Research 6, pages 1889-1918, 2005.
+
+    W. Chu and S. S. Keerthi: Support vector ordinal regression. Neural Computation 19, pages 792-815, 2007.
     """
     return ChainSolver(chain, columns, chain.start if start is None else start).solve(tolerance, max_iterations, progress, shrinking)
 

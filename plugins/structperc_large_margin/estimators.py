@@ -112,6 +112,7 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
     References
     ----------
     W. Chu and S. S. Keerthi: Support vector ordinal regression. Neural Computation 19, 2007.
+
     A. Shashua and A. Levin: Ranking with large margin principle: two approaches. NIPS 15, 2002.
 
     Examples

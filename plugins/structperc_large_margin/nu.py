@@ -10,7 +10,7 @@ Typical sizes: 5 to 15 fits, each from the multipliers of the one before.
 
 References
 ----------
-B. Schoelkopf, A. J. Smola, R. C. Williamson and P. L. Bartlett: New support vector algorithms. Neural Computation 12, 2000.
+B. Schölkopf, A. J. Smola, R. C. Williamson and P. L. Bartlett: New support vector algorithms. Neural Computation 12, 2000.
 A. Shashua and A. Levin: Ranking with large margin principle: two approaches. NIPS 15, 2002.
 """
 

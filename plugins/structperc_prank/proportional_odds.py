@@ -4,7 +4,7 @@ P(y > k) = sigma(u . x - b_k). With A = u . x - b_{l-1} and B = u . x - b_h, an 
 
     L = sp(-A) + sp(B) - log(1 - exp(B - A)),        sp(v) = log(1 + exp(v))
 
-where the end that is open drops out, with the last term (McCullagh 1980, eq. 2.2). L is convex in (u, b). Its last term is a barrier that
+where the end that is open drops out, with the last term (McCullagh 1980). L is convex in (u, b). Its last term is a barrier that
 keeps two thresholds apart where an answer lies between them; other neighbours may meet, and then move together.
 
 Typical sizes: 100 to 10^6 rows, 4 to 1000 columns, 4 thresholds. Cost of a step: O(n d^2), and O((d + K)^3).

@@ -81,6 +81,9 @@ cdef class HingeUpdate(Update):
     I. Tsochantaridis, T. Joachims, T. Hofmann and Y. Altun: Large margin methods for structured and interdependent output variables.
     Journal of Machine Learning Research 6, pages 1453-1484, 2005.
 
+    N. D. Ratliff, J. A. Bagnell and M. A. Zinkevich: (Online) subgradient methods for structured prediction. Proceedings of the Eleventh
+    International Conference on Artificial Intelligence and Statistics, pages 380-387, 2007.
+
     Examples
     --------
     >>> from structperc.components import HingeUpdate

@@ -494,7 +494,7 @@ def positive(name, value):
 
 
 cdef class LatentUpdate(ScheduledUpdate):
-    """The latent structured perceptron: w <- (1 - eta_2) w + eta_1 weight (Phi(x, completed gold) - Phi(x, y)), eq. (6) of the paper.
+    """The latent structured perceptron: w <- (1 - eta_2) w + eta_1 weight (Phi(x, completed gold) - Phi(x, y)).
 
     A partial gold output (`Outputs.partial_gold`) is completed by its best structure. With complete gold outputs this is the structured
     perceptron with step sizes. eta_1 is the step size of the t-th visited example, and eta_2 the decay of the weights. There is no step
@@ -514,7 +514,7 @@ cdef class LatentUpdate(ScheduledUpdate):
 
     References
     ----------
-    E. R. Fernandes, C. N. dos Santos and R. L. Milidiu: Latent structure perceptron with feature induction for unrestricted coreference
+    E. R. Fernandes, C. N. dos Santos and R. L. Milidiú: Latent structure perceptron with feature induction for unrestricted coreference
     resolution. Proceedings of EMNLP-CoNLL, shared task, pages 41-48, 2012.
 
     Examples

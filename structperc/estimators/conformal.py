@@ -58,8 +58,9 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
 
     References
     ----------
-    V. Vovk, A. Gammerman, G. Shafer: Algorithmic Learning in a Random World. Springer, 2005.
-    R. F. Barber, E. J. Candes, A. Ramdas, R. J. Tibshirani: Conformal prediction beyond exchangeability. Annals of Statistics 51, 2023.
+    V. Vovk, A. Gammerman and G. Shafer: Algorithmic Learning in a Random World. Springer, 2005.
+
+    R. F. Barber, E. J. Candès, A. Ramdas and R. J. Tibshirani: Conformal prediction beyond exchangeability. Annals of Statistics 51, 2023.
 
     Examples
     --------

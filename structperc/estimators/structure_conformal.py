@@ -92,10 +92,14 @@ class StructureConformal(HeldOutOptions, Parameters):
 
     References
     ----------
-    V. Vovk, A. Gammerman, G. Shafer: Algorithmic Learning in a Random World. Springer, 2005.
-    A. N. Angelopoulos, S. Bates, A. Fisch, L. Lei, T. Schuster: Conformal risk control. ICLR 2024.
-    R. F. Barber, E. J. Candes, A. Ramdas, R. J. Tibshirani: Conformal prediction beyond exchangeability. Annals of Statistics 51, 2023.
-    R. Dunn, L. Wasserman, A. Ramdas: Distribution-free prediction sets for two-layer hierarchical models. JASA 118, 2023.
+    V. Vovk, A. Gammerman and G. Shafer: Algorithmic Learning in a Random World. Springer, 2005.
+
+    A. N. Angelopoulos, S. Bates, A. Fisch, L. Lei and T. Schuster: Conformal risk control. ICLR 2024.
+
+    R. F. Barber, E. J. Candès, A. Ramdas and R. J. Tibshirani: Conformal prediction beyond exchangeability. Annals of Statistics 51, 2023.
+
+    R. Dunn, L. Wasserman and A. Ramdas: Distribution-free prediction sets for two-layer hierarchical models. Journal of the American
+    Statistical Association 118, 2023.
 
     Examples
     --------

@@ -41,7 +41,7 @@ def interval_absolute_error(y_low_high, y_pred, classes=None) -> float:
 
     References
     ----------
-    K. Antoniuk, V. Franc and V. Hlavac: V-shaped interval insensitive loss for ordinal classification. Machine Learning 103, pages
+    K. Antoniuk, V. Franc and V. Hlaváč: V-shaped interval insensitive loss for ordinal classification. Machine Learning 103, pages
     261-283, 2016.
 
     Examples

@@ -144,7 +144,7 @@ def ndcg_at_k(y_true, scores, k=10, *, groups=None, gains=None, sample_weight=No
 
     References
     ----------
-    K. Jarvelin and J. Kekalainen: Cumulated gain-based evaluation of IR techniques. ACM Transactions on Information Systems 20, pages
+    K. Järvelin and J. Kekäläinen: Cumulated gain-based evaluation of IR techniques. ACM Transactions on Information Systems 20, pages
     422-446, 2002.
 
     Examples

@@ -183,7 +183,7 @@ def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nod
     ----------
     N. Bansal, A. Blum and S. Chawla: Correlation clustering. Machine Learning 56, pages 89-113, 2004.
 
-    M. Groetschel and Y. Wakabayashi: A cutting plane algorithm for a clustering problem. Mathematical Programming 45, pages 59-96, 1989.
+    M. Grötschel and Y. Wakabayashi: A cutting plane algorithm for a clustering problem. Mathematical Programming 45, pages 59-96, 1989.
 
     Examples
     --------

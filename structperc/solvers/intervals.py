@@ -44,7 +44,7 @@ def best_intervals(starts, stops, weights):
 
     References
     ----------
-    J. Kleinberg and E. Tardos: Algorithm Design, section 6.1. Addison Wesley, 2005.
+    J. Kleinberg and E. Tardos: Algorithm Design, section 6.1. Addison-Wesley, 2005.
 
     Examples
     --------

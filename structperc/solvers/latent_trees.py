@@ -52,7 +52,7 @@ def max_latent_trees(heads, dependents, scores, n_items=None, labels=None):
 
     References
     ----------
-    E. R. Fernandes, C. N. dos Santos and R. L. Milidiu: Latent structure perceptron with feature induction for unrestricted coreference
+    E. R. Fernandes, C. N. dos Santos and R. L. Milidiú: Latent structure perceptron with feature induction for unrestricted coreference
     resolution. Proceedings of EMNLP-CoNLL, shared task, pages 41-48, 2012.
 
     Examples

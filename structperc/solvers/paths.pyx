@@ -329,7 +329,7 @@ def k_best_paths(tails, heads, scores, start, end, k):
 
     References
     ----------
-    V. M. Jimenez and A. Marzal: Computing the K shortest paths: a new algorithm and an experimental comparison. Proceedings of WAE, pages
+    V. M. Jiménez and A. Marzal: Computing the K shortest paths: a new algorithm and an experimental comparison. Proceedings of WAE, pages
     15-29, 1999.
 
     Examples

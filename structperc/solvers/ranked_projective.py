@@ -54,8 +54,8 @@ def k_best_projective(scores, k, siblings=None, one_root=False):
 
     References
     ----------
-    E. L. Lawler: A procedure for computing the K best solutions to discrete optimization problems. Management Science 18, pages 401-405,
-    1972.
+    E. L. Lawler: A procedure for computing the K best solutions to discrete optimization problems and its application to the shortest path
+    problem. Management Science 18, pages 401-405, 1972.
 
     Examples
     --------

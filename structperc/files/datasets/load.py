@@ -44,7 +44,7 @@ class TaggedSentences:
 
 
 def load_conll2000(*, download=True, home=None) -> TaggedSentences:
-    """Text chunking on the Wall Street Journal, the shared context of CoNLL-2000.
+    """Text chunking on the Wall Street Journal, the shared task of CoNLL-2000.
 
     8936 sentences (211727 tokens) to learn from and 2012 (47377) to test with; a token is (word, pos, chunk): the word, its part of
     speech as a tagger guessed it, and its chunk tag, one of 22 in the IOB2 scheme such as "B-NP". Systems are compared by the F1 of
@@ -72,7 +72,7 @@ def load_conll2000(*, download=True, home=None) -> TaggedSentences:
 
     References
     ----------
-    E. F. Tjong Kim Sang and S. Buchholz: Introduction to the CoNLL-2000 shared context: chunking. Proceedings of CoNLL-2000 and LLL-2000,
+    E. F. Tjong Kim Sang and S. Buchholz: Introduction to the CoNLL-2000 shared task: chunking. Proceedings of CoNLL-2000 and LLL-2000,
     pages 127-132, Lisbon, 2000.
 
     Examples
@@ -238,10 +238,11 @@ def load_numbers(name, *, download=True, home=None) -> NumberTable:
     ----------
     R. K. Pace and R. Barry: Sparse spatial autoregressions. Statistics and Probability Letters 33, pages 291-297, 1997.
 
-    W. J. Nash, T. L. Sellers, S. R. Talbot, A. J. Cawthorn and W. B. Ford: The population biology of abalone in Tasmania. Sea Fisheries
-    Division, Technical Report 48, 1994.
+    W. J. Nash, T. L. Sellers, S. R. Talbot, A. J. Cawthorn and W. B. Ford: The population biology of abalone (Haliotis
+    species) in Tasmania. I. Blacklip abalone (H. rubra) from the north coast and islands of Bass Strait. Sea Fisheries Division,
+    Technical Report 48, 1994.
 
-    A. Tsanas, M. A. Little, P. E. McSharry and L. O. Ramig: Accurate telemonitoring of Parkinson's disease progression by non-invasive
+    A. Tsanas, M. A. Little, P. E. McSharry and L. O. Ramig: Accurate telemonitoring of Parkinson's disease progression by noninvasive
     speech tests. IEEE Transactions on Biomedical Engineering 57, pages 884-893, 2010.
 
     Examples
