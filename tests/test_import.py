@@ -62,7 +62,7 @@ def test_a_source_tree_without_compiled_modules_says_what_to_do(tmp_path):
 def test_the_metadata_name_the_versions_of_python_that_are_built():
     metadata = importlib.metadata.metadata("structperc")
     named = {line.rpartition(" ")[2] for line in metadata.get_all("Classifier") if "Python :: 3." in line}
-    built = (PACKAGE.parent / "pyproject.toml").read_text()
+    built = (Path(__file__).parents[1] / "pyproject.toml").read_text()
     assert named == {f"3.{minor}" for minor in re.findall(r"cp3(\d+)-\*", built)}
 
 

@@ -53,7 +53,7 @@ cdef class StumpFeatures(Features):
             Of this map: the votes.
         stump : Stump
         vote : float
-        `alone` : bool
+        alone : bool
             Whether the stump replaces all others.
         n_visited : int
             How many examples have been visited by now.

@@ -185,7 +185,7 @@ def tally(double[:, ::1] votes, const int[::1] ranks, double vote, answers=None)
         The sums of votes so far.
     ranks : int32 array of shape (n,)
     vote : float
-    `answers` : int32 array of shape (n,), optional
+    answers : int32 array of shape (n,), optional
     """
     cdef Py_ssize_t n = votes.shape[0], n_ranks = votes.shape[1], i, k
     cdef int[::1] found = answers

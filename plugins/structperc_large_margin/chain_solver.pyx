@@ -4,7 +4,7 @@
 A round scans the coordinates and selects the examples that violate most and half of the last ones. It optimises them among themselves
 (working_set.pyx). It adds their columns of the kernel, times the changes of their coefficients, to the scores. Examples that lie safely at
 bounds come to rest: their coordinates and columns are left out until the others are done. Then all scores are computed anew. Typical sizes:
-10^3..10^5 examples, 1..40 nodes. A round costs at most 1024 columns, 0.2 us n if they are cached. It adds 0.2 us n to sort scores, and 10 ns
+10^3..10^5 examples, 1..40 nodes. A round needs at most 1024 columns, 0.2 us n if cached. It adds 0.2 us n to sort scores, and 10 ns
 for each coordinate.
 """
 import numpy as np

@@ -23,7 +23,7 @@ from structperc_kernels.kernel_rows cimport LANES, KernelRows
 # A few examples whose coordinates are optimised while all others rest: two coordinates at a time, the second of them by second order.
 #
 # Coordinates are stored node by node, a place for each example at each node. Examples are in the order of their nodes, so that the members
-# of a node lie side by side if an example has few. Typical sizes: 16..512 examples, 1..40 nodes. Cost of a step: about 0.5 ns for each place
+# of a node are adjacent if an example has few. Typical sizes: 16..512 examples, 1..40 nodes. Cost of a step: about 0.5 ns for each place
 # of the nodes, and 5 ns for each example. Ties: the first node, then the first place.
 
 

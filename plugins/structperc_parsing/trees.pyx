@@ -341,7 +341,7 @@ cdef class TreeArgmax(Argmax):
         self.n_tags, self.one_root, self.atoms = max(n_labels, 1), one_root, layout_of(n_labels, joint, order)
 
     def divided(self, scores, Example x):
-        """The scores of arcs by label `(n + 1, n + 1, tags)`, of words' labels `(n, labels)` or None, of siblings `(n + 1,) * 3` or None."""
+        """Scores of arcs by label `(n + 1, n + 1, tags)`, of words' labels `(n, labels)` or None, of siblings `(n + 1,) * 3` or None."""
         n, scores = x.n_rows, np.asarray(scores)
         labels, siblings = first_label(&self.atoms, n), first_sibling(&self.atoms, n)
         return (scores[:labels].reshape(n + 1, n + 1, self.atoms.tags),

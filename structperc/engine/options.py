@@ -153,7 +153,7 @@ class TrainingOptions(Options):
         "online", "the training loop: online, until-level (ends when the loss levels off), bounded-sum (of shards), or a plugin's",
         used_by="trainer", later=True, reads=read_part, by_preset=True,
         about='"until-level": like "online", but it ends if the mean loss before the steps has not fallen for three epochs. '
-              '`partial_fit` makes one pass with either. "bounded-sum" mixes shards by the sum of the steps of each weight, capped at twice '
+              '`partial_fit` makes one pass. "bounded-sum" mixes shards by the sum of the steps of each weight, capped at twice '
               "their mean over the shards that moved it. It has no bound on mistakes, but needs fewer epochs if few shards move each "
               "weight. For a custom loop, pass an object of a subclass of `structperc.components.Trainer`, or the class.")
     n_shards: int = option(
@@ -257,7 +257,7 @@ def plugin_defaults(plugins) -> dict:
 
 
 def check_plugin_options(plugins, given, others) -> dict:
-    """The plugins' options with defaults; raises an error for undeclared ones. `others()` has the options of further plugins, with these."""
+    """The plugins' options with defaults; undeclared ones raise an error. `others()` has the options of further plugins, with these."""
     declared = plugin_defaults(plugins)
     for name in given:
         if name not in declared:
