@@ -70,6 +70,11 @@ class Option:
     recommended : object, optional
         With `by_preset`: the value of the preset "recommended", unless a plugin recommends another.
 
+    Raises
+    ------
+    OptionError
+        If the default is none of the choices.
+
     Examples
     --------
     >>> from structperc import Option
@@ -93,6 +98,11 @@ class Option:
     in_context: bool = True
     by_preset: bool = False
     recommended: object = None
+
+    def __attrs_post_init__(self):
+        if self.choices is not None and self.default is not None and not self.is_choice(self.default):
+            raise OptionError(f"an option has the default {shortened(self.default, 80)}; expected {self.expected}. Add it to choices=, or "
+                              f"choose a default among them.")
 
     @property
     def unset(self):

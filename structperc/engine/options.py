@@ -266,8 +266,8 @@ def check_plugin_options(plugins, given, others) -> dict:
                 elsewhere = others()
                 hint = did_you_mean(name, elsewhere) + "".join(
                     f" It comes with plugins=[{part!r}]." for part in elsewhere.get(nearest(name, elsewhere) or name, ()))
-            raise OptionError(f"unknown option {name!r}.{hint} The plugins {', '.join(p.name for p in plugins[1:])} "
-                              f"take {', '.join(declared) or 'no options of their own'}.")
+            raise OptionError(f"unknown option {name!r}.{hint} The plugins in use ({', '.join(p.name for p in plugins[1:])}) have "
+                              f"{', '.join(declared) or 'no options'}.")
     return {name: option.read(name, given[name]) if name in given else option.default for name, option in declared.items()}
 
 

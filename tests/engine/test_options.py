@@ -430,3 +430,10 @@ def test_estimators_take_parts_too_and_their_clones_share_them(tmp_path):
     model.save(tmp_path / "a.model")
     again = CuSumRank.load(tmp_path / "a.model", plugins=[rule])
     assert again.update is rule and np.array_equal(again.fit(Z, Y).coef_, model.coef_)
+
+
+def test_a_default_that_is_no_choice_raises_where_the_option_is_declared():
+    with pytest.raises(OptionError, match=r"an option has the default 'fast'; expected one of 'exact', 'greedy'\. Add it to choices="):
+        Option("fast", choices=("exact", "greedy"))
+    assert Option(None, choices=("exact", "greedy")).default is None
+    assert Option(2, choices=(1, 2)).read("level", 1) == 1
