@@ -79,7 +79,7 @@ class StreamCheckpoints:
     def is_over(self) -> bool:
         """Whether no epoch is left."""
         place = self.place
-        return place.over and (place.converged or place.epoch >= self.engine.epochs or self.engine.parts_.trainer.is_level)
+        return place.over and (place.converged or place.epoch >= self.engine.epochs or self.engine.parts_.trainer.is_level())
 
     def begin_epoch(self, order) -> Place:
         """The place in the epoch that comes next, or that was cut short; `order` is a function that returns that of its parts."""
@@ -120,7 +120,7 @@ class StreamCheckpoints:
         place.over = True
         loss, n_visited = place.passed
         model.parts.trainer.end_pass(place.epoch, loss / max(n_visited, 1))
-        model.status = CONVERGED if place.converged else LEVELLED_OFF if model.parts.trainer.is_level else MAX_EPOCHS
+        model.status = CONVERGED if place.converged else LEVELLED_OFF if model.parts.trainer.is_level() else MAX_EPOCHS
         if self.file is not None:
             self.write()
 

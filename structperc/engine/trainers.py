@@ -71,12 +71,10 @@ class Trainer(Component):
         The fitted attribute whose numbers, one for each epoch, fall while further epochs help.
     scale_free : bool
         Whether columns in other units give the same answers, so that no `ScaleWarning` is needed.
-    is_level : bool
-        Whether the loss has levelled off, so that no further epoch is wanted.
     """
 
     online = True
-    scale_free = is_level = False
+    scale_free = False
     threshold_order = None
     curve = "mistakes_"
 
@@ -93,6 +91,10 @@ class Trainer(Component):
 
     def end_pass(self, epoch, loss):
         """Is told of a pass over all parts of a stream, by its number from 1 and the mean loss of its predictions."""
+
+    def is_level(self) -> bool:
+        """Whether the loss has levelled off, so that no further epoch is wanted."""
+        return False
 
     def check_chunks(self, parts):
         """Raises an error for partial_fit, by a `PluginError`, where online passes cannot go on from what `train` makes."""
@@ -138,23 +140,21 @@ class OnlineTrainer(Trainer):
                               f"by the plain search; set search = 'plain', or 'both' or 'margin' for the augmented one beside it.")
 
     def train(self, run):
-        while run.epoch < run.context.epochs and not run.stop_requested and not self.is_level:
+        while run.epoch < run.context.epochs and not run.stop_requested and not self.is_level():
             run.begin_epoch()
             passed = self.visit_all(run)
             self.end_pass(run.epoch, passed.loss / max(passed.visited, 1))
             run.end_epoch(passed)
             if passed.updates == 0 and run.expected is None:        # else it may have left examples out
                 return STALLED if passed.mistakes else CONVERGED
-        return EARLY_STOPPED if run.stop_requested else LEVELLED_OFF if self.is_level else MAX_EPOCHS
+        return EARLY_STOPPED if run.stop_requested else LEVELLED_OFF if self.is_level() else MAX_EPOCHS
 
     def end_pass(self, epoch, loss):
         self.epoch = epoch
         if epoch == 1 or loss < self.lowest:
             self.lowest, self.lowest_epoch = loss, epoch
 
-    @property
     def is_level(self) -> bool:
-        """Whether the loss has levelled off."""
         return self.patience is not None and self.epoch - self.lowest_epoch >= self.patience
 
     def visit_all(self, run):

@@ -109,7 +109,7 @@ def test_advice_about_noise_is_accepted_and_ends(data, run, problem, options):
         if not added:
             break
         advice = merged(advice, added[0])
-    assert "mistakes have levelled off: noise is left" in out and "epochs=" not in out.split("next")[1]
+    assert "mistakes have levelled off: the rest is noise" in out and "epochs=" not in out.split("next")[1]
 
 
 def merged(advice, added):

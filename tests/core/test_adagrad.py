@@ -114,7 +114,6 @@ class Map:
 
 MAPS = {
     "blocks within bounds": lambda sparse: BlockFeatures(3, 4, True, sparse, bounds=(-0.3, [0.25, 9, 0, 9, 9])),
-    "rows and a table": lambda sparse: RowPart(3, 4, True, sparse) + TablePart(3, bounds=(-0.1, 0.1)),
     "blocks beside each other": lambda sparse: BlockFeatures(3, 4, False, False),
     "vectors": lambda sparse: Pairs(False), "sparse vectors": lambda sparse: Pairs(True),
     "vectors within bounds": lambda sparse: Pairs(True, bounds=(-0.2, 0.2)),
@@ -130,6 +129,29 @@ def test_maps_of_all_kinds_take_the_steps_written_down(map, layout):
     for average in (False, True):
         fast = Engine("multiclass", update="adagrad", average=average, **options).fit(X, y)
         assert_the_same(fast, slow("multiclass", average=average, **options).fit(X, y))
+
+
+class Tags:
+    """Replaces the feature map of sequences by rows and a table within bounds."""
+
+    name, problem = "tags", "sequence"
+
+    @hookimpl
+    def structperc_features(self, context):
+        rows = RowPart(context.n_labels, context.n_features, True, context.sparse)
+        return rows + TablePart((context.n_labels, context.n_labels), bounds=(-0.1, 0.1))
+
+
+@pytest.mark.parametrize("layout", ["dense64", "csr32-int64"])
+def test_a_sum_of_rows_and_a_table_takes_the_steps_written_down(layout):
+    rows, y = real(np.random.default_rng(1), 60, 4, 3)
+    ends = range(3, 61, 3)
+    X, tags = [stored(rows[end - 3:end], layout) for end in ends], [[str(label) for label in y[end - 3:end]] for end in ends]
+    options = {"step_size": 0.25, "plugins": [Tags()], "epochs": 2}
+    for average in (False, True):
+        fast = Engine("sequence", update="adagrad", average=average, **options).fit(X, tags)
+        assert abs(fast.parts_.weights.vector()[-9:]).max() == 0.1 or average
+        assert_the_same(fast, slow("sequence", average=average, **options).fit(X, tags))
 
 
 @pytest.mark.parametrize("average", [False, True])
@@ -280,7 +302,7 @@ def test_what_has_no_step_size_for_each_weight_is_refused_in_a_sentence(tmp_path
             Engine("cusum", update=update, step_size=0.0)
     with pytest.raises(UnusedOption, match="margin"):
         Engine("cusum", update="adagrad-log-loss", margin=2.0).fit(X, y)
-    with pytest.raises(DataError, match="answers -1"):
+    with pytest.raises(DataError, match="returned -1"):
         Engine("cusum", update="adagrad", step_size=lambda t: -1.0).fit(X, y)
     engine = Engine("cusum", update="adagrad").fit(X, y)
     with pytest.raises(DataError, match="overflow|too large"):

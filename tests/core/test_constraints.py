@@ -32,8 +32,15 @@ def blocks(context):
     return BlockFeatures(K, D, True, context.sparse, bounds=(LOW, HIGH))
 
 
-def blocks_and_table(context):
-    return RowPart(K, D, False, context.sparse, bounds=(LOW, HIGH[:D])) + TablePart(K, "table_", bounds=(-0.5, [0.1, 0.0, 9.0]))
+class BoundedTags:
+    """Tags by a sum of two maps, each within bounds."""
+
+    name, problem = "bounded-tags", "sequence"
+
+    @hookimpl
+    def structperc_features(self, context):
+        rows = RowPart(context.n_labels, context.n_features, False, context.sparse, bounds=(-0.5, 0.25))
+        return rows + TablePart((context.n_labels, context.n_labels), "table_", bounds=(-0.5, [0.1, 0.0, 9.0]))
 
 
 class Ball(VectorFeatures):
@@ -102,9 +109,13 @@ def test_each_step_ends_at_the_nearest_weights_within_the_bounds(layout, update,
         np.testing.assert_allclose(engine.atom_scores(X), np.column_stack([data()[0], np.ones(len(y))]) @ expected.T, atol=1e-12)
 
 
-@pytest.mark.parametrize("map", [blocks, blocks_and_table, ball, written])
+@pytest.mark.parametrize("map", [blocks, ball, written])
 def test_the_battery(map):
     check_problem(Bounded(map), classes=[1, 2, 3])
+
+
+def test_the_battery_of_a_sum_of_maps():
+    check_problem(BoundedTags(), classes=["a", "b", "c"], start=False, end=False)
 
 
 @pytest.mark.parametrize("options", [{"kernel": "linear"}, {"trainer": "bcfw", "loss_weight": 0.0}])

@@ -111,5 +111,5 @@ def test_a_schedule_of_c_where_there_is_no_c_is_refused():
         Engine("cusum", update="pa", C=inverse(0.5)).fit([[0.0], [1.0]], [1, 2])
     with pytest.raises(OptionError, match="C='slow'; expected a number greater than 0, inverse"):
         Engine("cusum", update="pa1", C="slow")
-    with pytest.raises(DataError, match="answers -1"):
+    with pytest.raises(DataError, match="returned -1"):
         Engine("cusum", update="pa1", C=lambda t: -1.0).fit([[0.0], [1.0]], [1, 2])

@@ -115,7 +115,7 @@ def test_a_kernel_expansion_can_be_assigned(average, sparse):
 
 def test_an_expansion_must_fit_the_rows():
     X, y = data()
-    for solution, why in [((np.zeros(12), 1), r"shape \(12,\); a kernel expansion over 60 rows .* 3 explicit weights, \(183,\)"),
+    for solution, why in [((np.zeros(12), 1), r"shape \(12,\); expected \(183,\). A kernel expansion over 60 rows .* 3 explicit weights"),
                           ((np.ones(183), 1), "60 rows with coefficients, more than the budget of 5")]:
         with pytest.raises(DataError, match=why):
             Engine("multiclass", plugins=["dual-kernel", Assigning(*solution)], trainer="assigned", kernel="rbf", budget=5).fit(X, y)

@@ -381,7 +381,7 @@ def test_methods_that_change_an_array_return_nothing():
 
 @pytest.mark.parametrize("value", [5, (0,), (0, 9), (9, 0), (0.0, 0), "ab"])
 def test_a_cell_is_a_row_and_a_block(value):
-    with pytest.raises(PluginError, match=re.escape(f"Mine.cell returned {value!r} for atom 0 of example 0; expected a row below 1")):
+    with pytest.raises(PluginError, match=re.escape(f"Mine.cell returned {value!r} for atom 0 of example 0. Expected: a row below 1")):
         Engine("multiclass", plugins=[plugin(returning(BlockFeatures, "cell", value), 3, 4), "dual-kernel"]).fit(X, Y)
 
 

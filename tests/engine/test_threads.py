@@ -302,7 +302,7 @@ def test_reads_may_be_nested_in_reads_and_writes_also_while_a_writer_waits():
     access.read(outer).join(WAIT)
     assert log == ["inner", "writer"]
     assert access.write(access.read, access.write, int) == 0
-    with pytest.raises(BusyError, match="let that call end first"):
+    with pytest.raises(BusyError, match="Let that call end first"):
         access.read(access.write, int)
     assert access.write(int) == 0
 

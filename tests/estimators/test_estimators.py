@@ -51,7 +51,10 @@ CHECKED = (*(make() for make in ALL), PRank(pocket=True), CuSumRank(kernel="rbf"
 def must_fail(estimator):
     """The checks that are declared to fail, with their reasons."""
     strict = estimator.kernel is None           # kernels fit the few rows of a check so well that repeated ones may not matter
-    return {name: reason if strict else [reason] for name, (owners, reason) in EXPECTED_FAILURES.items() if type(estimator) in owners}
+    failing = {name: reason if strict else [reason] for name, (owners, reason) in EXPECTED_FAILURES.items() if type(estimator) in owners}
+    if isinstance(estimator, RANKS) and not strict:
+        failing["check_classifiers_train"] = [MEDIAN]
+    return failing
 
 
 @pytest.mark.filterwarnings("ignore")       # scikit-learn's checks warn about their own inputs

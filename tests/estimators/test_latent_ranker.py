@@ -135,7 +135,7 @@ def test_refusals(call, sentence):
 
 
 @pytest.mark.parametrize(("options", "y", "sentence"), [
-    ({}, 0 * Y, "with relevant=1 no query has a document that is worth more than another, so nothing can be learned"),
+    ({}, 0 * Y, "with relevant=1 no query has a document that is worth more than another. Nothing can be learned"),
     ({"gains": (1, 1, 1)}, Y, "with these gains no query has a document"),
     ({}, np.where(Y == 0, -1, Y), rf"y\[{np.argmin(Y)}\] is -1: relevances below 0 count as 0, as irrelevant"),
 ])  # fmt: skip

@@ -205,9 +205,9 @@ def test_margins_and_marginals_are_those_of_scores_and_probabilities(make, ranks
 
 
 def test_verbose_tells_of_every_tenth_and_changes_nothing(ranks, capsys):
-    quiet = CuSumRank(epochs=40, random_state=0).fit(*ranks)
+    quiet = CuSumRank(epochs=40, trainer="online", random_state=0).fit(*ranks)
     assert capsys.readouterr() == ("", "")
-    told = CuSumRank(epochs=40, random_state=0, verbose=1).fit(*ranks)
+    told = CuSumRank(epochs=40, trainer="online", random_state=0, verbose=1).fit(*ranks)
     out, err = capsys.readouterr()
     assert out == "" and err.splitlines()[0].startswith("epoch 1 of 40: ") and err.count("\n") == 11
     assert np.array_equal(told.coef_, quiet.coef_) and told.engine_.plugin_options == quiet.engine_.plugin_options

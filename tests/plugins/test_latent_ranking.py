@@ -401,7 +401,7 @@ REFUSED = [
     (dict(update="latent", step_size=True), {}, OptionError, "step_size=True"),
     (dict(update="latent", step_size="linear"), {}, OptionError, "step_size='linear'; expected a number greater than 0, inverse"),
     (dict(update="latent", step_size=lambda t: -1), {}, DataError, "returned -1 for example 2; expected a finite number from 0"),
-    (dict(update="latent", step_size=lambda t: "fast"), {}, DataError, "answers 'fast'"),
+    (dict(update="latent", step_size=lambda t: "fast"), {}, DataError, "returned 'fast'"),
     (dict(update="latent", margin=2.0), {}, OptionError, "margin=2.0 has no effect"),
     (dict(decay=lambda t: 1.5), {}, DataError, "returned 1.5 for example 2; expected less than 1"),
     ({}, dict(y=[1, 0, 0]), DataError, r"y has shape \(3,\); expected \(4,\)"),

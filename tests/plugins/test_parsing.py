@@ -276,9 +276,9 @@ def test_what_parsing_has_not_is_refused():
         Engine("parsing", plugins=["dual-kernel"], kernel="linear", **FEW).fit(SENTENCES, HEADS)
     with pytest.raises(OptionError, match="n_hashed"):
         Engine("parsing", n_hashed=1 << 32)
-    with pytest.raises(PluginError, match="whole answers cannot be ranked; set labels='joint'"):
+    with pytest.raises(PluginError, match="whole outputs cannot be ranked; set labels='joint'"):
         Engine("parsing", **FEW).fit(SENTENCES, LABELLED).predict(SENTENCES, k=2)
-    with pytest.raises(OptionError, match="order=2 scores pairs of siblings, and with crossing arcs .* NP-hard .*; set projective=True"):
+    with pytest.raises(OptionError, match="order=2 scores pairs of siblings. With crossing arcs .* NP-hard .*; set projective=True"):
         Engine("parsing", order=2, **FEW).fit(SENTENCES, HEADS)
 
 

@@ -105,5 +105,5 @@ def test_what_is_known_must_fit_the_constraints():
         Engine("sequence", **rule).fit(x, [[None, "a", "b"]])
     with pytest.raises(DataError, match="no labels of sentence 0 .* satisfy the constraints"):
         Engine("sequence", **rule, required_transitions=[("a", "a")], epochs=9).fit(x * 3, [["a", None, "b"]] * 3)
-    with pytest.raises(DataError, match="only right answers may leave tokens open"):
+    with pytest.raises(DataError, match="only right outputs may leave tokens open"):
         Engine("sequence", **rule).fit(x, [["b", "a", None]]).explain(x[0], against=["a", None, "a"])

@@ -124,7 +124,7 @@ def test_steps_that_would_disorder_thresholds_are_refused(options, sentence):
 
 def test_original_variant_has_no_augmented_search():
     """Its step is defined by the prediction alone; with another search it would count steps that it does not make."""
-    with pytest.raises(PluginError, match="loss_weight=1.0: its step is defined by the prediction alone"):
+    with pytest.raises(PluginError, match="loss_weight=1.0: its step is defined only by the prediction"):
         prank(3, variant="original", loss_weight=1.0).fit([[1.0], [2.0]], [1, 3])
 
 

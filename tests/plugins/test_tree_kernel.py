@@ -118,13 +118,13 @@ def test_wrong_texts_are_refused_with_their_place(text, message):
 
 
 @pytest.mark.parametrize("tree, message", [
-    (3, "3 is no tree; expected a label and its children"),
+    (3, "3 is no tree. Pass a label and its children"),
     (None, "None is no tree"),
     ({"NP": "x"}, "is no tree"),
     ((), "symbol 0 of the tree is \\(\\)"),
     (("NP", ("D", "the"), []), "symbol 3 of the tree is \\[\\]"),
     (("NP", 3), "3 is no tree"),
-    ((("NP",), "x"), "symbol 0 of the tree is \\('NP',\\) of tuple; expected a label"),
+    ((("NP",), "x"), "symbol 0 of the tree is \\('NP',\\) of tuple. Pass a label"),
     (("NP", (1, "x")), "symbol 1 of the tree is 1 of int"),
 ])
 def test_what_is_no_tree_is_refused(tree, message):
@@ -294,6 +294,6 @@ def test_a_tree_whose_scratch_space_is_not_there_is_refused_in_a_sentence(monkey
     engine.partial_fit(["(S (A a))", "(S (B b))"], [1, 2])
     answers = engine.predict(["(S (A a))"]).tolist()
     monkeypatch.setattr(np, "empty", scarce)
-    with pytest.raises(DataError, match=r"X\[1\]: its kernel takes .* GiB of scratch space, more than there is"):
+    with pytest.raises(DataError, match=r"X\[1\]: its kernel needs .* GiB of scratch space, more than there is"):
         engine.predict(["(S (A a))", large])
     assert engine.predict(["(S (A a))"]).tolist() == answers

@@ -436,7 +436,7 @@ class Wrong:
     ([[["a"], None]], "the token is None"),
     ([[["a"]], "the dog"], r"^X\[1\]: the sentence is 'the dog' of type str; expected a list of tokens"),
     (["the dog"], r"^X\[0\]: the sentence is 'the dog'"),
-    ([{"a": 1}], r"^X\[0\]: the sentence is {'a': 1} of type dict; .* so pass \[X\] for one alone\.$"),
+    ([{"a": 1}], r"^X\[0\]: the sentence is {'a': 1} of type dict; .* so pass \[X\] for a single one\.$"),
     ([[["a"]], None], r"^X\[1\]: the sentence is None"),
     ([[["a"]], [["\ud800x"]]], r"^X\[1\]\[0\]: the text '\\ud800x' contains half of a surrogate pair \(0xd800\)"),
     ([[{"a": "\udfff"}]], r"half of a surrogate pair \(0xdfff\)"),

@@ -167,7 +167,7 @@ def test_default_template():
     ("U:%x[0,0]\nB1:%x[0,0]", None, r"line 2 .*'B1:%x\[0,0\]', makes transitions depend on x, which this model has not; begin it with U"),
     ("", None, "has no line with a macro"),
     ("# %x[0,0]\nB\nbias", None, "has no line with a macro"),
-    ("template.txt", None, "expected the text of a template, such as 'U:%x.0,0.', not the name of a file"),
+    ("template.txt", None, "Expected the text of a template, such as 'U:%x.0,0.', not the name of a file"),
     (None, None, "the template is None of type NoneType; expected the text"),
     (b"U:%x[0,0]", None, "of type bytes; expected the text"),
     ("U:\ud800%x[0,0]", None, "half of a surrogate pair"),
