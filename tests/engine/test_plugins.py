@@ -516,9 +516,9 @@ def test_plugins_must_be_a_list(plugins):
 
 
 def test_unknown_options_are_refused_with_the_nearest_name():
-    with pytest.raises(OptionError, match="unknown option 'varient'. Did you mean 'variant'\\? The plugins in use \\(prank\\) have variant"):
+    with pytest.raises(OptionError, match="unknown option 'varient'. Did you mean 'variant'\\? The plugins in use .prank. have variant"):
         Engine("prank", varient="original")
-    with pytest.raises(OptionError, match="unknown option 'epoch'. Did you mean 'epochs'\\? The plugins in use \\(cusum\\) have no options"):
+    with pytest.raises(OptionError, match="unknown option 'epoch'. Did you mean 'epochs'\\? The plugins in use .cusum. have no options"):
         Engine("cusum", epoch=3)
     with pytest.raises(OptionError, match="unknown option 'variant'"):
         Engine("cusum", variant="original")
