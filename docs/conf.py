@@ -63,7 +63,7 @@ numpydoc_show_class_members = False
 add_module_names = False
 python_use_unqualified_type_names = True
 nitpicky = True
-nitpick_ignore_regex = [("py:obj", ".*"), ("py:.*", "PluginManager.*")]
+nitpick_ignore_regex = [("py:obj", "(?s).*"), ("py:.*", "PluginManager.*")]
 
 # ---- gallery ----
 
