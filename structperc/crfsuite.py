@@ -7,7 +7,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, ModelFormatError, PluginError
 from structperc.core.rows import Rows
-from structperc.engine.assembly import adopt, ask, options_alone
+from structperc.engine.assembly import ask, install_model, options_alone
 from structperc.engine.engine import Engine
 from structperc.engine.options import generator
 from structperc.files.crfsuite import read_model
@@ -63,7 +63,7 @@ def read_crfsuite(path, **options) -> Engine:
     try:
         reader.learn([[[name] for name in found.attributes]])
         context = attrs.evolve(context, n_features=len(found.attributes), sparse=True)
-        adopt(engine, context, engine.classes, {}, {"status": "max_epochs"}, reader)
+        install_model(engine, context, engine.classes, {}, {"status": "max_epochs"}, reader)
     except DataError as error:
         raise ModelFormatError(f"{str(path)!r} makes no tagger: {error}") from None
     take_over(engine.model, found)

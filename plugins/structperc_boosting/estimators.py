@@ -15,13 +15,13 @@ from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import KnownParameters, RankScore, cloned_ranker
 from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, cumulative_log_probabilities, generator
 from structperc_boosting.bases import (
+    example_weights,
     label_scores,
     ranks_predicted,
     read_examples,
     read_ranks,
     read_rows,
     require_parameter,
-    weighed,
 )
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, Stump, tally
@@ -102,7 +102,7 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         self
         """
         X, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None)
-        weights = weighed(self, y, weights)
+        weights = example_weights(self, y, weights)
         labels, _, costs = read_ranks(y, self.classes, self.cost, costs, weights)
         kept = slice(None) if weights is None else np.flatnonzero(weights)
         self._stump, _ = SortedColumns(X[kept]).search(np.ascontiguousarray(costs[kept]))

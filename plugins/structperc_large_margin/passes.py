@@ -122,7 +122,7 @@ class Passes:
         point = self.problem.point(self.chain, mu, *place)
         self.last = point, self.primal.of(point), None if mu is None else np.array(mu)
         self.enter(*self.last[:2])
-        self.count(n_steps, tell=True)
+        self.count(n_steps, notify=True)
         if run.stop_requested or run.epoch >= run.context.epochs:
             return True
         run.begin_epoch()
@@ -133,22 +133,22 @@ class Passes:
         self.problem.write(found.scale * point.weights, found.thresholds, len(self.active))
         self.answers = 1 + np.searchsorted(found.thresholds, found.scale * point.scores, side="right").astype(np.intc)
 
-    def count(self, n_steps, tell):
-        """Enters the mistakes of the model into the record; `n_steps` were made in all. `tell`: the observers too."""
+    def count(self, n_steps, notify):
+        """Enters the mistakes of the model into the record; `n_steps` were made in all. `notify`: the observers too."""
         run, ranks, answers = self.run, self.ranks[self.active], self.answers[self.active]
         costs = abs(ranks - answers) if self.costs is None else self.costs[self.active, answers - 1]
         if run.online is not None:
             run.keep(self.shown[self.active], run.active)
         passed = run.own_pass(int((ranks != answers).sum()), int(n_steps - self.n_steps), float(costs.sum()))
         self.shown, self.n_steps = self.answers, n_steps
-        if tell:
+        if notify:
             run.end_epoch(passed)
 
     def end(self, point, found):
         """Makes this the last model."""
         self.enter(point, found)
         if self.n_before > self.n_steps or not self.run.model.mistakes:
-            self.count(self.n_before, tell=True)
+            self.count(self.n_before, notify=True)
 
     def keep(self, solution):
         """Makes what an interrupted solver has found the model, the better one of its last two points; returns the dual solution.
@@ -160,5 +160,5 @@ class Passes:
         point, found, mu = min((place for place in places if place is not None), key=lambda place: place[1].objective)
         self.enter(point, found)
         if not self.run.model.mistakes:
-            self.count(self.n_before, tell=False)
+            self.count(self.n_before, notify=False)
         return mu

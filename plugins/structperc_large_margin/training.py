@@ -9,7 +9,7 @@ import numpy as np
 
 from structperc.components import AbsoluteLoss, Trainer
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, STALLED, completed, taken
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, STALLED, read_array, retry_on_interrupt
 from structperc_large_margin.forms import Form
 from structperc_large_margin.nu import solve_nu
 from structperc_large_margin.passes import Found, Passes, Primal
@@ -137,7 +137,7 @@ class LargeMarginTrainer(Trainer):
         chain = form.chain(self.C)
         solution = passes.solve(chain, self.tolerance, self.beginning(run, chain, passes.problem))
         if solution.interruption is not None:
-            self.remember(run, completed([], passes.keep, solution))
+            self.remember(run, retry_on_interrupt([], passes.keep, solution))
             raise solution.interruption
         point = passes.problem.end(chain, solution)
         self.found = passes.primal.of(attrs.evolve(point, square=0.0) if solution.status == DEGENERATE else point)
@@ -151,7 +151,7 @@ class LargeMarginTrainer(Trainer):
         def solve_at(C, start, tolerance):
             solution = passes.solve(form.chain(C), tolerance, start)
             if solution.interruption is not None:
-                completed([], passes.keep, solution)
+                retry_on_interrupt([], passes.keep, solution)
                 self.remember(run, None)
                 raise solution.interruption
             return solution
@@ -240,14 +240,14 @@ class LargeMarginTrainer(Trainer):
                 "mu": nothing if self.mu is None else self.mu.copy()}
 
     def restore(self, state):
-        C, rho = taken(state, "searched", np.float64, (2,), low=0)
-        n_visited = int(taken(state, "n_visited", np.int64, low=0))
-        values, mu = taken(state, "values", np.float64, (None,)), taken(state, "mu", np.float64, (None,), low=0)
+        C, rho = read_array(state, "searched", np.float64, (2,), low=0)
+        n_visited = int(read_array(state, "n_visited", np.int64, low=0))
+        values, mu = read_array(state, "values", np.float64, (None,)), read_array(state, "mu", np.float64, (None,), low=0)
         if len(values) not in (0, 4):
             raise DataError(f"the saved values of the solution are {len(values)} numbers; expected 4, or none.")
         n = self.n_thresholds if len(values) else 0
-        thresholds, free = (taken(state, name, np.float64, (n,)) for name in ("thresholds", "free"))
-        margins, found = taken(state, "margins", np.float64, (n, 2)), None
+        thresholds, free = (read_array(state, name, np.float64, (n,)) for name in ("thresholds", "free"))
+        margins, found = read_array(state, "margins", np.float64, (n, 2)), None
         if len(values):
             scale, objective, dual, disordered = values.tolist()
             found = Found(scale, thresholds, free, margins, objective, dual, bool(disordered))

@@ -88,7 +88,7 @@ class BiaffineFeatures(Features):
         return np.einsum("kmd,md->mk", sides[:, :, 0], z[heads]) + np.einsum("kmd,md->mk", sides[:, :, 1], z[1:])
 
     def given(self, x):
-        known = x.source.given
+        known = x.source.first_stage
         return None if known is None else known[x.first_row:x.first_row + x.n_rows]
 
     def extended(self, x):

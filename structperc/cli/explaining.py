@@ -55,12 +55,12 @@ def example(engine, arguments):
         for table in tables:
             i = wanted - seen
             if i < table.n_examples:
-                return (*taken(table, i), table)
+                return (*record_of(table, i), table)
             seen += table.n_examples
     raise DataError(f"{arguments.data} has {seen} examples; --row {arguments.row} is none of them.")
 
 
-def taken(table, i):
+def record_of(table, i):
     """Example i of a table and its right answer."""
     if isinstance(table, Tokens):
         return table.X[i], None if table.y is None else table.y[i]

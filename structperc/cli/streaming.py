@@ -17,7 +17,7 @@ from structperc.cli.files import answers, counted_in, is_text, opened_frames, ou
 from structperc.cli.source import FRAMES
 from structperc.components import Outputs
 from structperc.engine import plugins as registry
-from structperc.engine.assembly import adopt, ask, options_alone
+from structperc.engine.assembly import ask, install_model, options_alone
 from structperc.engine.options import generator
 from structperc.engine.presets import give_way
 from structperc.errors import OptionError
@@ -159,4 +159,4 @@ def read_names(engine, source, plugins, outputs, wants_labels, wants_names) -> N
         engine.classes = outputs.find_labels(None, sorted(labels)).tolist()
     if wants_names:
         context = attrs.evolve(context, n_features=reader.n_features, sparse=rows.sparse, objects=rows.objects)
-        adopt(engine, context, np.array(engine.classes), {}, {}, reader)
+        install_model(engine, context, np.array(engine.classes), {}, {}, reader)

@@ -141,13 +141,13 @@ class Elsewhere:
         self.loaders, self.n_shards, self.stream, self.workers, self.dtype = loaders, n_shards, stream, workers, dtype
         self.scaling = None if known is None else known.scaling
         self.class_weight = engine.class_weight if known is None else known.class_weight(engine)
-        self.weighed = (0, 0.0) if known is None else known.weighed(engine)
+        self.visit_totals = (0, 0.0) if known is None else known.visit_totals(engine)
         self.left_out, self.n_examples = 0, 0
 
     def shards(self, run, seed):
         """The shards of a run, as `MixingTrainer` uses them."""
         if run.online is not None:
-            raise OptionError("keep_online=True keeps predictions where the examples are; leave it out.")
+            raise OptionError("record_predictions=True keeps predictions where the examples are; leave it out.")
         return RemoteShards(run, seed, self)
 
     @contextmanager
@@ -257,7 +257,7 @@ class RemoteShards:
     def __init__(self, run, seed, elsewhere):
         self.run, self.seed, self.elsewhere = run, seed, elsewhere
         self.workers, self.dtype = elsewhere.workers, elsewhere.dtype
-        self.shares = [(one, elsewhere.stream, elsewhere.weighed, elsewhere.left_out)
+        self.shares = [(one, elsewhere.stream, elsewhere.visit_totals, elsewhere.left_out)
                        for one in divided(elsewhere.loaders, elsewhere.n_shards)]
         self.changes = None
         run.model.column_sums = None                    # what the first part alone has shown

@@ -11,7 +11,7 @@ import numpy as np
 
 from structperc.distributed.messages import with_zeros, without_zeros
 from structperc.distributed.parts import chosen, examples_of, joined
-from structperc.engine.assembly import weighed
+from structperc.engine.assembly import with_weights
 from structperc.engine.compatibility import check_parts, check_same
 from structperc.engine.run import TrainingRun
 from structperc.engine.scaling import Scaling
@@ -115,7 +115,7 @@ class Totals:
         weights = balanced(len(labels), low, high, np.array([weight for _, weight in self.weights.values()]))
         return dict(zip(labels.tolist(), weights.tolist(), strict=True))
 
-    def weighed(self, engine) -> tuple:
+    def visit_totals(self, engine) -> tuple:
         """How many examples have a weight, and the sum of their weights, those of their classes included."""
         counts, weights = np.array(list(self.weights.values())).T
         if engine.class_weight is not None:
@@ -201,9 +201,9 @@ def run_of(engine, model, data, class_weight, totals=None, left_out=0) -> Traini
         weights = np.ones(rows.n_examples) if weights is None else weights.copy()
         weights[left_out - 1::left_out] = 0
     rows = model.scaling.applied(rows) if model.scales else rows
-    context = weighed(model.context, weights)
+    context = with_weights(model.context, weights)
     if context.visit_weight is not None and totals is not None:     # one that weighs the mean of all examples of all shards is visited once
-        model.weighed = totals[0] - int((weights > 0).sum()), totals[1] - float(weights.sum())
+        model.visit_totals = totals[0] - int((weights > 0).sum()), totals[1] - float(weights.sum())
     check_parts(context, model.parts)
     return TrainingRun(model, context, rows, data["y"], data.get("costs"), engine=engine)
 
@@ -273,7 +273,7 @@ class HeldShard:
 
 def empty(model):
     """Weights of this model that have learned nothing."""
-    weights = model.parts.weights.fresh()
+    weights = model.parts.weights.clone()
     weights.start(model.parts, model.context)
     return weights
 

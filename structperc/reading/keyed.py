@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.core.rows import Rows
-from structperc.core.states import taken
+from structperc.core.saved_state import read_array
 from structperc.reading.matrices import read
 from structperc.reading.readers import Reader
 
@@ -82,4 +82,4 @@ class KeyedReader(Reader):
         return {"key_names": np.array(self.key_names, dtype=str)}
 
     def restore(self, state):
-        self.key_names = tuple(taken(state, "key_names", str, (None,)).tolist()) if state else ()
+        self.key_names = tuple(read_array(state, "key_names", str, (None,)).tolist()) if state else ()

@@ -9,11 +9,11 @@ from functools import cached_property
 import attrs
 import numpy as np
 
-from structperc.core.component import bound
+from structperc.core.component import adapted
 from structperc.core.errors import DataError, PluginError, StructPercError
 from structperc.core.rows import Rows
 from structperc.engine import plugins as registry
-from structperc.engine.assembly import begin
+from structperc.engine.assembly import new_model
 from structperc.engine.engine import REQUIRED, Engine
 from structperc.reading import matrices
 
@@ -66,13 +66,13 @@ class Case:
 
     def fit(self, *further, data=None, **changes) -> Engine:
         data = self.taught if data is None else data
-        return self.engine(*further, **changes).fit(data.X, data.y, offsets=data.offsets, keep_online=True)
+        return self.engine(*further, **changes).fit(data.X, data.y, offsets=data.offsets, record_predictions=True)
 
     @cached_property
     def asked(self) -> Engine:
         """An engine whose plugins were asked for their parts, with nothing learned."""
         engine = self.engine()
-        self.parts = begin(engine, self.data.X, self.data.offsets, None)[0].parts
+        self.parts = new_model(engine, self.data.X, self.data.offsets, None)[0].parts
         return engine
 
     @cached_property
@@ -89,7 +89,7 @@ class Case:
     def no_average(self) -> str:
         """Why these parts refuse average=True; empty where they average."""
         try:
-            begin(self.engine(average=True), self.data.X, self.data.offsets, None)
+            new_model(self.engine(average=True), self.data.X, self.data.offsets, None)
         except StructPercError as error:
             return str(error)
         return ""
@@ -106,15 +106,15 @@ class Case:
 
     @cached_property
     def outputs(self):
-        return bound(self.parts.outputs)
+        return adapted(self.parts.outputs)
 
     @cached_property
     def features(self):
-        return bound(self.parts.features)
+        return adapted(self.parts.features)
 
     @cached_property
     def loss(self):
-        return bound(self.parts.loss)
+        return adapted(self.parts.loss)
 
     @cached_property
     def examples(self) -> list:
@@ -225,7 +225,7 @@ def make_case(plugin, plugins, options, random_state) -> Case:
     X[1], X[3] = X[0], 0
     case = Case(problem, plugins, {"classes": LABELS, **options}, random, Data(X), said("observe"), checked)
     try:
-        begin(case.engine(), X, None, None)
+        new_model(case.engine(), X, None, None)
     except DataError as error:
         raise PluginError(f"no examples can be made up for {loaded[0].origin}: {error} "
                           f"Give it sample(random, n_examples), which returns (X, offsets) or a list of objects.") from error

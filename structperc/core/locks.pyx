@@ -38,7 +38,7 @@ cdef class Waiting:
         self.latch.acquire()
 
 
-cdef class Access:
+cdef class ReadWriteLock:
     """Many calls that read a model, or one call that changes it in place.
 
     Threads enter in the order of their arrival, so readers do not starve writers, nor writers readers.
@@ -218,21 +218,21 @@ cdef class Access:
 
 
 def reading(method):
-    """A method that no change of the object's model, in its attribute `access`, comes in between."""
+    """A method that no change of the object's model, in its attribute `lock`, comes in between."""
     @functools.wraps(method)
     def guarded(self, *arguments, **named):
-        cdef Access access = self.access
-        access.begin_read()
+        cdef ReadWriteLock lock = self.lock
+        lock.begin_read()
         try:
             return method(self, *arguments, **named)
         except Exception as error:
             raise located(error)
         finally:
-            access.end_read()
+            lock.end_read()
     return guarded
 
 
-cdef class Turn:
+cdef class TrainingLock:
     """One caller at a time; a second one raises an error at once.
 
     Of a turn that a thread of the parent process took, a child after a fork knows nothing.

@@ -1,11 +1,11 @@
 # Written by tests/typing/stubs.py from the compiled module.
 from typing import Any
 
-class Access:
+class ReadWriteLock:
     def read(self, function: Any, *arguments: Any) -> Any: ...
     def write(self, function: Any, *arguments: Any) -> Any: ...
 
-class Turn:
+class TrainingLock:
     ...
 
 class Waiting:

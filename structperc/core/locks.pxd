@@ -3,7 +3,7 @@ cdef struct Reader:
     Py_ssize_t depth                # of reads within reads
 
 
-cdef class Access:
+cdef class ReadWriteLock:
     cdef Reader *readers
     cdef Py_ssize_t n_readers, room
     cdef unsigned long writer
@@ -27,7 +27,7 @@ cdef class Access:
     cdef void admit(self) noexcept
 
 
-cdef class Turn:
+cdef class TrainingLock:
     cdef unsigned long thread, n_forks
     cdef bint taken
 
