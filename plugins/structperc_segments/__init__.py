@@ -3,7 +3,7 @@
 from structperc import Option, hookimpl
 from structperc.components import NamedReader, RowPart, SumFeatures, TablePart
 from structperc.errors import DataError, OptionError, shortened
-from structperc_segments.atoms import Atoms
+from structperc_segments.solver import Atoms
 from structperc_segments.outputs import SegmentOutputs
 from structperc_segments.reader import SegmentReader
 from structperc_segments.solver import SegmentArgmax, SegmentLoss, TokenLoss

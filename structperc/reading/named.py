@@ -14,7 +14,7 @@ from structperc.reading import matrices
 from structperc.reading.readers import Naming, Reader
 from structperc.reading.row_builder import RowBuilder
 from structperc.reading.tokens import Template, Vectors, encode_tokens
-from structperc.reading.vocabulary import Vocabulary
+from structperc.reading.row_builder import Vocabulary
 
 MOST_HASHED = 2**40
 
