@@ -690,6 +690,7 @@ cdef class SmoothHinges:
 
 MAX_ITERATIONS, STOPPED, DEGENERATE = "max_iterations", "stopped", "degenerate"
 
+cdef enum:
     MOST_EXAMPLES = 1024        # of a working set
     STEPS_AN_EXAMPLE = 100      # at most, in a round
     MOST_IDLE = 20              # rounds without a better dual value: rounding leaves none
