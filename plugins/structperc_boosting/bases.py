@@ -34,7 +34,27 @@ def read_rows(estimator, X, *y, **checks):
 
 
 def example_weights(estimator, y, sample_weight):
-    """The sample weights times those of the labels by the estimator's `class_weight`; None where there are none of either kind."""
+    """The sample weights times those of the labels by the estimator's `class_weight`.
+
+    Parameters
+    ----------
+    estimator : object
+        With the attributes `class_weight` and `classes`.
+    y : array of shape (n,)
+        The labels.
+    sample_weight : array of shape (n,) or None
+
+    Returns
+    -------
+    array of shape (n,) or None
+        None if there are weights of neither kind.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> example_weights(SimpleNamespace(class_weight={2: 3.0}, classes=None), [1, 2, 2], None).tolist()
+    [1.0, 3.0, 3.0]
+    """
     if estimator.class_weight is None:
         return sample_weight
     labels = find_labels(y, estimator.classes, True)

@@ -116,6 +116,17 @@ def install_model(engine, context, labels, states, record, reader=None) -> None:
     ------
     PluginError
         If a part cannot use its state.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc import Engine
+    >>> trained = Engine("multiclass").fit(np.eye(3), ["a", "b", "c"])
+    >>> engine, store = Engine("multiclass"), trained.model_.parts.weights
+    >>> state = {**store.state(), "n_visited": np.int64(store.n_visited)}
+    >>> install_model(engine, trained.model_.context, trained.classes_, {"weights": state}, {})
+    >>> engine.predict(np.eye(3)).tolist()
+    ['a', 'b', 'c']
     """
     reader = ask(engine, "reader", context) if reader is None else reader
     outputs = ask(engine, "outputs", context)
