@@ -88,16 +88,16 @@ def ordered_labels(y_true, order, classes=None) -> np.ndarray:
     ----------
     y_true : sequence of labels
         Right labels.
-    known : ndarray
-        The labels that the model knows, in order.
+    order : ndarray
+        The labels of the model, in order.
     classes : sequence, optional
         All labels, lowest first.
 
     Returns
     -------
     ndarray
-        `classes`; else the categories of an ordered categorical `y_true` with all known labels; else `known`.
-        Numbers of `y_true` that the model does not know are inserted by value if `known` are rising numbers.
+        `classes`; else the categories of an ordered categorical `y_true` with all labels of the model; else `order`.
+        Other numbers of `y_true` are inserted by value if `order` are rising numbers.
 
     Examples
     --------
