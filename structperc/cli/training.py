@@ -183,7 +183,7 @@ def data_facts(engine, arguments, facts) -> dict:
 def next_steps(engine, arguments, facts) -> list[str]:
     """Commands and options to try."""
     model, data = shlex.quote(arguments.model), shlex.quote(arguments.data)
-    flags = {"--format": arguments.format}
+    flags = {"--format": arguments.format, "--query": arguments.query}
     if facts.columns is None and not facts.plain:
         flags |= {"--columns": arguments.columns, "--target": arguments.target}
     same = "".join(f" {flag}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}" for flag, value in flags.items() if value)
