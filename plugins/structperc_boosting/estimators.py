@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import attrs
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from structperc import Engine, Option, hookimpl
+from structperc.engine.assembly import adopt, options_alone
 from structperc.errors import OptionError
 from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import KnownParameters, RankScore, cloned_ranker
@@ -40,7 +42,7 @@ PATIENCE = Option(None, types=(int, type(None)), low=1)
 FRACTION = Option(0.1, above=0, below=1)
 
 
-class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
+class ORStump(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
     """Ordinal decision stump: cuts one column into ranks at K - 1 thresholds, so that the costs of its answers are least.
 
     The search over all columns, both directions and all thresholds is exact, for any costs. Of equal stumps it takes the first column,
@@ -64,6 +66,8 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         The answer is the lowest rank k with ``direction_ * x[feature_] < thresholds_[k - 1]``; -inf and inf at the ends.
     cost_ : float
         Sum of the costs of its answers to the training rows.
+    engine_ : Engine
+        `Engine("adaboost-or")` with this stump as its one ranker.
     classes_ : ndarray of shape (K,)
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -105,10 +109,16 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         weights = example_weights(self, y, weights)
         labels, _, costs = read_ranks(y, self.classes, self.cost, costs, weights)
         kept = slice(None) if weights is None else np.flatnonzero(weights)
-        self._stump, _ = SortedColumns(X[kept]).search(np.ascontiguousarray(costs[kept]))
-        self.classes_ = labels
-        self.feature_, self.direction_ = self._stump.feature, self._stump.direction
-        self.thresholds_, self.cost_ = self._stump.thresholds, self._stump.cost
+        stump, _ = SortedColumns(X[kept]).search(np.ascontiguousarray(costs[kept]))
+        engine = self._engine(classes=labels)
+        context = attrs.evolve(options_alone(engine, generator(None)), n_features=self.n_features_in_,
+                               feature_names=tuple(getattr(self, "feature_names_in_", ())) or None)
+        found = {"features": np.array([stump.feature], dtype=np.int32), "directions": np.array([stump.direction]),
+                 "thresholds": np.array([stump.thresholds])}
+        states = {"features": found, "weights": {"weights": np.ones(1), "scales": np.array([1.0, len(X)]), "n_visited": np.array(len(X))}}
+        adopt(engine, context, labels, states, {"status": CONVERGED})
+        self.cost_ = stump.cost
+        self._keep(engine)
         return self
 
     def predict(self, X) -> np.ndarray:
@@ -123,8 +133,48 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
+        X = self._read(X)
+        return self.classes_[self._stump.predict(X) - 1]
+
+    def explain(self, x, against=None, baseline=None, groups=None) -> Any:
+        """Why x got its label: the stump's votes for it less those for the runner-up, by boundary.
+
+        Parameters
+        ----------
+        x : one row
+        against, baseline, groups
+            As in `structperc.Engine.explain`; the baseline is a row, or "zero", the default.
+
+        Returns
+        -------
+        Explanation
+        """
+        return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
+
+    def _engine(self, **options):
+        return Engine("adaboost-or", preset="paper", epochs=1, **options)
+
+    def _keep(self, engine):
+        self._stump = stump_of(engine, 0)
+        known = {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
+        note(self, engine)
+        vars(self).update(known | {"engine_": engine, "classes_": engine.classes_, "feature_": self._stump.feature,
+                                   "direction_": self._stump.direction, "thresholds_": self._stump.thresholds})
+
+    def _trained(self):
         check_is_fitted(self)
-        return self.classes_[self._stump.predict(read_rows(self, X, reset=False)) - 1]
+        return self.engine_
+
+    def _read(self, X):
+        check_is_fitted(self)
+        return read_rows(self, X, reset=False)
+
+    def _fitted(self):
+        return {"cost": float(self.cost_)} if "cost_" in vars(self) else {}
+
+    def _revive(self, trained, fitted):
+        self.cost_ = float(fitted["cost"])
+        self._keep(trained)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

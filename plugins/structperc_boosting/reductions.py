@@ -10,7 +10,7 @@ H.-T. Lin and L. Li: Combining ordinal preferences by boosting. ECML PKDD 2009 W
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +18,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structperc.errors import DataError, OptionError
+from structperc.estimators.keeping import InnerMethods
 from structperc.estimators.rankers import KnownParameters, RankScore, cloned_ranker
+from structperc_boosting import citation as LIN_LI
 from structperc_boosting.bases import FLOATS, example_weights, ranks_predicted, read_examples, read_ranks, require_parameter
 from structperc_boosting.costs import ranks_of_answers, reduce_costs, threshold_answers
 
@@ -28,9 +30,35 @@ if TYPE_CHECKING:
 __all__ = ["BinaryReduction", "RankerClassifier"]
 
 THRESHOLDS = ("indicators", "number")
+LI_LIN = """@inproceedings{li2006ordinal,
+  author = {Ling Li and Hsuan-Tien Lin},
+  title = {Ordinal Regression by Extended Binary Classification},
+  booktitle = {Advances in Neural Information Processing Systems 19},
+  year = {2006}
+}"""
 
 
-class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class Reduction(InnerMethods):
+    """What both reductions save beside their model."""
+
+    _known: ClassVar[tuple] = ("n_features_in_", "classes_")
+
+    def _fitted(self):
+        known = {name: getattr(self, name) for name in (*self._known, "feature_names_in_") if hasattr(self, name)}
+        return {name: value.tolist() if hasattr(value, "tolist") else value for name, value in known.items()}
+
+    def _revive(self, trained, fitted):
+        known = {name: fitted[name] for name in self._known} | {"estimator_": trained, "classes_": np.array(fitted["classes_"])}
+        if "feature_names_in_" in fitted:
+            known["feature_names_in_"] = np.array(fitted["feature_names_in_"], dtype=object)
+        vars(self).update(known)
+
+    def _trained(self):
+        check_is_fitted(self)
+        return self.estimator_
+
+
+class BinaryReduction(KnownParameters, RankScore, Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Predicts ordered labels by any binary classifier that takes sample weights.
 
     The classifier learns to answer "is the rank of x above k?" for k = 1..K - 1, from one weighted binary example for each x and k. The
@@ -72,6 +100,8 @@ class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, Classifier
     >>> BinaryReduction(LogisticRegression(C=100)).fit(X, y).predict([[-3.0], [0.6], [4.0]]).tolist()
     [1, 2, 3]
     """
+
+    _cited: ClassVar[str] = LI_LIN
 
     def __init__(self, estimator, *, cost="absolute", thresholds="indicators", class_weight=None, classes=None) -> None:
         self.estimator, self.cost, self.thresholds, self.class_weight, self.classes = estimator, cost, thresholds, class_weight, classes
@@ -158,7 +188,7 @@ class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, Classifier
         return np.concatenate([np.tile(X, (n_ranks - 1, 1)), k], axis=1)
 
 
-class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Classifies binary examples (x, k), "is the rank of x above k?", by any ranker that takes costs.
 
     The reverse of `BinaryReduction`: each weighted binary example becomes an ordinal example whose costs are the weight / (K - 1) on the
@@ -190,6 +220,9 @@ class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> model.predict([[0.6], [0.6]], thresholds=[1, 2]).tolist()
     [True, False]
     """
+
+    _cited: ClassVar[str] = LIN_LI
+    _known: ClassVar[tuple] = (*Reduction._known, "n_ranks_")
 
     def __init__(self, estimator) -> None:
         self.estimator = estimator

@@ -3,8 +3,9 @@
 from structperc import Option, hookimpl
 from structperc.errors import OptionError, UnusedOption
 from structperc.plugin_tools import COLLINS
+from structperc_parsing import arc_templates
 from structperc_parsing.arc_features import ArcFeatures
-from structperc_parsing.arc_templates import default_template, read_lines
+from structperc_parsing.arc_templates import read_lines
 from structperc_parsing.biaffine import BiaffineFeatures
 from structperc_parsing.tokens import TokenReader
 from structperc_parsing.trees import ArcLoss, ProjectiveArgmax, TreeArgmax, TreeOutputs
@@ -27,7 +28,12 @@ options = {
 }
 recommended = {"update": "pa1", "C": 0.02, "loss_weight": 1.0, "epochs": 8, "scale": False, ("projective", True): {"lift": True}}
 losses = ("hamming",)
-conllu = {"columns": ("form", "xpos", "upos"), "target": ("head", "deprel")}
+conllu = {"columns": ("form", "lemma", "xpos", "feats", "upos"), "target": ("head", "deprel")}
+
+
+def default_template(n_columns, columns, options):
+    """The template of the commands."""
+    return arc_templates.default_template(n_columns, options.get("order", 1), columns)
 
 
 @hookimpl
@@ -47,7 +53,7 @@ def structperc_features(context):
     if options["tokens"] == "vectors":
         refuse_with_vectors(options, context.n_labels)
         return BiaffineFeatures(context.n_features, context.n_labels)
-    template = default_template(context.n_features, options["order"]) if options["template"] is None else options["template"]
+    template = arc_templates.default_template(context.n_features, options["order"]) if options["template"] is None else options["template"]
     lines = read_lines(template, options["columns"], context.n_features, options["order"])
     return ArcFeatures(lines, context.n_features, context.n_labels, options["n_hashed"], options["labels"] == "joint", options["order"])
 

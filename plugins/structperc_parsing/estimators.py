@@ -11,6 +11,8 @@ from structperc import Engine
 from structperc.errors import OptionError
 from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import KnownParameters
+from structperc_parsing import conllu
+from structperc_parsing.arc_templates import default_template
 from structperc_parsing.explanations import explain_arc
 from structperc_parsing.scores import attachment_scores
 
@@ -48,9 +50,11 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
         behind; %b[column] for a cell of the words between, once for each different cell; %s[offset,column] for the dependent next to
         %d on the way to the head, if there is one. Every line is counted for the direction and for the distance of the arc too, or of the
         siblings. Columns are named by `columns`, or numbered from 0. None: the features of McDonald, Crammer and Pereira, and of McDonald
-        and Pereira for siblings, with the first column as forms and all others as tags.
+        and Pereira for siblings, with the first column as forms and all others as tags. If `columns` names a later column "lemma", it
+        stands in pairs with itself and with the last tag.
     columns : sequence of str, optional
-        Names of the tokens' columns.
+        Names of the tokens' columns. Default: if the first token is a dict, those of form, lemma, xpos, feats and upos that it has, which
+        `structperc fit parsing` learns from as well.
     tokens : {"cells", "vectors"}, default "cells"
         What the numbers of tokens are that come as rows of numbers. "cells": names, as texts are: equal numbers are equal cells. "vectors":
         coordinates, such as word embeddings. Then X is a list of matrices, and an arc scores x_h' W x_m + a . x_h + b . x_m and a weight
@@ -126,7 +130,7 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        engine = self._engine()
+        engine = self._engine(X)
         try:
             engine.fit(X, y, sample_weight=sample_weight)
         except KeyboardInterrupt:
@@ -153,7 +157,7 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
         DependencyParser
             Itself.
         """
-        engine = self.__dict__.get("engine_") or self._engine()
+        engine = self.__dict__.get("engine_") or self._engine(X)
         engine.partial_fit(X, y, sample_weight=sample_weight)
         self._keep(engine)
         return self
@@ -273,5 +277,16 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
             note(self, engine)
             self.engine_ = engine
 
-    def _engine(self):
-        return Engine("parsing", **{name: value for name, value in self.get_params(deep=False).items() if value is not None})
+    def _engine(self, X=None):
+        """A new engine; the names of the columns give the template, and dicts give these names."""
+        options = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
+        columns = self.columns or usual_columns(X)
+        if columns and self.template is None and self.tokens == "cells":
+            options |= {"columns": columns, "template": default_template(len(columns), self.order, columns)}
+        return Engine("parsing", **options)
+
+
+def usual_columns(X):
+    """The columns of CoNLL-U among the keys of the first token; None if tokens are no dicts."""
+    token = next((token for sentence in X[:1] for token in sentence[:1]), None) if isinstance(X, list) else None
+    return [name for name in conllu["columns"] if name in token] if isinstance(token, dict) else None

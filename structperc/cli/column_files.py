@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import inspect
 from contextlib import closing
+from itertools import islice
 
 import attrs
 
@@ -12,9 +14,12 @@ from structperc.engine import plugins as registry
 from structperc.engine.options import plugin_defaults
 from structperc.errors import DataError, OptionError, did_you_mean
 from structperc.files.conll import CONLLU, SKIPPED, ColumnFile, stream_file
+from structperc.files.opening import can_be_read_again
 from structperc.reading.tokens import default_template
 
 CONLLU_DEFAULT = ("form",)              # what is learned from in CoNLL-U where nothing else is said
+EMPTY = "_"                             # a cell of CoNLL-U without an entry
+LOOKED_AT = 1000                        # sentences that show which columns a file fills
 
 
 @attrs.frozen(eq=False)
@@ -54,8 +59,24 @@ class Tokens:
 # ---- fit ----
 
 
-def training_options(source, plugins) -> dict:
-    """What the engine is told of the columns: the template and the names, without the target."""
+def with_usual_columns(source, plugins):
+    """The source with names for the columns of CoNLL-U that plugins learn from by default, those that the file fills."""
+    usual = (said(list(map(registry.load, plugins)), "conllu") or {}).get("columns")
+    if not source.conllu or source.columns is not None or usual is None:
+        return source
+    target = [] if source.target is None else target_names(source)
+    names = [name for name in usual if name not in target]
+    if can_be_read_again(source.path):
+        with closing(stream_file(source.path, True, LOOKED_AT)) as files:
+            for file in islice(files, 1):
+                filled = [name for name, place in file.places(names).items()
+                          if any(cell != EMPTY for sentence in file.column(place) for cell in sentence)]
+                names = filled or names
+    return attrs.evolve(source, columns=",".join(names))
+
+
+def training_options(source, plugins, settings) -> dict:
+    """What the engine is told of the columns: the template and the names, without the target; `settings` are the user's options."""
     if not flags_of(plugin_defaults([registry.load(name) for name in plugins])):
         able = [plugin.name for plugin in registry.installed() if not plugin.broken and flags_of(plugin.options)]
         raise OptionError(f"{plugins[0]} does not learn from files of columns, having no options template and columns; "
@@ -63,7 +84,9 @@ def training_options(source, plugins) -> dict:
     plugins = [registry.load(name) for name in plugins]
     _, used, target = training_names(source, plugins)
     makes = said(plugins, "default_template") or default_template
-    template = makes(len(used)) if source.template is None else read_template(source.template)
+    known = {"columns": used, "options": settings}
+    known = {name: value for name, value in known.items() if name in inspect.signature(makes).parameters}
+    template = makes(len(used), **known) if source.template is None else read_template(source.template)
     remembered = {"target": target} if "target" in plugin_defaults(plugins) else {}
     return {"template": template, "columns": used, **remembered}
 

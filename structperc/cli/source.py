@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import attrs
 
 from structperc.cli.settings import COLUMN_FLAGS
 from structperc.errors import OptionError
-from structperc.files import conll, tables
+from structperc.files import conll, databases, tables
 
 CSV_FLAGS = {"separator": "--separator", "decimal": "--decimal", "encoding": "--encoding"}
 TABLE_FLAGS = {"group": "--group", "weight": "--weight", **CSV_FLAGS}
 NAMED_COLUMNS = ("target", "group")
 NOTED = (*NAMED_COLUMNS, *CSV_FLAGS)        # what a model keeps of the table that it was trained on
-FRAMES = {"csv", "parquet", "arrow"}
+DATABASE = "database"       # the format of data that --query chooses
+FRAMES = {"csv", "parquet", "arrow", DATABASE}
 
 
 @attrs.frozen
@@ -23,6 +26,8 @@ class Source:
     ----------
     path, format : str
     target, columns, template, group, weight, separator, decimal, encoding : str or None
+    query : str or None
+        Of a database.
     rows : int or None
         How many examples are read at a time; None: all.
     """
@@ -37,6 +42,7 @@ class Source:
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    query: str | None = None
     rows: int | None = None
 
     @classmethod
@@ -51,7 +57,14 @@ class Source:
         passed = {name for name, value in flags.items() if value is not None}
         default = "conll" if passed & set(COLUMN_FLAGS) else None if tables.says_csv(path) else default
         default = default or tables.guess_format(path)
-        source = cls(path, arguments.format or conll.guess_format(path) or default, **flags, rows=rows)
+        query = getattr(arguments, "query", None)
+        if query is not None:
+            default = DATABASE
+        elif Path(path).suffix.lower() in databases.OPENERS and arguments.format is None:
+            raise OptionError(f"{path} is a database; choose its rows by --query, such as --query 'select * from visits'.")
+        source = cls(path, arguments.format or conll.guess_format(path) or default, **flags, query=query, rows=rows)
+        if query is not None and source.format != DATABASE:
+            raise OptionError(f"{path} is read as {source.format}, for which --query means nothing; leave it out, or leave out --format.")
         foreign, others = (TABLE_FLAGS, tables.FORMATS) if source.has_columns else (COLUMN_FLAGS, conll.FORMATS)
         for name, flag in foreign.items():
             if name in passed:

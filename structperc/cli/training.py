@@ -6,6 +6,8 @@ import os
 import shlex
 from pathlib import Path
 
+import attrs
+
 from structperc import Engine
 from structperc.cli import column_files, progress, sharded, streaming, table_flags
 from structperc.cli.facts import Facts
@@ -44,11 +46,12 @@ def fit(arguments) -> int:
     classes = None if arguments.classes is None else parse_classes(arguments.classes)
     source = Source.named(arguments, rows=arguments.rows if arguments.stream else None)
     files = sharded.sources_of(source, arguments)
-    source = files[0]
+    source = column_files.with_usual_columns(files[0], [arguments.problem, *arguments.plugin])
+    files = [attrs.evolve(file, columns=source.columns) for file in files]
     if arguments.rows != PART_ROWS and not arguments.stream:
         raise OptionError("--rows sets how much --stream reads at a time; add --stream, or leave --rows out.")
     if source.has_columns:
-        settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin])
+        settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin], settings)
         classes = None if classes is None else column_files.split(arguments.classes)
     streamed = progress.part_by_part(arguments)
     bar = None if streamed else progress.shown(arguments)
@@ -183,7 +186,7 @@ def data_facts(engine, arguments, facts) -> dict:
 def next_steps(engine, arguments, facts) -> list[str]:
     """Commands and options to try."""
     model, data = shlex.quote(arguments.model), shlex.quote(arguments.data)
-    flags = {"--format": arguments.format}
+    flags = {"--format": arguments.format, "--query": arguments.query}
     if facts.columns is None and not facts.plain:
         flags |= {"--columns": arguments.columns, "--target": arguments.target}
     same = "".join(f" {flag}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}" for flag, value in flags.items() if value)

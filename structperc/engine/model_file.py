@@ -47,11 +47,13 @@ REQUIRED = ("format", "format_number", "problem", "plugins", "options", "plugin_
 NOT_FINITE = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}        # sums of losses that JSON has no numbers for
 
 
-def save(engine, path) -> None:
-    """Writes a trained engine; an existing file is replaced only once the new one is complete."""
+def save(engine, path, notes=None) -> None:
+    """Writes a trained engine; an existing file is replaced only once the new one is complete. `notes` replace those of the engine."""
     if isinstance(path, io.TextIOBase):
         raise TypeError("the file was opened as text; open it with mode 'wb'.")
     header, arrays = collect(engine)
+    if notes is not None:
+        header["notes"] = plain(notes, "notes")
     if hasattr(path, "write"):
         write(path, header, arrays)
     else:

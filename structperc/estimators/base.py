@@ -101,7 +101,7 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
                       WeightOptions, DataOptions, KernelOptions, CallOptions):
     """An engine made from the parameters at each fit.
 
-    `_texts` are the parts of docstrings that estimators share; `_untrained` names parameters that training does not see.
+    `_untrained` names parameters that training does not see.
     """
 
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES}

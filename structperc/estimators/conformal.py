@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from structperc.core.labels import LabelCodes, find_labels
 from structperc.engine.option import option, positional_option
 from structperc.errors import DataError
-from structperc.estimators.held_out import FORGOTTEN, HeldOutOptions, weighted_quantile
+from structperc.estimators.base import declared
+from structperc.estimators.held_out import FORGOTTEN, VOVK, HeldOutOptions, weighted_quantile
+from structperc.estimators.keeping import InnerAnswers, array_of, listed
 from structperc.estimators.parameters import NotFitted
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, n_rows_of, rows_of, sliceable
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class OrdinalConformal(HeldOutOptions, WrappedRanker):
+@declared
+class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
     """Conformal prediction for ordered labels: intervals that contain the right label with a probability of at least `coverage`.
 
     Some rows are held out. The distance of such a row is how far its score would have to move until its label could be the prediction.
@@ -74,6 +77,8 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
     >>> print(((low <= y[1000:]) & (y[1000:] <= high)).mean(), (high - low + 1).mean())
     0.868 1.506
     """
+
+    _cited: ClassVar[str] = VOVK
 
     estimator: object = positional_option(
         kw_only=False, help="the ranker",
@@ -203,6 +208,17 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
                            **columns_known(estimator)})
         return self
 
+    def _fitted(self):
+        if "_distances" not in vars(self):
+            return {}
+        return {"distances": listed(self._distances), "weights": listed(self._weights), "quantile": listed([self.quantile_])}
+
+    def _revive(self, trained, fitted):
+        distances, weights = array_of(fitted["distances"]), array_of(fitted["weights"])
+        if len(distances) != len(weights):
+            raise DataError(f"it has {len(distances)} distances and {len(weights)} weights")
+        self._take(trained, np.asarray(trained.classes_), distances, weights)
+        self.quantile_, = array_of(fitted["quantile"]).tolist()
 
     def _read_labels(self, y):
         if y is None or find_ends(y) is None:

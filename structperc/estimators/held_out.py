@@ -11,6 +11,12 @@ from structperc.engine.option import Options, option
 from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError
 
+VOVK = """@book{vovk2005algorithmic,
+  author = {Vladimir Vovk and Alexander Gammerman and Glenn Shafer},
+  title = {Algorithmic Learning in a Random World},
+  publisher = {Springer},
+  year = {2005}
+}"""
 FORGOTTEN = 1e-9        # an example of less weight is dropped
 
 

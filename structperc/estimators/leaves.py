@@ -10,7 +10,7 @@ import numpy as np
 from structperc.engine.option import option, positional_option
 from structperc.errors import OptionError
 from structperc.estimators.parameters import NotFitted, Parameters, cloned, refuse_class
-from structperc.estimators.scikit_learn import TransformerMixin, get_tags
+from structperc.estimators.scikit_learn import TransformerMixin, get_config, get_tags
 from structperc.extras import require
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class LeafFeatures(TransformerMixin, Parameters):
         help="a forest, gradient boosting or tree of scikit-learn, an ensemble of LightGBM, XGBoost or CatBoost, or one with `apply`",
         about="A clone of it is trained. None: `GradientBoostingRegressor(n_estimators=100, subsample=0.5, random_state=0)`, for y of "
               "numbers.")
-    sparse_output: bool = option(True, "whether `transform` returns a sparse matrix; False for data frames by `set_output`")
+    sparse_output: bool = option(True, "whether `transform` returns a sparse matrix", about="`set_output` for data frames needs no other value.")
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
         """Trains the trees.
@@ -76,7 +76,7 @@ class LeafFeatures(TransformerMixin, Parameters):
             raise OptionError(f"estimator={estimator!r:.80} has no way to find the leaf that each row reaches; expected a forest, a "
                               f"gradient boosting or a tree of scikit-learn, LightGBM, XGBoost or CatBoost, or one with a method apply.")
         preprocessing = require("sklearn.preprocessing", "leaves as features", "sklearn")
-        encoder = preprocessing.OneHotEncoder(handle_unknown="ignore", sparse_output=self.sparse_output)
+        encoder = preprocessing.OneHotEncoder(handle_unknown="ignore").set_output(transform="default")
         estimator.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
         self._encoder, self.estimator_ = encoder.fit(leaves_of(estimator, X)), estimator
         return self
@@ -92,10 +92,11 @@ class LeafFeatures(TransformerMixin, Parameters):
         Returns
         -------
         CSR matrix of shape (n_samples, n_leaves)
-            With `sparse_output=False` an array, or a data frame after `set_output`.
+            With `sparse_output=False` an array, and a data frame if `set_output` or scikit-learn's configuration asks for one.
         """
         leaves = leaves_of(self._trained(), X)
-        return self._encoder.transform(leaves) / np.sqrt(leaves.shape[1])
+        encoded = self._encoder.transform(leaves) / np.sqrt(leaves.shape[1])
+        return encoded if self.sparse_output and not makes_frames(self) else encoded.toarray()
 
     def get_feature_names_out(self, input_features=None):
         """"tree 3, leaf 17" for each column, trees counted from 0, leaves as `apply` numbers them.
@@ -129,6 +130,12 @@ class LeafFeatures(TransformerMixin, Parameters):
         if "estimator_" not in vars(self):
             raise NotFitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
         return self.estimator_
+
+
+def makes_frames(transformer) -> bool:
+    """Whether `set_output`, or else the configuration of scikit-learn, asks for data frames, which hold no sparse matrix."""
+    chosen = vars(transformer).get("_sklearn_output_config", {})
+    return chosen.get("transform", get_config()["transform_output"]) != "default"
 
 
 def default_trees():

@@ -6,7 +6,7 @@ import copy
 import functools
 import inspect
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from structperc.core.errors import nearest
 from structperc.engine import plugins
@@ -40,7 +40,7 @@ class OfferedIf:
         if estimator is None:
             return self.function
         if not self.condition(estimator):
-            raise AttributeError
+            raise AttributeError(f"{type(estimator).__name__} has no {self.function.__name__} with these parameters")
         return self.function.__get__(estimator, owner)
 
 
@@ -50,7 +50,12 @@ def offered_if(condition):
 
 
 class Parameters(Options, BaseEstimator):
-    """An estimator of scikit-learn whose parameters are the options that the class declares."""
+    """An estimator of scikit-learn whose parameters are the options that the class declares.
+
+    `_texts` are the parts of docstrings that estimators share.
+    """
+
+    _texts: ClassVar[dict] = {}
 
     def __new__(cls, *unnamed, **parameters):
         known = options_of(cls)

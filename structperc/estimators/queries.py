@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from structperc.estimators.scikit_learn import UNUSED
 from structperc.estimators.targets import as_column
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
+
+if TYPE_CHECKING:
+    from structperc.engine.explanation import Explanation
 
 QUERIES = ("groups", "qid", "lengths")
 ROUTING = ("In scikit-learn's tools: sklearn.set_config(enable_metadata_routing=True), then params={'groups': groups}.")
@@ -85,6 +88,62 @@ class QueryRanker(Parameters):
 
     def _scorer(self):
         return RankingScorer("ndcg", self.score_k)
+
+
+class ListRanker(QueryRanker):
+    """One with an engine, whose structures are the lists of documents that are shown."""
+
+    def explain(self, X, baseline=None, groups=None) -> Explanation:
+        """Why one query's documents got shown: the best list's score minus the next best one's, split exactly by document and feature.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+            All rows are one query.
+        baseline : "mean", "zero" or one row, optional
+            As in `Engine.explain`.
+        groups : dict of str to list, optional
+            As in `Engine.explain`.
+
+        Returns
+        -------
+        Explanation
+        """
+        return self._trained().explain(X, baseline=baseline, groups=groups)
+
+    def margins(self, X, groups=None, qid=None, lengths=None) -> np.ndarray:
+        """By how much the list shown of each query leads the next best one, shape (n_queries,); parameters as in `fit`.
+
+        Parameters
+        ----------
+        X, groups, qid, lengths
+            As in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_queries,)
+        """
+        return self._trained().margins(X, groups=one_name(groups, qid), lengths=lengths)
+
+    def predict_k_best(self, X, k, groups=None, qid=None, lengths=None) -> list[list[tuple[Any, float]]]:
+        """The k lists of documents of largest score of each query, best first.
+
+        Parameters
+        ----------
+        X
+            As in `fit`.
+        k : int
+            How many lists.
+        groups, qid, lengths
+            As in `fit`.
+
+        Returns
+        -------
+        list of n_queries lists of (documents, score)
+            Documents are numbered from 0 in their query.
+        """
+        return self._trained().predict_k_best(X, k, groups=one_name(groups, qid), lengths=lengths)
 
 
 MEASURES = {        # and what of the scorer they take

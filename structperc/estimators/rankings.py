@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -11,13 +11,11 @@ from structperc.core.labels import is_nested
 from structperc.engine.option import option
 from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared
 from structperc.estimators.labels import COLUMNS
-from structperc.estimators.queries import QueryRanker, RankingScorer, is_list_of_blocks, need_groups, one_name
+from structperc.estimators.queries import ListRanker, RankingScorer, is_list_of_blocks, need_groups, one_name
 from structperc.estimators.targets import as_column
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from structperc.engine.explanation import Explanation
 
 ABOUT_TRAINING = ATTRIBUTES.replace("""
     classes_ : ndarray
@@ -25,7 +23,7 @@ ABOUT_TRAINING = ATTRIBUTES.replace("""
 
 
 @declared
-class LatentRanker(QueryRanker, EngineEstimator):
+class LatentRanker(ListRanker, EngineEstimator):
     """Learning-to-rank model that maximises precision among the top k documents: a latent perceptron.
 
     A row of X describes a document of a query, so features that depend on the query alone have no effect. Documents are shown by
@@ -144,58 +142,6 @@ class LatentRanker(QueryRanker, EngineEstimator):
         if is_list_of_blocks(X):
             return np.concatenate(engine.atom_scores(X))
         return engine.atom_scores(X, lengths=[X.shape[0] if hasattr(X, "shape") else len(X)])[0]
-
-    def explain(self, X, baseline=None, groups=None) -> Explanation:
-        """Why one query's documents got shown: the best list's score minus the next best one's, split exactly by document and feature.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-            All rows are one query.
-        baseline : "mean", "zero" or one row, optional
-            As in `Engine.explain`.
-        groups : dict of str to list, optional
-            As in `Engine.explain`.
-
-        Returns
-        -------
-        Explanation
-        """
-        return self._trained().explain(X, baseline=baseline, groups=groups)
-
-    def margins(self, X, groups=None, qid=None, lengths=None) -> np.ndarray:
-        """By how much the list shown of each query leads the next best one, shape (n_queries,); parameters as in `fit`.
-
-        Parameters
-        ----------
-        X, groups, qid, lengths
-            As in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_queries,)
-        """
-        return self._trained().margins(X, groups=one_name(groups, qid), lengths=lengths)
-
-    def predict_k_best(self, X, k, groups=None, qid=None, lengths=None) -> list[list[tuple[Any, float]]]:
-        """The k lists of documents of largest score of each query, best first.
-
-        Parameters
-        ----------
-        X
-            As in `fit`.
-        k : int
-            How many lists.
-        groups, qid, lengths
-            As in `fit`.
-
-        Returns
-        -------
-        list of n_queries lists of (documents, score)
-            Documents are numbered from 0 in their query.
-        """
-        return self._trained().predict_k_best(X, k, groups=one_name(groups, qid), lengths=lengths)
 
     def _engine(self, **changed):
         return super()._engine(problem="latent-ranking", **changed)

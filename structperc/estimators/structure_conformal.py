@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import attrs
 import numpy as np
@@ -15,7 +15,9 @@ from structperc.engine.near import Near
 from structperc.engine.option import option, positional_option
 from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.estimators.held_out import FORGOTTEN, HeldOutOptions, weighted_quantile
+from structperc.estimators.base import declared
+from structperc.estimators.held_out import FORGOTTEN, VOVK, HeldOutOptions, weighted_quantile
+from structperc.estimators.keeping import InnerAnswers, array_of, listed
 from structperc.estimators.parameters import NotFitted, Parameters
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.structure_sets import Judged, StructureSet, measures
@@ -57,7 +59,8 @@ class Measured:
                    np.concatenate([part.weights for part in parts]), [one for part in parts for one in part.categories])
 
 
-class StructureConformal(HeldOutOptions, Parameters):
+@declared
+class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
     """Predicts sets of whole outputs that hold the right one with a probability of at least `coverage`, whatever the data are like.
 
     Some examples are held out. The distance of such an example is how far the score of its right output is below that of the prediction,
@@ -112,6 +115,8 @@ class StructureConformal(HeldOutOptions, Parameters):
     >>> ["D", "N"] in answer, answer.certain
     (True, ['token 0: D', 'token 1: N'])
     """
+
+    _cited: ClassVar[str] = VOVK
 
     estimator: object = positional_option(
         kw_only=False, help="what predicts structures",
@@ -357,6 +362,18 @@ class StructureConformal(HeldOutOptions, Parameters):
         vars(self).update({"estimator_": estimator, "_held": measured, "_quantiles": quantiles, "quantile_": outer,
                            "atom_quantile_": inner, "n_calibration_": len(measured.levels)})
         return self
+
+    def _fitted(self):
+        held = vars(self).get("_held")
+        return {} if held is None else {"levels": listed(held.levels), "of_atoms": list(map(listed, held.of_atoms)),
+                                        "weights": listed(held.weights), "quantiles": listed(self._quantiles[None])}
+
+    def _revive(self, trained, fitted):
+        levels, weights, of_atoms = array_of(fitted["levels"]), array_of(fitted["weights"]), list(map(array_of, fitted["of_atoms"]))
+        if not len(levels) == len(weights) == len(of_atoms):
+            raise DataError(f"it has {len(levels)} distances, {len(weights)} weights and atoms of {len(of_atoms)} examples")
+        self._take(trained, Measured(levels, of_atoms, weights, [None] * len(levels)))
+        self.quantile_, self.atom_quantile_ = self._quantiles[None] = tuple(array_of(fitted["quantiles"]).tolist())
 
 
 def engine_of(estimator) -> Engine:

@@ -24,12 +24,13 @@ def read_arrow(path, **options) -> Table:
 
 
 def stream_arrow(path, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, keep=(), rows=None):
-    """Reads an Arrow file part by part, for data that are larger than memory; the file is mapped, not copied.
+    """Reads an Arrow file or an Arrow stream part by part, for data that are larger than memory; a file is mapped, not copied.
 
     Parameters
     ----------
-    path : path
+    path : path or object with `__arrow_c_stream__`
         Of an Arrow IPC file or a Feather file of version 2; no folder, and no standard input, since its contents are listed at its end.
+        Or a stream, which is read once: `cursor.fetch_record_batch()` of ADBC, a relation of DuckDB, a record batch reader.
     target, features, weight, group, text_labels, as_text, keep, rows
         As in `structperc.files.csv_tables.stream_csv`.
 
@@ -53,6 +54,10 @@ def stream_arrow(path, *, target=None, features=None, weight=None, group=None, t
 def opened_arrow(path):
     """An `ArrowFile`."""
     arrow = require("pyarrow", "reading Arrow files", "parquet")
+    if hasattr(path, "__arrow_c_stream__"):
+        reader = arrow.RecordBatchReader.from_stream(path)
+        yield ArrowFile("the Arrow stream", reader.schema, lambda rows, columns: parts_of_stream(reader, rows, columns))
+        return
     ipc = require("pyarrow.ipc", "reading Arrow files", "parquet")
     with readable(path, "Arrow", arrow), arrow.memory_map(str(path)) as file:
         reader = ipc.open_file(file)
@@ -67,6 +72,19 @@ def parts_of(arrow, reader, rows, columns):
         table = table.select(columns)
         table.validate(full=True)           # pyarrow takes offsets and counts from the file as they are
         yield table
+
+
+def parts_of_stream(reader, rows, columns):
+    """The batches of a stream as tables, joined to at least so many rows; rows of None: one of all."""
+    arrow, batches, n_rows = require("pyarrow", "reading Arrow streams", "parquet"), [], 0
+    for batch in reader:
+        batches.append(batch)
+        n_rows += batch.num_rows
+        if rows is not None and n_rows >= rows:
+            yield arrow.Table.from_batches(batches).select(columns)
+            batches, n_rows = [], 0
+    if n_rows:
+        yield arrow.Table.from_batches(batches).select(columns)
 
 
 @contextmanager
