@@ -153,6 +153,7 @@ def described(engine, model) -> tuple[dict, dict]:
             "weighted": model.weighted,
             "weighed": list(model.weighed),
             "temperature": float(model.temperature),
+            "spread": float(model.spread),
         },
     }
     loss, seed = options["loss"], options["random_state"]
@@ -419,7 +420,7 @@ def training_of(record) -> dict:
     return {"mistakes": mistakes, "loss": NOT_FINITE[loss] if type(loss) is str else float(loss),
             "status": field(record, "status", str, type(None)), "streaming": field(record, "streaming", bool),
             "weighted": field(record, "weighted", bool), "weighed": weighed_of(record),
-            "temperature": temperature_of(record)}
+            "temperature": temperature_of(record), "spread": spread_of(record)}
 
 
 def weighed_of(record) -> tuple:
@@ -441,6 +442,11 @@ def temperature_of(record) -> float:
     if temperature == 0:
         raise DataError("'temperature' of the header is 0; expected a number greater than 0.")
     return temperature
+
+
+def spread_of(record) -> float:
+    """The spread of a model's probabilities; files of older versions have none."""
+    return float(field(record, "spread", float, int, low=0)) if "spread" in record else 0.0
 
 
 def constructor_arguments(engine) -> dict:

@@ -75,6 +75,8 @@ ATTRIBUTES = """
         Epochs that were run.
     temperature_ : float
         What scores are divided by where they become probabilities: 1 without `calibrate`.
+    spread_ : float
+        See `structperc.Engine`.
     mistakes_ : list of int
         Examples mispredicted during each epoch, before learning from them.
     status_ : str
