@@ -109,9 +109,6 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES}
     _untrained: ClassVar[tuple] = ("verbose",)
 
-    plugins: Sequence = option((), about="Names, plugin objects, components or classes of these. A later one replaces single hot spots of "
-                                         "an earlier one. Clones share the objects; of a class each fit makes its own.")
-
     @property
     def n_iter_(self):
         return len(self._trained().mistakes_)
