@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from structperc import Engine, Option, hookimpl
-from structperc.engine.assembly import adopt, options_alone
+from structperc.engine.assembly import install_model, options_alone
 from structperc.errors import OptionError
 from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import KnownParameters, RankScore, cloned_ranker
@@ -116,7 +116,7 @@ class ORStump(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEs
         found = {"features": np.array([stump.feature], dtype=np.int32), "directions": np.array([stump.direction]),
                  "thresholds": np.array([stump.thresholds])}
         states = {"features": found, "weights": {"weights": np.ones(1), "scales": np.array([1.0, len(X)]), "n_visited": np.array(len(X))}}
-        adopt(engine, context, labels, states, {"status": CONVERGED})
+        install_model(engine, context, labels, states, {"status": CONVERGED})
         self.cost_ = stump.cost
         self._keep(engine)
         return self

@@ -263,7 +263,8 @@ def taken_over(engine, model, n_components, random_state) -> Engine:
                         random=copy.deepcopy(context.random))
     states = {name: part.state() for name, part in model.parts.items() if name not in ("reader", "weights")}
     record = {"mistakes": list(model.mistakes), "loss": model.loss, "status": model.status, "streaming": model.streaming,
-              "weighted": model.weighted, "visit_totals": model.visit_totals, "temperature": model.temperature}
+              "weighted": model.weighted, "visit_totals": model.visit_totals, "temperature": model.temperature,
+              "spread": model.spread}
     install_model(primal, context, context.labels, states, record, reader)
     made = primal.parts_
     if type(made.weights) is not PrimalWeights:

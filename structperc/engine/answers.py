@@ -87,13 +87,13 @@ def label_counts(parts, x) -> np.ndarray:
     return np.array([parts.outputs.count(x, y) for y in range(1, parts.outputs.n_labels + 1)], dtype=float)
 
 
-def log_probabilities(parts, scores, b) -> np.ndarray:
-    """log P of every label from the labels' scores, (n_examples, n_labels), at the temperature 1 / b."""
-    return probability_model(parts).log_probabilities(parts.outputs, scores, b, floor(parts))
+def log_probabilities(parts, scores, b, spread) -> np.ndarray:
+    """log P of every label from the labels' scores, (n_examples, n_labels), at the temperature 1 / b and with this spread."""
+    return probability_model(parts).log_probabilities(parts.outputs, scores, b, spread, floor(parts))
 
 
 def floor(parts) -> float:
-    """The probability that rows with pooled atoms have to spare: it falls with the examples that training has visited."""
+    """The least spread of rows with pooled atoms: it falls with the examples that training has visited."""
     return 1 / (parts.weights.n_visited + 2)
 
 
@@ -102,9 +102,9 @@ def has_cumulative_probabilities(parts) -> bool:
     return probability_model(parts).log_probabilities is RankOutputs.log_probabilities
 
 
-def log_loss_slope(parts, scores, right, share):
-    """See `LabelOutputs.log_loss_slope`."""
-    return probability_model(parts).log_loss_slope(parts.outputs, scores, right, share)
+def calibration(parts, scores, right, weights, share) -> tuple:
+    """1 / temperature and the spread; see `LabelOutputs.calibration`."""
+    return probability_model(parts).calibration(parts.outputs, scores, right, weights, share)
 
 
 def probability_model(parts) -> type:

@@ -83,6 +83,8 @@ def training_of(engine) -> list:
         rows.append(("columns", f"{engine.n_features_in_}{' (sparse)' if context.sparse else ''}"))
     if engine.temperature_ != 1:
         rows.append(("temperature", f"{engine.temperature_:.4g}"))
+    if engine.spread_:
+        rows.append(("spread", f"{engine.spread_:.4g}"))
     found = [table(rows)] if rows else []
     if engine.mistakes_:
         found.append(Curve(engine.mistakes_, "mistakes in each epoch").svg())

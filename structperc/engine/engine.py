@@ -59,6 +59,8 @@ class Engine(EngineCore, EngineOptions, FittedNames):
         mistakes are left. Others: "max_epochs", "levelled_off", "early_stopped", "interrupted".
     temperature_ : float
         Divisor of scores in probabilities; 1 without `calibrate`.
+    spread_ : float
+        Of ordered labels whose scores are in no order: how far probability spreads around the prediction. 0 without `calibrate`.
     classes_ : ndarray
         The labels in order.
     notes : dict
@@ -404,7 +406,8 @@ class Engine(EngineCore, EngineOptions, FittedNames):
         -----
         - Classes, and ordered labels with the update "log-loss": proportional to exp(`label_scores` / `temperature_`).
         - Ordered labels: P(y > k) = 1 / (1 + exp(-v_k / `temperature_`)), v the scores of the atoms "rank > k". Scores out of order are
-          pooled. The median is the prediction; the most probable label may be another one.
+          pooled. If `spread_` is positive, `spread_` * (c - k) is added to v_k / `temperature_`, where v changes its sign at c.
+          The median is the prediction; the most probable label may be another one.
 
         Training with a perceptron or a margin does not fit probabilities; set `calibrate` to fit a temperature.
 
@@ -496,6 +499,10 @@ class Engine(EngineCore, EngineOptions, FittedNames):
     @property
     def temperature_(self) -> float:
         return self.model_.record("temperature")
+
+    @property
+    def spread_(self) -> float:
+        return self.model_.record("spread")
 
     @property
     def classes_(self) -> np.ndarray:

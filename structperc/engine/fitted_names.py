@@ -43,6 +43,7 @@ class FittedNames:
         rho_: ClassVar[Any]
         robust_covariance_: ClassVar[Any]
         robust_standard_errors_: ClassVar[Any]
+        spread_: ClassVar[float]
         standard_errors_: ClassVar[Any]
         start_scores_: ClassVar[Any]
         status_: ClassVar[str]

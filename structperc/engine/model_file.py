@@ -155,6 +155,7 @@ def described(engine, model) -> tuple[dict, dict]:
             "weighted": model.weighted,
             "weighed": list(model.visit_totals),
             "temperature": float(model.temperature),
+            "spread": float(model.spread),
         },
     }
     loss, seed = options["loss"], options["random_state"]
@@ -421,7 +422,7 @@ def training_of(record) -> dict:
     return {"mistakes": mistakes, "loss": NOT_FINITE[loss] if type(loss) is str else float(loss),
             "status": field(record, "status", str, type(None)), "streaming": field(record, "streaming", bool),
             "weighted": field(record, "weighted", bool), "visit_totals": visit_totals_of(record),
-            "temperature": temperature_of(record)}
+            "temperature": temperature_of(record), "spread": spread_of(record)}
 
 
 def visit_totals_of(record) -> tuple:
@@ -443,6 +444,11 @@ def temperature_of(record) -> float:
     if temperature == 0:
         raise DataError("'temperature' of the header is 0; expected a number greater than 0.")
     return temperature
+
+
+def spread_of(record) -> float:
+    """The spread of a model's probabilities; files of older versions have none."""
+    return float(field(record, "spread", float, int, low=0)) if "spread" in record else 0.0
 
 
 def constructor_arguments(engine) -> dict:

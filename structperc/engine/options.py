@@ -55,7 +55,8 @@ class DataOptions(Options):
               "a kernel, rows stay scaled; those of a stream by its first call.")
     plugins: Sequence = option(
         (), "further plugins", in_context=False, reads=read_plugins,
-        about="Names, plugin objects, components or classes of these. A later one replaces single parts of an earlier one.")
+        about="Names, plugin objects, components or classes of these. A later one replaces single parts of an earlier one. Clones of an "
+              "estimator share the objects; each fit makes its own objects of a class.")
 
 
 class LabelOptions(Options):

@@ -98,7 +98,7 @@ class Trainer(Component):
         Returns
         -------
         bool
-            False, unless the trainer replaces this method.
+            False, unless a subclass overrides it.
         """
         return False
 

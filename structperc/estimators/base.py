@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -75,6 +75,8 @@ ATTRIBUTES = """
         Epochs that were run.
     temperature_ : float
         What scores are divided by where they become probabilities: 1 without `calibrate`.
+    spread_ : float
+        See `structperc.Engine`.
     mistakes_ : list of int
         Examples mispredicted during each epoch, before learning from them.
     status_ : str
@@ -106,9 +108,6 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
 
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES}
     _untrained: ClassVar[tuple] = ("verbose",)
-
-    plugins: Sequence = option((), about="Names, plugin objects, components or classes of these. A later one replaces single hot spots of "
-                                         "an earlier one. Clones share the objects; of a class each fit makes its own.")
 
     @property
     def n_iter_(self):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -216,7 +215,8 @@ def latent_score(model, rows):
 class CuSumRank(RankEstimator, InterceptOptions):
     """Cumulative Sum Ranking: predicts ordered labels, each rank with a direction of its own.
 
-    Dense columns are standardised in training (`scale`).
+    Dense columns are standardised in training (`scale`). The updates "exact-pa", "exact-pa1" and "exact-pa2" require `margin` of every level
+    at once. They need `loss_weight=0`, which is then the default.
 
     Attributes
     ----------
@@ -245,9 +245,6 @@ class CuSumRank(RankEstimator, InterceptOptions):
     ['low', 'high']
     """
 
-    update: str | None = option(about='Also "exact-pa", "exact-pa1" and "exact-pa2", which require `margin` of every level at once. '
-                                      "They need `loss_weight=0`, which is then the default.")
-
     def _engine(self, **changed):
         return super()._engine(problem="cusum", **changed)
 
@@ -256,7 +253,9 @@ class CuSumRank(RankEstimator, InterceptOptions):
 class PRank(ThresholdEstimator):
     """PRank: predicts ordered labels by one direction and an ordered threshold between neighbouring ranks.
 
-    Dense columns are standardised in training (`scale`).
+    Dense columns are standardised in training (`scale`). The updates are "perceptron", "logistic", "exact-pa", "exact-pa1" and
+    "exact-pa2". The exact ones project onto the constraints of all thresholds, and need `loss_weight=0`. Other steps that are no whole
+    numbers would disorder the thresholds.
 
     Attributes
     ----------
@@ -302,10 +301,6 @@ class PRank(ThresholdEstimator):
               'deviations: ten times faster on thousands of rows, and hardly ever wrong. "runs" compares only rankers that are right on '
               "more draws in a row than the one kept: faster still, and worse. It needs `loss_weight=0` and no kernel, and has no use for "
               "`average` and `shuffle`.")
-    update: str | None = option(
-        about='Or "exact-pa", "exact-pa1" and "exact-pa2", the projection onto the constraints of all thresholds, which need '
-                            "`loss_weight=0`. Other steps that are no whole numbers would disorder the thresholds.")
-
     def fit(self, X, y=None, sample_weight=None, costs=None, **unknown) -> Self:
         """Trains from nothing.
 
@@ -368,6 +363,9 @@ class IntervalPA(ThresholdEstimator):
     One direction is cut by ordered thresholds. Each step moves both by the least amount that puts the example on the right side of every
     certain threshold, with a margin. Dense columns are standardised in training (`scale`).
 
+    The updates are "exact-pa", "exact-pa1", "exact-pa2", "logistic" and "perceptron". Only "perceptron" has a use for `loss_weight`. By default
+    `loss` is "absolute", the distance to the interval. With `class_weight` an interval has the mean of its labels' weights.
+
     Attributes
     ----------
     coef_ : ndarray of shape (`n_features_in_`,)
@@ -400,16 +398,6 @@ class IntervalPA(ThresholdEstimator):
 
     unrated: str = option("refuse", "what becomes of rows that miss both ends", choices=("refuse", "skip"),
                           about='"skip": nothing is learned from them, and `score` leaves them out.')
-    update: str | None = option(about='"exact-pa", "exact-pa1", "exact-pa2", or "perceptron".')
-    C: float | None = option(about='Of "exact-pa1", whose steps move no threshold further, and "exact-pa2"; with "recommended" 0.03 and '
-                                   "0.01. Other updates have none.")
-    margin: float | None = option(help="how far an example shall be from the thresholds of its interval")
-    loss_weight: float | None = option(about='For "perceptron"; the exact updates need 0.')
-    loss: str | Sequence | None = option(about='It is what is reported of wrong predictions, and what `loss_weight` adds. None: '
-                                               '"absolute", the distance to the interval.')
-    class_weight: str | Mapping | None = option(
-        None, about="An interval has the mean of its labels' weights. Other labels have the weight 1. With \"balanced\", `partial_fit` "
-                    "raises an error.")
 
     def fit(self, X, y=None, sample_weight=None, **unknown) -> Self:
         """Trains from nothing.

@@ -10,7 +10,7 @@ import numpy as np
 
 from structperc.core.labels import is_nested
 from structperc.engine import Engine
-from structperc.engine.assembly import adopt, options_alone
+from structperc.engine.assembly import install_model, options_alone
 from structperc.engine.option import option
 from structperc.engine.options import generator
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
@@ -231,7 +231,7 @@ class RankingSVM(EngineMethods, ListRanker):
         context = options_alone(engine, generator(None))
         context = attrs.evolve(context, n_features=len(solver.w), feature_names=queries.rows.feature_names)
         states = {"weights": {"weights": solver.w, "scales": np.array([1.0, 1.0]), "n_visited": np.array(len(queries.weights))}}
-        adopt(engine, context, None, states, {"status": status})
+        install_model(engine, context, None, states, {"status": status})
         vars(self).update({
             "objective_": measured.objective, "gap_": measured.gap, "objectives_": np.array(measured.objectives),
             "gaps_": np.array(measured.gaps), "n_iter_": solver.n_epochs, "_solution": (self.loss, solver.solution()),

@@ -47,6 +47,10 @@ class LatentRanker(ListRanker, EngineEstimator):
     neighbouring rows), when training as when predicting. Of documents with equal scores the earlier one is shown. A list of a query with
     fewer than k documents shows all of them; each counts 1 / k.
 
+    `loss` is what a list lacks: "precision" (the default), "recall", "ndcg" or "average-precision". The last two are only measured, and need
+    `loss_weight=0`, which is then their default. Features with a larger spread need a larger `loss_weight`. 5 to 20 predicted best on
+    held-out queries of OHSUMED, whose features lie between 0 and 1. The updates are "latent", "perceptron", "pa", "pa1" and "pa2".
+
     Examples
     --------
     >>> from structperc.estimators import LatentRanker
@@ -64,12 +68,6 @@ class LatentRanker(ListRanker, EngineEstimator):
     k: int = option(10, "documents that are shown of each query, and that training looks at")
     relevant: float = option(1, "a document of this or a higher relevance is relevant")
     gains: Sequence = option((), "what documents of relevance 0, 1, 2, ... are worth, instead of `relevant`; empty: 1 or 0")
-    update: str | None = option(about='Or "perceptron", "pa", "pa1", "pa2", which complete the hidden list in the same way.')
-    loss_weight: float | None = option(
-        about="0: from the list that would be shown. Features with a larger spread want a larger one. 5 to 20 predicted best on "
-                   "held-out queries of OHSUMED, whose features lie between 0 and 1.")
-    loss: str | None = option(help='what a list lacks: "precision", "recall", "ndcg" or "average-precision"; None: "precision"',
-                              about="The last two are measured only, and need `loss_weight=0`, which is then the default.")
 
     def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
         """Trains from nothing.

@@ -42,6 +42,8 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
     - one array or CSR matrix (n_tokens, n_features) and either `lengths`, the tokens of each sentence, or `groups`, the
       sentence of each row; one of them must be given. Then predictions come back as one flat array, one entry per row.
 
+    By default `loss` is "hamming", the tokens that differ. A matrix of costs is summed over the tokens.
+
     Attributes
     ----------
     coef_ : ndarray of shape (L, `n_features_in_`)
@@ -89,9 +91,6 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
     template: str | None = option(None, "the text of a CRF++-like template, which makes features of windows of columns",
                                   about="Tokens are tuples of column strings.")
     columns: Sequence | None = option(None, "names of the columns that the template reads")
-    loss: str | Sequence | None = option(
-        about='None: "hamming", the tokens that differ. A matrix of costs (row: right label, column: predicted label) is summed over '
-                    "the tokens.")
 
     def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, **unknown) -> Self:
         """Trains from nothing.
