@@ -1,8 +1,8 @@
 """The nearest example of a chain of labels, such as a sentence: branch and bound over the labels of a window of rows that grows.
 
-Let y have the labels v in a window. Let v' be labels of the window that no wanted output has. Then y with v' instead of v is a rival of y. In
-the difference of their scores all rows outside the window cancel. The labels beside the window that favour v most bound this difference. It
-is linear in the change. So one program bounds the distance of all y with v in the window, however many there are.
+Let y have the labels v in a window. Let v' be labels of the window that no wanted output has. Then y with v' instead of v is a rival of y.
+In the difference of their scores all rows outside the window cancel. The labels beside the window that favour v most bound this difference.
+It is linear in the change. So one program bounds the distance of all y with v in the window, however many there are.
 """
 
 from __future__ import annotations
