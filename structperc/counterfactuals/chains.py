@@ -57,9 +57,9 @@ class Chain:
         return cls(np.where(np.isfinite(rows), atoms, -1), rows, pairs)
 
     def favour(self, t, pairs):
-        """The least lead of label b over label a beside row t, at [a, b]; of the labels of row t that allow a.
+        """The least lead of label b over label a beside row t, at [a, b].
 
-        Scores of a label of row t and the one beside it are in `pairs`. -inf: some of these labels forbid b.
+        Labels of row t that forbid a are left out. -inf: others forbid b. `pairs` has the scores of a label of row t and the one beside it.
         """
         if not 0 <= t < len(self.atoms):
             return np.zeros(pairs.shape)

@@ -1,6 +1,6 @@
 """The nearest example of which a wanted structure is the best one: constraint generation, with the problem's argmax as the oracle.
 
-For one wanted structure y the master program asks that y is not behind the rivals found so far; the argmax at its solution is the next
+For one wanted structure y the master program asks that y is not behind the rivals found so far. The argmax at its solution is the next
 rival. Each rival is found once, so this ends, and each master bounds the distance from below (Kelley 1960). Several wanted structures are
 several programs; those are left out that a bound on the slope of their lead excludes. `Windows` divides labellings of chains instead.
 """
@@ -76,7 +76,7 @@ class Search:
         return attrs.evolve(self.best, bound=min(bound, self.best.distance), rivals=len(self.rivals))
 
     def least(self) -> float:
-        """A lower bound on the distance of every wanted structure; those that may be nearer than those before have a program each."""
+        """A lower bound on the distance of every wanted structure; each that may be nearer than those before has a program."""
         bounds = []
         for counts in self.goal.ranked(self.scores, self.deciding):
             behind = max(float((self.winner - counts) @ self.scores), 0.0)
