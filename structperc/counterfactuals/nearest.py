@@ -70,7 +70,8 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     The change solves min ||change / standard deviation|| subject to S(x + change, y) >= S(x + change, y') for all y' that are not wanted.
     Rivals y' are added one by one: the argmax at the last solution is the next one (Kelley 1960; Tsochantaridis et al. 2005). Each program
     bounds the distance from below, by prices that are computed again from the data. Several wanted outputs are tried in the order of
-    their scores, until a bound excludes the rest. A distance is proved if it exceeds its bound by at most 1e-4 of it, or 1e-5.
+    their scores, until a bound excludes the rest. Labels of sentences are searched by branch and bound: one program bounds all outputs that
+    share the labels of a window of tokens. A distance is proved if it exceeds its bound by at most 1e-4 of it, or 1e-5.
 
     Ties are those of `predict`. Where the wanted output loses a tie, it gets a lead that a change of 1e-7 makes, doubled while it loses.
     With whole numbers the lead is 1e-5, and the bound is that of changes with this lead. Another category adds 1 to the distance.

@@ -41,6 +41,12 @@ class Variables:
     def __len__(self):
         return len(self.unit)
 
+    def part(self, columns):
+        """Some of the variables, with all of each group."""
+        chosen = [group for group in self.groups if np.isin(group, columns).any()]
+        return Variables(*(values[columns] for values in (self.unit, self.cost, self.low, self.high, self.whole)),
+                         [np.searchsorted(columns, group) for group in chosen])
+
     def length(self, z, norm) -> float:
         return float(np.sqrt((z * z).sum()) if norm == "l2" else (self.cost * np.abs(z)).sum())
 
@@ -132,6 +138,8 @@ def halves(variables):
 
 
 def linear(variables, rows, needed, clock) -> Solution:
+    if len(rows) == 1:
+        return of_one(variables, rows[0], float(needed[0]))
     n = len(variables)
     found = linprog(np.tile(variables.cost, 2), A_ub=np.hstack([-rows, rows]), b_ub=-needed, method="highs", options=clock.option,
                     bounds=np.column_stack([np.zeros(2 * n), halves(variables)]))
@@ -143,6 +151,26 @@ def linear(variables, rows, needed, clock) -> Solution:
         raise unsolved(found)
     prices = np.maximum(-found.ineqlin.marginals, 0)
     return Solution(found.x[:n] - found.x[n:], variables.least_length(rows, needed, prices, "l1"), prices)
+
+
+def of_one(variables, row, needed) -> Solution:
+    """The shortest change of one inequality: the steepest variables for their cost move, each to its end before the next one."""
+    toward = np.sign(row)
+    room, steep = np.where(row > 0, variables.high, -variables.low), np.abs(row) / variables.cost
+    order = np.argsort(-steep, kind="stable")
+    order = order[(steep[order] > 0) & (room[order] > 0)]
+    gains = np.cumsum(np.abs(row[order]) * room[order])
+    last = int(np.searchsorted(gains, needed))
+    if needed > 0 and last == len(order):
+        prices = np.ones(1)
+        return Solution(None, np.inf if variables.is_impossible(row[None], np.array([needed]), prices) else 0.0, prices)
+    z, prices = np.zeros(len(variables)), np.zeros(1)
+    if needed > 0:
+        moved, j = order[:last], order[last]
+        z[moved] = toward[moved] * room[moved]
+        z[j] = (needed - (gains[last - 1] if last else 0.0)) / row[j]
+        prices[0] = 1 / steep[j]
+    return Solution(z, variables.least_length(row[None], np.array([needed]), prices, "l1"), prices)
 
 
 def whole_numbers(variables, rows, needed, clock) -> Solution:

@@ -1,8 +1,8 @@
 """The nearest example of which a wanted structure is the best one: constraint generation, with the problem's argmax as the oracle.
 
-For one wanted structure y the master program asks that y is not behind the rivals found so far; the argmax at its solution is the next
+For one wanted structure y the master program asks that y is not behind the rivals found so far. The argmax at its solution is the next
 rival. Each rival is found once, so this ends, and each master bounds the distance from below (Kelley 1960). Several wanted structures are
-several programs; those are left out that a bound on the slope of their lead excludes.
+several programs; those are left out that a bound on the slope of their lead excludes. `Windows` divides labellings of chains instead.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cached_property
 import attrs
 import numpy as np
 
+from structperc.counterfactuals.chains import Windows
 from structperc.counterfactuals.programs import shortest
 
 LEAD = 1e-7                 # of a wanted structure that loses a tie, as a distance; doubled while it loses
@@ -67,9 +68,16 @@ class Search:
         self.best = Outcome(None, None, np.inf, 0.0, 0)
 
     def run(self) -> Outcome:
-        """Every wanted structure that may be nearer than those before."""
-        bounds = []
+        """The nearest change and a lower bound on its distance."""
         self.add(self.winner)
+        bound = (Windows.of(self) or self).least()
+        if not self.block.model.parts.argmax.exact:
+            bound = 0.0
+        return attrs.evolve(self.best, bound=min(bound, self.best.distance), rivals=len(self.rivals))
+
+    def least(self) -> float:
+        """A lower bound on the distance of every wanted structure; each that may be nearer than those before has a program."""
+        bounds = []
         for counts in self.goal.ranked(self.scores, self.deciding):
             behind = max(float((self.winner - counts) @ self.scores), 0.0)
             least = behind / self.steepest if self.steepest else np.inf if behind else 0.0
@@ -77,10 +85,7 @@ class Search:
                 bounds.append(least)                                # later ones are further behind
                 break
             bounds.append(max(least, self.nearest(counts)))
-        bound = min(bounds, default=np.inf)
-        if not self.block.model.parts.argmax.exact:
-            bound = 0.0
-        return attrs.evolve(self.best, bound=min(bound, self.best.distance), rivals=len(self.rivals))
+        return min(bounds, default=np.inf)
 
     def add(self, counts) -> bool:
         """Keeps a rival; whether it is a new one."""
