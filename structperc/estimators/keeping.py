@@ -15,7 +15,7 @@ from structperc.engine.model_file import RULES, join_rules
 from structperc.engine.option import same
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.errors import ModelFormatError, OptionError
-from structperc.estimators.parameters import KERNEL_PLUGIN, is_estimator
+from structperc.estimators.parameters import KERNEL_PLUGIN, EstimatorCalls, is_estimator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +60,7 @@ def load(path, plugins=(), **options) -> Any:
     return restored(class_noted(engine), engine) if NOTE in engine.notes else engine
 
 
-class EngineMethods:
+class EngineMethods(EstimatorCalls):
     """Methods of estimators that an engine trains: `_trained()` returns it, `_engine()` a new one, and `_keep(engine)` accepts one.
 
     `_held` names options of the engine that parameters of another name become.

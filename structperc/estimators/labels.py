@@ -35,7 +35,7 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
 
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES + COLUMNS}
 
-    def fit(self, X, y=None, sample_weight=None, **unknown) -> Self:
+    def fit(self, X, y=None, sample_weight=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -45,19 +45,16 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             How often each row is visited, compared with the others; 0 is as if it were absent. See `weighting`.
-        **unknown
-            Raises OptionError: rows have no groups or lengths.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        self._refuse_unknown("fit", unknown)
         y = self._labels(X, y, named=self.classes is not None)
         return self._train(self._engine(), "fit", X, y, sample_weight=sample_weight)
 
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown) -> Self:
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
 
         Parameters
@@ -67,14 +64,11 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
         """
-        self._refuse_unknown("partial_fit", unknown)
         engine = self._continued(classes)
         y = self._labels(X, y, named=hasattr(engine, "classes_") or engine.classes is not None)
         if "engine_" in vars(self):
@@ -306,7 +300,7 @@ class PRank(ThresholdEstimator):
         about='Or "exact-pa", "exact-pa1" and "exact-pa2", the projection onto the constraints of all thresholds, which need '
                             "`loss_weight=0`. Other steps that are no whole numbers would disorder the thresholds.")
 
-    def fit(self, X, y=None, sample_weight=None, costs=None, **unknown) -> Self:
+    def fit(self, X, y=None, sample_weight=None, costs=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -318,15 +312,12 @@ class PRank(ThresholdEstimator):
             How often each row is visited, compared with the others; 0 is as if it were absent. With `pocket` it multiplies the costs.
         costs : array-like of shape (n_samples, r), optional
             Cost of predicting each label for each example, instead of `loss`: for `pocket` or `loss_weight`.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        self._refuse_unknown("fit", unknown)
         if costs is None:
             return super().fit(X, y, sample_weight)
         if np.ndim(costs) != 2:
@@ -338,7 +329,7 @@ class PRank(ThresholdEstimator):
         return self._train(self._engine(loss="costs"), "fit", X, y, sample_weight=sample_weight, costs=costs)
 
     @offered_if(lambda self: not self.pocket)
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown) -> Self:
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None) -> Self:
         """Train for one pass over a part of the data, from the current model; not with `pocket`, which compares all rows.
 
         Parameters
@@ -348,14 +339,12 @@ class PRank(ThresholdEstimator):
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
         """
-        return super().partial_fit(X, y, classes, sample_weight, **unknown)
+        return super().partial_fit(X, y, classes, sample_weight)
 
     def _engine(self, **changed):
         return super()._engine(problem="prank", **changed)
@@ -411,7 +400,7 @@ class IntervalPA(ThresholdEstimator):
         None, about="An interval has the mean of its labels' weights. Other labels have the weight 1. With \"balanced\", `partial_fit` "
                     "raises an error.")
 
-    def fit(self, X, y=None, sample_weight=None, **unknown) -> Self:
+    def fit(self, X, y=None, sample_weight=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -422,15 +411,13 @@ class IntervalPA(ThresholdEstimator):
             Lowest and highest admissible label of each row, or the label.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row is visited, compared with the others; 0 is as if it were absent. See `weighting`.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        return super().fit(X, y, sample_weight, **unknown)
+        return super().fit(X, y, sample_weight)
 
     def score(self, X, y, sample_weight=None) -> float:
         """1 - (mean distance to the interval) / (r - 1), in ranks: higher is better.

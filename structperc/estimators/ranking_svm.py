@@ -94,7 +94,7 @@ class RankingSVM(QueryRanker):
         False, "fit goes on from the last solution, also from that of an interrupted fit",
         about='"hinge" needs the same queries and relevances then; C, weights and features may have changed.')
 
-    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
+    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None) -> Self:
         """Trains.
 
         Parameters
@@ -108,8 +108,6 @@ class RankingSVM(QueryRanker):
             How many rows each query has, instead of `groups`.
         sample_weight : array-like of shape (n_queries,), optional
             Scales C; queries are in the order in which they first appear.
-        **unknown
-            Refused by name.
 
         Returns
         -------
@@ -122,7 +120,6 @@ class RankingSVM(QueryRanker):
             Also where no query has rows of different relevance.
         """
         self._check()
-        self._refuse_unknown("fit", unknown)
         self._refuse_none(X, y)
         queries = Queries(X, y, one_name(groups, qid), lengths, sample_weight, self.C)
         solver = SOLVERS[self.loss](queries.problem, self.tol, self.max_iter)

@@ -73,7 +73,7 @@ class LatentRanker(QueryRanker, EngineEstimator):
     loss: str | None = option(help='what a list lacks: "precision", "recall", "ndcg" or "average-precision"; None: "precision"',
                               about="The last two are measured only, and need `loss_weight=0`, which is then the default.")
 
-    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
+    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -89,8 +89,6 @@ class LatentRanker(QueryRanker, EngineEstimator):
         sample_weight : array-like of shape (n_queries,), optional
             Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2"; queries are in the order in which they first
             appear. 0 is as if the query were absent.
-        **unknown
-            Refused by name.
 
         Returns
         -------
@@ -102,10 +100,9 @@ class LatentRanker(QueryRanker, EngineEstimator):
         DataError
             Also where nothing says which rows are a query's.
         """
-        self._refuse_unknown("fit", unknown)
         return self._learn(self._engine(), "fit", X, y, groups, qid, lengths, sample_weight)
 
-    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
+    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None) -> Self:
         """One pass over a part of the queries, continuing from what fit or partial_fit learned; parameters as in `fit`.
 
         All documents of a query must come in one call.
@@ -120,7 +117,6 @@ class LatentRanker(QueryRanker, EngineEstimator):
         LatentRanker
             Itself.
         """
-        self._refuse_unknown("partial_fit", unknown)
         engine = vars(self).get("engine_")
         if engine is not None:
             self._refuse_changes()

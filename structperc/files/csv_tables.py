@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError
+from structperc.core.errors import DataError, OptionError, shortened
 from structperc.extras import require
 from structperc.files.frames import PART_CELLS, FrameFile, is_number
 from structperc.files.opening import can_be_read_again, name_of, opened_text
@@ -88,7 +88,9 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
 @contextmanager
 def opened_csv(path, separator=",", decimal=".", encoding="utf-8"):
     """A `CsvFile`, to be read once."""
-    if len(decimal) != 1 or decimal == separator:
+    if not isinstance(separator, str) or len(separator) != 1 or separator in "\r\n":
+        raise OptionError(f"separator={shortened(separator)}: expected one character between cells; a tab is '\\t'.")
+    if not isinstance(decimal, str) or len(decimal) != 1 or decimal == separator:
         raise OptionError(f"decimal={decimal!r}: expected one character before decimals, another than the separator {separator!r}.")
     try:
         name = codecs.lookup(encoding).name
