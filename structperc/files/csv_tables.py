@@ -113,6 +113,15 @@ class Peeked:
             yield line
 
 
+def unix_ends(text) -> str:
+    """Records whose lines end with a line feed, but for those in quotes: pandas fails at spaces behind a carriage return."""
+    if "\r" not in text:
+        return text
+    pieces = text.split('"')
+    pieces[::2] = [piece.replace("\r\n", "\n").replace("\r", "\n") for piece in pieces[::2]]
+    return '"'.join(pieces)
+
+
 class CsvFile(FrameFile):
     """A CSV file under reading, its header read.
 
@@ -185,7 +194,7 @@ class CsvFile(FrameFile):
         pandas = require("pandas", "reading CSV files", "cli")
         kinds = None if numbers is None else {name: float if name in numbers else str for name in columns}
         try:
-            return parse_csv(io.BytesIO(b"\n" + text.encode()), names=self.header, header=None, index_col=False,
+            return parse_csv(io.BytesIO(b"\n" + unix_ends(text).encode()), names=self.header, header=None, index_col=False,
                              usecols=columns if alone else None, sep=self.separator, decimal=self.decimal, dtype=kinds, low_memory=False)
         except pandas.errors.ParserError as error:
             if "out of memory" in str(error):

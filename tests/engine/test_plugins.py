@@ -322,7 +322,7 @@ def test_a_marked_method_may_have_another_name_than_its_hook():
 
 
 def test_a_marked_method_that_is_no_hook_is_an_error():
-    with pytest.raises(PluginError, match="plugin 'mine' marks los with @hookimpl, but there is no hook los; the hooks are struct"):
+    with pytest.raises(PluginError, match="plugin 'mine' marks los with @hookimpl, but there is no hook los; did you mean structperc_loss"):
         Engine("cusum", plugins=[plugin("los", lambda self, context: None)])
 
 
