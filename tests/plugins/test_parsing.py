@@ -179,7 +179,7 @@ def test_a_label_without_a_hash_is_unknown():
     ([[("x",), (3,)]], r"X\[0\]\[1\] has the cell 3 of type int"),
     ([["x", "y"]], r"X\[0\]\[0\] is 'x'; expected a tuple of strings"),
     ([[{"form": "x"}, {"form": "y"}]], r"name its keys with columns="),
-    (["xy"], r"X\[0\] is 'xy'"), ([np.array(1.0)], r"X\[0\] is array\(1.\); expected a list of tokens"),
+    (["xy"], r"X\[0\] is 'xy'"), ([[("x",)], np.array(1.0)], r"X\[1\] is array\(1.\); expected a list"),
     ([], "X is empty"),
 ])
 def test_what_is_no_sentence_is_refused(X, message):
