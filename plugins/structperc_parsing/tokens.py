@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import blake2b
 from itertools import chain
 
@@ -102,7 +103,7 @@ class TokenReader(Reader):
 
     def tokens_of(self, sentence, i):
         """The tokens of a sentence as tuples or lists of cells."""
-        if isinstance(sentence, (str, dict)) or not hasattr(sentence, "__iter__"):
+        if isinstance(sentence, (str, dict)) or not isinstance(sentence, Iterable) or getattr(sentence, "ndim", 1) == 0:
             raise DataError(f"X[{i}] is {shortened(sentence)}; expected a list of tokens.")
         tokens = list(sentence)
         for j, token in enumerate(tokens):

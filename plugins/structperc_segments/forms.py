@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
+import numpy as np
+
 from structperc.errors import DataError, shortened
 from structperc.metrics import phrases
 from structperc.plugin_tools import is_listed, is_missing
@@ -45,7 +47,7 @@ def from_triples(y, i, n_tokens) -> list:
         try:
             start, stop, label = segment
             whole = start == int(start) and stop == int(stop) and not isinstance(start, str)
-        except (TypeError, ValueError, OverflowError):
+        except (TypeError, ValueError, OverflowError, np.ma.MaskError):
             raise DataError(f"y[{i}][{j}] is {shortened(segment)}; expected (start, stop, label), tokens start to stop - 1.") from None
         if not whole or not 0 <= start < stop <= n_tokens:
             raise DataError(f"y[{i}][{j}] goes from {shortened(start)} to {shortened(stop)}; expected whole numbers, 0 <= start < stop <= "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.errors import OptionError, shortened
+from structperc.errors import OptionError, did_you_mean, shortened
 
 SCHEMES = ("iob1", "iob2", "iobes")
 IOBES = {"O", "B-", "I-", "E-", "S-"}
@@ -91,7 +91,8 @@ def pairs(given, name, place) -> list[tuple[int, int]]:
 def scheme(labels, name) -> np.ndarray:
     """What a scheme of phrases allows, (L + 1, L + 1) with the boundary last; labels are "O", or a letter, "-" and a type."""
     if name not in SCHEMES:
-        raise OptionError(f"forbidden_transitions={name!r}; expected a list of pairs of labels, or one of {', '.join(map(repr, SCHEMES))}.")
+        raise OptionError(f"forbidden_transitions={name!r}; expected a list of pairs of labels, or one of {', '.join(map(repr, SCHEMES))}."
+                          f"{did_you_mean(name, SCHEMES)}")
     letters = {"iob1": "BI", "iob2": "BI", "iobes": "BIES"}[name]
     parts = []
     for label in labels:

@@ -150,6 +150,7 @@ OTHER_NAMES = {             # names here, and what other libraries, textbooks an
     "average-precision": "map ap",
     "perceptron": "sgd",
     "rbf": "gaussian gauss",
+    "polynomial": "poly",
     "iob2": "bio iob",
     "mean": "average avg",
     "most-frequent": "mode majority",
@@ -208,8 +209,15 @@ def did_you_mean(value, known) -> str:
 def no_attribute(owner, name) -> AttributeError:
     """The error of an attribute that an object does not have, with the one that is meant."""
     public = [known for known in dir(type(owner)) if known[:1] != "_"] if name[:1] != "_" else []
-    hint = did_you_mean(name, public)
+    fitted = f"{name}_"
+    hint = f" Did you mean {fitted!r}?" if public and hasattr(owner, fitted) else did_you_mean(name, public)
     return AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}{hint and '.'}{hint}")
+
+
+def no_name(module, name, known) -> AttributeError:
+    """The error of a name that a module does not have, with the one that is meant."""
+    hint = did_you_mean(name, known) if name[:1] != "_" else ""
+    return AttributeError(f"module {module!r} has no attribute {name!r}{hint and '.'}{hint}")
 
 
 def nearest(value, known) -> str | None:

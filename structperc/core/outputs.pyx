@@ -128,7 +128,7 @@ cdef class Outputs(Component):
         for i, atoms in enumerate(y):
             try:
                 structures.append([int(a) for a in atoms])
-            except (TypeError, ValueError, OverflowError):
+            except (TypeError, ValueError, OverflowError, np.ma.MaskError):
                 raise DataError(f"y[{i}] is {shortened(atoms)}; expected a collection of atom numbers.") from None
         return Structures.ragged(structures)
 

@@ -11,7 +11,7 @@ from structperc.core.errors import NotFittedError, OptionError, PluginError, no_
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import options_alone
 from structperc.engine.builtin import BuiltinParts
-from structperc.engine.calls import checked_calls
+from structperc.engine.calls import CheckedCalls
 from structperc.engine.citations import bibliography
 from structperc.engine.engine_core import EngineCore
 from structperc.engine.fitted_names import FittedNames
@@ -31,8 +31,7 @@ BUILTIN = registry.Plugin("builtin", BuiltinParts(), "structperc")
 REQUIRED = ("structperc_outputs", "structperc_features", "structperc_argmax")
 
 
-@checked_calls
-class Engine(EngineCore, EngineOptions, FittedNames):
+class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
     """Structured prediction with replaceable parts: the class behind all estimators.
 
     An engine trains a linear or kernel model online and predicts the structure with the largest score. Options of the plugins are further
@@ -93,7 +92,10 @@ class Engine(EngineCore, EngineOptions, FittedNames):
     (20, True, 1)
     """
 
-    def __init__(self, problem=None, **plugin_options) -> None:
+    def __init__(self, problem=None, *unnamed, **plugin_options) -> None:
+        if unnamed:
+            raise OptionError(f"Engine got {shortened(unnamed[0])} without a name; write Engine({shortened(problem)}, "
+                              f"NAME={shortened(unnamed[0])}).")
         if problem is None:
             raise PluginError("an engine needs a problem first: Engine('cusum'), for instance; `structperc plugins` lists them all.")
         declared = options_of(type(self))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import warnings
 from collections import defaultdict
 
@@ -32,7 +31,7 @@ from structperc.engine.option import options_of
 from structperc.engine.options import PAPER, changed_options, engine_options, given_parts
 from structperc.engine.presets import leave_out, left_out
 from structperc.engine.trainers import BOUNDED_SUM
-from structperc.engine.writing import replace_file
+from structperc.engine.writing import readable_path, replace_file
 from structperc.version import __version__
 
 FORMAT = "structperc-model"
@@ -67,9 +66,7 @@ def load(cls, path, plugins=(), options=None):
     """
     if hasattr(path, "read"):
         return read(cls, path, "the file", plugins, options)
-    path = os.fsdecode(path)
-    if "\0" in path:
-        raise OptionError(f"the path {path!r} holds a zero character, which no file name can; choose another path.")
+    path = readable_path(path)
     try:
         with open(path, "rb") as file:
             return read(cls, file, repr(path), plugins, options)

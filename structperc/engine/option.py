@@ -333,7 +333,7 @@ def with_option(field, base):
 
 def signature_of(cls):
     """The options, with the parameters of a constructor that passes them to the one that is made of them."""
-    own = list(inspect.signature(cls.__init__).parameters.values())[1:]
+    own = [one for one in inspect.signature(cls.__init__).parameters.values() if one.kind is not one.VAR_POSITIONAL][1:]  # an error
     if hasattr(cls, "__attrs_init__"):
         made = list(inspect.signature(cls.__attrs_init__).parameters.values())[1:]
         own = sorted([*own, *made], key=lambda parameter: parameter.kind)

@@ -252,6 +252,11 @@ def parts_with(option) -> list[str]:
     return options_of_parts().get(option, [])
 
 
+def parts_naming(kind, value) -> list[str]:
+    """The installed parts that declare this loss, update or trainer."""
+    return [plugin.name for plugin in all_loaded() if "structperc_argmax" not in plugin.hooks and value in getattr(plugin, NAMED[kind])]
+
+
 def load(spec) -> Plugin:
     """A plugin from its name, or from the object itself; raises `PluginError` when it cannot be used."""
     if not isinstance(spec, str):
@@ -313,8 +318,11 @@ def check(plugin: Plugin) -> None:
 
 
 def suggested(name) -> str:
-    near = difflib.get_close_matches(name, HOOKS, 1)
-    return f"did you mean {near[0]}?" if near else f"the hooks are {', '.join(HOOKS)}."
+    bare = name.removeprefix("structperc_")
+    if bare in ATTRIBUTES:
+        return f"write {bare} = ... in the plugin, {ATTRIBUTES[bare][1]}."
+    near = difflib.get_close_matches(bare, [hook.removeprefix("structperc_") for hook in HOOKS], 1)
+    return f"did you mean structperc_{near[0]}?" if near else f"the hooks are {', '.join(HOOKS)}."
 
 
 def check_declared(plugin) -> None:
@@ -482,7 +490,7 @@ def unanswered(plugins, hook, context) -> PluginError:
     if kind in NAMED:
         value = getattr(context, kind)
         known = list(dict.fromkeys(name for plugin in plugins for name in getattr(plugin, NAMED[kind])))
-        hint = did_you_mean(value, known)
+        hint = did_you_mean(value, known) or "".join(f" It comes with plugins=[{part!r}]." for part in parts_naming(kind, value))
         return PluginError(f"{kind}={shortened(value)} is unknown to the plugins {names}.{hint} They know {', '.join(known)}.")
     return PluginError(f"no part for {hook}: none of the plugins ({names}) answers it for this context. "
                        f"A problem must answer structperc_outputs, structperc_features and structperc_argmax.")

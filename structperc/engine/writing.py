@@ -12,7 +12,7 @@ import stat
 from contextlib import suppress
 from functools import partial
 
-from structperc.core.errors import OptionError
+from structperc.core.errors import OptionError, shortened
 
 try:
     import fcntl
@@ -40,9 +40,7 @@ def replace_file(path, write) -> None:
     OptionError
         For a path that no system takes.
     """
-    path = os.fsdecode(path)
-    if "\0" in path:
-        raise OptionError(f"the path {path!r} holds a zero character, which no file name can; choose another path.")
+    path = readable_path(path)
     try:
         open_number = descriptor(path)
         if open_number is not None:
@@ -62,6 +60,16 @@ def replace_file(path, write) -> None:
             raise
         raise type(error)(f"the file cannot be written to {path!r}: {error.strerror or error}; choose a path in a writable folder with "
                           f"enough space.") from None
+
+
+def readable_path(path) -> str:
+    """A path as a text that systems accept."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise OptionError(f"the path is {shortened(path)}; expected a text or a pathlib.Path.")
+    path = os.fsdecode(path)
+    if "\0" in path:
+        raise OptionError(f"the path {path!r} holds a zero character, which no file name can; choose another path.")
+    return path
 
 
 def replace_regular(target, known, write) -> None:

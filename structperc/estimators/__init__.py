@@ -27,7 +27,7 @@ __all__ = ["CuSumRank", "IntervalPA", "LabelScorer", "LatentRanker", "LeafFeatur
 
 def __getattr__(name):
     """An estimator of a plugin's package, imported when it is first used."""
-    return lookup.estimator(name)
+    return lookup.estimator(name, __all__)
 
 
 def __dir__():

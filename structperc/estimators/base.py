@@ -29,7 +29,7 @@ from structperc.engine.options import (
     changed_options,
     plugin_defaults,
 )
-from structperc.errors import DataError, OptionError, ReplacedOption, UnusedOption
+from structperc.errors import DataError, OptionError, ReplacedOption, UnusedOption, shortened
 from structperc.estimators import keeping
 from structperc.estimators.parameters import KERNEL_PLUGIN, NotFitted, Parameters
 from structperc.reading import matrices
@@ -141,6 +141,9 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
         """A new engine with these parameters."""
         options = {**self._trained_by(), **changed}
         plugin_options = options.pop("plugin_options") or {}
+        if not isinstance(plugin_options, Mapping):
+            raise OptionError(f"plugin_options={shortened(plugin_options)}; expected a dict from names of options to their values, such as "
+                              f"{{'budget': 100}}.")
         for name in plugin_options:
             if name in options:
                 raise OptionError(f"plugin_options names {name!r}, which is a parameter of {type(self).__name__}; set it there.")

@@ -20,7 +20,7 @@ from structperc.engine.model_file import RULES, join_rules
 from structperc.engine.option import same
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.errors import ModelFormatError, OptionError, StructPercError
-from structperc.estimators.parameters import KERNEL_PLUGIN, is_estimator, offered_if
+from structperc.estimators.parameters import KERNEL_PLUGIN, EstimatorCalls, is_estimator, offered_if
 
 if TYPE_CHECKING:
     from structperc.engine.explanation import Explanation
@@ -65,7 +65,7 @@ def load(path, plugins=(), **options) -> Any:
     return restored(engine, class_noted(note_of(engine))) if NOTE in engine.notes else engine
 
 
-class SavedEstimator:
+class SavedEstimator(EstimatorCalls):
     """An estimator in model files, around an engine: `_trained()` returns it, `_engine()` a new one, and `_keep(engine)` accepts one.
 
     `_held` names options of the engine that parameters of another name become.

@@ -34,7 +34,7 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
 
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES + COLUMNS}
 
-    def fit(self, X, y=None, sample_weight=None, **unknown) -> Self:
+    def fit(self, X, y=None, sample_weight=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -44,19 +44,16 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             How often each row is visited, compared with the others; 0 is as if it were absent. See `weighting`.
-        **unknown
-            Raises OptionError: rows have no groups or lengths.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        self._refuse_unknown("fit", unknown)
         y = self._labels(X, y, named=self.classes is not None)
         return self._train(self._engine(), "fit", X, y, sample_weight=sample_weight)
 
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown) -> Self:
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
 
         Parameters
@@ -66,14 +63,11 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
         """
-        self._refuse_unknown("partial_fit", unknown)
         engine = self._continued(classes)
         y = self._labels(X, y, named=hasattr(engine, "classes_") or engine.classes is not None)
         if "engine_" in vars(self):
@@ -301,7 +295,7 @@ class PRank(ThresholdEstimator):
               'deviations: ten times faster on thousands of rows, and hardly ever wrong. "runs" compares only rankers that are right on '
               "more draws in a row than the one kept: faster still, and worse. It needs `loss_weight=0` and no kernel, and has no use for "
               "`average` and `shuffle`.")
-    def fit(self, X, y=None, sample_weight=None, costs=None, **unknown) -> Self:
+    def fit(self, X, y=None, sample_weight=None, costs=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -313,15 +307,12 @@ class PRank(ThresholdEstimator):
             How often each row is visited, compared with the others; 0 is as if it were absent. With `pocket` it multiplies the costs.
         costs : array-like of shape (n_samples, r), optional
             Cost of predicting each label for each example, instead of `loss`: for `pocket` or `loss_weight`.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        self._refuse_unknown("fit", unknown)
         if costs is None:
             return super().fit(X, y, sample_weight)
         if np.ndim(costs) != 2:
@@ -333,7 +324,7 @@ class PRank(ThresholdEstimator):
         return self._train(self._engine(loss="costs"), "fit", X, y, sample_weight=sample_weight, costs=costs)
 
     @offered_if(lambda self: not self.pocket)
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown) -> Self:
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None) -> Self:
         """Train for one pass over a part of the data, from the current model; not with `pocket`, which compares all rows.
 
         Parameters
@@ -343,14 +334,12 @@ class PRank(ThresholdEstimator):
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
         """
-        return super().partial_fit(X, y, classes, sample_weight, **unknown)
+        return super().partial_fit(X, y, classes, sample_weight)
 
     def _engine(self, **changed):
         return super()._engine(problem="prank", **changed)
@@ -399,7 +388,7 @@ class IntervalPA(ThresholdEstimator):
     unrated: str = option("refuse", "what becomes of rows that miss both ends", choices=("refuse", "skip"),
                           about='"skip": nothing is learned from them, and `score` leaves them out.')
 
-    def fit(self, X, y=None, sample_weight=None, **unknown) -> Self:
+    def fit(self, X, y=None, sample_weight=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -410,15 +399,13 @@ class IntervalPA(ThresholdEstimator):
             Lowest and highest admissible label of each row, or the label.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row is visited, compared with the others; 0 is as if it were absent. See `weighting`.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        return super().fit(X, y, sample_weight, **unknown)
+        return super().fit(X, y, sample_weight)
 
     def score(self, X, y, sample_weight=None) -> float:
         """1 - (mean distance to the interval) / (r - 1), in ranks: higher is better.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from structperc.core.errors import nearest
 from structperc.engine import plugins
+from structperc.engine.calls import CheckedCalls, checked
 from structperc.engine.cards import estimator_card
 from structperc.engine.option import Options, options_of, same
 from structperc.engine.option_values import is_part
@@ -25,6 +26,7 @@ ELSEWHERE = {               # arguments of other libraries' fit, and where the s
     **dict.fromkeys(("eval_set", "validation_data"), " Held-out data go into plugins=[structperc.callbacks.EarlyStopping(X, y)]."),
     **dict.fromkeys(("groups", "lengths", "group", "qid"), " Each row has a label of its own; SequenceTagger, LatentRanker and "
                                                            "StructuredEstimator have groups and lengths."),
+    "costs": " PRank.fit and StructuredEstimator.fit have costs.",
 }
 ENTRIES = "plugin_options"                    # the parameter whose entries can be set one by one
 
@@ -33,7 +35,7 @@ class OfferedIf:
     """A method that an estimator has only with some parameters; else scikit-learn's tools see no such attribute."""
 
     def __init__(self, function, condition) -> None:
-        self.function, self.condition = function, condition
+        self.function, self.condition = checked(function), condition
         functools.update_wrapper(self, function)
 
     def __get__(self, estimator, owner):
@@ -49,7 +51,19 @@ def offered_if(condition):
     return functools.partial(OfferedIf, condition=condition)
 
 
-class Parameters(Options, BaseEstimator):
+class EstimatorCalls(CheckedCalls):
+    """Calls of an estimator's methods: arguments that belong to another method, or to the estimator, are told from misspelt ones."""
+
+    def _place_of(self, name, value, known) -> str:
+        parameters = self.get_params(deep=False)
+        near = "" if name in parameters else did_you_mean(name, known) or ELSEWHERE.get(name, "")
+        parameter = name if name in parameters else nearest(name, parameters)
+        if near or parameter is None:
+            return near
+        return f" It is a parameter of the estimator: {type(self).__name__}({parameter}={shortened(value)})."
+
+
+class Parameters(EstimatorCalls, Options, BaseEstimator):
     """An estimator of scikit-learn whose parameters are the options that the class declares.
 
     `_texts` are the parts of docstrings that estimators share.
@@ -60,8 +74,9 @@ class Parameters(Options, BaseEstimator):
     def __new__(cls, *unnamed, **parameters):
         known = options_of(cls)
         if unnamed and next(iter(cls.__signature__.parameters.values())).kind is inspect.Parameter.KEYWORD_ONLY:
+            name = "problem" if "problem" in known else "NAME"
             raise TypeError(f"{cls.__name__} takes its parameters by name, but got {shortened(unnamed[0])} without one; write "
-                            f"{cls.__name__}(NAME={shortened(unnamed[0])}), of {', '.join(sorted(known))}.")
+                            f"{cls.__name__}({name}={shortened(unnamed[0])}), of {', '.join(sorted(known))}.")
         refuse_unknown(cls, parameters, known)
         return super().__new__(cls)
 
@@ -114,18 +129,6 @@ class Parameters(Options, BaseEstimator):
             apart = f" X is a {type(X).__name__}; of pairs, pass both halves: X, y = zip(*pairs)." if isinstance(X, Iterator) else ""
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.{apart}")
 
-    def _refuse_unknown(self, method, unknown) -> None:
-        """Raises an error for arguments that a method does not have, with their place."""
-        for name, value in unknown.items():
-            arguments = inspect.signature(getattr(type(self), method)).parameters
-            known = [known for known, one in arguments.items() if one.kind is one.POSITIONAL_OR_KEYWORD and known != "self"]
-            owner = type(self).__name__
-            place = did_you_mean(name, known) or ELSEWHERE.get(name)
-            if place is None:
-                parameter = name if name in self.get_params(deep=False) else nearest(name, self.get_params(deep=False))
-                place = f" It is a parameter of the estimator: {owner}({parameter}={shortened(value)})." if parameter else ""
-            raise OptionError(f"{owner}.{method} takes {', '.join(known)}, but got {name!r}.{place}")
-
 
 def refuse_unknown(cls, given, known) -> None:
     """Raises an error for parameters that an estimator does not have, with their place."""
@@ -138,6 +141,9 @@ def refuse_unknown(cls, given, known) -> None:
 def where_it_goes(unknown, known) -> str:
     """The end of a message about unknown parameters: the parameter that is meant, or the options of a plugin that they are."""
     name = next(iter(unknown))
+    entries, _, key = name.partition("__")
+    if entries == ENTRIES and key and ENTRIES in known:
+        return f" Pass {ENTRIES}={shortened({key: unknown[name]}, 200)}; set_params has {name}."
     near = did_you_mean(name, known)
     if near or ENTRIES not in known:
         return near

@@ -9,11 +9,11 @@ import numpy as np
 from structperc import metrics
 from structperc.errors import OptionError
 from structperc.estimators.base import weighted_mean
-from structperc.estimators.parameters import cloned, refuse_class, refuse_unknown
+from structperc.estimators.parameters import EstimatorCalls, cloned, refuse_class, refuse_unknown
 from structperc.estimators.targets import as_column
 
 
-class KnownParameters:
+class KnownParameters(EstimatorCalls):
     """Raises an error for unknown parameters of an estimator's constructor, with the nearest name; use it as the first base class."""
 
     def __new__(cls, *unnamed, **parameters):
@@ -21,7 +21,7 @@ class KnownParameters:
         return super().__new__(cls)
 
 
-class RankScore:
+class RankScore(EstimatorCalls):
     """The score of estimators of ordered labels; wants `predict` and, of a trained one, `classes_`."""
 
     def score(self, X, y, sample_weight=None) -> float:

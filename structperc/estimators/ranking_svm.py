@@ -103,7 +103,7 @@ class RankingSVM(EngineMethods, ListRanker):
         False, "fit goes on from the last solution, also from that of an interrupted fit",
         about='"hinge" needs the same queries and relevances then; C, weights and features may have changed.')
 
-    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
+    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None) -> Self:
         """Trains.
 
         Parameters
@@ -117,8 +117,6 @@ class RankingSVM(EngineMethods, ListRanker):
             How many rows each query has, instead of `groups`.
         sample_weight : array-like of shape (n_queries,), optional
             Scales C; queries are in the order in which they first appear.
-        **unknown
-            Refused by name.
 
         Returns
         -------
@@ -130,9 +128,9 @@ class RankingSVM(EngineMethods, ListRanker):
         DataError
             Also where no query has rows of different relevance.
         """
-        return self._learn("fit", X, y, one_name(groups, qid), lengths, sample_weight, unknown)
+        return self._learn("fit", X, y, one_name(groups, qid), lengths, sample_weight)
 
-    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
+    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None) -> Self:
         """Learns from further queries: of all weights those that are best for them and near the present ones; see Notes.
 
         The first call is `fit`. All documents of a query must come in one call.
@@ -141,19 +139,16 @@ class RankingSVM(EngineMethods, ListRanker):
         ----------
         X, y, groups, qid, lengths, sample_weight
             As in `fit`.
-        **unknown
-            Refused by name.
 
         Returns
         -------
         self
             `objective_`, `gap_` and `n_iter_` are those of this call.
         """
-        return self._learn("partial_fit", X, y, one_name(groups, qid), lengths, sample_weight, unknown)
+        return self._learn("partial_fit", X, y, one_name(groups, qid), lengths, sample_weight)
 
-    def _learn(self, method, X, y, groups, lengths, sample_weight, unknown):
+    def _learn(self, method, X, y, groups, lengths, sample_weight):
         self._check()
-        self._refuse_unknown(method, unknown)
         self._refuse_none(X, y)
         before = vars(self).get("coef_") if method == "partial_fit" else None
         queries = Queries(X, y, groups, lengths, sample_weight)

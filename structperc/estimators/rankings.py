@@ -69,7 +69,7 @@ class LatentRanker(ListRanker, EngineEstimator):
     relevant: float = option(1, "a document of this or a higher relevance is relevant")
     gains: Sequence = option((), "what documents of relevance 0, 1, 2, ... are worth, instead of `relevant`; empty: 1 or 0")
 
-    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
+    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -85,8 +85,6 @@ class LatentRanker(ListRanker, EngineEstimator):
         sample_weight : array-like of shape (n_queries,), optional
             Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2"; queries are in the order in which they first
             appear. 0 is as if the query were absent.
-        **unknown
-            Refused by name.
 
         Returns
         -------
@@ -98,10 +96,9 @@ class LatentRanker(ListRanker, EngineEstimator):
         DataError
             Also where nothing says which rows are a query's.
         """
-        self._refuse_unknown("fit", unknown)
         return self._learn(self._engine(), "fit", X, y, groups, qid, lengths, sample_weight)
 
-    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
+    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None) -> Self:
         """One pass over a part of the queries, continuing from what fit or partial_fit learned; parameters as in `fit`.
 
         All documents of a query must come in one call.
@@ -116,7 +113,6 @@ class LatentRanker(ListRanker, EngineEstimator):
         LatentRanker
             Itself.
         """
-        self._refuse_unknown("partial_fit", unknown)
         engine = vars(self).get("engine_")
         if engine is not None:
             self._refuse_changes()

@@ -92,7 +92,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
                                   about="Tokens are tuples of column strings.")
     columns: Sequence | None = option(None, "names of the columns that the template reads")
 
-    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, **unknown) -> Self:
+    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -111,8 +111,6 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
             What is known of the labels of each sentence: None, or for each of its tokens None or a collection of labels.
         sample_weight : array-like of shape (n_sentences,), optional
             Scales the steps of the perceptron and the C of "pa1" and "pa2". Weight 0 leaves the sentence out.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
@@ -124,12 +122,11 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         DataError
             Naming the sentence and token at fault.
         """
-        self._refuse_unknown("fit", unknown)
         self._refuse_none(X, y)
         refuse_rows_alone(X, lengths, groups)
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight)
 
-    def partial_fit(self, X, y=None, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None, **unknown) -> Self:
+    def partial_fit(self, X, y=None, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
 
         The first call fixes the labels and, unless `n_hashed` is set, the features; later ones ignore features that it lacked.
@@ -143,14 +140,11 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
             names them all.
         allowed, sample_weight
             As in `fit`.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
         """
-        self._refuse_unknown("partial_fit", unknown)
         self._refuse_none(X, y)
         refuse_rows_alone(X, lengths, groups)
         return self._train(self._continued(classes), "partial_fit", X, y, lengths=lengths, groups=groups, allowed=allowed,

@@ -31,7 +31,7 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
     """Examples of any form, and an output for each."""
 
 
-    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown) -> Self:
+    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -48,20 +48,17 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
             Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2". Weight 0 leaves the example out.
         costs : array-like of shape (n_examples, n_labels), optional
             Each example's costs, for loss="costs".
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        self._refuse_unknown("fit", unknown)
         self._refuse_none(X, y)
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight,
                            costs=costs)
 
-    def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown) -> Self:
+    def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned; parameters as in `fit`.
 
         Parameters
@@ -74,7 +71,6 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         Self
             The estimator.
         """
-        self._refuse_unknown("partial_fit", unknown)
         self._refuse_none(X, y)
         engine = vars(self).get("engine_")
         if engine is not None:

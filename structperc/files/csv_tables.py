@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError
+from structperc.core.errors import DataError, OptionError, shortened
 from structperc.extras import require
 from structperc.files.frames import PART_CELLS, FrameFile, is_number
 from structperc.files.opening import can_be_read_again, name_of, opened_text
@@ -88,7 +88,9 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
 @contextmanager
 def opened_csv(path, separator=",", decimal=".", encoding="utf-8"):
     """A `CsvFile`, to be read once."""
-    if len(decimal) != 1 or decimal == separator:
+    if not isinstance(separator, str) or len(separator) != 1 or separator in "\r\n":
+        raise OptionError(f"separator={shortened(separator)}: expected one character between cells; a tab is '\\t'.")
+    if not isinstance(decimal, str) or len(decimal) != 1 or decimal == separator:
         raise OptionError(f"decimal={decimal!r}: expected one character before decimals, another than the separator {separator!r}.")
     try:
         name = codecs.lookup(encoding).name
@@ -109,6 +111,15 @@ class Peeked:
         for line in self.file:
             self.lines.append(line)
             yield line
+
+
+def unix_ends(text) -> str:
+    """Records whose lines end with a line feed, but for those in quotes: pandas fails at spaces behind a carriage return."""
+    if "\r" not in text:
+        return text
+    pieces = text.split('"')
+    pieces[::2] = [piece.replace("\r\n", "\n").replace("\r", "\n") for piece in pieces[::2]]
+    return '"'.join(pieces)
 
 
 class CsvFile(FrameFile):
@@ -183,7 +194,7 @@ class CsvFile(FrameFile):
         pandas = require("pandas", "reading CSV files", "cli")
         kinds = None if numbers is None else {name: float if name in numbers else str for name in columns}
         try:
-            return parse_csv(io.BytesIO(b"\n" + text.encode()), names=self.header, header=None, index_col=False,
+            return parse_csv(io.BytesIO(b"\n" + unix_ends(text).encode()), names=self.header, header=None, index_col=False,
                              usecols=columns if alone else None, sep=self.separator, decimal=self.decimal, dtype=kinds, low_memory=False)
         except pandas.errors.ParserError as error:
             if "out of memory" in str(error):

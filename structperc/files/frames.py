@@ -6,10 +6,11 @@ import csv
 import io
 import re
 import shlex
+from collections.abc import Sequence
 
 import numpy as np
 
-from structperc.core.errors import DataError, did_you_mean
+from structperc.core.errors import DataError, OptionError, did_you_mean, shortened
 from structperc.extras import require
 from structperc.files.parsing import parse_csv
 from structperc.files.tables import GroupRuns, Table
@@ -110,6 +111,8 @@ class FrameFile:
         if target is None:
             return ()
         if not isinstance(target, str):
+            if not isinstance(target, Sequence) or len(target) != 2 or not all(isinstance(name, str) for name in target):
+                raise OptionError(f"target={shortened(target)}: expected the name of a column, or a pair of names.")
             return tuple(target)
         names = next(csv.reader([target], skipinitialspace=True), [])
         if target in self.columns or len(names) < 2:

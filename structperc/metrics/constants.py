@@ -10,7 +10,8 @@ import numpy as np
 from structperc.core.errors import StructPercError
 from structperc.core.labels import plain
 from structperc.core.losses import ExampleCosts
-from structperc.metrics.engines import Judged, by_example, model_of, parts_of
+from structperc.metrics.engines import Judged, by_example, labels_of, model_of, parts_of
+from structperc.metrics.phrases import entries
 from structperc.reading.groups import Groups
 
 __all__ = ["Constant", "best_constant", "best_constant_of"]
@@ -98,10 +99,10 @@ def best_constant_of(model, rows, y) -> Constant | None:
         predicted = np.full(rows.n_examples, answer, dtype=labels.dtype)
     elif labels is not None and not outputs.n_labels:
         gold = by_example(outputs, rows, y)
-        answer = most_frequent(outputs.labels_in(gold))
+        answer = most_frequent(labels_of(outputs, gold))
         if answer not in labels.tolist():
             return None
-        predicted = [[answer] * len(one) for one in gold]
+        predicted = [[answer] * len(entries(one, f"y[{i}]", "the labels of one example")) for i, one in enumerate(gold)]
     else:
         return None
     try:

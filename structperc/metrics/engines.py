@@ -12,6 +12,7 @@ from structperc.core.outputs import Outputs
 from structperc.core.rows import Rows
 from structperc.metrics.intervals import interval_measures
 from structperc.metrics.labels import accuracy, macro_f1, rank_measures
+from structperc.metrics.phrases import entries
 from structperc.metrics.tokens import unseen_labels
 from structperc.reading.groups import Groups
 
@@ -201,7 +202,7 @@ class Judged:
     @classmethod
     def of(cls, model, rows, y, predicted, scored=True):
         outputs, labels, loss = parts_of(model, rows).outputs, model.context.labels, model.context.loss
-        unseen = labels is not None and not outputs.n_labels and unseen_labels(list(outputs.labels_in(y)), labels)
+        unseen = labels is not None and not outputs.n_labels and unseen_labels(labels_of(outputs, y), labels)
         own = None if unseen else losses_of(model, rows, y, predicted)      # says what is wrong with y
         gold = by_example(outputs, rows, y)
         if unseen and not (is_listed(predicted) and len(predicted) == len(gold)):
@@ -227,6 +228,16 @@ class Judged:
         if self.losses is not None:
             values[self.loss] = float(self.losses.mean())
         return values
+
+
+def labels_of(outputs, y) -> list:
+    """The labels that occur in gold outputs, some more than once."""
+    found = list(outputs.labels_in(entries(y, "y", "the right output of each example")))
+    try:
+        set(found)
+    except TypeError:
+        raise DataError("y contains lists or the like as labels; expected numbers, strings or other hashable labels.") from None
+    return found
 
 
 def right_of(model, rows, y, predicted) -> np.ndarray:

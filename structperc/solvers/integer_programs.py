@@ -13,7 +13,7 @@ from scipy.sparse import csc_array, csr_array, hstack, issparse, vstack
 
 from structperc.core.arguments import FINITE, MOST, NUMBERS, choice, flag, float_array, how_many, limit, real_array, seconds
 from structperc.core.errors import DataError, shortened
-from structperc.core.sparse_parts import refuse_damaged, to_csr
+from structperc.core.sparse_parts import float_csr
 from structperc.extras import require
 
 TOLERANCE = 1e-6                # of whole numbers, and of a row relative to 1 + |b|
@@ -568,8 +568,7 @@ def read_rows(A, b, name, side):
     if issparse(A):
         if A.ndim != 2:
             raise DataError(f"{name} has {A.ndim} dimension; expected a matrix.")
-        refuse_damaged(A, name)
-        rows = csr_array(to_csr(A, name))
+        rows = float_csr(A, name)
         rows.data = real_array(rows.data, f"{name}.data", ("n_entries",), FINITE)
     else:
         rows = real_array(np.atleast_2d(float_array(A, name)), name, ("n_rows", "n_variables"), FINITE)

@@ -6,7 +6,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from structperc.core.arguments import float_array, how_many
+from structperc.core.arguments import float_array, how_many, shaped
 from structperc.core.errors import DataError
 from structperc.solvers.projective import projective_tree
 
@@ -65,7 +65,7 @@ def k_best_projective(scores, k, siblings=None, one_root=False):
     >>> heads.tolist(), totals.tolist()
     ([[0, 0], [2, 0], [0, 1]], [17.0, 13.0, 13.0])
     """
-    k, scores = how_many(k), np.array(float_array(scores, "scores"))
+    k, scores = how_many(k), np.array(shaped(float_array(scores, "scores"), "scores", ("n + 1", "n + 1")))
     heads, total = projective_tree(scores, siblings, one_root)
     trees, open_ones, n_seen = [], [(-total, 0, heads, scores, 0)], 1
     while open_ones and len(trees) < k:

@@ -12,9 +12,9 @@ import scipy.sparse
 from libc.math cimport INFINITY
 from structperc.core.arguments import flag
 from structperc.core.errors import DataError
-from structperc.core.sparse_parts import refuse_damaged, to_csr
 from structperc.core.signals import take_interruption
 from structperc.core.signals cimport interrupted
+from structperc.core.sparse_parts import float_csr
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, INTERRUPTED, refusal
 from structperc.core.signatures import ClassSignature
 
@@ -282,11 +282,10 @@ def max_sparse_arborescence(scores, one_root=False):
     """
     if not scipy.sparse.issparse(scores):
         raise DataError(f"scores is a {type(scores).__name__}; expected a scipy.sparse matrix. Pass full matrices to max_arborescence.")
-    refuse_damaged(scores, "scores")
     if scores.ndim != 2 or scores.shape[0] != scores.shape[1] or not scores.shape[0] or scores.dtype.kind not in "fiub":
         raise DataError(f"scores has the shape {scores.shape} and the dtype {scores.dtype}; expected real numbers of shape (n + 1, n + 1) "
                         f"for n words and the root, rows for heads.")
-    table = scipy.sparse.csr_array(to_csr(scores, "scores")).sorted_indices()
+    table = float_csr(scores, "scores").sorted_indices()
     rows = table.tocoo()
     cdef Py_ssize_t n = scores.shape[0] - 1, m
     heads, dependents, values = rows.row, rows.col, np.asarray(rows.data, dtype=float)

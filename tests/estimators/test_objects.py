@@ -227,5 +227,5 @@ def test_lines_wait_and_begin_anew_with_each_training(ranks):
 
 
 def test_rows_have_no_groups():
-    with pytest.raises(OptionError, match="CuSumRank.fit takes X, y, sample_weight, but got 'groups'. Each row has a label of its own"):
+    with pytest.raises(OptionError, match="fit has no argument 'groups'. Each row has a label of its own"):
         CuSumRank().fit([[1.0], [2.0]], [1, 2], groups=[0, 1])
