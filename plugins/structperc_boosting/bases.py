@@ -33,7 +33,7 @@ def read_rows(estimator, X, *y, **checks):
         raise
 
 
-def weighed(estimator, y, sample_weight):
+def example_weights(estimator, y, sample_weight):
     """The sample weights times those of the labels by the estimator's `class_weight`; None where there are none of either kind."""
     if estimator.class_weight is None:
         return sample_weight

@@ -21,7 +21,7 @@ from structperc_boosting.bases import (
     read_ranks,
     read_rows,
     require_parameter,
-    weighed,
+    example_weights,
 )
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, Stump, tally
@@ -102,7 +102,7 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         self
         """
         X, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None)
-        weights = weighed(self, y, weights)
+        weights = example_weights(self, y, weights)
         labels, _, costs = read_ranks(y, self.classes, self.cost, costs, weights)
         kept = slice(None) if weights is None else np.flatnonzero(weights)
         self._stump, _ = SortedColumns(X[kept]).search(np.ascontiguousarray(costs[kept]))

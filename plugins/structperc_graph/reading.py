@@ -4,7 +4,7 @@ import numpy as np
 
 from structperc.components import KeyedReader
 from structperc.errors import DataError, shortened
-from structperc.plugin_tools import taken
+from structperc.plugin_tools import read_array
 from structperc.solvers import grid_edges
 
 
@@ -113,7 +113,7 @@ class GraphReader(KeyedReader):
 
     def restore(self, state):
         super().restore({key: value for key, value in state.items() if key != "columns"})
-        self.columns = tuple(taken(state, "columns", int, (2,)).tolist()) if "columns" in state else None
+        self.columns = tuple(read_array(state, "columns", int, (2,)).tolist()) if "columns" in state else None
 
 
 def as_floats(values, where):

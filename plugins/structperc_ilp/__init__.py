@@ -49,7 +49,7 @@ class Constrained:
         if wrong:
             raise PluginError(f"the set {shortened(y)} of example {x.index} {wrong}.")
 
-    def probe(self):
+    def fingerprint(self):
         """A fingerprint of programs of equal shape; a function of examples cannot be called without one."""
         if not isinstance(self.constraints, ILP):
             return None

@@ -61,7 +61,7 @@ def alike(rows, values):
     numbers = None if dense is None else np.ascontiguousarray(X[:, first:], dtype=dense.dtype)
     found = rows.like(numbers if sparse is None else sparse if numbers is None else Joined(sparse, numbers), rows.offsets, 0, rows.n_rows)
     found.restrict(rows.allowed)
-    found.condition(rows.given)
+    found.condition(rows.first_stage)
     return found
 
 

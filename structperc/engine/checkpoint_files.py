@@ -11,7 +11,7 @@ from contextlib import suppress
 import numpy as np
 
 from structperc.core.errors import DataError, ModelFormatError, OptionError
-from structperc.core.stopping import completed
+from structperc.core.signals import retry_on_interrupt
 from structperc.engine import model_file
 from structperc.engine.hookspecs import hookimpl
 from structperc.engine.option_values import is_part
@@ -165,7 +165,7 @@ def settle(model, arrays) -> None:
     states, interrupts = model_file.states_of(arrays), []
     for name, part in model.parts.items():
         if name not in ("reader", "trainer"):
-            completed(interrupts, part.restore, states[name])
+            retry_on_interrupt(interrupts, part.restore, states[name])
     if interrupts:
         raise interrupts[0]
 

@@ -20,10 +20,10 @@ from structperc.core.column_sums import ColumnSums
 from structperc.core.component import Component, inherits, located, state_of
 from structperc.core.errors import DataError, ModelFormatError, NotFittedError, OptionError, PluginError
 from structperc.core.schedules import Schedule
-from structperc.core.states import SavedState, taken
+from structperc.core.saved_state import SavedState, read_array
 from structperc.engine import archive, scaling
 from structperc.engine import plugins as registry
-from structperc.engine.assembly import adopt, options_alone
+from structperc.engine.assembly import install_model, options_alone
 from structperc.engine.builtin import DIRECT
 from structperc.engine.compatibility import overflow
 from structperc.engine.header import decoded, encoded, field, generator, generator_state, plain, texts
@@ -151,7 +151,7 @@ def described(engine, model) -> tuple[dict, dict]:
             "status": model.status,
             "streaming": model.streaming,
             "weighted": model.weighted,
-            "weighed": list(model.weighed),
+            "weighed": list(model.visit_totals),
             "temperature": float(model.temperature),
         },
     }
@@ -174,7 +174,7 @@ def described(engine, model) -> tuple[dict, dict]:
             raise PluginError(f"{type(part).__name__} has state() without restore(state), so no model with its {', '.join(state)} can be "
                               f"read again; add restore, which takes back what state returns.")
         arrays |= {f"{name}.{key}": np.asarray(value) for key, value in state.items()}
-        answers = part.probe()
+        answers = part.fingerprint()
         if answers is not None:
             arrays[f"probe.{name}"] = answers
     for name, array in arrays.items():
@@ -370,10 +370,10 @@ def restore(engine, header, arrays, shown="the model", random=None):
                                sparse=field(saved, "sparse", bool), objects=field(saved, "objects", bool),
                                feature_names=None if names is None else tuple(names))
         states = states_of(arrays)
-        adopt(engine, context, _restored(saved["labels"], arrays), {kind: states[kind] for kind in KINDS}, training_of(record))
+        install_model(engine, context, _restored(saved["labels"], arrays), {kind: states[kind] for kind in KINDS}, training_of(record))
         if len(states["scaling"]):
             engine.model.scaling = scaling.restored(states["scaling"], n_features)
-            engine.model.scales = taken(states["scaling"], "applied", np.bool_)
+            engine.model.scales = read_array(states["scaling"], "applied", np.bool_)
         for name in ("means", "columns"):       # "means" in files of older versions, of which the first ones have neither
             if len(states[name]):
                 engine.model.column_sums = ColumnSums.restored(states[name], n_features)
@@ -394,9 +394,9 @@ def check_functions(engine, header, arrays, shown):
     if header["format_number"] == 1:            # such files hold no answers
         return
     for name, part in engine.model.parts.items():
-        found = part.probe()
+        found = part.fingerprint()
         if found is not None:
-            saved = taken(arrays, f"probe.{name}", np.float64, found.shape, finite=False)
+            saved = read_array(arrays, f"probe.{name}", np.float64, found.shape, finite=False)
             if not np.allclose(found, saved, rtol=1e-6, atol=1e-9, equal_nan=True):
                 raise PluginError(f"{shown} was trained with {', '.join(header['functions'])}, and what was passed under the same name "
                                   f"answers otherwise; pass the same again.")
@@ -418,11 +418,11 @@ def training_of(record) -> dict:
         raise DataError(f"'mistakes' of the header is {mistakes!r:.60}; expected whole numbers, at least 0.")
     return {"mistakes": mistakes, "loss": NOT_FINITE[loss] if type(loss) is str else float(loss),
             "status": field(record, "status", str, type(None)), "streaming": field(record, "streaming", bool),
-            "weighted": field(record, "weighted", bool), "weighed": weighed_of(record),
+            "weighted": field(record, "weighted", bool), "visit_totals": visit_totals_of(record),
             "temperature": temperature_of(record)}
 
 
-def weighed_of(record) -> tuple:
+def visit_totals_of(record) -> tuple:
     """How many examples were learned from by visits, and the sum of their weights; files of older versions have none."""
     if "weighed" not in record:
         return 0, 0.0

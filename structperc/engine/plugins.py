@@ -162,7 +162,7 @@ class ComponentPlugin:
 
 def _answer(component):
     def answer(context):
-        return component.fresh() if isinstance(component, Component) else component
+        return component.clone() if isinstance(component, Component) else component
 
     return answer
 

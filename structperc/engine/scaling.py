@@ -15,7 +15,7 @@ import numpy as np
 from structperc.core.column_sums import CONSTANT
 from structperc.core.errors import DataError, PluginError, ScaleWarning
 from structperc.core.joined import Joined
-from structperc.core.states import taken
+from structperc.core.saved_state import read_array
 from structperc.reading import matrices
 
 AT_ONCE = 1 << 20           # values whose squares are added up together
@@ -67,7 +67,7 @@ class Scaling:
 
     def with_rows(self, rows, sample_weight=None) -> Scaling:
         """The same of more rows."""
-        X, weights = weighed(rows, sample_weight)
+        X, weights = weighted_rows(rows, sample_weight)
         found, n = self, X.shape[0]
         step = n if rows.dense_part is None else max(1, AT_ONCE // rows.dense_part.shape[1])
         for start in range(0, n, max(1, step)):
@@ -114,8 +114,8 @@ class Scaling:
 
 def restored(state, n_features) -> Scaling:
     """What `Scaling.state` gave."""
-    return Scaling(taken(state, "n_rows", np.float64, low=np.nextafter(0, 1)), taken(state, "mean", np.float64, (n_features,)),
-                   taken(state, "squares", np.float64, (n_features,), low=0), taken(state, "centred", np.bool_))
+    return Scaling(read_array(state, "n_rows", np.float64, low=np.nextafter(0, 1)), read_array(state, "mean", np.float64, (n_features,)),
+                   read_array(state, "squares", np.float64, (n_features,), low=0), read_array(state, "centred", np.bool_))
 
 
 def scaling_of(wanted, parts, rows, sample_weight):
@@ -147,7 +147,7 @@ def scaling_of(wanted, parts, rows, sample_weight):
     return found if found.n_rows else None
 
 
-def weighed(rows, sample_weight):
+def weighted_rows(rows, sample_weight):
     """The rows with a weight, and a weight for each, or None where all are 1."""
     if sample_weight is None:
         return rows.X, None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.errors import StructPercError
-from structperc.core.stopping import map_in_threads
+from structperc.core.signals import map_in_threads
 
 
 def predicted(model, rows, n_threads):

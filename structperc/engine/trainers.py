@@ -9,7 +9,7 @@ import numpy as np
 
 from structperc.core.component import Component
 from structperc.core.errors import OptionError, PluginError
-from structperc.core.states import taken
+from structperc.core.saved_state import read_array
 from structperc.engine.options import n_threads
 
 MCDONALD = """@inproceedings{mcdonald2010distributed,
@@ -168,10 +168,10 @@ class OnlineTrainer(Trainer):
         return found
 
     def restore(self, state):
-        self.epoch = taken(state, "epoch", np.int64, low=0) if "epoch" in state else 0      # files of older versions have none
+        self.epoch = read_array(state, "epoch", np.int64, low=0) if "epoch" in state else 0      # files of older versions have none
         if "lowest" in state:
-            self.lowest = taken(state, "lowest", np.float64, finite=False)
-            self.lowest_epoch = taken(state, "lowest_epoch", np.int64, low=0)
+            self.lowest = read_array(state, "lowest", np.float64, finite=False)
+            self.lowest_epoch = read_array(state, "lowest_epoch", np.int64, low=0)
 
 
 class MixingTrainer(OnlineTrainer):
@@ -242,4 +242,4 @@ class MixingTrainer(OnlineTrainer):
 
     def restore(self, state):
         super().restore(state)
-        self.seed = taken(state, "seed", np.int64, low=0) if "seed" in state else 0
+        self.seed = read_array(state, "seed", np.int64, low=0) if "seed" in state else 0
