@@ -1,4 +1,4 @@
-"""What goes wrong, said in sentences: where, what came, what was expected, what to do.
+"""The errors of structperc, with place, value, expectation and remedy.
 
 `structperc.errors` is the public address of this module.
 """
@@ -42,7 +42,14 @@ class UnusedOption(OptionError):
 
 
 class ReplacedOption(UnusedOption):
-    """An option has no effect because a plugin has replaced the part that would use it."""
+    """An option has no effect because a plugin has replaced the part that would use it.
+
+    Parameters
+    ----------
+    message : str
+    option : str, default ""
+        Name of the option.
+    """
 
 
 class PluginError(StructPercError, TypeError):
@@ -221,7 +228,7 @@ def no_name(module, name, known) -> AttributeError:
 
 
 def nearest(value, known) -> str | None:
-    """The known name that means the same as an unknown one, or is written almost like it, capitals or not; None where there is none."""
+    """The known name that means the same as an unknown one, or is written almost like it, capitals or not. None if there is none."""
     text, names = str(value), {str(name).lower(): str(name) for name in known}
     if text in names.values():
         return None

@@ -30,6 +30,14 @@ class Change:
         As the user has them: numbers, or levels of a category.
     deviations : float
         What the change adds to the distance: standard deviations, 1 for another category.
+
+    Examples
+    --------
+    >>> import structperc
+    >>> from structperc.estimators import PRank
+    >>> model = PRank(random_state=0).fit([[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2])
+    >>> structperc.counterfactual(model, [0.0], 2).changes[0].before
+    0.0
     """
 
     row: int
@@ -127,7 +135,7 @@ class Columns:
         if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < self.n:
             return int(column)
         hint = did_you_mean(column, self.names) if isinstance(column, str) else ""
-        raise OptionError(f"{where} names {column!r}, which is no column of this model; expected one of {shortened(self.names)}, or a "
+        raise OptionError(f"{where} names {column!r}, which is no column of this model. Expected one of {shortened(self.names)}, or a "
                           f"number from 0 to {self.n - 1}.{hint}")
 
     def variables(self, values, only) -> tuple:
@@ -165,9 +173,9 @@ class Columns:
         for value, j in zip(x.tolist(), column.tolist(), strict=True):
             if not self.low[j] <= value <= self.high[j]:
                 raise DataError(f"x has {value:g} in the column {self.names[j]!r}, outside its bounds {self.low[j]:g} and "
-                                f"{self.high[j]:g}; widen them, or name the column in fixed.")
+                                f"{self.high[j]:g}. Widen them, or name the column in fixed.")
             if self.whole[j] and value != np.rint(value):
-                raise DataError(f"x has {value:g} in the column {self.names[j]!r}, which is named in whole; expected a whole number there, "
+                raise DataError(f"x has {value:g} in the column {self.names[j]!r}, which is named in whole. Expected a whole number there, "
                                 f"or leave the column out of whole.")
 
     def changes(self, before, after, length) -> list[Change]:

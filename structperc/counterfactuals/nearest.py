@@ -73,10 +73,10 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     their scores, until a bound excludes the rest. Labels of sentences are searched by branch and bound: one program bounds all outputs that
     share the labels of a window of tokens. A distance is proved if it exceeds its bound by at most 1e-4 of it, or 1e-5.
 
-    Ties are those of `predict`. Where the wanted output loses a tie, it gets a lead that a change of 1e-7 makes, doubled while it loses.
-    With whole numbers the lead is 1e-5, and the bound is that of changes with this lead. Another category adds 1 to the distance.
+    Ties are those of `predict`. If the wanted output loses a tie, it gets a lead that a change of 1e-7 makes, doubled while it loses. With
+    whole numbers the lead is 1e-5, and the bound is that of changes with this lead. Another category adds 1 to the distance.
 
-    Cost: a program with a variable for each value that may change and a row for each rival; n_features * n_rows scores for the slopes.
+    Cost: a program with a variable for each value that may change and a row for each rival. The slopes need n_features * n_rows scores.
     Sources: Wachter, Mittelstadt and Russell 2018; Ustun, Spangher and Liu 2019; least distance: Lawson and Hanson 1974.
 
     Examples
@@ -138,8 +138,8 @@ def engine_of(model) -> Engine:
     """The trained engine of a model that reads x as the user passes it."""
     before, last = unwrapped(model)
     if before is not None:
-        raise OptionError(f"the steps before {type(last).__name__} change the columns, so that their units are not those of the user; use "
-                          f"scale=True of the estimator in their place, or pass the last step and a transformed x.")
+        raise OptionError(f"the steps before {type(last).__name__} change the columns, so their units are not those of the user. Use "
+                          f"scale=True of the estimator instead, or pass the last step and a transformed x.")
     engine = last if isinstance(last, Engine) else getattr(last, "engine_", None)
     if not isinstance(engine, Engine):
         raise NotFittedError(f"counterfactual needs a trained engine or estimator of structperc, but this {type(last).__name__} has no "

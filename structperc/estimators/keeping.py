@@ -145,7 +145,7 @@ class EngineMethods(SavedEstimator):
 
 
 class EngineAnswers(EngineMethods):
-    """Further answers of the engine, for estimators that pass it what `_read(X)` returns."""
+    """Further predictions of the engine, for estimators that pass it the result of `_read(X)`."""
 
     def margins(self, X) -> np.ndarray:
         """By how much the best output of each example leads the second best, shape (n,); 0: a tie, inf: there is no other.
@@ -439,7 +439,7 @@ def class_noted(note) -> type:
     module, _, name = address.partition(":")
     packages = {entry.module.partition(".")[0] for entries in registry.discover().values() for entry in entries}
     if module != HOME and module.partition(".")[0] not in packages:
-        raise ModelFormatError(f"the model was written by {address}, which is of no installed plugin; read it with that class, "
+        raise ModelFormatError(f"the model was written by {address}. No installed plugin has this class; read the file with that class, "
                                f"{name}.load(path), or its engine with Engine.load(path).")
     try:
         found = getattr(importlib.import_module(module), name)
@@ -458,7 +458,7 @@ def note_of(engine):
 def address_noted(note) -> str:
     address = note.get("class") if isinstance(note, dict) else None
     if not isinstance(address, str):
-        raise ModelFormatError("the model tells of no estimator; Engine.load or structperc.estimators.load reads it.")
+        raise ModelFormatError("the model file has no estimator; Engine.load or structperc.estimators.load reads it.")
     return address
 
 

@@ -13,14 +13,14 @@ KINDS = ("between", "unordered", "ordered")
 class PairReader(KeyedReader):
     """Reads examples of pairs to rows whose keys are their two items.
 
-    An example is a block of rows (first item, second item, features); or an array (n, m, d), the features of all pairs; or with
-    `comparison` tables.
+    An example is a block of rows (first item, second item, features), or an array (n, m, d) with the features of all pairs. With
+    `comparison` it is a table or two.
 
     Parameters
     ----------
     comparison : function or None
-        Of the table, or the two tables, as they came; returns an array (n, m, d), or with pairs (k, 2) of row numbers and their
-        features (k, d): the pairs that are worth looking at.
+        A function of the table, or of the two tables. It returns an array (n, m, d), or row numbers (k, 2) with features (k, d) for the
+        pairs that matter.
     kind : {"between", "unordered", "ordered"}, default "between"
         "between" the items of two tables: an example is two tables, and all entries of an array are pairs. Else of the items of one table,
         numbered from 0, and an array is square: "unordered", the entries above its diagonal; "ordered", all but its diagonal.
@@ -59,7 +59,19 @@ class PairReader(KeyedReader):
         return self.read([x])
 
     def compared(self, x, i):
-        """The rows of a table, or of a pair of tables."""
+        """The rows of a table, or of a pair of tables.
+
+        Parameters
+        ----------
+        x : table, or pair of tables
+        i : int
+            Number of the example, for error messages.
+
+        Returns
+        -------
+        float64 array of shape (n_pairs, 2 + n_features)
+            Both items and the features of each pair.
+        """
         if self.kind != "between":
             x = (x,)
         elif not isinstance(x, (list, tuple)) or len(x) != 2:
@@ -71,10 +83,22 @@ class PairReader(KeyedReader):
             pairs, features = (np.asarray(part, dtype=float) for part in comparison)
             return np.column_stack([pairs.reshape(-1, 2), features])
         except (TypeError, ValueError, OverflowError):
-            raise DataError(f"{where} answered {shortened(comparison)}; expected pairs (k, 2) and their features (k, d).") from None
+            raise DataError(f"{where} returned {shortened(comparison)}; expected pairs (k, 2) and their features (k, d).") from None
 
     def all_pairs(self, features, where):
-        """Rows (first item, second item, features) of an array (n, m, d)."""
+        """Rows (first item, second item, features) of an array (n, m, d).
+
+        Parameters
+        ----------
+        features : array of shape (n, m, d)
+        where : str
+            What the array is, for error messages.
+
+        Returns
+        -------
+        float64 array of shape (n_pairs, 2 + d)
+            All pairs; of one list those of different items.
+        """
         sides = "left items, right items" if self.kind == "between" else "items, items"
         try:
             features = np.asarray(features, dtype=float)

@@ -17,6 +17,14 @@ class Report(list):
     ----------
     parts : str
         The parts that were tested, by their authors' names.
+
+    Examples
+    --------
+    >>> import structperc_cusum
+    >>> from structperc.testing import check_problem
+    >>> report = check_problem(structperc_cusum)
+    >>> report[0]
+    ('plugin_is_used', 'passed')
     """
 
     parts = ""
@@ -33,8 +41,8 @@ def check_problem(plugin, *, plugins=(), checks=None, random_state=0, progress=N
     sample(random, n_examples)
         Small examples to check with: (X, offsets), (X, None) or a list of blocks or objects. `random` is a numpy Generator. Problems over
         rows with one label for each example need none. The comparison with brute force enumerates Y(x), so keep examples small.
-    observe(random, answers)
-        What users pass as y if these are the right outputs; needed only if the two differ, as for partial labels.
+    observe(random, outputs)
+        What users pass as y if these are the right outputs. Only needed if the two differ, as for partial labels.
     check_options
         Engine options to check with, such as {"classes": [...]}.
     problem
