@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 import numpy as np
 
 from structperc.core.errors import DataError, OptionError
-from structperc.core.shuffle import shuffled
+from structperc.core.plain_arrays import shuffled
 from structperc.engine.checkpoint_files import Checkpoint
 from structperc.engine.options import generator
 from structperc.engine.presets import give_way

@@ -21,7 +21,7 @@ Examples
 
 from structperc import hookimpl
 from structperc.components import RankOutputs, ThresholdArgmax
-from structperc_boosting.ensemble import StumpFeatures
+from structperc_boosting.stump_search import StumpFeatures
 from structperc_boosting.training import BoostingTrainer
 
 citation = r"""@inproceedings{lin2009combining,

@@ -23,7 +23,7 @@ from structperc.plugin_tools import retry_on_interrupt, refuse_not_finite, take_
 from structperc_kernels import KernelObjects, PrecomputedKernelRows
 from structperc_kernels.kernel_rows cimport LANES, KernelRows
 from structperc_dual_kernel.expansion cimport Expansion, ExplicitPart, ScoreCache, SupportSet, add_rows
-from structperc_dual_kernel.look_ahead cimport LookAhead
+from structperc_dual_kernel.expansion cimport LookAhead
 from structperc_dual_kernel.expansion import MOST, short
 
 COLLINS_DUFFY = """@inproceedings{collins2002new,

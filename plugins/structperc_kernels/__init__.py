@@ -8,9 +8,7 @@ kernel makes its `KernelRows` by `kernel_rows_for`.
 from structperc_kernels.kernel_objects import CallableKernelRows, KernelObjects, PrecomputedKernelRows
 from structperc_kernels.kernel_options import KERNEL_OPTIONS, KERNELS, USED_BY, kernel_rows_for
 from structperc_kernels.kernel_rows import ComparedKernelRows, KernelRows, ListedKernelRows, Queries
-from structperc_kernels.object_kernels import Encoded, ObjectKernel
-from structperc_kernels.strings import SubsequenceKernel
-from structperc_kernels.trees import SubsetTreeKernel
+from structperc_kernels.object_kernels import Encoded, ObjectKernel, SubsequenceKernel, SubsetTreeKernel
 from structperc_kernels.vector_rows import DenseKernelRows, SparseKernelRows, VectorKernelRows
 
 __all__ = [

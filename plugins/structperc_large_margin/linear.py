@@ -2,7 +2,7 @@
 
     P(w) = 1/2 ||w||^2 + min over thresholds b of sum_c cap_c (1 + g_c (w . x_e(c) - b_m(c)))_+
 
-Each hinge is smoothed around its present multiplier (`structperc_large_margin.linear_passes.SmoothHinges`). Newton steps with a line search
+Each hinge is smoothed around its present multiplier (`structperc_large_margin.chain_solver.SmoothHinges`). Newton steps with a line search
 minimise the smooth function of (w, b). Its multipliers become the present ones, and the width shrinks if the gap does not. The optimum is
 exact in the limit for any width (proximal method of multipliers), so C may be large. If there are many examples, an eighth of them is
 solved first, whose solution is near.
@@ -23,7 +23,7 @@ import attrs
 import numpy as np
 
 from structperc.components import Rows
-from structperc_large_margin.linear_passes import (
+from structperc_large_margin.chain_solver import (
     SmoothHinges,
     inner_product,
     products,

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from structperc_large_margin.linear_passes import inner_product, solve_positive, squared_norms, sum_of_rows
+from structperc_large_margin.chain_solver import inner_product, solve_positive, squared_norms, sum_of_rows
 from structperc_large_margin.solutions import MeasuredSolution
 from structperc_large_margin.thresholds import ChainThresholds
 

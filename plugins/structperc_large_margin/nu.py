@@ -21,7 +21,7 @@ import math
 import attrs
 import numpy as np
 
-from structperc_large_margin.linear_passes import inner_product
+from structperc_large_margin.chain_solver import inner_product
 from structperc_large_margin.thresholds import Thresholds, thresholds
 
 MOST_FITS = 60

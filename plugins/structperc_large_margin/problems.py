@@ -7,8 +7,7 @@ import numpy as np
 
 from structperc.errors import DataError
 from structperc.plugin_tools import refuse_not_finite
-from structperc_large_margin.chain_solver import MAX_ITERATIONS, solve
-from structperc_large_margin.kernel_columns import KernelColumns
+from structperc_large_margin.chain_solver import MAX_ITERATIONS, KernelColumns, solve
 from structperc_large_margin.linear import solve_linear
 from structperc_large_margin.minimum_norm import KernelSpace, LinearSpace, maximise_margins
 from structperc_large_margin.solutions import Solution

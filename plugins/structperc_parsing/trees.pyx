@@ -21,7 +21,7 @@ from structperc.plugin_tools import find_labels, is_listed, read_array
 from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
 from structperc.solvers.arborescence_sums cimport arborescence_marginals_c, arborescence_marginals_work
 from structperc.solvers.projective cimport projective_marginals_c, projective_refusal, projective_tree_c, projective_work
-from structperc.solvers.ranked_arborescences import k_best_arborescences
+from structperc.solvers.arborescences import k_best_arborescences
 from structperc.solvers.ranked_projective import k_best_projective
 from structperc_parsing.atoms cimport Layout, count_words, first_label, first_sibling, layout_of
 from structperc_parsing.heads import find_circle, find_crossing, is_labelled, lifted

@@ -7,8 +7,7 @@ import numpy as np
 from structperc.components import PerceptronUpdate, ThresholdFeatures, Trainer
 from structperc.errors import DataError, PluginError
 from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, read_array, refuse_not_finite, substate
-from structperc_prank.pocket import PocketSearch
-from structperc_prank.updates import OriginalUpdate, SingleUpdate
+from structperc_prank.updates import OriginalUpdate, PocketSearch, SingleUpdate
 
 GALLANT = r"""@article{gallant1990perceptron,
   author = {Stephen I. Gallant},

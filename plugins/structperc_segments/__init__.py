@@ -3,10 +3,9 @@
 from structperc import Option, hookimpl
 from structperc.components import NamedReader, RowPart, SumFeatures, TablePart
 from structperc.errors import DataError, OptionError, shortened
-from structperc_segments.atoms import Atoms
 from structperc_segments.outputs import SegmentOutputs
 from structperc_segments.reader import SegmentReader
-from structperc_segments.solver import SegmentArgmax, SegmentLoss, TokenLoss
+from structperc_segments.solver import Atoms, SegmentArgmax, SegmentLoss, TokenLoss
 
 citation = """@inproceedings{sarawagi2004semi,
   author    = {Sarawagi, Sunita and Cohen, William W.},

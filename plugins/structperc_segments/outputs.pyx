@@ -14,7 +14,7 @@ from structperc.metrics import tag_scheme, tags, token_measures
 from structperc.pictures import Choices, Spans, token_texts
 from structperc.plugin_tools import find_labels, is_listed, read_array
 from structperc.solvers.segments cimport Lattice, refusal
-from structperc_segments.atoms cimport OPEN, OPEN_BEGIN, Atoms, Search
+from structperc_segments.solver cimport OPEN, OPEN_BEGIN, Atoms, Search
 from structperc_segments.forms import has_open_parts, is_tagged, segments_of
 from structperc_segments.measures import segment_measures
 

@@ -17,7 +17,7 @@ from structperc.core.labels import plain
 from structperc.core.loop import NotFinite
 from structperc.core.loop cimport Loop, PassResult
 from structperc.core.rows cimport Rows
-from structperc.core.shuffle import shuffled
+from structperc.core.plain_arrays import shuffled
 from structperc.core.structures cimport Structures
 from structperc.engine.assembly import clone_model
 from structperc.engine.model cimport Model, Parts

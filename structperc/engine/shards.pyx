@@ -16,7 +16,7 @@ from structperc.core.component import state_of
 from structperc.core.errors import PluginError
 from structperc.core.loop import NotFinite
 from structperc.core.loop cimport PassResult
-from structperc.core.shuffle import shuffled
+from structperc.core.plain_arrays import shuffled
 from structperc.core.signals import Cancelled, map_in_threads
 from structperc.engine.compatibility import not_finite
 from structperc.engine.weighing import drawn

@@ -13,7 +13,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, OptionError, WeightWarning, did_you_mean, shortened
 from structperc.core.outputs import LabelOutputs
-from structperc.core.shuffle import shuffled
+from structperc.core.plain_arrays import shuffled
 from structperc.engine.option_values import read_class_weight
 from structperc.reading.matrices import sample_weights
 

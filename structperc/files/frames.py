@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from structperc.core.errors import DataError, OptionError, did_you_mean, shortened
+from structperc.core.plain_arrays import rows_of
 from structperc.extras import require
 from structperc.files.parsing import parse_csv
 from structperc.files.tables import GroupRuns, Table
-from structperc.files.transposing import rows_of
 from structperc.reading.column_faults import MISSING_WORDS, ColumnError, fill_of, find_fault, mends_of, one_by_one
 
 PART_CELLS = 1 << 22        # of a part, at most: 32 MiB of numbers

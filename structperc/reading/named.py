@@ -12,9 +12,8 @@ from structperc.core.rows import Rows
 from structperc.core.saved_state import read_array
 from structperc.reading import matrices
 from structperc.reading.readers import Naming, Reader
-from structperc.reading.row_builder import RowBuilder
+from structperc.reading.row_builder import RowBuilder, Vocabulary
 from structperc.reading.tokens import Template, Vectors, encode_tokens
-from structperc.reading.vocabulary import Vocabulary
 
 MOST_HASHED = 2**40
 

@@ -19,7 +19,7 @@ from libc.math cimport INFINITY, exp, log, log1p
 from structperc.core.arguments import flag
 from structperc.core.signals cimport interrupted
 from structperc.solvers.arborescences cimport FOUND, INTERRUPTED, arborescence_work, max_arborescence_c, refusal
-from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence
+from structperc.solvers.arborescences cimport ScoreMatrices, one_sentence
 
 cdef enum:
     LINEAR = 300            # exp(-2 * LINEAR) is still a normal number

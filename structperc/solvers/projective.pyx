@@ -28,7 +28,7 @@ from structperc.core.signals import take_interruption
 from structperc.core.signals cimport interrupted
 from structperc.solvers.arborescences import max_arborescence
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, INTERRUPTED, NO_SCORE
-from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence
+from structperc.solvers.arborescences cimport ScoreMatrices, one_sentence
 from structperc.core.signatures import ClassSignature
 
 cdef enum:

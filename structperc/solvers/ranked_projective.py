@@ -45,7 +45,7 @@ def k_best_projective(scores, k, siblings=None, one_root=False):
 
     See Also
     --------
-    structperc.solvers.ranked_arborescences.k_best_arborescences : trees that may have crossing arcs.
+    structperc.solvers.arborescences.k_best_arborescences : trees that may have crossing arcs.
 
     Notes
     -----
