@@ -59,7 +59,7 @@ def class_weights(wanted, labels, low, high=None, sample_weight=None) -> np.ndar
         return sample_weight
     high = low if high is None else high
     weights = np.ones(len(low)) if sample_weight is None else sample_weight
-    of_labels = balanced(len(labels), low, high, weights) if isinstance(wanted, str) else named(wanted, labels)
+    of_labels = balanced(len(labels), low, high, weights) if isinstance(wanted, str) else from_dict(wanted, labels)
     sums = np.concatenate([[0.0], np.cumsum(of_labels)])
     means = np.where(low == high, of_labels[low - 1], (sums[high] - sums[low - 1]) / (high - low + 1))
     with np.errstate(over="ignore"):
@@ -76,17 +76,17 @@ def balanced(n_labels, low, high, weights):
     return np.divide(totals.sum() / max(occur.sum(), 1), totals, where=occur, out=np.zeros(n_labels))
 
 
-def named(wanted, labels):
+def from_dict(wanted, labels):
     """Weights of labels from a dict."""
-    known = labels.tolist()
-    texts = {str(label): label for label in known}
-    found = dict.fromkeys(known, 1.0)
+    names = labels.tolist()
+    texts = {str(label): label for label in names}
+    weights = dict.fromkeys(names, 1.0)
     for key, weight in wanted.items():
-        label = key if key in found else texts.get(key)
+        label = key if key in weights else texts.get(key)
         if label is None:
-            raise OptionError(f"class_weight names {key!r}, which is none of the labels {shortened(known)}.{did_you_mean(key, texts)}")
-        found[label] = weight
-    return np.array(list(found.values()), dtype=float)
+            raise OptionError(f"class_weight names {key!r}, which is none of the labels {shortened(names)}.{did_you_mean(key, texts)}")
+        weights[label] = weight
+    return np.array(list(weights.values()), dtype=float)
 
 
 def by_class(wanted, model, rows, y, weights):

@@ -525,8 +525,8 @@ def export_predicts_the_same(case):
             examples = X if data.offsets is None else np.split(X, data.offsets[1:-1])
         answers, others = listed(engine.predict(X, offsets=data.offsets)), listed(exported["predict"](examples))
         for i, (one, other) in enumerate(zip(answers, others, strict=True)):
-            require(one == other, f"predict returns {one} for {plain(examples[i])}, but the exported module returns {other}. Raise an error "
-                                  f"for exports, or export what {named(case.parts.argmax)} and {named(case.parts.outputs)} return.")
+            require(one == other, f"predict returns {one} for {plain(examples[i])}, but the exported module returns {other}. Raise an "
+                                  f"error for exports, or export what {named(case.parts.argmax)} and {named(case.parts.outputs)} return.")
     return None
 
 
