@@ -62,7 +62,8 @@ cdef class SegmentOutputs(Outputs):
             if y is None:
                 raise DataError("no labels are known; name them with classes=[...].")
             classes = distinct(self.labels_in(y))
-        self.labels = find_labels(None, classes, ordered=False) if len(classes) > 1 else np.array(classes)
+        few = is_listed(classes) and len(classes) < 2       # one label of segments is enough
+        self.labels = np.array(classes) if few else find_labels(None, classes, ordered=False)
         if len(self.labels) == 0:
             raise DataError("y has no segment, so there is nothing to learn; name the labels with classes=[...].")
         self.names = [OUTSIDE] * bool(self.outside) + self.labels.tolist()

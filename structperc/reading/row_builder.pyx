@@ -76,7 +76,7 @@ cdef class Text:
                 if code < 0x10000:
                     if 0xD800 <= code < 0xE000:
                         raise DataError(f"the text {string!r:.60} contains half of a surrogate pair ({hex(code)}), which no file can "
-                                        f"contain; read it with the right encoding, or replace such characters")
+                                        f"contain. Read it with the right encoding, or replace such characters")
                     to[0] = 0xE0 | code >> 12
                     to += 1
                 else:
@@ -308,8 +308,8 @@ cdef class RowBuilder:
     vocabulary : Vocabulary or None
         Gives each name its column; None: signed hashing.
     n_hashed : int
-        Columns of signed hashing: the hash mod n_hashed, the value times -1 where the highest bit of the hash is set
-        (Weinberger et al. 2009).
+        Columns of signed hashing: the hash mod n_hashed, and the value times -1 if the highest bit of the hash is set (Weinberger et al.
+        2009).
     learning : bool
         Whether unknown names are added to the vocabulary; otherwise they are dropped.
 

@@ -3,8 +3,8 @@
 
 Words are 1..n and 0 is an artificial root. A tree gives every word a head such that all words are reached from the root. The best head of
 each word makes the best tree unless a cycle arises. A cycle becomes a supernode: y[v], the best score into its member v, is subtracted from
-the scores into v, and the supernode's own best entering arc replaces one of the cycle's. The largest of the members' reduced scores is the
-supernode's score, so the word that an arc enters is found by comparison when the supernodes are expanded, the outermost first.
+the scores into v. The supernode's own best entering arc replaces one of the cycle's. The largest of the members' reduced scores is the
+supernode's score. So comparison finds the word that an arc enters, when the supernodes are expanded, the outermost first.
 
 Typical sizes: 10 to 200 words. O(n^2) time; 2 to 6 ns per arc. Memory O(n^2), of which a supernode touches O(n).
 """
@@ -129,7 +129,7 @@ cdef class ScoreMatrices:
 
 
 cdef ScoreMatrices one_sentence(scores):
-    """The scores of one sentence, for solvers that take no lists; several are refused."""
+    """The scores of one sentence, for solvers that accept no lists. Several raise an error."""
     cdef ScoreMatrices sentence = ScoreMatrices(scores)
     if not sentence.single:
         raise DataError(f"{sentence.n_matrices} sentences are given; expected the scores of one.")
@@ -137,7 +137,7 @@ cdef ScoreMatrices one_sentence(scores):
 
 
 def hint(matrix):
-    return " A list stands for many sentences; pass numpy.array(scores) for one." if not isinstance(matrix, np.ndarray) else ""
+    return " A list means many sentences; pass numpy.array(scores) for one." if not isinstance(matrix, np.ndarray) else ""
 
 
 # ---- arborescences ----
@@ -263,7 +263,7 @@ cdef inline double *column_of(const Contraction *c, int v) noexcept nogil:
 
 
 cdef int leave_one_root(Contraction *c) noexcept nogil:
-    """Exchanges root arcs for other arcs until a single root arc is left; each exchange has the least loss (Gabow and Tarjan).
+    """Exchanges root arcs for other arcs until a single root arc is left. Each exchange has the least loss (Gabow and Tarjan).
 
     A cycle that arises becomes a supernode, which the root's arc enters again. Among equals, the last word changes its head.
     """
@@ -527,7 +527,8 @@ cdef class Cells:
         self.heads = np.zeros(self.n + 1, dtype=np.intc)
 
     cdef best(self, tuple kept, forbidden):
-        """(-total, heads) of the best tree whose first words have the heads `kept`, and the next word none of `forbidden`, or None."""
+        """(-total, heads) of the best tree whose first words have the heads `kept`, and the next word none of `forbidden`. None if there is
+        no such tree."""
         cdef Py_ssize_t n = self.n, p = n + 1, m, h, head
         cdef int status
         for m in range(p * p):
@@ -665,7 +666,7 @@ class ArborescenceCertificate(NamedTuple):
         Returns
         -------
         float
-            The largest excess of an arc's score over the prices of the sets it enters, or of a set's price over 0.
+            The largest excess of an arc's score over the prices of the sets it enters. Also of a set's price over 0.
         """
         paid = np.zeros(np.shape(scores))
         for words, price in zip(self.sets, self.prices, strict=True):

@@ -18,7 +18,7 @@ cdef class KeyHeap:
     cdef readonly Py_ssize_t size
     cdef double[::1] key            # of each item
     cdef int[::1] tie               # among equal keys the lowest comes first
-    cdef int[::1] heap, place       # items in the heap; where each stands, or -1
+    cdef int[::1] heap, place       # items in the heap; the place of each, or -1
 
     def __init__(self, Py_ssize_t n):
         self.size = 0
@@ -184,7 +184,7 @@ cdef class PairGraph:
         self.n_reached = 0
 
     cdef bint connects(self, int i, int j, const double[::1] scores, const double[::1] left) noexcept nogil:
-        """Whether positive pairs with something left lead from i to j; the shortest way stands in `before` and `by`."""
+        """Whether positive pairs with something left lead from i to j. The shortest way is in `before` and `by`."""
         cdef Py_ssize_t at = 0, a
         cdef int u, v
         self.forget()
@@ -373,7 +373,7 @@ cdef enum:
 
 
 cdef class Contraction:
-    """Pairs as two half-pairs each, 2e and 2e + 1, in a list for each item; a joined item's list becomes part of the other's."""
+    """Pairs as two half-pairs each, 2e and 2e + 1, in a list for each item. A joined item's list becomes part of the other's."""
 
     cdef double[::1] score
     cdef int[::1] item, following, before           # of half-pairs
@@ -490,7 +490,7 @@ def moved(int[::1] labels, const int[::1] starts, const int[::1] neighbours, con
 
     Notes
     -----
-    At a tie the item goes to the cluster met first among its neighbours, to a new one only where that is better than all.
+    At a tie the item goes to the cluster met first among its neighbours. It goes to a new one only if that is better than all.
     """
     cdef Py_ssize_t n = labels.shape[0], v, i
     cdef Py_ssize_t sweep = 0, n_free = 0, n_met
