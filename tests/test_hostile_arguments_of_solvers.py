@@ -12,7 +12,7 @@ from structperc import metrics, solvers
 from structperc.errors import StructPercError
 from structperc.metrics import Agreement, Comparison, Constant, Measured
 from structperc.solvers import block_steps
-from structperc.solvers.pairs import short_pairs
+from structperc.solvers.block_steps import short_pairs
 from structperc.solvers.pairwise_hinge import PairwiseProblem
 
 INF, NAN = np.inf, np.nan

@@ -5,9 +5,16 @@ function, and for values computed beforehand. `ObjectKernel` is the base of kern
 kernel makes its `KernelRows` by `kernel_rows_for`.
 """
 
-from structperc_kernels.kernel_objects import CallableKernelRows, KernelObjects, PrecomputedKernelRows
 from structperc_kernels.kernel_options import KERNEL_OPTIONS, KERNELS, USED_BY, kernel_rows_for
-from structperc_kernels.kernel_rows import ComparedKernelRows, KernelRows, ListedKernelRows, Queries
+from structperc_kernels.kernel_rows import (
+    CallableKernelRows,
+    ComparedKernelRows,
+    KernelObjects,
+    KernelRows,
+    ListedKernelRows,
+    PrecomputedKernelRows,
+    Queries,
+)
 from structperc_kernels.object_kernels import Encoded, ObjectKernel, SubsequenceKernel, SubsetTreeKernel
 from structperc_kernels.vector_rows import DenseKernelRows, SparseKernelRows, VectorKernelRows
 

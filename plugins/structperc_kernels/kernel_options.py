@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from structperc import Option
 from structperc.errors import OptionError, UnusedOption, did_you_mean, shortened
-from structperc_kernels.kernel_objects import CallableKernelRows, KernelObjects, PrecomputedKernelRows
+from structperc_kernels.kernel_rows import CallableKernelRows, KernelObjects, PrecomputedKernelRows
 from structperc_kernels.object_kernels import ObjectKernel, SubsequenceKernel, SubsetTreeKernel
 from structperc_kernels.vector_rows import KERNELS as VECTOR_KERNELS
 from structperc_kernels.vector_rows import DenseKernelRows, SparseKernelRows

@@ -19,7 +19,7 @@ from structperc.errors import DataError, OptionError, PluginError, UnusedOption,
 from structperc.pictures import ArcChoices, Arcs, token_texts
 from structperc.plugin_tools import find_labels, is_listed, read_array
 from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
-from structperc.solvers.arborescence_sums cimport arborescence_marginals_c, arborescence_marginals_work
+from structperc.solvers.arborescences cimport arborescence_marginals_c, arborescence_marginals_work
 from structperc.solvers.projective cimport projective_marginals_c, projective_refusal, projective_tree_c, projective_work
 from structperc.solvers.arborescences import k_best_arborescences
 from structperc.solvers.ranked_projective import k_best_projective

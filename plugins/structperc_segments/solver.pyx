@@ -218,8 +218,6 @@ cdef class Atoms:
         self.limit(limits)
 
 
-# ---- solver ----
-
 # ---- losses ----
 # Losses of divisions into segments: by tokens, which add up over atoms, or by segments, which the solver adds to those; O(n) each.
 

@@ -12,7 +12,7 @@ from structperc.core.component import adapted, overrides, raise_stored
 from structperc.core.component cimport Component
 from structperc.core.errors import DataError
 from structperc.core.features cimport PADDING, Features, room_for, written_out
-from structperc.core.mixing import add_rows, changed_rows, copy_rows, merged
+from structperc.core.bounds import add_rows, changed_rows, copy_rows, merged
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
 from structperc.core.saved_state import read_array

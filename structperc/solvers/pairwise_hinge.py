@@ -2,7 +2,7 @@
 
     P(w) = 1/2 ||w - w0||^2 + sum over groups of cost * sum over pairs (i, j), level_i > level_j, of max(0, 1 - w . (x_i - x_j))
 
-or the squares of these; w0 is 0 unless a problem names another origin. Losses and gradients of all pairs come from one sorted sweep, `structperc.solvers.pairs.short_pairs`.
+or the squares of these; w0 is 0 unless a problem names another origin. Losses and gradients of all pairs come from one sorted sweep, `structperc.solvers.block_steps.short_pairs`.
 Typical sizes: groups of 10 to 10^5 rows. A pass costs O(n log n) plus the products with X.
 """
 
@@ -13,9 +13,8 @@ import numpy as np
 from structperc.core.arguments import COSTS, FINITE, offset_array, real_array, whole_array
 from structperc.core.errors import DataError
 from structperc.core.sparse_parts import is_sparse, refuse_damaged, to_csr
-from structperc.solvers.block_steps import block_steps, can_sweep, sweep_blocks
+from structperc.solvers.block_steps import block_steps, can_sweep, short_pairs, sweep_blocks
 from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Measurements, certified, too_large
-from structperc.solvers.pairs import short_pairs
 
 
 class PairwiseProblem:
@@ -78,7 +77,7 @@ class PairwiseProblem:
         return scores
 
     def short_pairs(self, scores, margin=1.0):
-        """Counts and sums of short pairs in all groups, as `structperc.solvers.pairs.short_pairs` returns them.
+        """Counts and sums of short pairs in all groups, as `structperc.solvers.block_steps.short_pairs` returns them.
 
         Parameters
         ----------

@@ -11,8 +11,7 @@ from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 from structperc.core.arguments import choice, edge_array, flag, limit, real_array, seconds, whole_array, whole_number
 from structperc.core.errors import DataError
 from structperc.solvers.integer_programs import ILP, RELAXED, OutOfTime
-from structperc.solvers.labelled_forests import Forest, read_tables
-from structperc.solvers.minimum_cuts import CutGraph
+from structperc.solvers.minimum_cuts import CutGraph, Forest, read_tables
 from structperc.solvers.paths import grid_nodes
 
 TOLERANCE = 1e-12               # of attraction, relative to the largest score of a table: what rounding leaves of 0

@@ -571,7 +571,7 @@ def projective_marginals(scores, siblings=None, one_root=False):
 
     See Also
     --------
-    structperc.solvers.arborescence_sums.arborescence_marginals : the same over all trees.
+    structperc.solvers.arborescences.arborescence_marginals : the same over all trees.
 
     References
     ----------

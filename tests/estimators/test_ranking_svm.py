@@ -16,7 +16,7 @@ from structperc.errors import DataError, NotFittedError, OptionError
 from structperc.estimators import RankingSVM
 from structperc.metrics import document_places, ndcg_at_k
 from structperc.solvers import pairwise_hinge
-from structperc.solvers.pairs import short_pairs
+from structperc.solvers.block_steps import short_pairs
 
 pytestmark = pytest.mark.blas
 

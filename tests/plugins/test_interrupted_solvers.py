@@ -12,7 +12,7 @@ from ticking import one_signal, ticking
 
 from structperc import hookimpl
 from structperc.components import Rows
-from structperc.solvers.pairs import short_pairs
+from structperc.solvers.block_steps import short_pairs
 
 LONG = 150_000      # tokens of a sentence whose best labels take several looks for signals, with
 LABELS = 50
