@@ -113,7 +113,7 @@ cdef class Atoms:
         layout.n_blocks = layout.last + n_labels
         blocks = np.arange(layout.n_blocks)
         self.labels = np.where(blocks < n_labels, blocks, outside + (blocks - n_labels) % max(inner, 1)).astype(np.intc)
-        names = ["begins", "is inside"] if places == "iob2" else ["is alone in", "begins", "is inside", "ends"]
+        names = ["begins", "is inside"] if places == "iob2" else ["is all of", "begins", "is inside", "ends"]
         self.places = [names[max(block - outside, 0) // max(inner, 1)] for block in blocks]
         self.begins = (blocks < layout.inside + outside).astype(np.intc)
         self.limit(np.ones(n_labels, dtype=np.intc))
