@@ -16,14 +16,10 @@ from structperc.engine.assembly import ask, options_alone
 from structperc.errors import DataError, OptionError
 from structperc.files import conll as columns
 from structperc.files import csv_tables, svmlight, tables
-from structperc.files.arrow import opened_arrow
 from structperc.files.databases import opened_query
 from structperc.files.frames import in_flags
-from structperc.files.parquet import opened_parquet
 from structperc.reading.column_faults import ColumnError
 
-NAMES = {"csv": "a CSV file", "parquet": "a Parquet file", "arrow": "an Arrow file", DATABASE: "a database"}
-ARROW_FORMATS = {"parquet": opened_parquet, "arrow": opened_arrow}
 PART_ROWS = 1 << 16         # examples of a part, at most; a part is also bounded by bytes
 
 
@@ -46,7 +42,8 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
     if target is None and needs_target:
         with opened_frames(source) as file:
             hint = csv_tables.tokens_hint(file.header)
-            raise OptionError(f"{NAMES[source.format]} needs --target NAME, the column of right labels; {file.name} has "
+            noun = "a database" if source.format == DATABASE else tables.FORMATS[source.format].noun
+            raise OptionError(f"{noun} needs --target NAME, the column of right labels; {file.name} has "
                               f"{', '.join(map(repr, file.header))}.{hint}")
     as_text = reader.text_columns if getattr(reader, "reads_tables", False) else None
     return frame_parts(source, target=target, weight=weight, group=group, features=features, text_labels=text_labels, as_text=as_text,
@@ -61,10 +58,10 @@ def frame_parts(source, **columns):
 
 def opened_frames(source):
     """The file of named columns, under reading."""
-    if source.format in ARROW_FORMATS:
-        return ARROW_FORMATS[source.format](source.path)
     if source.format == DATABASE:
         return opened_query(source.path, source.query)
+    if source.format != "csv":
+        return tables.FORMATS[source.format].open(source.path)
     separator = {None: ",", "tab": "\t"}.get(source.separator, source.separator)
     if len(separator) != 1:
         raise OptionError(f"--separator {separator!r}; expected one character, or tab.")

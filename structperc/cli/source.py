@@ -15,7 +15,7 @@ TABLE_FLAGS = {"group": "--group", "weight": "--weight", **CSV_FLAGS}
 NAMED_COLUMNS = ("target", "group")
 NOTED = (*NAMED_COLUMNS, *CSV_FLAGS)        # what a model keeps of the table that it was trained on
 DATABASE = "database"       # the format of data that --query chooses
-FRAMES = {"csv", "parquet", "arrow", DATABASE}
+FRAMES = {DATABASE, *(name for name, format in tables.FORMATS.items() if format.named)}
 
 
 @attrs.frozen

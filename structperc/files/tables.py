@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from importlib import import_module
 
 import attrs
 import numpy as np
@@ -13,9 +14,43 @@ from structperc.reading.groups import runs
 
 __all__ = ["Table", "guess_format", "marked_rows", "parse_classes", "row_marks", "write_predictions", "write_table"]
 
-SUFFIXES = {".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".parquet": "parquet", ".pq": "parquet",
-            ".arrow": "arrow", ".feather": "arrow"}
-FORMATS = ("csv", "svmlight", "parquet", "arrow")
+
+
+@attrs.frozen
+class Format:
+    """A format of tables.
+
+    Attributes
+    ----------
+    noun : str
+        For messages.
+    endings : tuple of str
+        Of file names.
+    opener : str or None
+        `module:function` in `structperc.files`: opens a path as a `FrameFile`, if the format's columns have names and nothing but a path is
+        needed.
+    named : bool
+        Whether columns have names.
+    """
+
+    noun: str
+    endings: tuple = ()
+    opener: str | None = None
+    named: bool = True
+
+    def open(self, path):
+        """The file at a path, under reading."""
+        module, _, function = self.opener.partition(":")
+        return getattr(import_module(f"structperc.files.{module}"), function)(path)
+
+
+FORMATS = {
+    "csv": Format("a CSV file"),
+    "svmlight": Format("an svmlight file", (".svm", ".svmlight", ".libsvm"), named=False),
+    "parquet": Format("a Parquet file", (".parquet", ".pq"), "parquet:opened_parquet"),
+    "arrow": Format("an Arrow file", (".arrow", ".feather"), "arrow:opened_arrow"),
+}
+SUFFIXES = {ending: name for name, format in FORMATS.items() for ending in format.endings}
 
 
 @attrs.frozen(eq=False, repr=False)

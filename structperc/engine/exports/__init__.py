@@ -19,9 +19,17 @@ from structperc.engine.writing import replace_file
 
 __all__ = ["ENDINGS", "FORMATS", "LinearChain", "LinearLabels", "described", "export", "linear_chain", "linear_labels"]
 
-FORMATS = {"numpy": "numpy_module", "c": "c_source", "js": "javascript", "onnx": "onnx_graph", "onnx-float32": "onnx_float32",
-           "safetensors": "safetensors", "html": "web_page"}
-ENDINGS = {".py": "numpy", ".c": "c", ".js": "js", ".onnx": "onnx", ".safetensors": "safetensors", ".html": "html"}
+# Of each format the module, and the ending of file names that chooses it.
+FORMATS = {
+    "numpy": ("numpy_module", ".py"),
+    "c": ("c_source", ".c"),
+    "js": ("javascript", ".js"),
+    "onnx": ("onnx_graph", ".onnx"),
+    "onnx-float32": ("onnx_float32", None),
+    "safetensors": ("safetensors", ".safetensors"),
+    "html": ("web_page", ".html"),
+}
+ENDINGS = {ending: name for name, (_, ending) in FORMATS.items() if ending}
 
 
 def export(engine, path, to) -> None:
@@ -34,7 +42,7 @@ def export(engine, path, to) -> None:
     if to not in FORMATS:
         raise OptionError(f"to={to!r}; expected {', '.join(map(repr, FORMATS))}.{did_you_mean(to, FORMATS)}")
     model = described(engine)
-    module = f"{type(model).__module__}.{FORMATS[to]}"
+    module = f"{type(model).__module__}.{FORMATS[to][0]}"
     if find_spec(module) is None:
         raise PluginError(f"to={to!r} only shows ranks and classes, and this model of {engine.problem} has other outputs; choose another "
                           f"format.")
