@@ -29,33 +29,85 @@ class Naming:
     n_columns: int = 0
 
 
-class Reader(Component):
-    """Reads matrices, lists of matrices and lists of objects, as `structperc.reading.matrices.read` does; learns nothing.
+@attrs.frozen
+class InputColumns:
+    """The columns of X as users pass it, and what they become.
 
     Attributes
     ----------
     n_keys : int
-        How many of the first columns of X are keys of the rows and no features.
+        Number of first columns that are keys of the rows instead of features.
     key_names : tuple of str
-        What X calls them; empty where X has no names.
-    reads_tables : bool
-        Whether columns of a data frame may hold other things than numbers.
+        Names of these columns; empty if X has no names.
     codes : tuple of ColumnCode or None
-        What each column of the training's table has become; None where X had none, or is taken as it is.
+        What each column of the training table became; None if the features are the columns themselves.
+    texts : tuple of str or None
+        Columns of a file that are read as text; None if the reader needs numbers in all columns.
     """
 
-    n_keys = 0
-    key_names = ()
-    reads_tables = False
-    codes = None
+    n_keys: int = 0
+    key_names: tuple = ()
+    codes: tuple | None = None
+    texts: tuple | None = None
 
-    def n_inputs(self, n_features) -> int:
-        """How many columns X has as users bring it, from the number of features."""
-        return n_features + self.n_keys
+    def count(self, n_features) -> int:
+        """The number of columns of X.
 
-    def input_names(self, feature_names) -> tuple:
-        """Their names, from those of the features."""
-        return (*self.key_names, *feature_names)
+        Parameters
+        ----------
+        n_features : int
+
+        Returns
+        -------
+        int
+        """
+        return n_features + self.n_keys if self.codes is None else len(self.codes)
+
+    def names(self, feature_names) -> tuple:
+        """The names of the columns of X.
+
+        Parameters
+        ----------
+        feature_names : sequence of str
+
+        Returns
+        -------
+        tuple of str
+        """
+        return (*self.key_names, *feature_names) if self.codes is None else tuple(code.name for code in self.codes)
+
+    def places(self):
+        """The code of each column of a table, and the number of its first feature.
+
+        Yields
+        ------
+        code : ColumnCode
+        place : int
+            Negative if the column is a key.
+        """
+        place = -self.n_keys
+        for code in self.codes or ():
+            yield code, place
+            place += len(code.feature_names)
+
+
+class Reader(Component):
+    """Reads matrices, lists of matrices and lists of objects. It learns nothing.
+
+    `read` is `structperc.reading.matrices.read`. A reader whose features are other columns than those of X overrides `input_columns`.
+    """
+
+    _declared_by = dict.fromkeys(("n_keys", "key_names", "codes", "reads_tables", "n_inputs", "input_names"),
+                                "input_columns(), which returns structperc.reading.readers.InputColumns")
+
+    def input_columns(self) -> InputColumns:
+        """The columns of X as users pass it.
+
+        Returns
+        -------
+        InputColumns
+        """
+        return InputColumns()
 
     def learn(self, X, offsets=None) -> Rows:
         """The rows of the first data of a fit; a reader with a vocabulary learns it from them."""
