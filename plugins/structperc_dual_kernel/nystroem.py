@@ -231,7 +231,7 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     (True, True)
     """
     model = engine.model_
-    return model.access.read(taken_over, engine, model, n_components, random_state)
+    return model.lock.read(taken_over, engine, model, n_components, random_state)
 
 
 def taken_over(engine, model, n_components, random_state) -> Engine:
@@ -317,7 +317,7 @@ def written(features, blocks, own, values):
     """
     vector, found = np.zeros(features.n_weights), set()
     place = np.full(len(values), -1)
-    for n_rows in (1,) if features.rows_per_example == 1 else (1, 2):
+    for n_rows in (1,) if features.layout.rows_per_example == 1 else (1, 2):
         blank = example(features, np.zeros((n_rows, len(blocks))))
         for a in range(blank.n_atoms):
             atom = np.arange(blank.n_atoms) == a

@@ -140,8 +140,7 @@ cdef class PythonFeatures(Features):
     def __init__(self, Features target, python):
         self.target = target
         self.n_weight_rows, self.row_width, self.on_demand_rows = target.n_weight_rows, target.row_width, target.on_demand_rows
-        self.fixed_atoms, self.prefetches = target.fixed_atoms, target.prefetches
-        self.explicit_only, self.constrained = target.explicit_only, target.constrained
+        self.fixed_atoms, self.fixed_rows = target.fixed_atoms, target.fixed_rows
         self.n_blocks = 0 if outdated(target, "cell", *DESCRIBED) else target.n_blocks
         self.has_n_atoms, self.has_scores, self.has_add = "n_atoms" in python, "scores" in python, "add" in python
         self.has_project, self.has_norm, self.has_inner, self.has_cell, self.has_gram = (
@@ -317,7 +316,10 @@ cdef class PythonFeatures(Features):
     def explicit_part(self):
         return checked(self.target.explicit_part(), (Features, type(None)), self.target, "explicit_part", "a feature map or None")
 
-    def touched_rows(self, rows):
+    cdef bint constrained(self):
+        return self.target.constrained()
+
+    cdef touched_rows(self, Rows rows):
         return None if self.has_add or self.has_project else self.target.touched_rows(rows)
 
 

@@ -101,9 +101,9 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
             if value is not default and (value is None or len(value)):
                 raise OptionError(f"{name} is for rows of numbers, and alternatives for tokens; leave one of them out.")
         return of_tokens(given, x, wanted, alternatives, clock)
-    if given.parts.outputs.conditional:
-        raise PluginError(f"a counterfactual needs all atoms scored at once; {given.parts.outputs.conditional}.")
-    read = given.parts.reader.read_one(x, given.context.objects, given.parts.features.atoms_per_example is None)
+    if given.second_stage is not None:
+        raise PluginError(f"a counterfactual needs all atoms scored at once; {given.second_stage.remedy}.")
+    read = given.parts.reader.read_one(x, given.context.objects, given.parts.features.layout.atoms_per_example is None)
     if read.n_examples != 1:
         raise DataError(f"counterfactual takes one example, but got {read.n_examples}; pass one of them.")
     if not isinstance(read.X, np.ndarray):
@@ -128,7 +128,7 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     lengths[places] = np.abs(found.z) * variables.cost
     after, values = found.values.reshape(block.values.shape), block.stored(found.values.reshape(block.values.shape))
     changes = columns.changes(block.stored(block.values), values, lengths.reshape(after.shape))
-    x = as_given(x, read, given.parts.reader.n_keys, values, changes)
+    x = as_given(x, read, given.parts.reader.input_columns().n_keys, values, changes)
     return Counterfactual(x, changes, found.distance, found.bound, NEAREST if proved else OPEN, shown,
                           given.parts.outputs.decode(block.predicted(found.values), block.example), str(wanted))
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.core.markup import aligned, block, element, shown, table
+from structperc.core.outputs import is_ordered
 from structperc.metrics.engines import Judged, model_of, same
 from structperc.reading.groups import Groups
 
@@ -153,7 +154,7 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
     (3, 0, 1, 1.0)
     """
     given = [model_of(first, "first"), model_of(second, "second")]
-    refuse_other_labels(*(model.context.labels for model in given), given[0].parts.outputs.ordered and given[1].parts.outputs.ordered)
+    refuse_other_labels(*(model.context.labels for model in given), all(is_ordered(model.parts.outputs) for model in given))
     judged = []
     for model, rows in zip(given, (X, X if X_second is None else X_second), strict=True):
         data = Groups(rows, offsets, lengths, groups)

@@ -14,6 +14,8 @@ import numpy as np
 
 from structperc.core.component import overrides
 from structperc.core.errors import PluginError, StructPercError
+from structperc.core.features import is_constrained
+from structperc.core.outputs import as_structure, decode_many
 from structperc.core.weights import PrimalWeights
 from structperc.engine import answers as inference
 from structperc.engine import plugins as registry
@@ -110,7 +112,7 @@ def features_add_up(case):
 def constraints_hold(case):
     """Weights are moved to the nearest of a convex set that holds 0, after a step those that it touched; and trained ones lie in it."""
     features, name = case.features, named(case.parts.features)
-    if not features.constrained:
+    if not is_constrained(features):
         return None                         # all weights are allowed
     projected, zero = case.projected, np.zeros(features.n_weights)
     require(case.allows(zero), f"{name}.project moves w = 0, where training begins.")
@@ -138,7 +140,7 @@ def agreeing_is_counting_the_same(case):
         structures = case.some_structures(x)
         for gold in case.golds(x):
             if outputs.partial_gold:
-                completed = outputs.as_structure(case.outputs.complete(gold, case.scores(x, case.random.standard_normal), x), x)
+                completed = as_structure(outputs, case.outputs.complete(gold, case.scores(x, case.random.standard_normal), x), x)
                 require(case.outputs.agrees(gold, completed, x),
                         f"{named(outputs)}.complete returned {completed} for the gold output {gold} of example {x.index}, with which "
                         f"{named(outputs)}.agrees says it does not agree.")
@@ -157,9 +159,9 @@ def agreeing_is_counting_the_same(case):
 
 def decoding_is_undone(case):
     """`encode_answers` (of whole gold outputs, `encode`) gives back the structure that `decode` shows; of hidden parts, one shown alike."""
-    outputs, rows = case.parts.outputs, case.rows_of(case.data)
+    outputs, rows, features = case.parts.outputs, case.rows_of(case.data), case.parts.features
     answers = [case.some_structures(x)[-1] for x in case.examples]
-    shown = outputs.decode_many(answers, rows)
+    shown = decode_many(outputs, answers, rows, features)
     try:
         again = outputs.encode_answers(shown, rows)
     except PluginError as error:
@@ -169,7 +171,7 @@ def decoding_is_undone(case):
     for x, y, later in zip(case.examples, answers, again, strict=True):
         same = np.array_equal(case.counts(x, [y]), case.counts(x, [later]))
         if outputs.partial_gold and not same:           # what is hidden may differ
-            same = np.array_equal(listed(shown)[x.index], listed(outputs.decode_many([later], rows, [x.index]))[0])
+            same = np.array_equal(listed(shown)[x.index], listed(decode_many(outputs, [later], rows, features, [x.index]))[0])
         require(same,
                 f"{named(outputs)}.decode shows {y} of example {x.index} as {listed(shown)[x.index]!r}, which is encoded as {later}.")
     return None
@@ -207,7 +209,7 @@ def augmented_argmax_maximises(case):
             losses = np.array([case.loss.value(gold, y, x) for y in structures])
             wanted = counts @ s + scale * losses
             if searches:
-                found = case.parts.outputs.as_structure(argmax.argmax_augmented(s.copy(), x, gold, loss, scale), x)
+                found = as_structure(case.parts.outputs, argmax.argmax_augmented(s.copy(), x, gold, loss, scale), x)
             else:           # its augment is that of a base class whose value it changed
                 found = case.answer(np.asarray(case.loss.augment(gold, s.copy(), scale, x)), x)
             chosen = (counts == case.parts.outputs.count(x, found)).all(axis=1)
