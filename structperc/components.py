@@ -29,6 +29,6 @@ __all__ = [
     "Example", "ExampleCosts", "Features", "HammingLoss", "HingeUpdate", "KeyedReader", "KeyedRows", "LabelOutputs", "LargestArgmax",
     "LatentUpdate", "Loss", "NamedReader", "OnlineTrainer", "Outputs", "PairReader", "PassiveAggressiveUpdate", "PerceptronUpdate",
     "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader", "RestrictedOutputs", "RowFeatures", "RowPart", "Rows", "Schedule",
-    "SquaredLoss", "Structures", "SumFeatures", "TablePart", "TableReader", "ThresholdArgmax", "ThresholdFeatures", "TokenLoss", "Trainer", "Trial", "Update",
-    "VectorFeatures", "VectorOutputs", "Weights", "ZeroOneLoss", "amounts",
+    "SquaredLoss", "Structures", "SumFeatures", "TablePart", "TableReader", "ThresholdArgmax", "ThresholdFeatures", "TokenLoss", "Trainer",
+    "Trial", "Update", "VectorFeatures", "VectorOutputs", "Weights", "ZeroOneLoss", "amounts",
 ]  # fmt: skip

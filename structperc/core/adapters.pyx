@@ -110,9 +110,9 @@ cdef Py_ssize_t whole(answer, component, method, Example x) except -1:
     return n
 
 
-cdef int in_place(answer, given, component, method, Example x) except -1:
+cdef int in_place(answer, array, component, method, Example x) except -1:
     """Raises an error if a method that changes an array in place returned something: its author may have changed a copy."""
-    if answer is not None and answer is not given:
+    if answer is not None and answer is not array:
         raise PluginError(f"{type(component).__name__}.{method} returned {shortened(answer)} for example {x.index}; expected None, since "
                           f"it changes the array that it is given.")
     return 0
@@ -488,10 +488,10 @@ cdef class PythonArgmax(Argmax):
             return self.target.marginals_c(x, s, expected, log_z)
         with gil:
             try:
-                found = marginals_of(self.target, copied(s, x.n_atoms), x)
-                if found is None:
-                    raise no_marginals(self.target, found, x)
-                log_z[0], counts = found
+                marginals = marginals_of(self.target, copied(s, x.n_atoms), x)
+                if marginals is None:
+                    raise no_marginals(self.target, marginals, x)
+                log_z[0], counts = marginals
                 return fill(expected, counts, x, self.target, "marginals")
             except BaseException as error:
                 return failed(self, error, "marginals", x)

@@ -132,7 +132,17 @@ class Reader(Component):
         return self.read([x if matrices.is_block(x) else matrices.as_dense(x)] if several_rows else x)
 
     def feature_name(self, j) -> str | None:
-        """The name that this reader has given to column j, or None."""
+        """The reader's name of column j.
+
+        Parameters
+        ----------
+        j : int
+
+        Returns
+        -------
+        str or None
+            None: the name is that of X.
+        """
         return None
 
     def naming(self) -> Naming | None:

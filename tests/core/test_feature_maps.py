@@ -168,7 +168,7 @@ def test_a_sum_has_the_atoms_of_its_parts_one_after_the_other(names, seed, form,
     wide = max([{"row part": 8, "blocks": 4, "four blocks": 4}.get(name, 0) for name in names])
     parts = [MAPS[name][0](sparse) for name in names]
     if wide and sparse and any(not isinstance(part, TablePart) and part.layout.row_width != wide for part in parts):
-        with pytest.raises(PluginError, match="construct both with feature_major=False"):
+        with pytest.raises(PluginError, match="Construct both with feature_major=False"):
             SumFeatures(*parts)
         return
     total = parts[0]

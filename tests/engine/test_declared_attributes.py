@@ -145,7 +145,8 @@ def test_sizes_are_declared_by_a_call(kind, name, value, sentence):
         started(kind, lambda: type("Mine", (base,), {name: value})(*arguments))
 
 
-@pytest.mark.parametrize(("kind", "name"), [("features", "constrained"), ("features", "n_blocks"), ("outputs", "ordered"), ("reader", "codes")])
+@pytest.mark.parametrize(("kind", "name"), [("features", "constrained"), ("features", "n_blocks"), ("outputs", "ordered"),
+                                            ("reader", "codes")])
 def test_a_constructor_cannot_set_them_either(kind, name):
     base, arguments = {**MADE, "outputs": (Outputs, ())}[kind]
 
