@@ -15,7 +15,7 @@ from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Example, Rows
 from structperc.core.structures cimport Structures
-from structperc.core.outputs import SecondStage
+from structperc.components import SecondStage
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption, shortened
 from structperc.pictures import ArcChoices, Arcs, Display, token_texts
 from structperc.plugin_tools import find_labels, is_listed, read_array
