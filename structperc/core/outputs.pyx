@@ -535,13 +535,13 @@ class SecondStage:
         raise NotImplementedError
 
 
-def checked_structures(Outputs outputs, answer, method, rows):
+def checked_structures(Outputs outputs, result, method, rows):
     """Structures that a method returned: one for each example, and valid codes of labels.
 
     Parameters
     ----------
     outputs : Outputs
-    answer : Structures
+    result : Structures
     method : str
         Name of the method, for the error message.
     rows : Rows
@@ -555,7 +555,7 @@ def checked_structures(Outputs outputs, answer, method, rows):
     PluginError
         If the method returned something else.
     """
-    cdef Structures gold = expected(answer, Structures, outputs, method, "Structures, such as Structures.ragged(lists)")
+    cdef Structures gold = expected(result, Structures, outputs, method, "Structures, such as Structures.ragged(lists)")
     if gold.count() != rows.n_examples:
         raise PluginError(f"{type(outputs).__name__}.{method} made {gold.count()} gold outputs for {rows.n_examples} examples.")
     if outputs.code_width != 1 or outputs.partial_gold:
@@ -569,13 +569,13 @@ def checked_structures(Outputs outputs, answer, method, rows):
     return gold
 
 
-def encoded_answers(Outputs outputs, answers, rows, features):
+def encoded_answers(Outputs outputs, predictions, rows, features):
     """Outputs as `predict` returns them, encoded and checked.
 
     Parameters
     ----------
     outputs : Outputs
-    answers : sequence
+    predictions : sequence
     rows : Rows
     features : Features or None
         None: their structures are not checked.
@@ -584,19 +584,19 @@ def encoded_answers(Outputs outputs, answers, rows, features):
     -------
     Structures
     """
-    structures = checked_structures(outputs, outputs.encode_answers(answers, rows), "encode_answers", rows)
+    structures = checked_structures(outputs, outputs.encode_answers(predictions, rows), "encode_answers", rows)
     if features is not None and not outputs.partial_gold:
         outputs.check_gold(structures, rows, features)
     return structures
 
 
-def as_structure(Outputs outputs, answer, Example x):
+def as_structure(Outputs outputs, result, Example x):
     """Convert the result of a Python solver, an int or a tuple of ints.
 
     Parameters
     ----------
     outputs : Outputs
-    answer : int or sequence of int
+    result : int or sequence of int
     x : Example
 
     Returns
@@ -610,13 +610,13 @@ def as_structure(Outputs outputs, answer, Example x):
     """
     if outputs.code_width == 1:
         try:
-            return index(answer)
+            return index(result)
         except TypeError:
-            raise PluginError(f"{shortened(answer)} for example {x.index} is not a label; expected an int.") from None
+            raise PluginError(f"{shortened(result)} for example {x.index} is not a label; expected an int.") from None
     try:
-        return tuple(map(index, answer.tolist() if isinstance(answer, np.ndarray) else answer))
+        return tuple(map(index, result.tolist() if isinstance(result, np.ndarray) else result))
     except TypeError:
-        raise PluginError(f"{shortened(answer)} for example {x.index} is not a structure; expected a collection of ints.") from None
+        raise PluginError(f"{shortened(result)} for example {x.index} is not a structure; expected a collection of ints.") from None
 
 
 def decode_many(Outputs outputs, structures, Rows rows, features, examples=None):
