@@ -91,6 +91,9 @@ class InputColumns:
             place += len(code.feature_names)
 
 
+FEATURES_ONLY = InputColumns()         # columns that are the features
+
+
 class Reader(Component):
     """Reads matrices, lists of matrices and lists of objects. It learns nothing.
 
@@ -107,7 +110,7 @@ class Reader(Component):
         -------
         InputColumns
         """
-        return InputColumns()
+        return FEATURES_ONLY
 
     def learn(self, X, offsets=None) -> Rows:
         """The rows of the first data of a fit; a reader with a vocabulary learns it from them."""
