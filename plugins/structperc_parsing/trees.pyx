@@ -22,7 +22,7 @@ from structperc.plugin_tools import find_labels, is_listed, read_array
 from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
 from structperc.solvers.arborescence_sums cimport arborescence_marginals_c, arborescence_marginals_work
 from structperc.solvers.projective cimport projective_marginals_c, projective_refusal, projective_tree_c, projective_work
-from structperc.solvers.ranked_arborescences import k_best_arborescences
+from structperc.solvers.arborescences import k_best_arborescences
 from structperc.solvers.ranked_projective import k_best_projective
 from structperc_parsing.atoms cimport Layout, count_words, first_label, first_sibling, layout_of
 from structperc_parsing.heads import find_circle, find_crossing, is_labelled, lifted
@@ -168,7 +168,7 @@ cdef class TreeOutputs(Outputs):
             else:
                 head, label = arc
             number = int(head)
-        except (TypeError, ValueError, OverflowError):
+        except (TypeError, ValueError, OverflowError, np.ma.MaskError):
             entry = "a head" if self.labels is None else "a pair of a head and a label"
             raise DataError(f"y[{i}][{j}] is {shortened(arc)}; expected {entry}, where 0 is the root and words are counted from 1."
                             ) from None
@@ -176,10 +176,11 @@ cdef class TreeOutputs(Outputs):
             raise DataError(f"y[{i}][{j}] has the head {shortened(head)}; expected a whole number from 0 (the root) to {n}.")
         if label is None:
             return number
-        if label not in self.code_of:
+        try:
+            return number * self.n_tags + <Py_ssize_t> self.code_of[label]
+        except (KeyError, TypeError):           # unknown, or a list
             raise DataError(f"y[{i}][{j}] has the label {shortened(label)}, which is none of the {self.n_tags} labels of the training "
-                            f"data. Name all labels with classes=.")
-        return number * self.n_tags + <Py_ssize_t> self.code_of[label]
+                            f"data. Name all labels with classes=.") from None
 
     def admissible(self, gold, rows):
         """The trees to learn from, lifted where they should be and can be."""

@@ -16,7 +16,13 @@ from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested
 from structperc.core.pictures import Display, Ruler
-from structperc.core.probabilities import cumulative_log_probabilities, cumulative_slope, log_softmax, pooled, softmax_slope
+from structperc.core.probabilities import (
+    cumulative_calibration,
+    cumulative_log_probabilities,
+    log_softmax,
+    pooled,
+    softmax_calibration,
+)
 from structperc.core.rows cimport Example, Rows
 from structperc.core.structures cimport Structures, encode_few, structure
 
@@ -120,7 +126,7 @@ cdef class Outputs(Component):
         for i, atoms in enumerate(y):
             try:
                 structures.append([int(a) for a in atoms])
-            except (TypeError, ValueError, OverflowError):
+            except (TypeError, ValueError, OverflowError, np.ma.MaskError):
                 raise DataError(f"y[{i}] is {shortened(atoms)}; expected a collection of atom numbers.") from None
         return Structures.ragged(structures)
 
@@ -779,7 +785,7 @@ cdef class LabelOutputs(Outputs):
     def enumerate(self, Example x):
         return range(1, self.n_labels + 1)
 
-    def log_probabilities(self, scores, b, floor):
+    def log_probabilities(self, scores, b, spread, floor):
         """Log probability of every label: P is proportional to exp(b * score).
 
         Parameters
@@ -788,8 +794,10 @@ cdef class LabelOutputs(Outputs):
             Scores of labels.
         b : float
             1 / temperature. Larger values make probabilities more certain.
+        spread : float
+            As `calibration` returns it; ordered labels use it.
         floor : float in [0, 1)
-            Largest share of probability that may move to labels that would have none.
+            Least spread of examples with labels that would have no probability.
 
         Returns
         -------
@@ -797,23 +805,28 @@ cdef class LabelOutputs(Outputs):
         """
         return log_softmax(b * scores)
 
-    def log_loss_slope(self, scores, right, share):
-        """The derivative of - log P(a right label) of every example by b = 1 / temperature; it rises with b.
+    def calibration(self, scores, right, weights, share):
+        """The numbers by which - log P(a right label) is least.
 
         Parameters
         ----------
         scores : array of shape (n_examples, n_labels)
             Scores of labels.
         right : bool array of shape (n_examples, n_labels)
-            The right labels.
+            The right labels; those of ordered labels are an interval.
+        weights : array of shape (n_examples,)
+            Weights of the examples.
         share : float
             Share of the loss that is the mean of the losses of all labels.
 
         Returns
         -------
-        function of b
+        b : float
+            1 / temperature.
+        spread : float
+            0, but of ordered labels at least 0.
         """
-        return lambda b: softmax_slope(scores, right, share, b)
+        return softmax_calibration(scores, right, weights, share)
 
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return gold[0] == y[0]
@@ -881,13 +894,12 @@ cdef class RankOutputs(LabelOutputs):
         for k in range(self.n_labels - 1):
             s[k] += scale * (costs[k + 1] - costs[k])
 
-    def log_probabilities(self, scores, b, floor):
-        """log P of every label: P(y > k) = sigma(b v_k), v the pooled scores of the atoms "rank > k"; the median is the prediction."""
-        return cumulative_log_probabilities(pooled(np.diff(scores, axis=1)), b, floor)
+    def log_probabilities(self, scores, b, spread, floor):
+        """log P of every label: P(y > k) is logistic in the pooled scores of the atoms "rank > k"; the median is the prediction."""
+        return cumulative_log_probabilities(pooled(np.diff(scores, axis=1)), b, floor, spread)
 
-    def log_loss_slope(self, scores, right, share):
-        v = pooled(np.diff(scores, axis=1))
-        return lambda b: cumulative_slope(v, right, share, b)
+    def calibration(self, scores, right, weights, share):
+        return cumulative_calibration(scores, right, weights, share)
 
     def display(self):
         return RankDisplay(self)

@@ -28,7 +28,7 @@ cdef class Model:
     cdef public dict options
     cdef public list mistakes, online, history
     cdef public tuple visit_totals
-    cdef public double loss, temperature
+    cdef public double loss, temperature, spread
     cdef public bint scales, weighted, streaming
     cdef readonly ReadWriteLock lock
     cdef public ColumnSums column_sums  # of the rows of training; None: not kept

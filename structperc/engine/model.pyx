@@ -145,9 +145,11 @@ cdef class Model:
     options : dict
         The engine's own, as they were when training began.
     mistakes, loss, status, online, history
-        The record of training, as the engine shows it; `history` is a list with a `Visit` for each visit, or None.
+        The record of training, as the engine shows it. `history` is a list with a `Visit` for each visit, or None.
     temperature : float
         Of probabilities: p(y) is proportional to exp(score of y / temperature).
+    spread : float
+        Of probabilities of ordered labels; see `structperc.core.probabilities`.
     scaling : Scaling or None
         Of the columns that training saw.
     scales : bool
@@ -169,7 +171,7 @@ cdef class Model:
 
     def __init__(self, context, parts, loop, options):
         self.context, self.parts, self.loop, self.options = context, parts, loop, options
-        self.mistakes, self.temperature, self.lock = [], 1.0, ReadWriteLock()
+        self.mistakes, self.temperature, self.spread, self.lock = [], 1.0, 0.0, ReadWriteLock()
         self.visit_totals = 0, 0.0
         self.n_features, self.objects = context.n_features, context.objects
         self.by_chunks = (not isinstance(parts.weights, PrimalWeights) or overrides(parts.weights, "batch_scores")
@@ -412,7 +414,7 @@ cdef class Model:
     @reading
     def log_probabilities(self, rows):
         """The logarithm of every label's probability, (n_examples, n_labels); see `Engine.predict_proba`."""
-        return answers.log_probabilities(self.parts, self.label_scores(rows), 1 / self.temperature)
+        return answers.log_probabilities(self.parts, self.label_scores(rows), 1 / self.temperature, self.spread)
 
     # ---- predictions ----
 

@@ -18,7 +18,7 @@ from structperc.core.loop import NotFinite
 from structperc.core.loop cimport Loop, PassResult
 from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Rows
-from structperc.core.shuffle import shuffled
+from structperc.core.plain_arrays import shuffled
 from structperc.core.structures cimport Structures
 from structperc.engine.assembly import clone_model
 from structperc.engine.model cimport Model, Parts
@@ -302,8 +302,8 @@ cdef class TrainingRun:
         ----------
         shards : object with the methods of `structperc.engine.shards.LocalShards`
         bounded : bool
-            Whether a weight moves by the sum of the shards' steps, at most twice the mean of those that moved it. Otherwise it moves by
-            the mean.
+            Whether a weight moves by the sum of the shards' steps, at most twice the mean of those that moved it. Otherwise it moves by the
+            mean.
 
         Returns
         -------

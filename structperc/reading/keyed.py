@@ -19,6 +19,14 @@ class KeyedRows(Rows):
     X, offsets, feature_names
         As of `Rows`.
     keys : float64 array of shape (n_rows, n_keys)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import KeyedRows
+    >>> rows = KeyedRows(np.array([[0.5], [2.0]]), keys=np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> rows.example(1).keys.tolist()
+    [[1.0, 0.0]]
     """
 
     keys = None                 # not the property of Rows
@@ -70,7 +78,7 @@ class KeyedReader(Reader):
         keys = np.asarray(keys.toarray() if rows.sparse else keys, dtype=float)
         if not np.isfinite(keys).all():
             row, column = (int(v) for v in np.argwhere(~np.isfinite(keys))[0])
-            raise DataError(f"row {row} of X has {keys[row, column]} in column {column}, which says what the row is about; expected a "
+            raise DataError(f"row {row} of X has {keys[row, column]} in column {column}, which is the key of the row; expected a "
                             f"finite number.")
         names = rows.feature_names
         if names is not None and self._key_names and names[:k] != self._key_names:

@@ -113,17 +113,52 @@ class Reader(Component):
         return FEATURES_ONLY
 
     def learn(self, X, offsets=None) -> Rows:
-        """The rows of the first data of a fit; a reader with a vocabulary learns it from them."""
+        """The rows of the first data of a fit; a reader with a vocabulary learns it from them.
+
+        Parameters
+        ----------
+        X : object
+            As users pass it.
+        offsets : int array, optional
+            Where each example begins, and the end.
+
+        Returns
+        -------
+        Rows
+        """
         return self.read(X, offsets)
 
     def learn_more(self, X, offsets=None) -> None:
-        """Learns from further data of the first fit too, before anything is trained; a reader with a vocabulary adds their names."""
+        """Learns from further data of the first fit, before training. A reader with a vocabulary adds their names.
+
+        Parameters
+        ----------
+        X : object
+            As users pass it.
+        offsets : int array, optional
+            Where each example begins, and the end.
+        """
         self.read(X, offsets)
 
     read = staticmethod(matrices.read)      # the rows of later data; 0.1 us matter to one-row calls
 
     def read_one(self, x, objects=False, several_rows=False) -> Rows:
-        """One example alone, as users pass it to `explain`: an object, a row, or with several_rows a block of rows."""
+        """One example, as users pass it to `explain`: an object, a row, or with several_rows a block of rows.
+
+        Parameters
+        ----------
+        x : object
+            The example.
+        objects : bool, default False
+            Whether examples are objects.
+        several_rows : bool, default False
+            Whether an example has a block of rows.
+
+        Returns
+        -------
+        Rows
+            With one example.
+        """
         if objects:
             return self.read(x if isinstance(x, list) else [x])
         if matrices.is_row(x):
@@ -149,5 +184,10 @@ class Reader(Component):
         return None
 
     def naming(self) -> Naming | None:
-        """How tokens of text become columns, for exports; None where X has rows of numbers."""
+        """How tokens of text become columns, for exports; None where X has rows of numbers.
+
+        Returns
+        -------
+        Naming or None
+        """
         return None

@@ -1,9 +1,12 @@
+from structperc.core.rows cimport Example
+from structperc.solvers.segments cimport Lattice
+
+
+# ---- atoms ----
 # The atoms of a division into segments, and the best division by their scores.
 #
 # Sizes: 23 tokens, 12 labels, 23 or 45 blocks. A division is encoded as an integer per token: 2 * label + 1 if a segment begins, else
 # 2 * label. Partial gold outputs also have OPEN and OPEN_BEGIN.
-from structperc.core.rows cimport Example
-from structperc.solvers.segments cimport Lattice
 
 cdef enum:
     N_LENGTHS = 12              # lengths that have weights of their own: 1..8, 9..16, 17..32, 33..64, more

@@ -1,7 +1,9 @@
-# Columns of the kernel matrix of the training rows, computed sixteen at a time and kept while there is room.
 from structperc.core.rows cimport Rows
 from structperc_kernels.kernel_rows cimport KernelRows, Queries
 
+
+# ---- kernel columns ----
+# Columns of the kernel matrix of the training rows, computed sixteen at a time and kept while there is room.
 
 # ---- working set ----
 # A few examples whose coordinates are optimised while all others rest.
