@@ -10,7 +10,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
 from structperc.core.markup import aligned, block, element, table
-from structperc.core.outputs import LabelOutputs
+from structperc.core.outputs import is_ordered
 from structperc.engine import Engine
 from structperc.engine.model_file import OBSERVES
 from structperc.engine.options import engine_options
@@ -263,7 +263,7 @@ def check(engine, n_boot, level, scale) -> int:
     if not isinstance(n_boot, (int, np.integer)) or isinstance(n_boot, bool) or n_boot < least:
         raise OptionError(f"n_boot={n_boot!r}; an interval of level {level:g} needs a whole number of refits, at least {least}.")
     parts = engine.parts_
-    if not (isinstance(parts.outputs, LabelOutputs) and parts.outputs.ordered):
+    if not (is_ordered(parts.outputs)):
         raise PluginError(f"effects are those of ordered labels, and {engine.problem!r} predicts other outputs; use 'prank' or "
                           f"'interval-pa'.")
     if parts.weights.vector() is None or np.shape(getattr(engine, "coef_", None)) != (engine.model_.context.n_features,):

@@ -10,6 +10,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, NotFittedError, OptionError
 from structperc.core.labels import plain
+from structperc.core.outputs import is_ordered
 from structperc.engine import Engine
 from structperc.engine.cards import largest, row_name
 from structperc.engine.options import changed_options
@@ -110,7 +111,7 @@ def plot_thresholds(engine, X, y, ax=None):
     last, X = carried(engine, X)
     engine = engine_of(last)
     outputs = engine.parts_.outputs
-    if not outputs.ordered:
+    if not is_ordered(outputs):
         raise DataError(f"{describe(engine)} predicts no ranks, so it has no thresholds to draw; plot_learning_curve draws any engine.")
     atoms = engine.atom_scores(X)
     labels = engine.classes_.tolist()

@@ -94,13 +94,13 @@ class Written:
     """An example written out: every structure, its counts, and scores and slopes by differences, without the module under test."""
 
     def __init__(self, engine, x, spreads=None):
-        self.read = engine.model_.parts.reader.read_one(x, False, engine.model_.parts.features.atoms_per_example is None)
+        self.read = engine.model_.parts.reader.read_one(x, False, engine.model_.parts.features.layout.atoms_per_example is None)
         self.example = engine.model_.example(engine.model_.prepared(self.read), 0)
         outputs = engine.parts_.outputs
         self.structures = list(outputs.enumerate(self.example))
         self.counts = np.array([outputs.count(self.example, y) for y in self.structures])
-        self.names = outputs.atom_names(self.example)
-        self.n_keys = engine.model_.parts.reader.n_keys
+        self.names = outputs.display().atom_names(self.example)
+        self.n_keys = engine.model_.parts.reader.input_columns().n_keys
         self.engine, self.x = engine, np.array(x, dtype=float)
         self.at_x = self.scores(self.x)
         self.places = [place for place in np.ndindex(self.x.shape) if place[-1] >= self.n_keys]

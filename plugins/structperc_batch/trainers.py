@@ -7,7 +7,7 @@ import numpy as np
 
 from structperc.components import Trainer
 from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, YU_JOACHIMS, check_search, read_array, substate
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, YU_JOACHIMS, check_search, is_constrained, read_array, substate
 from structperc.solvers.certificates import Certificate, Measurements
 from structperc_batch.dual_blocks import BlockFrankWolfe
 from structperc_batch.passes import Passes
@@ -48,7 +48,7 @@ class FrankWolfeTrainer(Trainer):
         if not parts.argmax.exact:
             raise PluginError(f"{type(parts.argmax).__name__} declares itself approximate, and batch training needs the exact maximum of "
                               f"score + loss: without it no duality gap is certain. Train online.")
-        if parts.features.constrained:
+        if is_constrained(parts.features):
             raise PluginError(f"{type(parts.features).__name__} allows only some weights, but the dual of batch training knows no such "
                               f"constraints. Train online.")
         check_search(parts, "batch training")

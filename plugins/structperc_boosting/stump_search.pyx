@@ -243,11 +243,9 @@ cdef class StumpFeatures(Features):
     cdef double[::1] directions
     cdef double[:, ::1] thresholds
 
-    rows_per_example = 1
-
     def __init__(self, Py_ssize_t n_ranks, Py_ssize_t n_features, Py_ssize_t n_stumps):
         self.n_ranks, self.n_features = n_ranks, n_features
-        self.shape(n_stumps, atoms_per_example=n_ranks - 1)
+        self.shape(n_stumps, atoms_per_example=n_ranks - 1, rows_per_example=1)
         self.columns, self.directions = np.zeros(n_stumps, dtype=np.intc), np.ones(n_stumps)
         self.thresholds = np.full((n_stumps, n_ranks - 1), np.inf)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.components import Trainer
 from structperc.errors import PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, read_array, refuse_not_finite, substate
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, is_ordered, read_array, refuse_not_finite, substate
 from structperc_boosting.costs import check_v_shape
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, constant_stump
@@ -47,7 +47,7 @@ class BoostingTrainer(Trainer):
     def check(self, context, parts):
         if not hasattr(parts.features, "join"):
             raise PluginError(f"boosting finds stumps, but {type(parts.features).__name__} was named as the feature map; leave that out.")
-        if parts.outputs.partial_gold or not parts.outputs.ordered:
+        if parts.outputs.partial_gold or not is_ordered(parts.outputs):
             raise PluginError(f"boosting learns from ranks, but {type(parts.outputs).__name__} was named as the outputs; leave that out.")
 
     def train(self, run):

@@ -7,6 +7,7 @@ import numpy as np
 from structperc.components import Loss, Outputs
 from structperc.errors import DataError, PluginError, shortened
 from structperc.metrics import cluster_measures
+from structperc.pictures import Display
 from structperc.plugin_tools import is_listed
 from structperc.solvers.clusters import connected
 from structperc.solvers.latent_trees import max_latent_trees
@@ -35,6 +36,13 @@ def inside(labels, x):
     """The pairs of an example whose items have the same label."""
     first, second = ends(x)
     return np.flatnonzero(labels[first] == labels[second])
+
+
+class PairDisplay(Display):
+    """Pairs by their two items."""
+
+    def atom_names(self, x):
+        return [named(a, x) for a in range(x.n_rows)]
 
 
 class Clusterings(Outputs):
@@ -71,8 +79,8 @@ class Clusterings(Outputs):
         n = n_items(x)
         return {tuple(inside(labels, x).tolist()): None for labels in partitions(n)} if n <= MOST_LISTED else None
 
-    def atom_names(self, x):
-        return [named(a, x) for a in range(x.n_rows)]
+    def display(self):
+        return PairDisplay(self)
 
     def measures(self, y_true, y_pred):
         """Those of all examples' clusters as one clustering."""
@@ -97,15 +105,16 @@ class LatentTrees(Clusterings):
         super().__init__(shown)
         self.partial_gold = True
 
-    def check_gold(self, gold, rows, features):
+    def admissible(self, gold, rows):
         for i in range(rows.n_examples):
             x = rows.example(i)
-            x.n_atoms = features.n_atoms(x)
+            x.n_atoms = x.n_rows
             try:
                 Clusterings.check_structure(self, x, gold[i])
                 self.complete(gold[i], np.zeros(x.n_atoms), x)
             except (DataError, PluginError) as error:
                 raise DataError(f"y[{i}] cannot be used: {error}") from None
+        return gold
 
     def check_structure(self, x, y):
         Outputs.check_structure(self, x, y)

@@ -34,7 +34,7 @@ class CuSumFeatures(BlockFeatures):
     absent = {"thresholds_": "each rank has a direction of its own; PRank and IntervalPA cut one direction by thresholds_"}
 
     def explicit_part(self):
-        return Intercepts(self.n_blocks, "intercept_") if self.intercept else None
+        return Intercepts(self.layout.n_blocks, "intercept_") if self.intercept else None
 
     def attributes(self, weights):
         return {name: lambda show=show: with_zero_row(show()) for name, show in super().attributes(weights).items()}

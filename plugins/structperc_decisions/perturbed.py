@@ -3,7 +3,7 @@
 import numpy as np
 
 from structperc.components import Schedule, Update
-from structperc.plugin_tools import read_array
+from structperc.plugin_tools import as_structure, read_array
 
 BERTHET = """@inproceedings{berthet2020learning,
   author = {Quentin Berthet and Mathieu Blondel and Olivier Teboul and Marco Cuturi and Jean-Philippe Vert and Francis Bach},
@@ -47,7 +47,7 @@ class PerturbedUpdate(Update):
         noise = random.normal(scale=self.sigma, size=(self.samples, len(scores)))
         counts = np.zeros(len(scores))
         for perturbed in scores + noise:
-            counts += self.outputs.count(x, self.outputs.as_structure(self.argmax.argmax(perturbed, x), x))
+            counts += self.outputs.count(x, as_structure(self.outputs, self.argmax.argmax(perturbed, x), x))
         eta = self.step_size.at(trial.n_visited + 1) * trial.weight
         return eta * (self.outputs.count(x, trial.gold) - counts / self.samples)
 

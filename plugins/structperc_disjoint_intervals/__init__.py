@@ -5,7 +5,15 @@ import numpy as np
 from structperc import hookimpl
 from structperc.components import Argmax, KeyedReader, Outputs, RowFeatures
 from structperc.errors import DataError, PluginError, shortened
+from structperc.pictures import Display
 from structperc.solvers.intervals import best_intervals, interval_marginals, k_best_intervals
+
+
+class IntervalDisplay(Display):
+    """Intervals by their ends."""
+
+    def atom_names(self, x):
+        return [f"{start:g} to {stop:g}" for start, stop in x.keys]
 
 
 class Choices(Outputs):
@@ -35,8 +43,8 @@ class Choices(Outputs):
 
         return continued(0, ())
 
-    def atom_names(self, x):
-        return [f"{start:g} to {stop:g}" for start, stop in x.keys]
+    def display(self):
+        return IntervalDisplay(self)
 
 
 class BestChoice(Argmax):

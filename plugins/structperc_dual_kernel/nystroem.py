@@ -319,7 +319,7 @@ def written(features, blocks, own, values):
     """
     vector, blocks_written = np.zeros(features.n_weights), set()
     place = np.full(len(values), -1)
-    for n_rows in (1,) if features.rows_per_example == 1 else (1, 2):
+    for n_rows in (1,) if features.layout.rows_per_example == 1 else (1, 2):
         blank = example(features, np.zeros((n_rows, len(blocks))))
         for a in range(blank.n_atoms):
             atom = np.arange(blank.n_atoms) == a

@@ -9,7 +9,7 @@ import numpy as np
 
 from structperc.components import AbsoluteLoss, Trainer
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, STALLED, read_array, retry_on_interrupt
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, STALLED, is_ordered, read_array, retry_on_interrupt
 from structperc_large_margin.forms import Form
 from structperc_large_margin.nu import solve_nu
 from structperc_large_margin.passes import Found, Passes, Primal
@@ -75,7 +75,7 @@ class LargeMarginTrainer(Trainer):
         self.optimum, self.mu, self.C, self.rho, self.n_visited = None, None, float(context.C), 1.0, 0    # of the training that ended last
 
     def check(self, context, parts):
-        if parts.outputs.partial_gold or not parts.outputs.ordered:
+        if parts.outputs.partial_gold or not is_ordered(parts.outputs):
             raise PluginError(f"trainer='svor' learns from one rank per example, but {type(parts.outputs).__name__} has other outputs; "
                               f"use it with the problem 'prank'.")
         if getattr(parts.features, "n_thresholds", None) is None:

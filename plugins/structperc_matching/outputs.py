@@ -4,7 +4,15 @@ import numpy as np
 
 from structperc.components import Loss, Outputs
 from structperc.errors import DataError, PluginError, shortened
+from structperc.pictures import Display
 from structperc.plugin_tools import is_listed
+
+
+class PairDisplay(Display):
+    """Pairs by their two items."""
+
+    def atom_names(self, x):
+        return [f"{left:g} with {right:g}" for left, right in x.keys]
 
 
 class Matchings(Outputs):
@@ -58,8 +66,8 @@ class Matchings(Outputs):
 
         return extended(0, frozenset(), ())
 
-    def atom_names(self, x):
-        return [f"{left:g} with {right:g}" for left, right in x.keys]
+    def display(self):
+        return PairDisplay(self)
 
 
 def is_of_pairs(y) -> bool:

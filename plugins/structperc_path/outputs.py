@@ -4,6 +4,14 @@ import numpy as np
 
 from structperc.components import Outputs
 from structperc.errors import PluginError, shortened
+from structperc.pictures import Display
+
+
+class EdgeDisplay(Display):
+    """Edges by their ends."""
+
+    def atom_names(self, x):
+        return [f"{tail:g} to {head:g}" for tail, head in x.keys[:, :2]]
 
 
 class Paths(Outputs):
@@ -54,8 +62,8 @@ class Paths(Outputs):
 
         return continued(start, (), {start})
 
-    def atom_names(self, x):
-        return [f"{tail:g} to {head:g}" for tail, head in x.keys[:, :2]]
+    def display(self):
+        return EdgeDisplay(self)
 
 
 __all__ = ["Paths"]

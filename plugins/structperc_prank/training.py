@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.components import PerceptronUpdate, ThresholdFeatures, Trainer
 from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, read_array, refuse_not_finite, substate
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, is_ordered, read_array, refuse_not_finite, substate
 from structperc_prank.updates import OriginalUpdate, PocketSearch, SingleUpdate
 
 GALLANT = r"""@article{gallant1990perceptron,
@@ -68,7 +68,7 @@ class PocketTrainer(Trainer):
         for part, kinds in ((parts.features, ThresholdFeatures), (parts.update, (PerceptronUpdate, OriginalUpdate, SingleUpdate))):
             if not isinstance(part, kinds):
                 raise PluginError(f"the pocket algorithm makes PRank's own steps, but {type(part).__name__} was named; leave that out.")
-        if parts.outputs.partial_gold or not parts.outputs.ordered:
+        if parts.outputs.partial_gold or not is_ordered(parts.outputs):
             raise PluginError(f"the pocket algorithm learns from ranks, but {type(parts.outputs).__name__} was named as the outputs; leave "
                               f"that out.")
 

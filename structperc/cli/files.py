@@ -12,6 +12,7 @@ import numpy as np
 from structperc.cli import column_files
 from structperc.cli.settings import flags_of
 from structperc.cli.source import DATABASE, Source
+from structperc.core.outputs import is_ordered
 from structperc.engine.assembly import ask, options_alone
 from structperc.errors import DataError, OptionError
 from structperc.files import conll as columns
@@ -45,7 +46,7 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
             noun = "a database" if source.format == DATABASE else tables.FORMATS[source.format].noun
             raise OptionError(f"{noun} needs --target NAME, the column of right labels; {file.name} has "
                               f"{', '.join(map(repr, file.header))}.{hint}")
-    as_text = reader.text_columns if getattr(reader, "reads_tables", False) else None
+    as_text = None if reader is None else reader.input_columns().texts
     return frame_parts(source, target=target, weight=weight, group=group, features=features, text_labels=text_labels, as_text=as_text,
                        keep=keep)
 
@@ -88,7 +89,7 @@ def parts_for(engine, arguments, needs_target=True, rows=None, keep=()):
     if of_columns:
         yield from column_files.parts_for(engine, source, needs_target)
         return
-    if source.group is not None and engine.parts_.features.atoms_per_example is not None:
+    if source.group is not None and engine.parts_.features.layout.atoms_per_example is not None:
         raise OptionError(f"--group makes examples of many rows, but the model of {engine.problem} predicts single rows; leave it out.")
     names, labels = getattr(engine, "feature_names_in_", None), getattr(engine, "classes_", None)
     with closing(parts(source, needs_target=needs_target, features=None if names is None else list(names),
@@ -107,7 +108,7 @@ def read_for(engine, arguments, **options):
 
 def refuse_intervals(table, outputs, problem) -> None:
     """Only outputs of which part may be known, in an order, are learned from intervals."""
-    if getattr(table.y, "ndim", 1) == 2 and not (outputs.partial_gold and outputs.ordered):
+    if getattr(table.y, "ndim", 1) == 2 and not (outputs.partial_gold and is_ordered(outputs)):
         raise OptionError(f"--target names two columns, the ends of intervals of ranks, but {problem} needs single labels. Name one "
                           f"column, or fit a problem for intervals, such as interval-pa.")
 

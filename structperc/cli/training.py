@@ -25,6 +25,7 @@ from structperc.cli.files import (
 from structperc.cli.settings import read_settings
 from structperc.cli.source import Source
 from structperc.cli.terminal import say, say_json, with_flags
+from structperc.core.outputs import is_ordered
 from structperc.engine.trainers import INTERRUPTED
 from structperc.engine.unused_options import uses
 from structperc.errors import DataError, OptionError, StructPercError
@@ -127,7 +128,7 @@ def summary(engine, arguments, facts) -> list[str]:
     labels = getattr(engine, "classes_", None)
     lines = data_facts(engine, arguments, facts)
     if labels is not None:
-        lines["labels"] = shorten(labels, " < " if is_ordered(engine) else ", ")
+        lines["labels"] = shorten(labels, " < " if is_ordered(engine.parts_.outputs) else ", ")
     if hasattr(engine, "n_support_"):
         lines["support"] = f"{engine.n_support_} rows, of which the weights are a sum"
     kind = "sentences" if facts.columns is None else "examples"
@@ -191,8 +192,9 @@ def next_steps(engine, arguments, facts) -> list[str]:
         flags |= {"--columns": arguments.columns, "--target": arguments.target}
     same = "".join(f" {flag}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}" for flag, value in flags.items() if value)
     picture = shlex.quote(str(Path(arguments.model).with_suffix(".png")))
+    on_data = f" --data {data}{same}" if is_ordered(engine.parts_.outputs) and not arguments.dask else ""
     steps = [f"structperc evaluate {model} OTHER_DATA{same}",
-             f"structperc plot {model}{f' --data {data}{same}' if is_ordered(engine) and not arguments.dask else ''} --output {picture}"]
+             f"structperc plot {model}{on_data} --output {picture}"]
     if engine.parts_.weights.vector() is not None:
         steps.append(f"structperc explain {model} OTHER_DATA{same} --row 1")
     try:
@@ -228,15 +230,11 @@ def acts(parts, name) -> bool:
 
 def scales(engine) -> bool:
     """Whether training on scaled columns may make a difference: of stumps it makes none."""
-    return engine.parts_.features.n_blocks > 0
+    return engine.parts_.features.layout.n_blocks > 0
 
 
 def counted(n, noun) -> str:
     return f"{n} {noun}{'s' * (n != 1)}"
-
-
-def is_ordered(engine) -> bool:
-    return engine.parts_.outputs.ordered
 
 
 def shorten(values, separator=", ") -> str:

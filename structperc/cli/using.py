@@ -16,6 +16,7 @@ from structperc.cli.column_files import Tokens, filled_places, reads_columns
 from structperc.cli.files import PART_ROWS, answers, check_writable, counted_in, exact_rows, parts_for, read_for
 from structperc.cli.terminal import Shown, say, say_json, say_table
 from structperc.core.markup import aligned, shown
+from structperc.core.outputs import is_ordered
 from structperc.engine.writing import replace_file
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
@@ -187,7 +188,7 @@ def plot(arguments) -> int:
     engine = Engine.load(arguments.model)
     panels = [plotting.plot_learning_curve] if engine.mistakes_ else []
     if arguments.data:
-        if not engine.parts_.outputs.ordered:
+        if not is_ordered(engine.parts_.outputs):
             raise OptionError(f"--data draws the thresholds between ranks, but {engine.problem} predicts no ranks; leave it out.")
         table = read_for(engine, arguments)
         exact = exact_rows(table.y)

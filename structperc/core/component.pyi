@@ -16,7 +16,6 @@ class Component:
     citation: str
     options_used: Any
     absent: Any
-    declared_by: Any
 
 COMPILED: Any
 

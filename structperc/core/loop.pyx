@@ -374,7 +374,7 @@ cdef class Loop:
         cdef int *y = NULL
         cdef Encoded gold
         cdef Py_ssize_t t, i, far, n_y = 0, seen = 0, n_atoms = self.features.fixed_atoms
-        cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.prefetches, predicts = self.predicts, keeps = self.keeps
+        cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.n_weight_rows > 1, predicts = self.predicts, keeps = self.keeps
         cdef bint labels = <void *> self.outputs.agrees_c == <void *> LABELS.agrees_c      # no call where no class replaces it
         cdef bint counts = <void *> weights.visited_c == <void *> COUNTED.visited_c
         cdef bint augments = self.augments, acts_always = self.acts_always, sets_loss = self.sets_loss, last = self.predicts_last

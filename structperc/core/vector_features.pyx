@@ -35,7 +35,7 @@ cdef class VectorFeatures(Features):
     def __init__(self, Py_ssize_t n_weights, bounds=None):
         self.shape(n_weights)
         self.map, self.n_columns = RowFeatures(n_weights, bounds=bounds), -1
-        self.constrained |= self.map.constrained
+        self.bounds = self.map.bounds
 
     def vectors(self, x):
         """The feature vectors phi(x, a) of all atoms of x.
@@ -100,10 +100,10 @@ cdef class VectorFeatures(Features):
                 self.error = error
                 return -1
 
-    cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
+    cdef int clip(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
         with gil:
             try:
-                return self.map.project_c(p, None if x is None else self.written(x), to_w, to_u)
+                return self.map.clip(p, None if x is None else self.written(x), to_w, to_u)
             except BaseException as error:
                 self.error = error
                 return -1
@@ -116,8 +116,8 @@ cdef class VectorFeatures(Features):
                 self.error = error
                 return -1
 
-    def sparse_vector(self, Example x, c):
-        return self.map.sparse_vector(self.written(x), c)
+    def vector(self, Example x, c, sparse=False):
+        return self.map.vector(self.written(x), c, True) if sparse else Features.vector(self, x, c)
 
     def column_of(self, indices):
         indices = np.asarray(indices)

@@ -510,7 +510,7 @@ cdef class PrimalWeights(Weights):
 
     @property
     def sum_of_steps(self):
-        return not self.features.constrained
+        return not self.constrained
 
     def __cinit__(self, *args, **kwargs):
         self.place = self.marks = None
@@ -527,7 +527,7 @@ cdef class PrimalWeights(Weights):
         """
         cdef Py_ssize_t width = features.row_width * (1 + self.averaging.average + self.n_kept), rows = features.n_weight_rows
         cdef bint lazy = features.on_demand_rows > 0 and 2 * features.row_width > LINE and rows < MOST_PLACES    # with averages or not
-        self.features = features
+        self.features, self.constrained = features, features.constrained()
         start_averaging(&self.averaging)
         rows += lazy
         space = np.zeros(rows * width + 8)              # the system gives memory where it is first used
@@ -574,7 +574,7 @@ cdef class PrimalWeights(Weights):
             to_w, to_u = 1 / a.scale, a.scale_sum / a.scale
         if self.features.add_c(&self.p, x, c, to_w, to_u) < 0:
             return -1
-        if self.features.constrained:
+        if self.constrained:
             return self.features.project_c(&self.p, x, to_w, to_u) < 0
         return 0
 
@@ -629,14 +629,14 @@ cdef class PrimalWeights(Weights):
         n_visited, mean = self.averaging.n_visited, self._mean            # before the values: another thread may train meanwhile
         if mean is None or self._mean_visited != n_visited:
             mean = self._in_order(self._values())
-            if self.features.constrained:       # a mean of allowed weights is allowed, but for rounding
+            if self.constrained:       # a mean of allowed weights is allowed, but for rounding
                 self.features.project(mean)
             mean.flags.writeable = False
             self._mean, self._mean_visited = mean, n_visited
         return mean
 
     def at(self, indices):
-        if self.features.constrained:
+        if self.constrained:
             return self.vector()[indices]
         rows, columns = np.divmod(np.asarray(indices, dtype=np.intp), self.features.row_width)
         table, where = self._table(), self._where(rows)
@@ -668,7 +668,7 @@ cdef class PrimalWeights(Weights):
         return mean
 
     cdef project_all(self):
-        if self.features.constrained and self.features.project_c(&self.p, None, 1, 0) < 0:
+        if self.constrained and self.features.project_c(&self.p, None, 1, 0) < 0:
             self.reraise()
 
     cdef take(self, PrimalWeights other, values):
@@ -759,7 +759,7 @@ cdef class PrimalWeights(Weights):
         cdef double scale_sum = a.scale_sum + changes["n_visited"]
         add_rows(self._whole_table(), self._claimed(changes["rows"]), changes["steps"], changes["sums"], self.p.average, scale_sum)
         a.scale_sum, a.n_visited = scale_sum, a.n_visited + changes["n_visited"]
-        if self.features.constrained and self.features.project_c(&self.p, None, 1, scale_sum) < 0:      # mixtures leave K by rounding
+        if self.constrained and self.features.project_c(&self.p, None, 1, scale_sum) < 0:      # mixtures leave K by rounding
             self.reraise()
         self._final = self._mean = None
 

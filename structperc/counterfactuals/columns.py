@@ -102,13 +102,11 @@ class Columns:
 
     def of_table(self):
         """What the codes of a table's columns allow: the levels of a category, positions of an ordered one."""
-        at = -self.model.parts.reader.n_keys
-        for code in self.model.parts.reader.codes or ():
+        for code, at in self.model.parts.reader.input_columns().places():
             if code.kind == "ordinal":
                 self.whole[at], self.low[at], self.high[at] = True, 0, len(code.levels) - 1
             if code.indicated:
                 self.movable[at + len(code.feature_names) - 1] = False
-            at += len(code.feature_names)
 
     def add_group(self, group, name, checked):
         """The columns of a one-hot code; `checked`: x must have one 1 in them."""
@@ -198,13 +196,11 @@ class Columns:
 
     def shown(self, j, value):
         """A value of a column as the user has it: a number, or the level or the day that it means."""
-        at = -self.model.parts.reader.n_keys
-        for code in self.model.parts.reader.codes or ():
+        for code, at in self.model.parts.reader.input_columns().places():
             if at == j and code.kind == "ordinal":
                 return code.levels[int(value)]
             if at == j and code.kind == "date":
                 return as_date(value + code.origin)
-            at += len(code.feature_names)
         return value
 
 

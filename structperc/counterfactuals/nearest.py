@@ -102,9 +102,9 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
             if value is not default and (value is None or len(value)):
                 raise OptionError(f"{name} is for rows of numbers, and alternatives for tokens; leave one of them out.")
         return of_tokens(engine_model, x, wanted, alternatives, clock)
-    if engine_model.parts.outputs.conditional:
-        raise PluginError(f"a counterfactual needs all atoms scored at once; {engine_model.parts.outputs.conditional}.")
-    read = engine_model.parts.reader.read_one(x, engine_model.context.objects, engine_model.parts.features.atoms_per_example is None)
+    if engine_model.second_stage is not None:
+        raise PluginError(f"a counterfactual needs all atoms scored at once; {engine_model.second_stage.remedy}.")
+    read = engine_model.parts.reader.read_one(x, engine_model.context.objects, engine_model.parts.features.layout.atoms_per_example is None)
     if read.n_examples != 1:
         raise DataError(f"counterfactual takes one example, but got {read.n_examples}; pass one of them.")
     if not isinstance(read.X, np.ndarray):
@@ -129,7 +129,7 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     lengths[places] = np.abs(solution.z) * variables.cost
     after, values = solution.values.reshape(block.values.shape), block.stored(solution.values.reshape(block.values.shape))
     changes = columns.changes(block.stored(block.values), values, lengths.reshape(after.shape))
-    x = as_given(x, read, engine_model.parts.reader.n_keys, values, changes)
+    x = as_given(x, read, engine_model.parts.reader.input_columns().n_keys, values, changes)
     return Counterfactual(x, changes, solution.distance, solution.bound, NEAREST if proved else OPEN, answer,
                           engine_model.parts.outputs.decode(block.predicted(solution.values), block.example), str(wanted))
 

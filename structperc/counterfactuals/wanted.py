@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import DataError, OptionError, PluginError, did_you_mean, shortened
-from structperc.core.outputs import LabelOutputs
+from structperc.core.outputs import LabelOutputs, is_ordered
 from structperc.engine import answers
 from structperc.engine.explanation import names_of, structure_of
 
@@ -101,7 +101,7 @@ class Goal:
     def ends(self, wanted):
         """The first code and the one behind the last, of a range of ranks."""
         outputs = self.parts.outputs
-        if not (isinstance(outputs, LabelOutputs) and outputs.ordered):
+        if not is_ordered(outputs):
             raise OptionError("at_least and at_most are for ordered labels. The labels of this model have no order; name outputs by "
                               "one_of, or atoms by chosen and not_chosen.")
         labels = outputs.labels.tolist()

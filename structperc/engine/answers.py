@@ -8,7 +8,7 @@ import numpy as np
 
 from structperc.core.argmax import marginals_of, ranked_by
 from structperc.core.errors import PluginError
-from structperc.core.outputs import LabelOutputs, RankOutputs
+from structperc.core.outputs import LabelOutputs, RankOutputs, as_structure
 
 MOST_STRUCTURES = 100_000
 
@@ -30,7 +30,7 @@ def k_best(parts, scores, x, k) -> list:
     """
     ranked = ranked_by(parts.argmax, scores, x, k)
     if ranked is not None:
-        return [(parts.outputs.as_structure(y, x), score) for y, score in ranked]
+        return [(as_structure(parts.outputs, y, x), score) for y, score in ranked]
     winner = best(parts, scores, x)
     structures, counts = listed(parts, x, "the k best structures")
     totals = counts @ scores
@@ -45,7 +45,7 @@ def k_best(parts, scores, x, k) -> list:
 
 def best(parts, scores, x):
     """The structure of largest score, an int or a tuple of ints."""
-    return parts.outputs.as_structure(parts.argmax.argmax(scores.copy(), x), x)
+    return as_structure(parts.outputs, parts.argmax.argmax(scores.copy(), x), x)
 
 
 def log_partition(parts, scores, x) -> float:

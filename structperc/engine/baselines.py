@@ -123,8 +123,6 @@ class Naming:
 
 def one_hot_columns(reader):
     """The name and the columns of each column of a table that has become several."""
-    at = -reader.n_keys
-    for code in reader.codes or ():
+    for code, at in reader.input_columns().places():
         if code.kind == "one_hot":
             yield code.name, range(at, at + len(code.levels))
-        at += len(code.feature_names)

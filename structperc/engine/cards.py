@@ -7,6 +7,7 @@ import numpy as np
 
 from structperc.core.errors import shortened
 from structperc.core.markup import block, details, element, shown, table
+from structperc.core.outputs import is_ordered
 from structperc.core.pictures import Box, Line, Picture, Text
 from structperc.engine.options import changed_options
 
@@ -115,7 +116,7 @@ def row_name(engine, k, n_rows) -> str:
     labels = engine.model.context.labels
     if labels is None or len(labels) != n_rows:
         return f"row {k}"
-    return f">= {labels[k]}" if engine.parts_.outputs.ordered else str(labels[k])
+    return f">= {labels[k]}" if is_ordered(engine.parts_.outputs) else str(labels[k])
 
 
 def largest(rows, top):

@@ -16,6 +16,7 @@ import attrs
 import numpy as np
 
 from structperc.core.loop import PassResult
+from structperc.core.outputs import LabelOutputs
 from structperc.core.saved_state import read_array, substate
 from structperc.core.structures import Structures
 from structperc.engine import model_file
@@ -249,7 +250,7 @@ def passes_of(arrays, outputs) -> list:
     for size in arrays.get("online_sizes", ()):
         examples = arrays["online_examples"][at:at + size]
         offsets = None
-        if outputs.code_width != 1:
+        if not isinstance(outputs, LabelOutputs):
             offsets = np.append(0, np.cumsum(arrays["online_lengths"][at:at + size])).astype(np.int64)
         n_values = size if offsets is None else int(offsets[-1])
         passes.append((Structures(arrays["online_values"][value:value + n_values], offsets), examples))

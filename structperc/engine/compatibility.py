@@ -8,6 +8,7 @@ import numpy as np
 
 from structperc.core.component import nothing
 from structperc.core.errors import ConflictingOption, DataError, PluginError, StructPercError, did_you_mean
+from structperc.core.features import is_constrained
 from structperc.engine.option import options_of
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.reading import matrices
@@ -139,8 +140,8 @@ def check_sizes(context, parts) -> None:
     if made_for != context.n_features and not context.objects:
         raise PluginError(f"{type(features).__name__} was made for {made_for} features, but X has {context.n_features}.")
     atoms = getattr(outputs, "n_atoms", None)
-    if atoms is not None and features.atoms_per_example not in (None, atoms):
-        raise PluginError(f"{type(features).__name__} has {features.atoms_per_example} atoms, but {outputs.n_labels} labels of "
+    if atoms is not None and features.layout.atoms_per_example not in (None, atoms):
+        raise PluginError(f"{type(features).__name__} has {features.layout.atoms_per_example} atoms, but {outputs.n_labels} labels of "
                           f"{type(outputs).__name__} need {atoms}.")
     made_for = getattr(argmax, "n_labels", outputs.n_labels)
     if made_for != outputs.n_labels:
@@ -149,7 +150,7 @@ def check_sizes(context, parts) -> None:
 
 def check_constraints(parts) -> None:
     """Raises an error for weights that would leave the set that the feature map allows."""
-    if parts.features.constrained and not parts.weights.projects:
+    if is_constrained(parts.features) and not parts.weights.projects:
         raise PluginError(f"{type(parts.features).__name__} allows only some weights, but {type(parts.weights).__name__} does not project "
                           f"on them after its steps; leave that out.")
 

@@ -517,7 +517,7 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
     @property
     def n_features_in_(self) -> int:
         model = self.model_
-        return model.parts.reader.n_inputs(model.context.n_features)
+        return model.parts.reader.input_columns().count(model.context.n_features)
 
     def feature_name(self, j) -> str:
         """The name of a column, as `explain` shows it: that of X, the one of the reader, or x[j].
@@ -559,7 +559,7 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
                     raise NotFittedError(f"this {type(self).__name__} is not fitted yet, so it has no {name}; call fit or partial_fit "
                                          f"first.")
                 if name == "feature_names_in_" and model.context.feature_names is not None:
-                    return np.array(model.parts.reader.input_names(model.context.feature_names), dtype=object)
+                    return np.array(model.parts.reader.input_columns().names(model.context.feature_names), dtype=object)
                 own = getattr(type(self), name, None)
                 if isinstance(own, property):
                     return own.fget(self)       # a property that raised AttributeError: once more, for its sentence

@@ -10,8 +10,8 @@ import numpy as np
 from structperc.core.component import expected
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.markup import block, details, element, shown, table
-from structperc.core.outputs import LabelOutputs
-from structperc.core.pictures import COLUMNS, Bars, Picture
+from structperc.core.outputs import LabelOutputs, encoded_answers
+from structperc.core.pictures import COLUMNS, Bars, Display, Picture
 from structperc.engine import answers, baselines
 from structperc.extras import require
 
@@ -231,14 +231,11 @@ def structure_of(model, answer, rows, option):
     """An output of the user, such as the rival of the prediction, in its encoding. `option` is the option that named it."""
     outputs = model.parts.outputs
     try:
-        encoded = outputs.encode_answers([answer], rows)
+        structures = encoded_answers(outputs, [answer], rows, model.parts.features)
     except DataError as error:
         single = isinstance(outputs, LabelOutputs)
         reason = f"Expected one of {', '.join(map(repr, outputs.labels.tolist()[:10]))}." if single else error
         raise DataError(f"{option}={shortened(answer)} is no output of this model. {reason}") from None
-    structures = outputs.checked(encoded, "encode_answers", rows)
-    if not outputs.partial_gold:
-        outputs.check_gold(structures, rows, model.parts.features)
     return structures[0]
 
 
@@ -280,7 +277,8 @@ def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
     kind, compared = baselines.example(model, rows, baseline)
     naming = baselines.Naming(model, rows, groups)
     coefficients = np.subtract(*(np.asarray(parts.outputs.count(example, y), dtype=float) for y in (winner, runner_up)))
-    names = names_of(parts.outputs, example)
+    display = expected(parts.outputs.display(), Display, parts.outputs, "display", "a structperc.pictures.Display")
+    names = names_of(display, example)
     w = np.asarray(vector)
     atoms, sides, contributions = {}, {}, []
     for a in np.flatnonzero(coefficients):
@@ -299,25 +297,27 @@ def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
                           for (name, column), value in naming.summed(terms).items() if value]
     contributions.sort(key=lambda c: -abs(c.value))
     labels = [parts.outputs.decode(y, example) for y in (winner, runner_up)]
-    picture = expected(parts.outputs.picture(x, example, scores, (winner, runner_up)), (Picture, NoneType), parts.outputs, "picture",
-                       "a structperc.pictures.Picture or None", example)
+    picture = display.picture(x, example, scores, (winner, runner_up))
+    if not isinstance(picture, (Picture, NoneType)):
+        raise PluginError(f"{type(display).__name__}.picture returned {shortened(picture)} for example {example.index}; expected a "
+                          f"structperc.pictures.Picture or None.")
     return Explanation(*labels, float(coefficients @ scores), atoms, contributions, sides, picture, kind)
 
 
 def by_column(model, w, example, unit) -> dict:
     """The score of weighted atoms by column; -1: of no column."""
-    where, values = model.parts.features.sparse_vector(example, unit)
+    where, values = model.parts.features.vector(example, unit, sparse=True)
     terms = w[where] * values
     features = columns_of(model, where)
     columns, place = np.unique(features[terms != 0], return_inverse=True)
     return dict(zip(columns.tolist(), np.bincount(place, terms[terms != 0], len(columns)).tolist(), strict=True))
 
 
-def names_of(outputs, example):
+def names_of(display, example):
     """A name for each atom of the example."""
-    names = outputs.atom_names(example)
+    names = display.atom_names(example)
     if not hasattr(names, "__len__") or len(names) != example.n_atoms:
-        raise PluginError(f"{type(outputs).__name__}.atom_names returned {shortened(names)}; expected a name for each of "
+        raise PluginError(f"{type(display).__name__}.atom_names returned {shortened(names)}; expected a name for each of "
                           f"{example.n_atoms} atoms.")
     return names
 

@@ -22,7 +22,8 @@ from structperc.core.errors import DataError, OptionError, PluginError, shortene
 from structperc.core.loop import NotFinite
 from structperc.core.features cimport Features
 from structperc.core.inner_products cimport sp_is_dense
-from structperc.core.outputs cimport LabelOutputs
+from structperc.core.outputs import encoded_answers
+from structperc.core.outputs cimport LabelOutputs, RestrictedOutputs
 from structperc.core.rows cimport Rows, in_place
 from structperc.core.weights cimport PrimalWeights, Weights
 from structperc.engine import answers
@@ -175,7 +176,7 @@ cdef class Model:
         self.n_features, self.objects = context.n_features, context.objects
         self.by_chunks = (not isinstance(parts.weights, PrimalWeights) or overrides(parts.weights, "batch_scores")
                           or overrides(parts.features, "batch_scores"))
-        self.conditional = bool(parts.outputs.conditional)
+        self.second_stage = parts.outputs.second_stage()
         self.shuffles, self.example_costs = context.shuffle, parts.loss.example_costs
         self.sharded = isinstance(parts.trainer, MixingTrainer)
         self.takes_matrices = (inherits(parts.reader, Reader, "read") and inherits(parts.features, Features, "check_rows")
@@ -288,7 +289,7 @@ cdef class Model:
         """The single example that a user passes, and its rows."""
         self.parts.trainer.check_answers()
         features = self.parts.features
-        rows = expected(self.parts.reader.read_one(x, self.context.objects, features.atoms_per_example is None), Rows, self.parts.reader,
+        rows = expected(self.parts.reader.read_one(x, self.context.objects, features.layout.atoms_per_example is None), Rows, self.parts.reader,
                         "read_one", "Rows")
         self.look_alike(rows)
         if rows.n_examples != 1:
@@ -322,7 +323,10 @@ cdef class Model:
             return
         if not self.parts.argmax.heeds_allowed:
             raise DataError(f"allowed was given, but {type(self.parts.argmax).__name__} does not use it; leave it out.")
-        rows.restrict(self.parts.outputs.encode_allowed(allowed, rows))
+        outputs = self.parts.outputs
+        if not isinstance(outputs, RestrictedOutputs):
+            raise DataError(f"allowed was given, but {type(outputs).__name__} cannot be restricted example by example; leave it out.")
+        rows.restrict(outputs.encode_allowed(allowed, rows))
 
     # ---- scores ----
 
@@ -332,7 +336,7 @@ cdef class Model:
         weights, features = self.parts.weights, self.parts.features
         product = not (overrides(weights, "scores") and not overrides(weights, "batch_scores")
                        or overrides(features, "scores") and not overrides(features, "batch_scores"))
-        n_atoms, least = features.atoms_per_example, rows.n_features if rows.sparse else 1
+        n_atoms, least = features.layout.atoms_per_example, rows.n_features if rows.sparse else 1
         if n_atoms is None:                     # who scores examples one by one need not look at all of them first
             with np.errstate(all="ignore"):
                 together = product and weights.batch_scores(first_of(rows)) is not None
@@ -356,8 +360,8 @@ cdef class Model:
         """Every example with its atom scores."""
         self.look_alike(rows)
         store = self.final()
-        if self.parts.outputs.conditional:
-            rows = self.second_stage(self.loop.predict(rows, None, store), rows, False)
+        if self.second_stage is not None:
+            rows = self.conditioned(self.loop.predict(rows, None, store), rows, False)
         for i in range(rows.n_examples):
             x = self.example(rows, i)
             scores = store.scores(x)
@@ -365,10 +369,12 @@ cdef class Model:
                 raise not_finite(rows, i, x.doubted())
             yield x, scores
 
-    def second_stage(self, codes, rows, settled):
-        """The rows with an earlier part of these predictions given."""
-        outputs = self.parts.outputs
-        return expected(outputs.second_stage(codes, rows, settled=settled), Rows, outputs, "second_stage", "Rows")
+    def conditioned(self, codes, rows, settled):
+        """The rows with an earlier part of these predictions as their condition."""
+        conditioned = self.second_stage.condition(codes, rows, settled=settled)
+        if not isinstance(conditioned, Rows):
+            raise PluginError(f"{type(self.second_stage).__name__}.condition returned {shortened(conditioned)}; expected Rows.")
+        return conditioned
 
     @reading
     def atom_scores(self, rows):
@@ -380,7 +386,7 @@ cdef class Model:
             elif scores is None:
                 scores = self.compiled_scores(part) if self.parts.features.fixed_atoms >= 0 else [one for _, one in self.scores(part)]
             found.append(scores)
-        if self.parts.features.atoms_per_example is None:
+        if self.parts.features.fixed_atoms < 0:
             return [one for scores in found for one in scores]
         return np.concatenate([np.asarray(scores) for scores in found])
 
@@ -423,26 +429,25 @@ cdef class Model:
     cdef predicted(self, Rows rows):
         cdef int one
         cdef list found = []
-        if not (self.by_chunks or self.conditional):
+        if not (self.by_chunks or self.second_stage is not None):
             self.look_alike(rows)
             store = self.final()
             try:
                 if rows.n_examples == 1 and self.parts.outputs.code_width == 1:
                     self.loop.predicted_codes(rows, None, store, &one)
-                    return self.parts.outputs.shown(&one, rows)
+                    return self.parts.outputs.decode_one(&one, rows, self.parts.features)
                 codes = self.loop.predict(rows, None, store)
             except NotFinite as error:
                 raise not_finite(rows, error.index, error.said) from None
-            return self.parts.outputs.decode_many(codes, rows)
+            return self.parts.outputs.decode_all(codes, rows, self.parts.features, None)
         for part, start, scores in self.scored(rows):
             try:
                 codes = self.loop.predict(part, scores, self.final() if scores is None else None)
-                if self.conditional:
-                    known = self.second_stage(codes, part, True)
-                    codes = self.loop.predict(known, None, self.final())
+                if self.second_stage is not None:
+                    codes = self.loop.predict(self.conditioned(codes, part, True), None, self.final())
             except NotFinite as error:
                 raise not_finite(rows, start + error.index, error.said) from None
-            found.append(self.parts.outputs.decode_many(codes, part))
+            found.append(self.parts.outputs.decode_all(codes, part, self.parts.features, None))
         return found[0] if len(found) == 1 else np.concatenate(found)
 
     def k_best(self, rows, k):
@@ -454,10 +459,9 @@ cdef class Model:
 
     def refuse_conditional(self, what):
         """Raises an error for outputs whose later part is scored only once the earlier part is given."""
-        outputs = self.parts.outputs
-        if outputs.conditional:
-            raise PluginError(f"{type(outputs).__name__} predicts one part of an output given the other, so whole outputs cannot be "
-                              f"{what}; {outputs.conditional}.")
+        if self.second_stage is not None:
+            raise PluginError(f"{type(self.parts.outputs).__name__} predicts one part of an output given the other, so whole outputs cannot be "
+                              f"{what}; {self.second_stage.remedy}.")
 
     @reading
     def predict_k_best(self, rows, k):
@@ -470,11 +474,9 @@ cdef class Model:
         """See `Engine.log_probability`."""
         parts, outputs = self.parts, self.parts.outputs
         self.refuse_conditional("given a probability")
-        gold = outputs.checked(outputs.encode_answers(y, rows), "encode_answers", rows)
+        gold = encoded_answers(outputs, y, rows, None if isinstance(outputs, LabelOutputs) else parts.features)
         if isinstance(outputs, LabelOutputs):
             return self.log_probabilities(rows)[np.arange(rows.n_examples), np.array([*gold], dtype=int) - 1]
-        if not outputs.partial_gold:
-            outputs.check_gold(gold, rows, parts.features)
         found = np.zeros(rows.n_examples)
         for x, scores in self.scores(rows):
             scores = scores / self.temperature
@@ -500,7 +502,7 @@ cdef class Model:
         """See `Engine.predict_marginals`."""
         if not (isinstance(kind, str) and kind in ("sum", "max")):
             raise OptionError(f"kind={shortened(kind)}; expected 'sum' or 'max'.")
-        decode, parts = self.parts.outputs.decode_marginals, self.parts
+        decode, parts = self.parts.outputs.display().marginals, self.parts
         if kind == "max":
             return listed(decode(x, answers.max_marginals(parts, scores, x)) for x, scores in self.scores(rows))
         if isinstance(parts.outputs, LabelOutputs) and not overrides(parts.argmax, "marginals"):
@@ -518,7 +520,7 @@ cdef class Model:
 
     def counts_are_fixed(self):
         """Whether labels count the same atoms for every example."""
-        return self.parts.features.atoms_per_example is not None and not overrides(self.parts.outputs, "count")
+        return self.parts.features.fixed_atoms >= 0 and not overrides(self.parts.outputs, "count")
 
 
 def together_checked(part, scores, n_examples, n_atoms):

@@ -13,6 +13,7 @@ import numpy as np
 
 from structperc.core.errors import OptionError, shortened
 from structperc.core.markup import Markup, block, details, element, page, shown, table
+from structperc.core.outputs import is_ordered
 from structperc.engine import model_file
 from structperc.engine.cards import Curve, name_of, weight_rows
 from structperc.engine.options import changed_options
@@ -166,7 +167,7 @@ def predicts(engine) -> Section:
     if isinstance(noted.get("target"), str):
         rows.append(["predicts", noted["target"]])
     if labels is not None:
-        between = " < " if model.parts.outputs.ordered else ", "
+        between = " < " if is_ordered(model.parts.outputs) else ", "
         rows.append([f"{len(labels)} labels", between.join(shown(label, 40) for label in labels[:LABELS]) + " …" * (len(labels) > LABELS)])
     if not model.context.objects:
         columns = getattr(engine, "feature_names_in_", None) if names is not None else None
@@ -220,7 +221,7 @@ def front_matter(engine, name, measured, data) -> dict:
     single = bool(outputs.n_labels) and not engine.model_.context.objects
     task = "tabular-classification" if single else "token-classification" if problem in ("sequence", "segments") else None
     entries = {"library_name": "structperc", "tags": ["structperc", "structured-prediction", problem]}
-    if outputs.n_labels and outputs.ordered:
+    if outputs.n_labels and is_ordered(outputs):
         entries["tags"].append("ordinal-regression")
     if task is not None:
         entries["pipeline_tag"] = task

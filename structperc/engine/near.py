@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from structperc.core.argmax import marginals_of, ranked_by
-from structperc.core.outputs import LabelOutputs
+from structperc.core.outputs import LabelOutputs, as_structure
 from structperc.engine import answers
 
 TIES = 1e-9             # scores this close, relative to 1 + |score of the prediction|, are the same
@@ -108,7 +108,7 @@ class Near:
             ranked = [(structures[i], totals[i]) for i in order if self.within(totals[i], distance)]
         else:
             outputs = self.parts.outputs
-            ranked = [(y, self.total(self.counted(y))) for y in (outputs.as_structure(y, self.x) for y, _ in ranked)]
+            ranked = [(y, self.total(self.counted(y))) for y in (as_structure(outputs, y, self.x) for y, _ in ranked)]
             ranked = [(y, total) for y, total in ranked if self.within(total, distance)]
         return [y for y, _ in ranked[:limit]], np.array([float(total) for _, total in ranked[:limit]]), len(ranked) <= limit
 
@@ -116,7 +116,7 @@ class Near:
 
     def shown(self) -> np.ndarray:
         """The atoms that sets of atoms have."""
-        return np.asarray(self.parts.outputs.shown_atoms(self.x), dtype=np.intp)
+        return np.asarray(self.parts.outputs.display().local_atoms(self.x), dtype=np.intp)
 
     def atoms(self, distance) -> Atoms:
         """The shown atoms of some and of all structures within a distance."""
@@ -212,7 +212,7 @@ class Search:
         """The atoms of the structure with the largest S(y) + sign * push * (number of these atoms in y), and a bound on that sum."""
         near, changed = self.near, self.near.scores.copy()
         changed[atoms] += sign * self.push
-        y = near.parts.outputs.as_structure(near.parts.argmax.argmax(changed, near.x), near.x)
+        y = as_structure(near.parts.outputs, near.parts.argmax.argmax(changed, near.x), near.x)
         bound, counts = float(near.x.bound), near.counted(y)
         if near.within(near.total(counts), self.distance):
             self.some |= counts > 0

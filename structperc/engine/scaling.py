@@ -14,6 +14,7 @@ import numpy as np
 
 from structperc.core.column_sums import CONSTANT
 from structperc.core.errors import DataError, PluginError, ScaleWarning
+from structperc.core.features import is_constrained
 from structperc.core.joined import Joined
 from structperc.core.saved_state import read_array
 from structperc.reading import matrices
@@ -134,7 +135,7 @@ def scaling_of(wanted, parts, rows, sample_weight):
         refused = "X is a list of objects, which have no columns of numbers."
     elif not parts.weights.takes_scaled_rows:
         refused = "the columns of X are kernel values."
-    elif parts.features.constrained:
+    elif is_constrained(parts.features):
         refused = "the weights are constrained, in the units of X."
     if refused and wanted is True:
         raise PluginError(f"scale=True: {refused} Leave it out.")
@@ -143,8 +144,14 @@ def scaling_of(wanted, parts, rows, sample_weight):
     if wanted == "auto" and rows.sparse:
         return None
     zeros = np.zeros(rows.n_features)
-    scaling = Scaling(0.0, zeros, zeros, not rows.sparse and parts.features.absorbs_shift).with_rows(rows, sample_weight)
+    centres = not rows.sparse and absorbs_shifts(parts.features, zeros + 1)
+    scaling = Scaling(0.0, zeros, zeros, centres).with_rows(rows, sample_weight)
     return scaling if scaling.n_rows else None
+
+
+def absorbs_shifts(features, ones) -> bool:
+    """Whether scores of rows that are all shifted equally can be kept by other weights."""
+    return features.rescaled(np.zeros(features.n_weights), ones, ones) is not None
 
 
 def weighted_rows(rows, sample_weight):

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import shortened
+from structperc.core.outputs import checked_structures
 from structperc.engine import Engine
 from structperc.engine.near import Near
 from structperc.engine.option import option, positional_option
@@ -299,11 +300,13 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         """Each example with the scores near its prediction, each as it was passed, and its right output, encoded."""
         model, data = engine.model_, Groups(X, None, lengths, groups)
         outputs = model.parts.outputs
-        if outputs.conditional:
+        if model.second_stage is not None:
             raise PluginError(f"{type(outputs).__name__} predicts one part of an output after the other, so whole outputs have no scores "
-                              f"for a set; {outputs.conditional}.")
+                              f"for a set; {model.second_stage.remedy}.")
         rows = model.read(data.X, data.offsets)
-        gold = outputs.checked(outputs.encode(data.by_rows(y), rows), "encode", rows) if y is not None else [None] * rows.n_examples
+        gold = [None] * rows.n_examples
+        if y is not None:
+            gold = checked_structures(outputs, outputs.encode(data.by_rows(y), rows), "encode", rows)
         nears = model.lock.read(lambda: [Near(model.parts, x, scores, model.temperature) for x, scores in model.scores(rows)])
         alone = X if isinstance(X, (list, tuple)) and len(X) == rows.n_examples else [None] * rows.n_examples
         return zip(nears, alone, gold, strict=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from structperc.core.errors import PluginError, shortened
 from structperc.core.markup import block, details, element, shown, table
+from structperc.core.outputs import encoded_answers
 from structperc.core.pictures import COLUMNS
 from structperc.engine.explanation import names_of
 
@@ -137,7 +138,7 @@ class StructureSet:
     def __contains__(self, y):
         x, outputs = self._near.x, self._parts.outputs
         rows = x.source.part(x.index, x.index + 1)
-        code = outputs.checked(outputs.encode_answers([y], rows), "encode_answers", rows)[0]
+        code = encoded_answers(outputs, [y], rows, None)[0]
         try:
             counts = self._near.counted(code)
         except PluginError:
@@ -191,7 +192,7 @@ class StructureSet:
 
     @property
     def states(self):
-        show = self._parts.outputs.decode_marginals
+        show = self._parts.outputs.display().marginals
         possible, certain = (np.asarray(show(self._near.x, atoms.astype(float))) > 0 for atoms in (self._atoms.possible,
                                                                                                    self._atoms.certain))
         return possible.astype(int) + certain
@@ -204,7 +205,7 @@ class StructureSet:
         list of structperc.pictures.Picture
         """
         states = self._atoms.possible.astype(int) + self._atoms.certain
-        return [self._parts.outputs.picture_of_set(self._given, self._near.x, states)]
+        return [self._parts.outputs.display().picture_of_set(self._given, self._near.x, states)]
 
     def text(self, width=COLUMNS) -> str:
         """The set as lines of text; certain atoms in brackets.

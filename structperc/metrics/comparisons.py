@@ -7,6 +7,7 @@ import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.core.markup import aligned, block, element, shown, table
+from structperc.core.outputs import is_ordered
 from structperc.metrics.engines import Judged, model_of, same
 from structperc.reading.groups import Groups
 
@@ -173,7 +174,7 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
     (3, 0, 1, 1.0)
     """
     models = [model_of(first, "first"), model_of(second, "second")]
-    refuse_other_labels(*(model.context.labels for model in models), models[0].parts.outputs.ordered and models[1].parts.outputs.ordered)
+    refuse_other_labels(*(model.context.labels for model in models), all(is_ordered(model.parts.outputs) for model in models))
     judged = []
     for model, rows in zip(models, (X, X if X_second is None else X_second), strict=True):
         data = Groups(rows, offsets, lengths, groups)

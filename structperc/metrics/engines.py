@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+
 import attrs
 import numpy as np
 
+from structperc.core.component import inherits
 from structperc.core.errors import DataError, shortened
 from structperc.core.labels import LabelCodes, is_listed, is_nested
 from structperc.core.losses import ExampleCosts
-from structperc.core.outputs import Outputs
+from structperc.core.outputs import Outputs, is_ordered
 from structperc.core.rows import Rows
 from structperc.metrics.intervals import interval_measures
 from structperc.metrics.labels import accuracy, macro_f1, rank_measures
@@ -127,7 +130,7 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
     - Intervals of ordered labels: mean interval error, share inside the interval.
     - Classes: accuracy, macro F1.
     - Labels of tokens: those of `token_measures`.
-    - Other outputs: what `Outputs.measures` and `Outputs.measures_of_scores` of the problem return.
+    - Other outputs: what `Outputs.measures` of the problem returns.
     - All but loss="costs": the mean of the engine's loss. It is left out if tokens have labels that the model does not know.
 
     Examples
@@ -223,7 +226,7 @@ class Judged:
         gold = by_example(outputs, rows, y)
         if unseen and not (is_listed(predicted) and len(predicted) == len(gold)):
             raise DataError(f"predicted is {shortened(predicted)}; expected an output for each of {len(gold)} examples.")
-        scored = scored and type(outputs).measures_of_scores is not Outputs.measures_of_scores
+        scored = scored and needs_scores(outputs)
         scores = model.atom_scores(rows) if scored else None
         right = np.array([same(*pair) for pair in zip(gold, predicted, strict=True)]) if unseen else right_of(model, rows, y, predicted)
         return cls(outputs, gold, predicted, own, f"mean loss ({loss if isinstance(loss, str) else 'cost matrix'})", scores, right)
@@ -238,9 +241,7 @@ class Judged:
 
     def measures(self) -> dict[str, float]:
         """See `measures`."""
-        values = own_measures(self.outputs, self.gold, self.predicted)
-        if self.scores is not None:
-            values |= self.outputs.measures_of_scores(self.gold, self.scores)
+        values = own_measures(self.outputs, self.gold, self.predicted, self.scores)
         if self.losses is not None:
             values[self.loss] = float(self.losses.mean())
         return values
@@ -288,11 +289,16 @@ def by_example(outputs, rows, y):
     return np.split(np.asarray(y), rows.offsets[1:-1])
 
 
-def own_measures(outputs, y, predicted) -> dict[str, float]:
+def needs_scores(outputs) -> bool:
+    """Whether the measures of an output space use the scores of atoms."""
+    return not inherits(outputs, Outputs, "measures") and "scores" in inspect.signature(outputs.measures).parameters
+
+
+def own_measures(outputs, y, predicted, scores=None) -> dict[str, float]:
     """The measures of an output space, without the loss."""
     if not outputs.n_labels:
-        return dict(outputs.measures(y, predicted))
-    if not outputs.ordered:
+        return dict(outputs.measures(y, predicted) if scores is None else outputs.measures(y, predicted, scores))
+    if not is_ordered(outputs):
         return {"accuracy": accuracy(y, predicted), "macro F1": macro_f1(y, predicted, outputs.labels)}
     if outputs.partial_gold:
         return interval_measures(y, predicted, outputs.labels, unrated="skip")      # encoding has raised the errors

@@ -29,70 +29,88 @@ class Naming:
     n_columns: int = 0
 
 
-class Reader(Component):
-    """Reads matrices, lists of matrices and lists of objects, as `structperc.reading.matrices.read` does; learns nothing.
+@attrs.frozen
+class InputColumns:
+    """The columns of X as users pass it, and what they become.
 
     Attributes
     ----------
     n_keys : int
-        How many of the first columns of X are keys of the rows and no features.
+        Number of first columns that are keys of the rows instead of features.
     key_names : tuple of str
-        What X calls them; empty where X has no names.
-    reads_tables : bool
-        Whether columns of a data frame may hold other things than numbers.
+        Names of these columns; empty if X has no names.
     codes : tuple of ColumnCode or None
-        What each column of the training's table has become; None where X had none, or is taken as it is.
-
-    Examples
-    --------
-    >>> from structperc import Engine, hookimpl
-    >>> from structperc.components import Reader
-    >>> class Squares(Reader):
-    ...     def read(self, X, offsets=None):
-    ...         return super().read([[x * x] for x in X], offsets)
-    >>> class Plugin:
-    ...     @hookimpl
-    ...     def structperc_reader(self, context):
-    ...         return Squares()
-    >>> engine = Engine("multiclass", plugins=[Plugin()], epochs=9, preset="paper").fit([-2.0, 0.0, 2.0], ["far", "near", "far"])
-    >>> engine.predict([-3.0]).tolist()
-    ['far']
+        What each column of the training table became; None if the features are the columns themselves.
+    texts : tuple of str or None
+        Columns of a file that are read as text; None if the reader needs numbers in all columns.
     """
 
-    n_keys = 0
-    key_names = ()
-    reads_tables = False
-    codes = None
+    n_keys: int = 0
+    key_names: tuple = ()
+    codes: tuple | None = None
+    texts: tuple | None = None
 
-    def n_inputs(self, n_features) -> int:
-        """How many columns X has as users bring it, from the number of features.
+    def count(self, n_features) -> int:
+        """The number of columns of X.
 
         Parameters
         ----------
         n_features : int
-            Number of features.
 
         Returns
         -------
         int
-            Number of columns of the users' X.
         """
-        return n_features + self.n_keys
+        return n_features + self.n_keys if self.codes is None else len(self.codes)
 
-    def input_names(self, feature_names) -> tuple:
-        """Their names, from those of the features.
+    def names(self, feature_names) -> tuple:
+        """The names of the columns of X.
 
         Parameters
         ----------
-        feature_names : tuple of str
-            Names of the features.
+        feature_names : sequence of str
 
         Returns
         -------
         tuple of str
-            Names of the columns of the users' X.
         """
-        return (*self.key_names, *feature_names)
+        return (*self.key_names, *feature_names) if self.codes is None else tuple(code.name for code in self.codes)
+
+    def places(self):
+        """The code of each column of a table, and the number of its first feature.
+
+        Yields
+        ------
+        code : ColumnCode
+        place : int
+            Negative if the column is a key.
+        """
+        place = -self.n_keys
+        for code in self.codes or ():
+            yield code, place
+            place += len(code.feature_names)
+
+
+FEATURES_ONLY = InputColumns()         # columns that are the features
+
+
+class Reader(Component):
+    """Reads matrices, lists of matrices and lists of objects. It learns nothing.
+
+    `read` is `structperc.reading.matrices.read`. A reader whose features are other columns than those of X overrides `input_columns`.
+    """
+
+    _declared_by = dict.fromkeys(("n_keys", "key_names", "codes", "reads_tables", "n_inputs", "input_names"),
+                                "input_columns(), which returns structperc.reading.readers.InputColumns")
+
+    def input_columns(self) -> InputColumns:
+        """The columns of X as users pass it.
+
+        Returns
+        -------
+        InputColumns
+        """
+        return FEATURES_ONLY
 
     def learn(self, X, offsets=None) -> Rows:
         """The rows of the first data of a fit; a reader with a vocabulary learns it from them.
@@ -152,16 +170,16 @@ class Reader(Component):
         return self.read([x if matrices.is_block(x) else matrices.as_dense(x)] if several_rows else x)
 
     def feature_name(self, j) -> str | None:
-        """The name that this reader has given to column j, or None.
+        """The reader's name of column j.
 
         Parameters
         ----------
         j : int
-            Number of the column.
 
         Returns
         -------
         str or None
+            None: the name is that of X.
         """
         return None
 

@@ -46,11 +46,6 @@ class TableReader(Reader):
         Reads what a table has become, and all that is no table: the reader of a problem whose rows have keys, for instance. Columns
         stay in their order, so the first ones must be the keys.
 
-    Attributes
-    ----------
-    codes : tuple of ColumnCode or None
-        What each column in use becomes; None before `learn` and where X has no named columns.
-
     Raises
     ------
     OptionError
@@ -70,32 +65,22 @@ class TableReader(Reader):
     (('sex=f', 'sex=m', 'bmi'), [[1.0, 0.0, 20.0], [0.0, 1.0, 28.0], [1.0, 0.0, 31.0], [0.0, 1.0, 28.0]])
     """
 
-    reads_tables = True
-
     def __init__(self, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False, then=None):
         self.options = TableOptions.read(drop, one_hot, ordinal, date, fill, missing_indicators)
-        self.codes, self.then = None, Reader() if then is None else then
+        self._codes, self.then = None, Reader() if then is None else then
 
     def start(self, parts, context):
         super().start(parts, context)
         self.then.start(parts, context)
 
-    @property
-    def text_columns(self):
-        """The columns whose cells are to be read as text from a file."""
-        return self.options.texts
-
-    def input_names(self, feature_names):
-        return self.then.input_names(feature_names) if self.codes is None else tuple(code.name for code in self.codes)
-
-    def n_inputs(self, n_features):
-        return self.then.n_inputs(n_features) if self.codes is None else len(self.codes)
+    def input_columns(self):
+        return attrs.evolve(self.then.input_columns(), codes=self._codes, texts=self.options.texts)
 
     def feature_name(self, j):
         return self.then.feature_name(j)
 
     def learn(self, X, offsets=None):
-        self.codes = None
+        self._codes = None
         columns, offsets = tables_of(X, offsets)
         if columns is None:
             if self.options.named:
@@ -104,11 +89,11 @@ class TableReader(Reader):
             return self.then.learn(X, offsets)
         codes = self.learned(columns)
         rows = self.then.learn(encoded(codes, columns), offsets)
-        self.codes = codes
+        self._codes = codes
         return rows
 
     def learn_more(self, X, offsets=None):
-        if self.codes is None:
+        if self._codes is None:
             self.then.learn_more(X, offsets)
         else:
             self.read(X, offsets)
@@ -151,24 +136,24 @@ class TableReader(Reader):
         return tuple(codes)
 
     def read(self, X, offsets=None):
-        if self.codes is None or isinstance(X, Numbers):
+        if self._codes is None or isinstance(X, Numbers):
             return self.then.read(X, offsets)
         columns, offsets = tables_of(X, offsets)
         if columns is None:
-            raise DataError(f"X has no named columns, but this model was trained on a table with the columns "
-                            f"{', '.join(repr(code.name) for code in self.codes[:8])}{', ...' if len(self.codes) > 8 else ''}. Pass a data "
-                            f"frame.")
-        for code in self.codes:
+            names = ", ".join(repr(code.name) for code in self._codes[:8])
+            raise DataError(f"X has no named columns, but this model was trained on a table with the columns {names}"
+                            f"{', ...' if len(self._codes) > 8 else ''}; pass a data frame.")
+        for code in self._codes:
             if code.name not in columns:
                 raise DataError(f"X has no column {code.name!r}, but this model was trained with it; its columns are "
                                 f"{', '.join(map(repr, list(columns)[:10]))}.")
-        return self.then.read(encoded(self.codes, columns), offsets)
+        return self.then.read(encoded(self._codes, columns), offsets)
 
     def read_one(self, x, objects=False, several_rows=False):
-        return self.then.read_one(x, objects, several_rows) if self.codes is None else super().read_one(x, objects, several_rows)
+        return self.then.read_one(x, objects, several_rows) if self._codes is None else super().read_one(x, objects, several_rows)
 
     def state(self):
-        codes, further = self.codes, {f"then.{name}": array for name, array in self.then.state().items()}
+        codes, further = self._codes, {f"then.{name}": array for name, array in self.then.state().items()}
         if codes is None:
             return further
         levels = [code.levels for code in codes]
@@ -183,7 +168,7 @@ class TableReader(Reader):
         }
 
     def restore(self, state):
-        self.codes = None
+        self._codes = None
         self.then.restore(dict(substate(state, "then.")))
         if "columns" not in state:
             return
@@ -196,7 +181,7 @@ class TableReader(Reader):
         fills = read_array(state, "fills", np.float64, (n,), finite=False)
         if not set(kinds) <= set(KINDS) or np.isinf(fills).any():
             raise DataError("the saved columns are of kinds, or filled by numbers, that no table has.")
-        self.codes = tuple(
+        self._codes = tuple(
             ColumnCode(names[j], kinds[j], tuple(levels[starts[j]:starts[j + 1]]), float(origins[j]), float(fills[j]), bool(indicated[j]),
                        self.options.date.get(names[j]))
             for j in range(n)

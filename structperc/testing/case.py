@@ -11,6 +11,8 @@ import numpy as np
 
 from structperc.core.component import adapted
 from structperc.core.errors import DataError, PluginError, StructPercError
+from structperc.core.features import is_constrained
+from structperc.core.outputs import as_structure, decode_many
 from structperc.core.rows import Rows
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import new_model
@@ -134,7 +136,7 @@ class Case:
     def answer(self, scores, x):
         """What the argmax finds, checked as the loop would check it."""
         outputs = self.parts.outputs
-        y = outputs.as_structure(self.parts.argmax.argmax(scores, x), x)
+        y = as_structure(outputs, self.parts.argmax.argmax(scores, x), x)
         outputs.check_structure(x, y)
         return y
 
@@ -180,7 +182,7 @@ class Case:
 
     def scores(self, x, draw) -> np.ndarray:
         """Atom scores from draw(n); where the feature map allows only some weights, those of such weights: a solver sees no others."""
-        if self.features.constrained:
+        if is_constrained(self.parts.features):
             return self.features.scores(self.weights(draw), x)
         return np.array(draw(x.n_atoms), dtype=float)
 
@@ -196,7 +198,7 @@ class Case:
 
     def teach(self, data, answers) -> Data:
         """The examples with these structures as gold outputs."""
-        y = self.parts.outputs.decode_many(answers, self.rows_of(data))
+        y = decode_many(self.parts.outputs, answers, self.rows_of(data), self.parts.features)
         return attrs.evolve(data, y=y if self.observe is None else self.observe(self.random, y))
 
     @cached_property

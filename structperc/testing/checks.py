@@ -14,6 +14,8 @@ import numpy as np
 
 from structperc.core.component import overrides
 from structperc.core.errors import PluginError, StructPercError
+from structperc.core.features import is_constrained
+from structperc.core.outputs import as_structure, decode_many
 from structperc.core.weights import PrimalWeights
 from structperc.engine import answers as inference
 from structperc.engine import plugins as registry
@@ -110,7 +112,7 @@ def features_add_up(case):
 def constraints_hold(case):
     """After a step, weights that it touched are moved to the nearest of a convex set with 0. Trained ones are in it."""
     features, name = case.features, named(case.parts.features)
-    if not features.constrained:
+    if not is_constrained(features):
         return None                         # all weights are allowed
     projected, zero = case.projected, np.zeros(features.n_weights)
     require(case.allows(zero), f"{name}.project moves w = 0, where training begins.")
@@ -138,7 +140,7 @@ def agreeing_is_counting_the_same(case):
         structures = case.some_structures(x)
         for gold in case.golds(x):
             if outputs.partial_gold:
-                completed = outputs.as_structure(case.outputs.complete(gold, case.scores(x, case.random.standard_normal), x), x)
+                completed = as_structure(outputs, case.outputs.complete(gold, case.scores(x, case.random.standard_normal), x), x)
                 require(case.outputs.agrees(gold, completed, x),
                         f"{named(outputs)}.complete returned {completed} for the gold output {gold} of example {x.index}, with which "
                         f"it does not agree by {named(outputs)}.agrees.")
@@ -158,9 +160,9 @@ def agreeing_is_counting_the_same(case):
 def decoding_is_undone(case):
     """`encode_answers` (of whole gold outputs, `encode`) returns the structure that `decode` shows. Of hidden parts, it returns one with
     the same shown parts."""
-    outputs, rows = case.parts.outputs, case.rows_of(case.data)
+    outputs, rows, features = case.parts.outputs, case.rows_of(case.data), case.parts.features
     answers = [case.some_structures(x)[-1] for x in case.examples]
-    decoded = outputs.decode_many(answers, rows)
+    decoded = decode_many(outputs, answers, rows, features)
     try:
         again = outputs.encode_answers(decoded, rows)
     except PluginError as error:
@@ -170,7 +172,7 @@ def decoding_is_undone(case):
     for x, y, later in zip(case.examples, answers, again, strict=True):
         same = np.array_equal(case.counts(x, [y]), case.counts(x, [later]))
         if outputs.partial_gold and not same:           # what is hidden may differ
-            same = np.array_equal(listed(decoded)[x.index], listed(outputs.decode_many([later], rows, [x.index]))[0])
+            same = np.array_equal(listed(decoded)[x.index], listed(decode_many(outputs, [later], rows, features, [x.index]))[0])
         require(same,
                 f"{named(outputs)}.decode shows {y} of example {x.index} as {listed(decoded)[x.index]!r}, which is encoded as {later}.")
     return None
@@ -208,7 +210,7 @@ def augmented_argmax_maximises(case):
             losses = np.array([case.loss.value(gold, y, x) for y in structures])
             wanted = counts @ s + scale * losses
             if searches:
-                augmented = case.parts.outputs.as_structure(argmax.argmax_augmented(s.copy(), x, gold, loss, scale), x)
+                augmented = as_structure(case.parts.outputs, argmax.argmax_augmented(s.copy(), x, gold, loss, scale), x)
             else:           # its augment is that of a base class whose value it changed
                 augmented = case.answer(np.asarray(case.loss.augment(gold, s.copy(), scale, x)), x)
             chosen = (counts == case.parts.outputs.count(x, augmented)).all(axis=1)

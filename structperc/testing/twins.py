@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.argmax import Argmax
-from structperc.core.features import Features
+from structperc.core.features import Features, has_constant_gram, is_constrained
 from structperc.core.losses import Loss
 from structperc.core.rows import Rows
 from structperc.core.updates import Update
@@ -158,8 +158,12 @@ class CalledFeatures(Called, Features):
 
     def __init__(self, target):
         super().__init__(target)
-        self.shape(target.n_weights, atoms_per_example=target.atoms_per_example, n_blocks=target.n_blocks)
-        self.constrained = target.constrained
+        layout = target.layout
+        self.shape(layout.n_weights, atoms_per_example=layout.atoms_per_example, n_blocks=layout.n_blocks)
+        if is_constrained(target):
+            self.project = target.project
+        if has_constant_gram(target):
+            self.constant_gram = target.constant_gram
 
     def n_atoms(self, x):
         return self.target.n_atoms(x)
@@ -170,21 +174,11 @@ class CalledFeatures(Called, Features):
     def add(self, w, x, c):
         self.target.add(w, x, c)
 
-    def project(self, w, x=None):
-        self.target.project(w, x)
-
     def norm(self, x, c):
         return self.target.norm(x, c)
 
     def inner(self, x, a, z, b):
         return self.target.inner(x, a, z, b)
-
-    @property
-    def has_constant_gram(self):
-        return self.target.has_constant_gram
-
-    def constant_gram(self, x):
-        return self.target.constant_gram(x)
 
     def cell(self, x, a):
         return self.target.cell(x, a)
@@ -260,7 +254,7 @@ def called_outputs(outputs):
             return kind.count(self, x, y)
 
     called = remake(CalledOutputs, arguments, options, attributes)
-    called.code_width, called.partial_gold = outputs.code_width, outputs.partial_gold
+    called.partial_gold = outputs.partial_gold
     return called
 
 

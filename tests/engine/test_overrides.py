@@ -217,7 +217,7 @@ def test_replacing_the_whole_feature_map(training_set, register, average):
 def test_replacing_only_the_product_for_many_rows(register):
     class Upwards(BlockFeatures):
         def batch_scores(self, w, rows):
-            return np.ones((rows.n_rows, self.n_blocks))
+            return np.ones((rows.n_rows, self.layout.n_blocks))
 
     X, y = data()
     engine = trained((X, y), register(Upwards(RANKS - 1, FEATURES)))

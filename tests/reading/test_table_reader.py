@@ -102,7 +102,7 @@ class TestWhatIsKept:
         engine.save(tmp_path / "m")
         loaded = Engine.load(tmp_path / "m")
         assert loaded.predict(patients()).tolist() == engine.predict(patients()).tolist()
-        assert loaded.parts_.reader.codes == engine.parts_.reader.codes
+        assert loaded.parts_.reader.input_columns().codes == engine.parts_.reader.input_columns().codes
         assert loaded.feature_names_in_.tolist() == ["sex", "smoker", "bmi", "visit", "age"] and loaded.n_features_in_ == 5
 
     def test_explain_names_levels(self):
@@ -114,7 +114,7 @@ class TestWhatIsKept:
     def test_a_stream_goes_on_with_what_the_first_chunk_taught(self):
         engine = Engine("cusum", classes=[1, 2, 3], plugins=["table"], **OPTIONS).partial_fit(patients(20), levels(20))
         engine.partial_fit(patients(9), levels(9))
-        assert engine.parts_.reader.codes[1].levels == ("never", "former", "current")
+        assert engine.parts_.reader.input_columns().codes[1].levels == ("never", "former", "current")
 
     def test_estimators_take_tables(self):
         pytest.importorskip("sklearn")

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import PluginError
-from structperc.core.outputs import LabelOutputs
+from structperc.core.outputs import LabelOutputs, is_ordered
 from structperc.engine.answers import best, floor, has_cumulative_probabilities
 from structperc.engine.exports.own_parts import refuse_python_methods, shown
 from structperc.engine.exports.probing import STEP, check_best, check_linear, check_size, probes, rounding
@@ -77,12 +77,12 @@ def linear_labels(engine) -> LinearLabels:
     check_size(len(bias), d)
     weights = (scores_of(model, np.diag(np.full(d, STEP))) - bias).T / STEP
     check(engine, weights, bias)
-    names = model.context.feature_names
-    inputs = [ColumnCode(model.feature_name(j), "number") for j in range(d)] if reader.codes is None else list(reader.codes)
+    names, codes = model.context.feature_names, reader.input_columns().codes
+    inputs = [ColumnCode(model.feature_name(j), "number") for j in range(d)] if codes is None else list(codes)
     return LinearLabels(engine.problem, np.ascontiguousarray(weights), bias, engine.classes_.tolist(), wins_last(engine),
                         float(engine.temperature_), has_cumulative_probabilities(model.parts),
                         (model.spread, max(model.spread, floor(model.parts))),
-                        None if names is None else list(names), inputs, outputs.ordered,
+                        None if names is None else list(names), inputs, is_ordered(outputs),
                         model.means, None if scaling is None else scaling.spread)
 
 
@@ -104,7 +104,7 @@ def check(engine, weights, bias) -> None:
 
 def rows_of(model, X):
     """Rows of numbers, such as tables become."""
-    return model.read(X if model.parts.reader.codes is None else Numbers(X, model.context.feature_names))
+    return model.read(X if model.parts.reader.input_columns().codes is None else Numbers(X, model.context.feature_names))
 
 
 def scores_of(model, X):
