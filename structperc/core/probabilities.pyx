@@ -1,9 +1,9 @@
 """From scores of labels to probabilities, and the temperature of least log loss.
 
 Classes: P(y) is proportional to exp(score / T). Ordered labels, by the scores s_k of the atoms "rank > k": P(y > k) = sigma(v_k / T), v the
-scores pooled into falling order. Pooling leaves the labels between pooled atoms without probability. So if scores are in no order,
-P(y > k) = sigma(v_k / T + g (c - k)), where v changes its sign at c and g >= 0 is the spread. Both are ordered and change their sign at one
-place, so the median of these probabilities is the best prefix, at every T and g.
+scores pooled into falling order. Pooling leaves the labels between pooled atoms without probability. If scores are in no order,
+P(y > k) = sigma(v_k / T + g (c - k)). Here v changes its sign at c, and g >= 0 is the spread. Both terms are ordered, and change their sign
+at one place. So the median of these probabilities is the best prefix, at every T and g.
 Typical sizes: 4 atoms, 10^4 rows. Cost: O(n K).
 """
 import math
@@ -168,7 +168,7 @@ def cumulative_calibration(scores, right, weights, share) -> tuple:
 
 
 def cumulative_loss(facts, low, high, weights, share, numbers) -> tuple:
-    """The log loss where P(y > k) = sigma(z_k), z the sum of the facts multiplied by numbers; its gradient and Hessian in the numbers.
+    """The log loss where P(y > k) = sigma(z_k), and its gradient and Hessian in the numbers. z is the sum of numbers times facts.
 
     Parameters
     ----------
@@ -199,7 +199,9 @@ def cumulative_loss(facts, low, high, weights, share, numbers) -> tuple:
 
 cdef double add_interval(const double[:, :, ::1] f, const double[::1] x, Py_ssize_t i, Py_ssize_t low, Py_ssize_t high, double weight,
                          double[::1] g, double[:, ::1] h) noexcept nogil:
-    """Adds weight * derivatives of - log(sigma(A) - sigma(B)) by the numbers, and returns its value; A and B are the ends of an interval.
+    """Adds the weighted derivatives of - log(sigma(A) - sigma(B)) by the numbers, and returns its value.
+
+    A and B are the ends of an interval.
 
     It is log(1 + e^-A) + log(1 + e^B) - log(1 - e^-(A - B)). Terms of ends that are open are left out.
     """
@@ -272,7 +274,7 @@ def solved(A, b):
 
 
 def root(slope) -> float:
-    """The positive b at which a rising slope is 0; 1 where it is 0 everywhere, or there is no such b within reach."""
+    """The positive b at which a rising slope is 0. It is 1 if the slope is 0 everywhere, or no such b is within reach."""
     from scipy.optimize import brentq
 
     begin, end, before = 1.0, 1.0, slope(1.0)

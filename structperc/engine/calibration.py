@@ -2,8 +2,8 @@
 
 The temperature t minimises the log loss - sum_i log p(y_i | x_i) of scores. Where examples are many beside the free weights these are the
 scores of the training examples. Else the fit cross-fits: models trained without a fold of the examples score that fold. With b = 1 / t
-the loss is convex in b. Where p(y | x) is proportional to exp(score(y) / t) its slope is sum_i E_b[score] - score(y_i), the expectation
-under p, so marginals are all that it needs. Labels have a calibration of their own, and ordered ones a spread (`LabelOutputs`).
+the loss is convex in b. If p(y | x) is proportional to exp(score(y) / t), its slope is sum_i E_b[score] - score(y_i), E_b being the mean
+under p. So marginals are all that it needs. Labels have a calibration of their own, and ordered ones a spread (`LabelOutputs`).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def calibrate(engine, run, rows, y, costs) -> None:
 
 
 def held_out(engine, run, rows, y, costs) -> list:
-    """Samples of training examples, or of the examples of each fold by a model that has not seen them; none of fewer than two examples."""
+    """Samples of training examples, or of each fold by a model that has not seen it; none of fewer than two examples."""
     weights = np.ones(rows.n_examples) if run.weights is None else np.asarray(run.weights)
     active = np.arange(rows.n_examples) if run.active is None else np.asarray(run.active)
     if len(active) < 2:
@@ -180,7 +180,10 @@ def right_labels(model, run, examples):
 
 
 def structures_slope(model, run, fold, weights, share):
-    """The slope of the log loss of outputs of many atoms, a function of b = 1 / t; of a partial one its best completion counts."""
+    """The slope of the log loss of outputs of many atoms, a function of b = 1 / t.
+
+    Of a partial output its best completion counts.
+    """
     parts, examples = model.parts, []
     store = parts.weights.averaged()
     for weight, i in zip(weights.tolist(), fold.tolist(), strict=True):
