@@ -90,7 +90,7 @@ cdef double crossing(const double[:, ::1] v, Py_ssize_t i) noexcept nogil:
 
 
 def around_crossing(rows):
-    """c - k for the atom k of each falling row, (n, K - 1), where the row changes its sign at c: falls by 1, and has the row's sign."""
+    """c - k for the atom k of each falling row, (n, K - 1). The row changes its sign at c, and so does c - k, which falls by 1."""
     cdef const double[:, ::1] v = rows
     answer = np.empty((v.shape[0], v.shape[1]))
     cdef double[:, ::1] distance = answer
