@@ -2,22 +2,22 @@
 
 Labels and gold outputs: `class_weights`, `LabelCodes`, `find_labels`, `is_listed`, `is_missing`, `is_nested`, `encode_nested`,
 `interval_labels`, `read_intervals`, `warn_of_open_ends`, `read_grades`. Losses: `check_costs`, `refuse_matrix`. Readers: `read`,
-`read_alone`, `refuse_not_finite`, `check_same`, `default_template`. Trainers: `bound`, `check_parts`, `check_search`, `generator`, `adopt`,
-`engine_options`, and the words for why training ended. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`,
-`map_in_threads`; work to be whole: `completed`. Ordered labels: `cumulative_log_probabilities`. `restore`: `taken`, `within`,
-`check_starts`.
+`read_alone`, `refuse_not_finite`, `check_same`, `default_template`. Trainers: `adapted`, `check_parts`, `check_search`, `generator`,
+`install_model`, `engine_options`, and the words for why training ended. Ctrl-C in long compiled work: `raise_interruption`,
+`take_interruption`, `map_in_threads`; work to be whole: `retry_on_interrupt`. Ordered labels: `cumulative_log_probabilities`. `restore`:
+`read_array`, `substate`, `check_starts`.
 BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
 
 from structperc.core.citations import COLLINS, YU_JOACHIMS
-from structperc.core.component import bound, overrides
+from structperc.core.component import adapted, overrides
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_missing, is_nested
 from structperc.core.losses import check_costs, refuse_matrix
 from structperc.core.probabilities import cumulative_log_probabilities
-from structperc.core.states import check_starts, taken, within
-from structperc.core.stopping import completed, map_in_threads, raise_interruption, take_interruption
+from structperc.core.saved_state import check_starts, read_array, substate
+from structperc.core.signals import map_in_threads, raise_interruption, retry_on_interrupt, take_interruption
 from structperc.core.structures import encode_nested
-from structperc.engine.assembly import adopt
+from structperc.engine.assembly import install_model
 from structperc.engine.compatibility import check_parts, check_same, check_search
 from structperc.engine.options import engine_options, generator
 from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, INTERRUPTED, MAX_EPOCHS, STALLED
@@ -28,11 +28,10 @@ from structperc.reading.matrices import read, read_alone, refuse_not_finite
 from structperc.reading.tokens import default_template
 
 __all__ = [
-    "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "LabelCodes", "adopt",
-    "bound", "check_costs", "check_parts", "check_same", "check_search", "check_starts", "class_weights", "completed",
-    "cumulative_log_probabilities", "default_template",
-    "encode_nested",
-    "engine_options", "find_labels", "generator", "interval_labels", "is_listed", "is_missing", "is_nested", "map_in_threads",
-    "overrides", "raise_interruption", "read", "read_alone", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite",
-    "take_interruption", "taken", "warn_of_open_ends", "within",
+    "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "LabelCodes", "adapted",
+    "check_costs", "check_parts", "check_same", "check_search", "check_starts", "class_weights", "cumulative_log_probabilities",
+    "default_template", "encode_nested", "engine_options", "find_labels", "generator", "install_model", "interval_labels",
+    "is_listed", "is_missing", "is_nested", "map_in_threads", "overrides", "raise_interruption", "read", "read_alone",
+    "read_array", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite", "retry_on_interrupt", "substate",
+    "take_interruption", "warn_of_open_ends",
 ]  # fmt: skip

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, is_classifier
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone, is_classifier
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -54,12 +56,17 @@ def test_estimators_are_those_of_scikit_learn():
     assert issubclass(LeafFeatures, TransformerMixin) and isinstance(LabelScorer(), BaseEstimator)
 
 
-def test_a_pipeline_with_leaves_gives_data_frames():
-    leaves = LeafFeatures(RandomForestClassifier(3, random_state=0), sparse_output=False)
-    pipeline = make_pipeline(leaves, LogisticRegression()).set_output(transform="pandas").fit(X, Y)
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_pipeline_with_leaves_gives_data_frames(library):
+    frames, leaves = pytest.importorskip(library), LeafFeatures(RandomForestClassifier(3, random_state=0))
+    pipeline = make_pipeline(leaves, LogisticRegression()).set_output(transform=library).fit(X, Y)
     made = pipeline[:-1].transform(X)
-    assert list(made.columns) == list(leaves.fit(X, Y).get_feature_names_out())
-    assert made.to_numpy().tolist() == LeafFeatures(RandomForestClassifier(3, random_state=0)).fit(X, Y).transform(X).toarray().tolist()
+    assert isinstance(made, frames.DataFrame) and list(made.columns) == list(leaves.get_feature_names_out())
+    expected = LeafFeatures(RandomForestClassifier(3, random_state=0)).fit(X, Y).transform(X)
+    assert made.to_numpy().tolist() == expected.toarray().tolist() and clone(pipeline).fit(X, Y).predict(X).shape == (len(X),)
+    with config_context(transform_output=library):
+        assert isinstance(clone(leaves).set_output(transform=None).fit_transform(X, Y), frames.DataFrame)
+    assert sparse.issparse(clone(leaves).set_output(transform="default").fit_transform(X, Y))
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.plugin_tools import taken
+from structperc.plugin_tools import read_array
 from structperc_boosting.stump_search import reweigh, tally
 
 NEARLY_HALF = 0.5 - 1e-12       # an error from here on is 1/2 up to rounding: the ranker has nothing to say
@@ -25,9 +25,9 @@ class Round:
     alone : bool
         Whether it takes the place of all rankers before it: it makes no error, or it is the best constant.
     mistakes : int
-        Training examples that the ensemble with this ranker answers wrongly.
+        Training examples that the ensemble with this ranker predicts wrongly.
     cost : float
-        The costs of these answers, by the costs that training began with.
+        The costs of these predictions, by the costs that training began with.
     """
 
     ranker: object
@@ -41,8 +41,8 @@ class Round:
 class Boosting:
     """The costs and votes of one training.
 
-    The costs are divided by their total in each round, since the total of the published form grows by up to 2 a round. Errors, votes and
-    answers are the same.
+    Each round divides the costs by their total, since the total of the published form grows by up to 2 a round. Errors, votes and
+    predictions are the same.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Boosting:
         Parameters
         ----------
         base : object
-            `base.fit(costs)` and `base.constant(rank)` answer a ranker and its ranks, an int32 array of shape (n,).
+            `base.fit(costs)` and `base.constant(rank)` return a ranker and its ranks, an int32 array of shape (n,).
 
         Returns
         -------
@@ -96,7 +96,7 @@ class Boosting:
         return self.join(ranker, ranks, error, 0.5 * np.log((1 - error) / error), False)
 
     def end(self, base):
-        """Without any ranker, the best constant stands in for the ensemble."""
+        """Without any ranker, the best constant is the ensemble."""
         self.over = True
         if self.rounds:
             return None
@@ -125,8 +125,8 @@ class Boosting:
 
     def restore(self, state):
         shape = self.costs.shape
-        self.costs, self.votes = (taken(state, name, np.float64, shape) for name in ("costs", "votes"))
-        self.ends = taken(state, "ends", np.float64, low=0)
-        self.answers = taken(state, "answers", np.intc, shape[:1], low=1, high=shape[1])
-        rounds, over = taken(state, "progress", np.int64, (2,), low=0).tolist()
+        self.costs, self.votes = (read_array(state, name, np.float64, shape) for name in ("costs", "votes"))
+        self.ends = read_array(state, "ends", np.float64, low=0)
+        self.answers = read_array(state, "answers", np.intc, shape[:1], low=1, high=shape[1])
+        rounds, over = read_array(state, "progress", np.int64, (2,), low=0).tolist()
         self.rounds, self.over = rounds, bool(over)

@@ -15,7 +15,7 @@ import structperc_dual_kernel as dual_kernel
 from structperc import Engine
 from structperc.components import PrimalWeights, Reader, Rows
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.plugin_tools import adopt, check_same, engine_options, generator, read, refuse_not_finite, taken, within
+from structperc.plugin_tools import check_same, engine_options, generator, install_model, read, read_array, refuse_not_finite, substate
 from structperc_dual_kernel.weights import DualWeights
 
 WILLIAMS_SEEGER = r"""@inproceedings{williams2001using,
@@ -35,8 +35,9 @@ CHUNK = 4096            # rows that are mapped at a time
 class NystroemReader(Reader):
     """Reads data as `Reader` does and hands on f(x) = |K_LL|^(-1/2) k_L(x) instead of each row x, so that f(x) . f(z) is near K(x, z).
 
-    k_L(x) are the kernel values of x with the landmarks, rows (or objects) of the first data drawn without replacement, and K_LL those
-    between landmarks. Between landmarks f(x) . f(z) = K(x, z). A step then costs O(n_components), however long training goes on.
+    k_L(x) are the kernel values of x with the landmarks. Landmarks are rows (or objects) of the first data, drawn without replacement. K_LL
+    are the values between landmarks. Between landmarks f(x) . f(z) = K(x, z). A step then costs O(n_components), for any length of
+    training.
 
     Parameters
     ----------
@@ -105,8 +106,8 @@ class NystroemReader(Reader):
         """Back to what it was before `learn`."""
         self.seen = self.kernel_rows = self.normalization = None
 
-    def fresh(self):
-        component = super().fresh()
+    def clone(self):
+        component = super().clone()
         component.forget()
         return component
 
@@ -145,14 +146,14 @@ class NystroemReader(Reader):
 
     # ---- model files ----
 
-    def probe(self):
-        return None if self.kernel_rows is None else self.kernel_rows.probe()
+    def fingerprint(self):
+        return None if self.kernel_rows is None else self.kernel_rows.fingerprint()
 
     def described(self) -> str:
         """The kernel and its options, to be compared when a model is loaded."""
         kernel = self.options["kernel"]
-        shown = kernel if isinstance(kernel, str) else getattr(kernel, "__qualname__", type(kernel).__name__)
-        return json.dumps({**self.options, "kernel": shown}, default=str, sort_keys=True)
+        kernel_name = kernel if isinstance(kernel, str) else getattr(kernel, "__qualname__", type(kernel).__name__)
+        return json.dumps({**self.options, "kernel": kernel_name}, default=str, sort_keys=True)
 
     def state(self):
         """What was learned, a dict of arrays; empty before `learn`."""
@@ -165,23 +166,23 @@ class NystroemReader(Reader):
                 **{f"kernel_rows.{key}": value for key, value in self.kernel_rows.state().items()}}
 
     def restore(self, state):
-        """Takes back what `state` gave; a DataError tells what does not fit."""
+        """Reads what `state` returned. A DataError names what does not fit."""
         if not state:
             self.forget()
             return
-        described = taken(state, "described", str)
+        described = read_array(state, "described", str)
         if described != self.described():
             raise DataError(f"the model was trained with NystroemReader's options {described}, but this one has {self.described()}")
-        n_features, sparse, objects = taken(state, "seen", np.int64, (3,), low=0).tolist()
+        n_features, sparse, objects = read_array(state, "seen", np.int64, (3,), low=0).tolist()
         if max(sparse, objects) > 1:
             raise DataError(f"the saved form of the data is {sparse, objects}; expected 0 or 1 for sparse and for objects.")
-        names = taken(state, "names", str, (n_features,)).tolist() if "names" in state else None
+        names = read_array(state, "names", str, (n_features,)).tolist() if "names" in state else None
         seen = SimpleNamespace(n_features=n_features, sparse=bool(sparse), objects=bool(objects),
                                feature_names=None if names is None else tuple(names))
         kernel_rows = self.kernel_rows_like(seen)
         kernel_rows.start(seen)
-        kernel_rows.restore(within(state, "kernel_rows."))
-        normalization = taken(state, "normalization", np.float64, (kernel_rows.n, kernel_rows.n))
+        kernel_rows.restore(substate(state, "kernel_rows."))
+        normalization = read_array(state, "normalization", np.float64, (kernel_rows.n, kernel_rows.n))
         if not kernel_rows.n:
             raise DataError("there are no saved landmarks; expected at least one.")
         self.seen, self.kernel_rows, self.normalization = seen, kernel_rows.select(range(kernel_rows.n)), normalization
@@ -190,9 +191,9 @@ class NystroemReader(Reader):
 def to_primal(engine, n_components=None, random_state=0) -> Engine:
     """A trained engine with primal weights from one that was trained with the plugin "dual-kernel".
 
-    Its reader is a `NystroemReader` with some of the rows held as landmarks, and its weights are the dual ones projected onto what the
-    landmarks span: w_block = K_LL^(-1/2) K_LS c_block for the rows S with the coefficients c. With all of them as landmarks it predicts
-    the same, up to rounding; with fewer, prediction is faster and the model smaller. Intercepts, thresholds and transitions are taken over.
+    Its reader is a `NystroemReader` with some of the rows as landmarks. Its weights are the dual ones projected onto the span of the
+    landmarks: w_block = K_LL^(-1/2) K_LS c_block for the rows S with the coefficients c. With all rows as landmarks it predicts the same,
+    up to rounding. With fewer, prediction is faster and the model smaller. Intercepts, thresholds and transitions are copied.
 
     Parameters
     ----------
@@ -206,13 +207,13 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     Returns
     -------
     Engine
-        With the record of training of the other; averages go on as if its weights had been these from the beginning.
+        With the record of training of the other. Averages continue as if its weights had been these from the beginning.
 
     Raises
     ------
     OptionError, PluginError, DataError
-        For weights that are not of this kind or that hold no row, for kernels given as values, and for feature maps or weights that
-        it cannot write to.
+        For weights of another kind or without a row, and for kernels given as values. Also for feature maps or weights that it cannot write
+        to.
 
     Notes
     -----
@@ -231,7 +232,7 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     (True, True)
     """
     model = engine.model_
-    return model.access.read(taken_over, engine, model, n_components, random_state)
+    return model.lock.read(taken_over, engine, model, n_components, random_state)
 
 
 def taken_over(engine, model, n_components, random_state) -> Engine:
@@ -241,14 +242,14 @@ def taken_over(engine, model, n_components, random_state) -> Engine:
         raise OptionError(f"to_primal takes an engine that was trained with the plugin 'dual-kernel', but the weights are "
                           f"{type(weights).__name__}.")
     if model.scales:
-        raise OptionError("to_primal compares rows in the units of X, but this engine was trained on scaled columns; train one with "
+        raise OptionError("to_primal compares rows in the units of X, but this engine was trained on scaled columns. Train one with "
                           "scale=False on rows that are standardised beforehand.")
     slots, coefficients, own = weights.live()
     if not len(slots):
         raise DataError("the weights hold no row with a coefficient, so there is nothing to take over.")
-    given = engine.plugin_options
-    reader = NystroemReader(given["kernel"], len(slots) if n_components is None else n_components, random_state,
-                            **{name: given[name] for name in OPTIONS})
+    options = engine.plugin_options
+    reader = NystroemReader(options["kernel"], len(slots) if n_components is None else n_components, random_state,
+                            **{name: options[name] for name in OPTIONS})
     held = weights.support.kernel_rows.select(slots)
     chosen = drawn(len(slots), reader.n_components, random_state)
     landmarks = held.select(chosen)
@@ -258,17 +259,17 @@ def taken_over(engine, model, n_components, random_state) -> Engine:
     reader.seen = SimpleNamespace(n_features=context.n_features, sparse=context.sparse, objects=context.objects,
                                   feature_names=context.feature_names)
 
-    primal = engine_with(engine, reader.fresh())
+    primal = engine_with(engine, reader.clone())
     context = attrs.evolve(context, n_features=len(chosen), sparse=False, objects=False, feature_names=None, options=primal.plugin_options,
                         random=copy.deepcopy(context.random))
     states = {name: part.state() for name, part in model.parts.items() if name not in ("reader", "weights")}
     record = {"mistakes": list(model.mistakes), "loss": model.loss, "status": model.status, "streaming": model.streaming,
-              "weighted": model.weighted, "weighed": model.weighed, "temperature": model.temperature,
+              "weighted": model.weighted, "visit_totals": model.visit_totals, "temperature": model.temperature,
               "spread": model.spread}
-    adopt(primal, context, context.labels, states, record, reader)
+    install_model(primal, context, context.labels, states, record, reader)
     made = primal.parts_
     if type(made.weights) is not PrimalWeights:
-        raise PluginError(f"to_primal writes to PrimalWeights, but the other plugins answer with {type(made.weights).__name__}.")
+        raise PluginError(f"to_primal writes to PrimalWeights, but the other plugins return {type(made.weights).__name__}.")
     made.weights.assign(written(made.features, inverse @ between.T @ coefficients[slots], weights.explicit, own), weights.n_visited)
     return primal
 
@@ -292,7 +293,7 @@ def roots(values):
 
 
 def mapped_rows(rows, landmarks, normalization) -> Rows:
-    """Each row's kernel values with the landmarks, normalised: the same bits for a row alone as among others."""
+    """Each row's kernel values with the landmarks, normalised. A single row has the same bits as among others."""
     columns = np.ascontiguousarray(normalization.T)
     mapped = np.empty((rows.n_rows, landmarks.n))
     for start in range(0, rows.n_rows, CHUNK):
@@ -313,10 +314,10 @@ def engine_with(engine, reader) -> Engine:
 def written(features, blocks, own, values):
     """A weight vector of a feature map: rows of weights for its blocks, (n_features, n_blocks), and what atoms have besides.
 
-    Both are found by what single atoms add: phi(x, a) with a row x less phi(0, a) is x in the block of a, and phi(0, a) is what a has
-    besides, which stands in the same order in the map without columns.
+    Both are found by what single atoms add. phi(x, a) with a row x less phi(0, a) is x in the block of a. phi(0, a) is the rest of a, which
+    the map without columns has in the same order.
     """
-    vector, found = np.zeros(features.n_weights), set()
+    vector, blocks_written = np.zeros(features.n_weights), set()
     place = np.full(len(values), -1)
     for n_rows in (1,) if features.rows_per_example == 1 else (1, 2):
         blank = example(features, np.zeros((n_rows, len(blocks))))
@@ -324,19 +325,19 @@ def written(features, blocks, own, values):
             atom = np.arange(blank.n_atoms) == a
             besides, alone = features.vector(blank, atom), own.atom(blank, a)
             here, there = np.flatnonzero(besides), np.flatnonzero(alone)
-            known = place[there] if len(here) == len(there) else None
-            if known is None or not np.array_equal(besides[here], alone[there]) or ((known >= 0) & (known != here)).any():
+            expected = place[there] if len(here) == len(there) else None
+            if expected is None or not np.array_equal(besides[here], alone[there]) or ((expected >= 0) & (expected != here)).any():
                 raise PluginError(f"{type(features).__name__} arranges what atoms have besides their row otherwise without columns, so "
                                   f"to_primal cannot take it over.")
             place[there] = here
             cell = features.cell(blank, a)
-            if cell is not None and cell[1] not in found:
+            if cell is not None and cell[1] not in blocks_written:
                 row, block = cell
                 filled = np.zeros((n_rows, len(blocks)))
                 filled[row] = blocks[:, block]
                 vector += features.vector(example(features, filled), atom) - besides
-                found.add(block)
-    if len(found) != blocks.shape[1] or values[place < 0].any():
+                blocks_written.add(block)
+    if len(blocks_written) != blocks.shape[1] or values[place < 0].any():
         raise PluginError(f"not every weight of {type(features).__name__} belongs to an atom of one or two rows, so to_primal cannot take "
                           f"it over.")
     vector[place[place >= 0]] = values[place >= 0]

@@ -9,8 +9,8 @@ dtype="float32" it needs 0.8, 3.4 and 6 ns.
 """
 import math
 
-from scipy.sparse import csr_array
 import numpy as np
+from scipy.sparse import csr_array
 
 from cpython.buffer cimport PyBUF_WRITE
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -20,15 +20,65 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memmove, memset
 from structperc.core.inner_products cimport sp_rows
 from structperc.core.rows cimport Example, Rows
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals cimport interrupted
 from structperc.errors import DataError, OptionError, shortened
-from structperc.plugin_tools import check_starts, taken
-from structperc_kernels.instruction_sets cimport (
-    best_tiles, named_tiles, sp_is_distance, sp_keep_dense_f32, sp_keep_dense_f64, sp_keep_sparse_f32, sp_keep_sparse_f64, sp_n_values,
-    sp_norm_of_f32, sp_norm_of_f64, sp_panel,
-)
+from structperc.plugin_tools import check_starts, read_array
 from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
 from structperc_kernels.statistics import moments, variance, widths
+
+
+# ---- instruction sets ----
+# Which instruction set compares rows, and a Python face of its functions for tests. See tiles.h.
+
+cdef extern from "tiles_sets.h" nogil:
+    int sp_tiles_available(const sp_tiles **sets) noexcept
+
+
+cdef const sp_tiles *best_tiles() noexcept:
+    cdef const sp_tiles *sets[4]
+    return sets[sp_tiles_available(sets) - 1]
+
+
+cdef const sp_tiles *named_tiles(str name) except NULL:
+    cdef const sp_tiles *sets[4]
+    cdef int i
+    for i in range(sp_tiles_available(sets)):
+        if sets[i].name.decode() == name:
+            return sets[i]
+    raise ValueError(f"instruction set {name!r} is not available here; there are {', '.join(instruction_sets())}.")
+
+
+def instruction_sets():
+    """Names of the sets that this machine can run, from the narrowest registers to the widest."""
+    cdef const sp_tiles *sets[4]
+    return [sets[i].name.decode() for i in range(sp_tiles_available(sets))]
+
+
+def powers_of_two(str name, x):
+    """2^x for x <= 0 as the kernels compute it, of doubles or floats."""
+    cdef Py_ssize_t n = len(x)
+    padded = np.zeros((n + LANES - 1) // LANES * LANES, dtype=x.dtype)
+    padded[:n] = x
+    out = np.empty_like(padded)
+    cdef size_t source = padded.ctypes.data, to = out.ctypes.data
+    if x.dtype == np.float64:
+        named_tiles(name).powers_f64(<const double *> source, len(padded), <double *> to)
+    else:
+        named_tiles(name).powers_f32(<const float *> source, len(padded), <float *> to)
+    return out[:n]
+
+
+def add_weighted(str name, const double[:, ::1] values, const double[:, ::1] c, double[:, ::1] total, first=0,
+                 const int64_t[::1] start=None):
+    """total[b, lane] += sum over i of c[i, b] * values[i, lane], in place; with `start`, over i with first + i >= start[lane]."""
+    cdef Py_ssize_t n = values.shape[0]
+    cdef size_t[::1] at = np.asarray(c).ctypes.data + np.arange(n + 1, dtype=np.uintp) * (c.shape[1] * 8)
+    cdef const double *const *pointers = <const double *const *> &at[0]
+    cdef const double *v = &values[0, 0] if n else NULL
+    if start is None:
+        named_tiles(name).add_weighted(v, n, pointers, c.shape[1], &total[0, 0])
+    else:
+        named_tiles(name).add_weighted_since(v, n, pointers, c.shape[1], &total[0, 0], first, &start[0])
 
 
 # ---- aligned buffer ----
@@ -240,7 +290,7 @@ cdef class VectorKernelRows(KernelRows):
             raise DataError(f"X {what}, but the kernel was started with {self.n_features} columns.")
 
     def empty(self):
-        cdef VectorKernelRows other = self.fresh()
+        cdef VectorKernelRows other = self.clone()
         other.n_features, other.held.n_features, other.fitted = self.n_features, self.n_features, self.fitted
         other.function, other.tiles = self.function, self.tiles
         return other
@@ -300,7 +350,7 @@ cdef class VectorKernelRows(KernelRows):
         DataError
             If one is missing or invalid.
         """
-        gamma, offset = taken(state, "gamma", np.float64, low=0), taken(state, "offset", np.float64)
+        gamma, offset = read_array(state, "gamma", np.float64, low=0), read_array(state, "offset", np.float64)
         if gamma == 0:
             raise DataError("the saved kernel has gamma = 0; gamma must be > 0.")
         return gamma, offset
@@ -478,8 +528,8 @@ cdef class DenseKernelRows(VectorKernelRows):
         cdef Py_ssize_t i, n
         cdef AlignedBuffer stored = AlignedBuffer()
         gamma, offset = self.check_state(state)
-        rows = taken(state, "rows", self.dtype, (None, self.n_features), into=lambda shape: room_for(stored, shape, self.dtype))
-        self.origin = taken(state, "origin", np.float64, (self.n_features,))
+        rows = read_array(state, "rows", self.dtype, (None, self.n_features), into=lambda shape: room_for(stored, shape, self.dtype))
+        self.origin = read_array(state, "origin", np.float64, (self.n_features,))
         n = len(rows)
         self.stored = stored
         self.reserve(n)
@@ -536,8 +586,7 @@ cdef class SparseKernelRows(VectorKernelRows):
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> from scipy.sparse import csr_array
-    >>> from structperc.components import Rows
+    >>>     >>> from structperc.components import Rows
     >>> from structperc_kernels import SparseKernelRows
     >>> kernel_rows = SparseKernelRows("linear")
     >>> kernel_rows.start(SimpleNamespace(n_features=2, objects=False))
@@ -744,10 +793,10 @@ cdef class SparseKernelRows(VectorKernelRows):
         cdef Py_ssize_t i, n
         cdef AlignedBuffer columns = AlignedBuffer(), stored = AlignedBuffer()
         gamma, offset = self.check_state(state)
-        values = taken(state, "values", self.dtype, (None,), into=lambda shape: room_for(stored, shape, self.dtype))
-        indices = taken(state, "indices", np.int32, (len(values),), low=0, high=self.n_features - 1,
+        values = read_array(state, "values", self.dtype, (None,), into=lambda shape: room_for(stored, shape, self.dtype))
+        indices = read_array(state, "indices", np.int32, (len(values),), low=0, high=self.n_features - 1,
                         into=lambda shape: room_for(columns, shape, np.int32))
-        starts = taken(state, "starts", np.int64, (None,))
+        starts = read_array(state, "starts", np.int64, (None,))
         check_starts("row starts", starts, len(values))
         falls = np.flatnonzero(np.diff(indices) <= 0) + 1
         if not np.isin(falls, starts).all():

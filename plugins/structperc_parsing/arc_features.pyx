@@ -1,10 +1,10 @@
 # distutils: extra_compile_args = VECTORS
 """Features of arcs, labels and siblings by template, hashed into rows of eight weights.
 
-A line of the template gives the arc (h, m) one row of weights, for the direction and the cells of the line. Weight 0
-of the row is for the direction only. The others are for the distances 1, 2, 3, 4, 5 to 6, 7 to 10 and more. A row is one cache
-line. A line with words between gives one row for each word with different cells. A line of siblings also gives a row, for
-the distance between the two dependents. A line of labels gives groups of consecutive rows, a weight for each label.
+A line of the template gives the arc (h, m) one row of weights, for the direction and the cells of the line. Weight 0 of the row is for the
+direction only. The others are for the distances 1, 2, 3, 4, 5 to 6, 7 to 10 and more. A row is one cache line. A line with words between
+has a row for each word with different cells. A line of siblings also has a row, for the distance between the two dependents. A line of
+labels has groups of consecutive rows, a weight for each label.
 
 The sums of lines that read one word are computed once for each word. Those of siblings without their head are computed once for each pair.
 
@@ -20,7 +20,7 @@ from libc.string cimport memset
 from structperc.core.features cimport Features, Parameter, StepSizes, adapt_row, claimed
 from structperc.core.inner_products cimport SP_PREFETCH
 from structperc.core.rows cimport Example
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals cimport interrupted
 from structperc.errors import DataError
 from structperc_parsing.atoms cimport Layout, count_atoms, first_label, first_sibling, layout_of
 from structperc_parsing.hashed_lines cimport (Lines, Parts, TO_THE_RIGHT, find_rows, find_sibling_rows, hash_between, hash_siblings,
@@ -91,7 +91,7 @@ cdef inline const double *weights_of(const Parameter *p, Py_ssize_t row) noexcep
 cdef class ArcFeatures(Features):
     """The features of all atoms; see atoms.pxd for their order.
 
-    Labels given the heads have features if the rows of x have a head of each word (`Rows.given`). A head below 0, -1 - h, means that the
+    Labels given the heads have features if the rows of x have a head of each word (`Rows.first_stage`). A head below 0, -1 - h, means that the
     tree is settled: its arcs score 1, and others 0.
 
     Parameters
@@ -184,7 +184,7 @@ cdef class ArcFeatures(Features):
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
         cdef Py_ssize_t n = x.block.n_rows, size = n + 1, m
-        cdef const int *given = x.given()
+        cdef const int *given = x.first_stage()
         memset(s, 0, count_atoms(&self.atoms, n) * sizeof(double))
         if given != NULL and self.atoms.later and self.labels.n and self.score_given(p, x, given, s + first_label(&self.atoms, n)) < 0:
             return -1
@@ -439,7 +439,7 @@ cdef class ArcFeatures(Features):
     cdef int add_all(self, const Parameter *p, Example x, const double *c, double to_w, double to_u, Sums *sums) noexcept nogil:
         """Adds the vectors of the atoms with coefficients to the weights, or to `sums`."""
         cdef Py_ssize_t n = x.block.n_rows
-        cdef const int *given = x.given()
+        cdef const int *given = x.first_stage()
         if self.add_arcs(&self.arcs, p, x, c, to_w, to_u, sums) < 0:
             return -1
         if self.siblings.n and self.add_siblings(p, x, c + first_sibling(&self.atoms, n), to_w, to_u, sums) < 0:

@@ -17,11 +17,11 @@ from structperc.core.rows cimport Example
 from structperc.components import Structures
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption, shortened
 from structperc.pictures import ArcChoices, Arcs, token_texts
-from structperc.plugin_tools import find_labels, is_listed, taken
+from structperc.plugin_tools import find_labels, is_listed, read_array
 from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
 from structperc.solvers.arborescence_sums cimport arborescence_marginals_c, arborescence_marginals_work
 from structperc.solvers.projective cimport projective_marginals_c, projective_refusal, projective_tree_c, projective_work
-from structperc.solvers.ranked_arborescences import k_best_arborescences
+from structperc.solvers.arborescences import k_best_arborescences
 from structperc.solvers.ranked_projective import k_best_projective
 from structperc_parsing.atoms cimport Layout, count_words, first_label, first_sibling, layout_of
 from structperc_parsing.heads import find_circle, find_crossing, is_labelled, lifted
@@ -118,7 +118,7 @@ cdef class TreeOutputs(Outputs):
             else:
                 head, label = arc
             number = int(head)
-        except (TypeError, ValueError, OverflowError):
+        except (TypeError, ValueError, OverflowError, np.ma.MaskError):
             entry = "a head" if self.labels is None else "a pair of a head and a label"
             raise DataError(f"y[{i}][{j}] is {shortened(arc)}; expected {entry}, where 0 is the root and words are counted from 1."
                             ) from None
@@ -126,10 +126,11 @@ cdef class TreeOutputs(Outputs):
             raise DataError(f"y[{i}][{j}] has the head {shortened(head)}; expected a whole number from 0 (the root) to {n}.")
         if label is None:
             return number
-        if label not in self.code_of:
+        try:
+            return number * self.n_tags + <Py_ssize_t> self.code_of[label]
+        except (KeyError, TypeError):           # unknown, or a list
             raise DataError(f"y[{i}][{j}] has the label {shortened(label)}, which is none of the {self.n_tags} labels of the training "
-                            f"data. Name all labels with classes=.")
-        return number * self.n_tags + <Py_ssize_t> self.code_of[label]
+                            f"data. Name all labels with classes=.") from None
 
     def admissible(self, gold, rows):
         """The trees to learn from, lifted where they should be and can be."""
@@ -143,7 +144,7 @@ cdef class TreeOutputs(Outputs):
     def conditional(self):
         return "set labels='joint'" if self.atoms.later else None
 
-    def conditioned(self, found, rows, settled=False):
+    def second_stage(self, found, rows, settled=False):
         rows, heads = rows.part(0, rows.n_examples), found.values // self.n_tags
         rows.condition(-1 - heads if settled else heads)
         return rows
@@ -165,7 +166,7 @@ cdef class TreeOutputs(Outputs):
         return {"n_lifted": np.array(self.n_lifted, dtype=np.int64)}
 
     def restore(self, state):
-        self.n_lifted = int(taken(state, "n_lifted", np.int64, low=0))
+        self.n_lifted = int(read_array(state, "n_lifted", np.int64, low=0))
 
     def check_gold(self, gold, rows, features):
         for i in range(rows.n_examples):

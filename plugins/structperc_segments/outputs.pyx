@@ -12,9 +12,9 @@ from structperc.components import Structures
 from structperc.errors import DataError, PluginError, shortened
 from structperc.metrics import tag_scheme, tags, token_measures
 from structperc.pictures import Choices, Spans, token_texts
-from structperc.plugin_tools import find_labels, is_listed, taken
+from structperc.plugin_tools import find_labels, is_listed, read_array
 from structperc.solvers.segments cimport Lattice, refusal
-from structperc_segments.atoms cimport OPEN, OPEN_BEGIN, Atoms, Search
+from structperc_segments.solver cimport OPEN, OPEN_BEGIN, Atoms, Search
 from structperc_segments.forms import has_open_parts, is_tagged, segments_of
 from structperc_segments.measures import segment_measures
 
@@ -62,7 +62,8 @@ cdef class SegmentOutputs(Outputs):
             if y is None:
                 raise DataError("no labels are known; name them with classes=[...].")
             classes = distinct(self.labels_in(y))
-        self.labels = find_labels(None, classes, ordered=False) if len(classes) > 1 else np.array(classes)
+        few = is_listed(classes) and len(classes) < 2       # one label of segments is enough
+        self.labels = np.array(classes) if few else find_labels(None, classes, ordered=False)
         if len(self.labels) == 0:
             raise DataError("y has no segment, so there is nothing to learn; name the labels with classes=[...].")
         self.names = [OUTSIDE] * bool(self.outside) + self.labels.tolist()
@@ -259,7 +260,7 @@ cdef class SegmentOutputs(Outputs):
         return {"form": np.array(self.form or ""), **self.atoms.state()}
 
     def restore(self, state):
-        form = taken(state, "form", str)
+        form = read_array(state, "form", str)
         self.atoms.restore(state)
         self.form = str(form) or None
 

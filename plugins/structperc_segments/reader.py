@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from structperc.components import NamedReader, Reader, Rows
-from structperc.plugin_tools import within
+from structperc.plugin_tools import substate
 
 
 class SegmentReader(Reader):
@@ -29,9 +29,9 @@ class SegmentReader(Reader):
         self.tokens = NamedReader(**options)
         self.segments = NamedReader(n_hashed=options["n_hashed"], min_count=options["min_count"])
 
-    def fresh(self):
-        component = super().fresh()
-        component.tokens, component.segments = self.tokens.fresh(), self.segments.fresh()
+    def clone(self):
+        component = super().clone()
+        component.tokens, component.segments = self.tokens.clone(), self.segments.clone()
         return component
 
     def learn(self, X, offsets=None):
@@ -50,7 +50,7 @@ class SegmentReader(Reader):
         return self.read([x])
 
     def described(self, X, tokens):
-        """The features of all segments of each sentence; of a sentence as it was given, or its rows of one matrix."""
+        """The features of all segments of each sentence. A sentence is as the user passed it, or its rows of one matrix."""
         sentences = X if isinstance(X, (list, tuple)) else [tokens.example(i).rows for i in range(tokens.n_examples)]
         return [[self.describe(sentence, start, stop) for start in range(n)
                  for stop in range(start + 1, min(start + self.longest, n) + 1)]
@@ -73,5 +73,5 @@ class SegmentReader(Reader):
         return {f"{side}.{key}": value for side, part in parts for key, value in part.state().items()}
 
     def restore(self, state):
-        self.tokens.restore(within(state, "tokens."))
-        self.segments.restore(within(state, "segments."))
+        self.tokens.restore(substate(state, "tokens."))
+        self.segments.restore(substate(state, "segments."))

@@ -11,23 +11,24 @@ import numpy as np
 
 from structperc.cli import column_files
 from structperc.cli.settings import flags_of
-from structperc.cli.source import Source
+from structperc.cli.source import DATABASE, Source
 from structperc.engine.assembly import ask, options_alone
 from structperc.errors import DataError, OptionError
 from structperc.files import conll as columns
 from structperc.files import csv_tables, svmlight, tables
 from structperc.files.arrow import opened_arrow
+from structperc.files.databases import opened_query
 from structperc.files.frames import in_flags
 from structperc.files.parquet import opened_parquet
 from structperc.reading.column_faults import ColumnError
 
-NAMES = {"csv": "a CSV", "parquet": "a Parquet", "arrow": "an Arrow"}
+NAMES = {"csv": "a CSV file", "parquet": "a Parquet file", "arrow": "an Arrow file", DATABASE: "a database"}
 ARROW_FORMATS = {"parquet": opened_parquet, "arrow": opened_arrow}
 PART_ROWS = 1 << 16         # examples of a part, at most; a part is also bounded by bytes
 
 
 def parts(source, plugins=(), *, needs_target=True, features=None, n_features=None, text_labels=False, reader=None, keep=()):
-    """The data of `fit` from any format, as the flags say: one table after the other, of as many rows as the source says."""
+    """The data of `fit` from any format, as the flags set it: tables of as many rows as the source sets, one after the other."""
     if source.has_columns:
         return column_files.parts(source, plugins)
     path, target, group, weight = source.path, source.target if needs_target else None, source.group, source.weight
@@ -45,7 +46,7 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
     if target is None and needs_target:
         with opened_frames(source) as file:
             hint = csv_tables.tokens_hint(file.header)
-            raise OptionError(f"{NAMES[source.format]} file needs --target NAME, the column of right labels; {file.name} has "
+            raise OptionError(f"{NAMES[source.format]} needs --target NAME, the column of right labels; {file.name} has "
                               f"{', '.join(map(repr, file.header))}.{hint}")
     as_text = reader.text_columns if getattr(reader, "reads_tables", False) else None
     return frame_parts(source, target=target, weight=weight, group=group, features=features, text_labels=text_labels, as_text=as_text,
@@ -62,6 +63,8 @@ def opened_frames(source):
     """The file of named columns, under reading."""
     if source.format in ARROW_FORMATS:
         return ARROW_FORMATS[source.format](source.path)
+    if source.format == DATABASE:
+        return opened_query(source.path, source.query)
     separator = {None: ",", "tab": "\t"}.get(source.separator, source.separator)
     if len(separator) != 1:
         raise OptionError(f"--separator {separator!r}; expected one character, or tab.")
@@ -75,7 +78,7 @@ def read(source, plugins=(), **options):
 
 
 def parts_for(engine, arguments, needs_target=True, rows=None, keep=()):
-    """Data with the columns that the engine was trained with, found by name where it knows names, so many rows at a time."""
+    """Data with the columns of the trained engine, a part of the rows at a time. Columns are selected by name if it has names."""
     of_columns = column_files.reads_columns(engine)
     if not of_columns and getattr(engine.parts_.reader, "named", False):
         raise OptionError(f"the model was trained in Python on tokens with named features, and {arguments.data} has none. Use "
@@ -164,7 +167,7 @@ def is_text(labels) -> bool:
 
 
 def check_writable(flag, path, *inputs) -> None:
-    """Refuses a path that cannot be written, or would take the place of an input, before time is spent on what should go there."""
+    """Raises an error for an output path that cannot be written or is an input. It does so before any long computation."""
     target = Path(path).resolve()
     special = target.exists() and not target.is_file() and not target.is_dir()      # a pipe or a device is written to, not replaced
     if target.is_dir():

@@ -6,6 +6,8 @@ import os
 import shlex
 from pathlib import Path
 
+import attrs
+
 from structperc import Engine
 from structperc.cli import column_files, progress, sharded, streaming, table_flags
 from structperc.cli.facts import Facts
@@ -44,11 +46,12 @@ def fit(arguments) -> int:
     classes = None if arguments.classes is None else parse_classes(arguments.classes)
     source = Source.named(arguments, rows=arguments.rows if arguments.stream else None)
     files = sharded.sources_of(source, arguments)
-    source = files[0]
+    source = column_files.with_usual_columns(files[0], [arguments.problem, *arguments.plugin])
+    files = [attrs.evolve(file, columns=source.columns) for file in files]
     if arguments.rows != PART_ROWS and not arguments.stream:
         raise OptionError("--rows sets how much --stream reads at a time; add --stream, or leave --rows out.")
     if source.has_columns:
-        settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin])
+        settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin], settings)
         classes = None if classes is None else column_files.split(arguments.classes)
     streamed = progress.part_by_part(arguments)
     bar = None if streamed else progress.shown(arguments)
@@ -108,7 +111,7 @@ def learn(engine, source, plugins, classes, resume) -> Facts:
 
 
 def save_interrupted(engine, arguments) -> str:
-    """Keeps what was learned before Ctrl-C, and says so."""
+    """Keeps what was learned before Ctrl-C, and prints a note."""
     path = arguments.model
     if engine.model is None or not engine.mistakes_:
         return "interrupted before training began; no model was written."
@@ -146,21 +149,21 @@ def summary(engine, arguments, facts) -> list[str]:
 def record(engine, arguments, facts) -> dict:
     """The same for programs; `structperc fit --help` describes it."""
     labels = getattr(engine, "classes_", None)
-    found = {
+    entries = {
         "problem": engine.problem, "data": arguments.data, "model": arguments.model, "examples": facts.examples, "rows": facts.rows,
         "features": engine.n_features_in_, "labels": None if labels is None else labels.tolist(), "epochs": len(engine.mistakes_),
         "status": engine.status_, "mistakes": engine.mistakes_, "loss": engine.cumulative_loss_,
     }  # fmt: skip
     constant = constant_of(engine, facts)
     if constant is not None:
-        found["constant"] = constant
+        entries["constant"] = constant
     if hasattr(engine, "gap_"):
-        found |= {"objective": engine.objective_, "gap": engine.gap_}
-    return found | {"next": next_steps(engine, arguments, facts)}
+        entries |= {"objective": engine.objective_, "gap": engine.gap_}
+    return entries | {"next": next_steps(engine, arguments, facts)}
 
 
 def constant_of(engine, facts) -> dict | None:
-    """The most frequent label and its number of mistakes, of problems with one label for each example; None where that is not known."""
+    """The most frequent label and its number of mistakes, if each example has one label. Otherwise None."""
     if not engine.parts_.outputs.n_labels or not facts.answers or facts.weighted is not None:
         return None
     (answer, n), = facts.answers.most_common(1)
@@ -183,7 +186,7 @@ def data_facts(engine, arguments, facts) -> dict:
 def next_steps(engine, arguments, facts) -> list[str]:
     """Commands and options to try."""
     model, data = shlex.quote(arguments.model), shlex.quote(arguments.data)
-    flags = {"--format": arguments.format}
+    flags = {"--format": arguments.format, "--query": arguments.query}
     if facts.columns is None and not facts.plain:
         flags |= {"--columns": arguments.columns, "--target": arguments.target}
     same = "".join(f" {flag}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}" for flag, value in flags.items() if value)
@@ -213,7 +216,7 @@ def next_steps(engine, arguments, facts) -> list[str]:
 
 
 def levelled_off(curve) -> bool:
-    """Whether the last quarter of the epochs made hardly fewer mistakes than the quarter before; of costs or the like alike."""
+    """Whether mistakes, or losses, fell by less than 2 % in the last quarter of the epochs."""
     n = len(curve) // 4
     return n >= 2 and sum(curve[-n:]) >= SAME * sum(curve[-2 * n:-n])
 

@@ -43,6 +43,6 @@ class Rows:
     offsets: Any
     allowed: Any
     allowed_width: Any
-    given: Any
+    first_stage: Any
 
 def in_place(X: Any) -> Rows: ...

@@ -30,6 +30,14 @@ class Change:
         As the user has them: numbers, or levels of a category.
     deviations : float
         What the change adds to the distance: standard deviations, 1 for another category.
+
+    Examples
+    --------
+    >>> import structperc
+    >>> from structperc.estimators import PRank
+    >>> model = PRank(random_state=0).fit([[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2])
+    >>> structperc.counterfactual(model, [0.0], 2).changes[0].before
+    0.0
     """
 
     row: int
@@ -77,19 +85,19 @@ class Columns:
             self.low[j], self.high[j] = ends_of(column, ends)
         self.movable[self.numbers(fixed, "fixed")] = False
 
-    def spreads_of(self, given):
+    def spreads_of(self, spreads):
         """The standard deviation of each column."""
-        if given is None:
+        if spreads is None:
             if self.model.spreads is None:
                 raise OptionError("this model has no standard deviations of its columns: it was saved by an older version, was trained on "
                                   "workers, or has a kernel. Pass them, such as spreads=X.std(axis=0) of the training data.")
             return self.model.spreads
         try:
-            values = np.asarray(given, dtype=float)
+            values = np.asarray(spreads, dtype=float)
         except (TypeError, ValueError):
             values = None
         if values is None or values.shape != (self.n,) or not (np.isfinite(values) & (values >= 0)).all():
-            raise OptionError(f"spreads={shortened(given)}; expected a number, at least 0, for each of {self.n} columns.")
+            raise OptionError(f"spreads={shortened(spreads)}; expected a number, at least 0, for each of {self.n} columns.")
         return values
 
     def of_table(self):
@@ -127,7 +135,7 @@ class Columns:
         if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < self.n:
             return int(column)
         hint = did_you_mean(column, self.names) if isinstance(column, str) else ""
-        raise OptionError(f"{where} names {column!r}, which is no column of this model; expected one of {shortened(self.names)}, or a "
+        raise OptionError(f"{where} names {column!r}, which is no column of this model. Expected one of {shortened(self.names)}, or a "
                           f"number from 0 to {self.n - 1}.{hint}")
 
     def variables(self, values, only) -> tuple:
@@ -143,11 +151,11 @@ class Columns:
         if only is not None:
             movable[[r for r in range(len(values)) if r not in only]] = False
         for group, name, checked in self.groups:
-            known = (np.sort(values[:, group], axis=1) == np.append(np.zeros(len(group) - 1), 1)).all(axis=1)
-            if checked and not known.all():
-                wrong = values[int(np.argmin(known)), group].tolist()
+            one_hot = (np.sort(values[:, group], axis=1) == np.append(np.zeros(len(group) - 1), 1)).all(axis=1)
+            if checked and not one_hot.all():
+                wrong = values[int(np.argmin(one_hot)), group].tolist()
                 raise DataError(f"x has {wrong} in the columns of groups[{name!r}]; expected one 1, and 0 in the others.")
-            movable[np.ix_(~known, group)] = False
+            movable[np.ix_(~one_hot, group)] = False
         places = np.flatnonzero(movable)
         column, x = places % self.n, values.ravel()[places]
         self.refuse_values(x, column)
@@ -165,14 +173,14 @@ class Columns:
         for value, j in zip(x.tolist(), column.tolist(), strict=True):
             if not self.low[j] <= value <= self.high[j]:
                 raise DataError(f"x has {value:g} in the column {self.names[j]!r}, outside its bounds {self.low[j]:g} and "
-                                f"{self.high[j]:g}; widen them, or name the column in fixed.")
+                                f"{self.high[j]:g}. Widen them, or name the column in fixed.")
             if self.whole[j] and value != np.rint(value):
-                raise DataError(f"x has {value:g} in the column {self.names[j]!r}, which is named in whole; expected a whole number there, "
+                raise DataError(f"x has {value:g} in the column {self.names[j]!r}, which is named in whole. Expected a whole number there, "
                                 f"or leave the column out of whole.")
 
     def changes(self, before, after, length) -> list[Change]:
         """What differs between two blocks; `length` is what each value adds to the distance."""
-        found, seen = [], set()
+        changes, seen = [], set()
         groups = dict(one_hot_columns(self.model.parts.reader))
         of_group = {j: (name, columns) for name, columns in groups.items() for j in columns}
         for r, j in np.argwhere(before != after).tolist():
@@ -182,11 +190,11 @@ class Columns:
                 name, columns = of_group[j]
                 seen.update((r, k) for k in columns)
                 levels = [self.names[columns[int(block[r, columns].argmax())]].removeprefix(f"{name}=") for block in (before, after)]
-                found.append(Change(r, name, *levels, float(length[r, columns].sum())))
+                changes.append(Change(r, name, *levels, float(length[r, columns].sum())))
             else:
-                found.append(Change(r, self.names[j], *(self.shown(j, float(block[r, j])) for block in (before, after)),
+                changes.append(Change(r, self.names[j], *(self.shown(j, float(block[r, j])) for block in (before, after)),
                                     float(length[r, j])))
-        return found
+        return changes
 
     def shown(self, j, value):
         """A value of a column as the user has it: a number, or the level or the day that it means."""

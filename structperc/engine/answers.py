@@ -34,13 +34,13 @@ def k_best(parts, scores, x, k) -> list:
     winner = best(parts, scores, x)
     structures, counts = listed(parts, x, "the k best structures")
     totals = counts @ scores
-    found = [(winner, np.asarray(parts.outputs.count(x, winner), dtype=float))]
+    candidates = [(winner, np.asarray(parts.outputs.count(x, winner), dtype=float))]
     for i in np.argsort(-totals, kind="stable"):
-        if len(found) == k:
+        if len(candidates) == k:
             break
-        if not any(np.array_equal(counts[i], count) for _, count in found):
-            found.append((structures[i], counts[i]))
-    return [(y, float(count @ scores)) for y, count in found]
+        if not any(np.array_equal(counts[i], count) for _, count in candidates):
+            candidates.append((structures[i], counts[i]))
+    return [(y, float(count @ scores)) for y, count in candidates]
 
 
 def best(parts, scores, x):
@@ -50,18 +50,18 @@ def best(parts, scores, x):
 
 def log_partition(parts, scores, x) -> float:
     """log of the sum of exp(score of y) over all structures y."""
-    found = marginals_of(parts.argmax, scores, x)
-    if found is not None:
-        return found[0]
+    result = marginals_of(parts.argmax, scores, x)
+    if result is not None:
+        return result[0]
     totals = listed(parts, x, "probabilities of outputs")[1] @ scores
     return float(totals.max() + np.log(np.exp(totals - totals.max()).sum()))
 
 
 def marginals(parts, scores, x) -> np.ndarray:
     """How often each atom is expected in y where p(y) is proportional to exp(score of y)."""
-    found = marginals_of(parts.argmax, scores, x)
-    if found is not None:
-        return found[1]
+    result = marginals_of(parts.argmax, scores, x)
+    if result is not None:
+        return result[1]
     _, counts = listed(parts, x, "marginals")
     totals = counts @ scores
     p = np.exp(totals - totals.max())
@@ -78,7 +78,7 @@ def max_marginals(parts, scores, x) -> np.ndarray:
 
 
 def label_scores(parts, scores, x) -> np.ndarray:
-    """The score of every label of examples: of x where `scores` has shape (n_atoms,), of many that count alike where (n, n_atoms)."""
+    """The score of every label: of one example if `scores` has shape (n_atoms,), of many with equal counts if it has (n, n_atoms)."""
     return np.einsum("...a,ra->...r", scores, label_counts(parts, x))           # not BLAS, which has other bits for one row
 
 
@@ -116,8 +116,8 @@ def listed(parts, x, wanted):
     """All structures of x and their atom counts, (n_structures, n_atoms)."""
     structures = parts.outputs.enumerate(x)
     if structures is None:
-        raise PluginError(f"{wanted} are not found by {type(parts.argmax).__name__} itself, and {type(parts.outputs).__name__} cannot "
-                          f"enumerate its structures; implement enumerate(x) there, or a method of the solver.")
+        raise PluginError(f"{type(parts.argmax).__name__} cannot find {wanted}, and {type(parts.outputs).__name__} cannot "
+                          f"enumerate its structures. Implement enumerate(x) there, or a method of the solver.")
     structures = list(itertools.islice(structures, MOST_STRUCTURES + 1))
     if len(structures) > MOST_STRUCTURES:
         raise PluginError(f"{wanted} were looked for among all structures of example {x.index}, which are more than {MOST_STRUCTURES}; "

@@ -1,9 +1,9 @@
-"""The temperature of a model: scores divided by it have probabilities that match how often answers are right.
+"""The temperature of a model: scores divided by it have probabilities that match how often predictions are right.
 
-The temperature t minimises the log loss - sum_i log p(y_i | x_i) of scores. Where examples are many beside the free weights these are the
-scores of the training examples. Else the fit cross-fits: models trained without a fold of the examples score that fold. With b = 1 / t
-the loss is convex in b. If p(y | x) is proportional to exp(score(y) / t), its slope is sum_i E_b[score] - score(y_i), E_b being the mean
-under p. So marginals are all that it needs. Labels have a calibration of their own, and ordered ones a spread (`LabelOutputs`).
+The temperature t minimises the log loss - sum_i log p(y_i | x_i) of scores. If there are many examples for each free weight, these are the
+scores of the training examples. Else the fit cross-fits: models trained without a fold of the examples score that fold. With b = 1 / t the
+loss is convex in b. If p(y | x) is proportional to exp(score(y) / t), its slope is sum_i E_b[score] - score(y_i), the expectation under p.
+So marginals suffice. Labels have a calibration of their own, and ordered ones a spread (`LabelOutputs`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from structperc.core.errors import DataError, StructPercError
 from structperc.core.outputs import LabelOutputs
 from structperc.core.probabilities import root
 from structperc.engine import answers
-from structperc.engine.assembly import again
+from structperc.engine.assembly import clone_model
 from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.run import TrainingRun
 from structperc.engine.trainers import EARLY_STOPPED
@@ -32,7 +32,7 @@ MOST_EXAMPLES = 5000            # of training that are looked at: one number nee
 
 
 def check(model, rows, wanted) -> bool:
-    """Whether a temperature is to be found; `wanted` is the option `calibrate`, of which True refuses what has no probabilities."""
+    """Whether to find a temperature. `wanted` is the option `calibrate`; True raises an error for outputs without probabilities."""
     if wanted == "auto":
         return rows.n_examples > 1 and has_marginals(model, rows)
     if wanted and rows.n_examples < 2:
@@ -100,7 +100,7 @@ def held_out(engine, run, rows, y, costs) -> list:
 def trained_again(engine, run, rows, y, costs, weights, random):
     """The run of another model on these data, with these weights of examples and as many epochs."""
     epochs = run.best_epoch or (run.epoch if run.model.status == EARLY_STOPPED else run.context.epochs)
-    model, context = again(engine, run.model, rows, weights, epochs, np.random.default_rng(random.integers(2**63)))
+    model, context = clone_model(engine, run.model, rows, weights, epochs, np.random.default_rng(random.integers(2**63)))
     part = TrainingRun(model, context, rows, y, costs, observers=lambda record: None, engine=engine)
     model.parts.weights.begin_fit(part.rows)
     try:
@@ -172,11 +172,11 @@ def right_labels(model, run, examples):
     if not outputs.partial_gold:
         return codes == np.arange(1, outputs.n_labels + 1)
     _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    found = np.zeros((len(first), outputs.n_labels), dtype=bool)
+    right = np.zeros((len(first), outputs.n_labels), dtype=bool)
     for row, i in enumerate(examples[first].tolist()):
         x = model.example(run.rows, i)
-        found[row] = [outputs.agrees(run.gold[i], y, x) for y in range(1, outputs.n_labels + 1)]
-    return found[which.reshape(-1)]
+        right[row] = [outputs.agrees(run.gold[i], y, x) for y in range(1, outputs.n_labels + 1)]
+    return right[which.reshape(-1)]
 
 
 def structures_slope(model, run, fold, weights, share):

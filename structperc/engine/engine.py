@@ -11,10 +11,10 @@ from structperc.core.errors import NotFittedError, OptionError, PluginError, no_
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import options_alone
 from structperc.engine.builtin import BuiltinParts
-from structperc.engine.calls import checked_calls
+from structperc.engine.calls import CheckedCalls
 from structperc.engine.citations import bibliography
+from structperc.engine.engine_core import EngineCore
 from structperc.engine.fitted_names import FittedNames
-from structperc.engine.fitting import EngineCalls
 from structperc.engine.model import Model, NoAttribute, read_for
 from structperc.engine.option import options_of
 from structperc.engine.options import EngineOptions, changed_options, check_plugin_options, given_parts, n_threads, read_given
@@ -31,8 +31,7 @@ BUILTIN = registry.Plugin("builtin", BuiltinParts(), "structperc")
 REQUIRED = ("structperc_outputs", "structperc_features", "structperc_argmax")
 
 
-@checked_calls
-class Engine(EngineCalls, EngineOptions, FittedNames):
+class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
     """Structured prediction with replaceable parts: the class behind all estimators.
 
     An engine trains a linear or kernel model online and predicts the structure with the largest score. Options of the plugins are further
@@ -51,9 +50,9 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
     cumulative_loss_ : float
         Sum of the losses of all predictions made during training. With "log-loss" and "adagrad-log-loss": sum of -log p(gold output).
     online_predictions_ : ndarray
-        With keep_online=True: the predictions before each step, in the order of visits.
+        With record_predictions=True: the predictions before each step, in the order of visits.
     history_ : list of Visit
-        With history=True: visit, example, gold, said and step of each visited example, in the order of visits.
+        With history=True: visit, example, gold and predicted output, and step of each visited example, in the order of visits.
     status_ : str
         Why training ended. "converged": an epoch without update and without mistake. "stalled": an epoch without update, although
         mistakes are left. Others: "max_epochs", "levelled_off", "early_stopped", "interrupted".
@@ -93,7 +92,10 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
     (20, True, 1)
     """
 
-    def __init__(self, problem=None, **plugin_options) -> None:
+    def __init__(self, problem=None, *unnamed, **plugin_options) -> None:
+        if unnamed:
+            raise OptionError(f"Engine got {shortened(unnamed[0])} without a name; write Engine({shortened(problem)}, "
+                              f"NAME={shortened(unnamed[0])}).")
         if problem is None:
             raise PluginError("an engine needs a problem first: Engine('cusum'), for instance; `structperc plugins` lists them all.")
         declared = options_of(type(self))
@@ -114,9 +116,9 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         for hook in REQUIRED:
             if not getattr(self.manager.hook, hook).get_hookimpls():
                 names = ", ".join(p.name for p in self.loaded_plugins[1:])
-                raise PluginError(f"no part for {hook}: none of the plugins ({names}) answers it. Name a problem first, "
+                raise PluginError(f"no part for {hook}: none of the plugins ({names}) implements it. Name a problem first, "
                                   f"for instance Engine('cusum', plugins=[...]).")
-        self.answered = {}          # the plugin that has answered each hook last
+        self.answered = {}          # the last plugin that has returned a part for each hook
         self.notes = {}
 
     # ---- training ----
@@ -475,7 +477,7 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         from structperc.engine.explanation import explain
 
         model = self.model_
-        return model.access.read(explain, model, x, against, baseline, groups)
+        return model.lock.read(explain, model, x, against, baseline, groups)
 
     # ---- what was learned ----
 
@@ -535,7 +537,7 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
     def online_predictions_(self) -> np.ndarray:
         online = self.model_.record("online")
         if online is None:
-            raise AttributeError("online_predictions_ is kept only by fit and partial_fit with keep_online=True.")
+            raise AttributeError("online_predictions_ is kept only by fit and partial_fit with record_predictions=True.")
         return np.concatenate(online) if online else np.empty(0, dtype=object)
 
     @property
@@ -579,8 +581,8 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         if model is None:
             return []
         own = {name for name in dir(type(self)) if is_fitted_name(name) and self._answers(getattr(type(self), name))}
-        named = {"feature_names_in_"} if model.context.feature_names is not None else set()
-        return sorted(own | named | model.attributes().keys())
+        of_columns = {"feature_names_in_"} if model.context.feature_names is not None else set()
+        return sorted(own | of_columns | model.attributes().keys())
 
     def _answers(self, attribute) -> bool:
         """Whether a property knows a value now."""
@@ -693,12 +695,12 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         - Outputs must be one label for each row, or a chain of labels for the tokens of a sentence. Scores must be linear.
         - The problem's own outputs, features and argmax must be in use, with `argmax` and `decode` in compiled code.
         - Hashed feature names, names beside vectors, and "onnx" for tokens of text are not supported.
-        - The functions compute W x + b for every label; for chains, scores for every token and for neighbouring labels, -inf if these are
-          forbidden.
+        - The functions compute W x + b for every label. For chains they compute scores for every token and for neighbouring labels, -inf if
+          these are forbidden.
         - Tokens have the form that `predict` reads: rows of numbers, features in lists or dicts, or strings for a template.
         - Features without weights are left out. Names of columns, labels and the tie rule are kept.
         - Sums have another order than in structperc. Scores agree to rounding, and so do labels unless two scores are that close.
-        - A model of tables needs the columns of numbers that a table becomes; the form of the page has the columns of the table.
+        - A model of tables needs the columns of numbers that a table becomes. The form of the page has the columns of the table.
 
         Examples
         --------

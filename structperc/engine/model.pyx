@@ -13,8 +13,8 @@ import warnings
 
 import numpy as np
 
-from structperc.core.access cimport Access
-from structperc.core.access import reading
+from structperc.core.locks cimport ReadWriteLock
+from structperc.core.locks import reading
 from structperc.core.column_sums cimport ColumnSums
 from structperc.core.component cimport Component
 from structperc.core.component import expected, inherits, located, overrides, settle, unstarted
@@ -144,7 +144,7 @@ cdef class Model:
     options : dict
         The engine's own, as they were when training began.
     mistakes, loss, status, online, history
-        The record of training, as the engine shows it; `history` is a list with a `Visit` for each visit, or None.
+        The record of training, as the engine shows it. `history` is a list with a `Visit` for each visit, or None.
     temperature : float
         Of probabilities: p(y) is proportional to exp(score of y / temperature).
     spread : float
@@ -161,17 +161,17 @@ cdef class Model:
         What both are computed from where there is no scaling.
     weighted : bool
         Whether sample weights were ever given.
-    weighed : tuple
+    visit_totals : tuple
         How many examples were learned from by visits, and the sum of their weights.
     streaming : bool
         Whether the last entry of mistakes belongs to partial_fit.
-    access : Access
+    lock : ReadWriteLock
     """
 
     def __init__(self, context, parts, loop, options):
         self.context, self.parts, self.loop, self.options = context, parts, loop, options
-        self.mistakes, self.temperature, self.spread, self.access = [], 1.0, 0.0, Access()
-        self.weighed = 0, 0.0
+        self.mistakes, self.temperature, self.spread, self.lock = [], 1.0, 0.0, ReadWriteLock()
+        self.visit_totals = 0, 0.0
         self.n_features, self.objects = context.n_features, context.objects
         self.by_chunks = (not isinstance(parts.weights, PrimalWeights) or overrides(parts.weights, "batch_scores")
                           or overrides(parts.features, "batch_scores"))
@@ -357,7 +357,7 @@ cdef class Model:
         self.look_alike(rows)
         store = self.final()
         if self.parts.outputs.conditional:
-            rows = self.conditioned(self.loop.predict(rows, None, store), rows, False)
+            rows = self.second_stage(self.loop.predict(rows, None, store), rows, False)
         for i in range(rows.n_examples):
             x = self.example(rows, i)
             scores = store.scores(x)
@@ -365,10 +365,10 @@ cdef class Model:
                 raise not_finite(rows, i, x.doubted())
             yield x, scores
 
-    def conditioned(self, codes, rows, settled):
+    def second_stage(self, codes, rows, settled):
         """The rows with an earlier part of these predictions given."""
         outputs = self.parts.outputs
-        return expected(outputs.conditioned(codes, rows, settled=settled), Rows, outputs, "conditioned", "Rows")
+        return expected(outputs.second_stage(codes, rows, settled=settled), Rows, outputs, "second_stage", "Rows")
 
     @reading
     def atom_scores(self, rows):
@@ -414,11 +414,11 @@ cdef class Model:
 
     cpdef predict(self, Rows rows):
         """The structure of largest score for each example, decoded."""
-        self.access.begin_read()
+        self.lock.begin_read()
         try:
             return self.predicted(rows)
         finally:
-            self.access.end_read()
+            self.lock.end_read()
 
     cdef predicted(self, Rows rows):
         cdef int one
@@ -438,7 +438,7 @@ cdef class Model:
             try:
                 codes = self.loop.predict(part, scores, self.final() if scores is None else None)
                 if self.conditional:
-                    known = self.conditioned(codes, part, True)
+                    known = self.second_stage(codes, part, True)
                     codes = self.loop.predict(known, None, self.final())
             except NotFinite as error:
                 raise not_finite(rows, start + error.index, error.said) from None

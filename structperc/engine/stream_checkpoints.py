@@ -12,13 +12,13 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import OptionError
-from structperc.core.states import taken
+from structperc.core.saved_state import read_array
 from structperc.engine import model_file
 from structperc.engine.checkpoint_files import CheckpointFile, checkpoint_of, contents, option_facts, settle
 from structperc.engine.options import generator
 from structperc.engine.trainers import CONVERGED, LEVELLED_OFF, MAX_EPOCHS
 
-NOT_KEPT = {"online": "keep_online", "history": "history"}
+NOT_KEPT = {"online": "record_predictions", "history": "history"}
 
 
 @attrs.define
@@ -82,7 +82,7 @@ class StreamCheckpoints:
         return place.over and (place.converged or place.epoch >= self.engine.epochs or self.engine.parts_.trainer.is_level())
 
     def begin_epoch(self, order) -> Place:
-        """The place in the epoch that comes next, or that was cut short; `order` is a function that returns that of its parts."""
+        """The place in the epoch that comes next, or that was cut short. `order` is a function that returns that of its parts."""
         if self.place.over:
             self.place = Place(self.place.epoch + 1)
         if not self.place.n_parts:
@@ -129,17 +129,17 @@ class StreamCheckpoints:
         model, place = self.engine.model, self.place
         for name, argument in NOT_KEPT.items():
             if getattr(model, name) is not None:
-                raise OptionError(f"{argument}=True is kept in no checkpoint of a stream, so that a resumed training would lack its "
+                raise OptionError(f"{argument}=True is kept in no checkpoint of a stream. A resumed training would lack its "
                                   f"beginning; leave one of them out.")
         arrays = {"run.passed": place.passed} | ({} if place.order is None else {"run.order": place.order})
         where = {name: value for name, value in attrs.asdict(place).items() if name not in ("order", "passed")}
-        model.access.write(settle, model, self.file.write(self.engine, where, arrays))
+        model.lock.write(settle, model, self.file.write(self.engine, where, arrays))
         self.parts_since = 0
 
     def restore(self, header, arrays) -> Place:
         """Gives the engine the model of a checkpoint; returns the place in the training."""
         told, own = header["run"], model_file.states_of(arrays)["run"]
-        order = taken(own, "order", np.int64, (None,), low=0) if "order" in own else None
-        passed = taken(own, "passed", np.float64, (2,), finite=False) if "passed" in own else np.zeros(2)       # earlier files have none
+        order = read_array(own, "order", np.int64, (None,), low=0) if "order" in own else None
+        passed = read_array(own, "passed", np.float64, (2,), finite=False) if "passed" in own else np.zeros(2)  # older files: none
         model_file.restore(self.engine, header, arrays, random=generator(self.engine.random_state))
         return Place(int(told["epoch"]), int(told["n_parts"]), order, bool(told["converged"]), bool(told["over"]), passed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from structperc.estimators.scikit_learn import UNUSED
 from structperc.estimators.targets import as_column
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
+
+if TYPE_CHECKING:
+    from structperc.engine.explanation import Explanation
 
 QUERIES = ("groups", "qid", "lengths")
 ROUTING = ("In scikit-learn's tools: sklearn.set_config(enable_metadata_routing=True), then params={'groups': groups}.")
@@ -33,8 +36,8 @@ class QueryRanker(Parameters):
     @property
     def classes_(self):
         """Not there: rankings have no labels."""
-        raise AttributeError(f"{type(self).__name__} has no classes_, since rankings have no labels; scikit-learn's cross_val_predict "
-                             f"takes method=\"predict\", whose answers are the scores.")
+        raise AttributeError(f"{type(self).__name__} has no classes_, since rankings have no labels. Call scikit-learn's cross_val_predict "
+                             f"with method=\"predict\", which returns the scores.")
 
     def predict(self, X) -> np.ndarray:
         """The score of each row of X, as `decision_function`: a ranking is what orders them. `rank` gives places."""
@@ -60,8 +63,8 @@ class QueryRanker(Parameters):
     def score(self, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
         """NDCG of the first `score_k` places, averaged over queries: from 0 to 1, higher is better.
 
-        The measure does not depend on what was trained for, so models with different `k`, `loss` and `C` compare, also those of
-        different estimators. `RankingScorer` makes scorers of other measures.
+        The measure does not depend on the loss of training. So models with different `k`, `loss` and `C` compare, also those of different
+        estimators. `RankingScorer` makes scorers of other measures.
 
         Parameters
         ----------
@@ -73,7 +76,7 @@ class QueryRanker(Parameters):
         Returns
         -------
         float
-            A document of relevance r is worth 2^r - 1, or what `gains` says where the estimator has such; see `metrics.ndcg_at_k`.
+            A document of relevance r is worth 2^r - 1, or the value of `gains` if the estimator has such. See `metrics.ndcg_at_k`.
         """
         return self._scorer()(self, X, y, groups, qid, lengths, sample_weight)
 
@@ -87,6 +90,62 @@ class QueryRanker(Parameters):
         return RankingScorer("ndcg", self.score_k)
 
 
+class ListRanker(QueryRanker):
+    """One with an engine, whose structures are the lists of documents that are shown."""
+
+    def explain(self, X, baseline=None, groups=None) -> Explanation:
+        """Why one query's documents got shown: the best list's score minus the next best one's, split exactly by document and feature.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+            All rows are one query.
+        baseline : "mean", "zero" or one row, optional
+            As in `Engine.explain`.
+        groups : dict of str to list, optional
+            As in `Engine.explain`.
+
+        Returns
+        -------
+        Explanation
+        """
+        return self._trained().explain(X, baseline=baseline, groups=groups)
+
+    def margins(self, X, groups=None, qid=None, lengths=None) -> np.ndarray:
+        """By how much the list shown of each query leads the next best one, shape (n_queries,); parameters as in `fit`.
+
+        Parameters
+        ----------
+        X, groups, qid, lengths
+            As in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_queries,)
+        """
+        return self._trained().margins(X, groups=one_name(groups, qid), lengths=lengths)
+
+    def predict_k_best(self, X, k, groups=None, qid=None, lengths=None) -> list[list[tuple[Any, float]]]:
+        """The k lists of documents of largest score of each query, best first.
+
+        Parameters
+        ----------
+        X
+            As in `fit`.
+        k : int
+            How many lists.
+        groups, qid, lengths
+            As in `fit`.
+
+        Returns
+        -------
+        list of n_queries lists of (documents, score)
+            Documents are numbered from 0 in their query.
+        """
+        return self._trained().predict_k_best(X, k, groups=one_name(groups, qid), lengths=lengths)
+
+
 MEASURES = {        # and what of the scorer they take
     "ndcg": (metrics.ndcg_at_k, ("k", "gains")), "precision": (metrics.precision_at_k, ("k", "relevant")),
     "average-precision": (metrics.mean_average_precision, ("k", "relevant")), "pairs": (metrics.pair_accuracy, ()),
@@ -96,8 +155,8 @@ MEASURES = {        # and what of the scorer they take
 class RankingScorer(Parameters):
     """A measure of rankings as `scoring` of scikit-learn's searches, with any estimator whose `predict` gives scores.
 
-    So it measures rankers, pipelines that end in one, regressors and rankers of other libraries alike. It asks metadata routing for
-    `groups`; `set_score_request(qid=True)` asks for another name.
+    So it measures rankers, pipelines that end in one, regressors, and rankers of other libraries. It asks metadata routing for `groups`.
+    `set_score_request(qid=True)` asks for another name.
 
     Examples
     --------
@@ -126,7 +185,7 @@ class RankingScorer(Parameters):
         kw_only=False, default=None, help='what documents of relevance 0, 1, 2, ... are worth, for "ndcg"; else 2^relevance - 1')
 
     def __call__(self, estimator, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
-        """The measure of a trained estimator; parameters as in the `score` of rankers."""
+        """The measure of a trained estimator. Parameters are those of the `score` of rankers."""
         if self.measure not in MEASURES:
             raise OptionError(f"measure={self.measure!r}; expected one of {', '.join(map(repr, MEASURES))}.")
         if y is None:
@@ -154,9 +213,9 @@ def is_list_of_blocks(X) -> bool:
 
 
 def need_groups(X, groups, lengths) -> None:
-    """Only a list of matrices says by itself which rows are a query's."""
+    """Only a list of matrices shows by itself which rows belong to a query."""
     if groups is None and lengths is None and not is_list_of_blocks(X):
-        raise DataError("nothing says which rows of X are one query's: pass groups=[...] with an entry for each row, or lengths=[...]; "
+        raise DataError("the rows of X have no queries: pass groups=[...] with an entry for each row, or lengths=[...]; "
                         f"lengths=[len(X)] for one query. {ROUTING}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -11,13 +11,11 @@ from structperc.core.labels import is_nested
 from structperc.engine.option import option
 from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared
 from structperc.estimators.labels import COLUMNS
-from structperc.estimators.queries import QueryRanker, RankingScorer, is_list_of_blocks, need_groups, one_name
+from structperc.estimators.queries import ListRanker, RankingScorer, is_list_of_blocks, need_groups, one_name
 from structperc.estimators.targets import as_column
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from structperc.engine.explanation import Explanation
 
 ABOUT_TRAINING = ATTRIBUTES.replace("""
     classes_ : ndarray
@@ -25,12 +23,12 @@ ABOUT_TRAINING = ATTRIBUTES.replace("""
 
 
 @declared
-class LatentRanker(QueryRanker, EngineEstimator):
+class LatentRanker(ListRanker, EngineEstimator):
     """Learning-to-rank model that maximises precision among the top k documents: a latent perceptron.
 
-    A row of X describes a document of a query, so features that depend on the query alone have no effect. Documents are shown by
-    their score, which is linear in the row. Each step moves the scores so that some relevant documents, those of the best list that the
-    present scores could give, overtake the irrelevant ones that were shown. Features should have similar scales within a query.
+    A row of X describes a document of a query. Features that only depend on the query have no effect. Documents are shown by their score,
+    which is linear in the row. Each step raises some relevant documents above the irrelevant ones that were shown. These are the documents
+    of the best list by present scores. Features should have similar scales within a query.
 
     Attributes
     ----------
@@ -45,9 +43,9 @@ class LatentRanker(QueryRanker, EngineEstimator):
 
     Notes
     -----
-    Which rows are one query's is said by `groups` (or `qid`, which is the same: an entry for each row, in any order) or by `lengths` (of
-    neighbouring rows), when training as when predicting. Of documents with equal scores the earlier one is shown. A list of a query with
-    fewer than k documents shows all of them; each counts 1 / k.
+    `groups` (or `qid`, which is the same) has the query of each row, in any order. `lengths` has the numbers of neighbouring rows of each
+    query. Pass one of them in training and in prediction. Of documents with equal scores the earlier one is shown. A list of a query with
+    fewer than k documents shows all of them, and each counts 1 / k.
 
     `loss` is what a list lacks: "precision" (the default), "recall", "ndcg" or "average-precision". The last two are only measured, and
     need `loss_weight=0`, which is then their default. Features with a larger spread need a larger `loss_weight`. 5 to 20 predicted best on
@@ -71,7 +69,7 @@ class LatentRanker(QueryRanker, EngineEstimator):
     relevant: float = option(1, "a document of this or a higher relevance is relevant")
     gains: Sequence = option((), "what documents of relevance 0, 1, 2, ... are worth, instead of `relevant`; empty: 1 or 0")
 
-    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
+    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -85,10 +83,8 @@ class LatentRanker(QueryRanker, EngineEstimator):
         lengths : array-like of int, shape (n_queries,), optional
             How many rows each query has, instead of `groups`.
         sample_weight : array-like of shape (n_queries,), optional
-            Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2"; queries are in the order in which they first
-            appear. 0 is as if the query were absent.
-        **unknown
-            Refused by name.
+            Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2". Queries are in the order of their first row. 0
+            leaves the query out.
 
         Returns
         -------
@@ -98,12 +94,11 @@ class LatentRanker(QueryRanker, EngineEstimator):
         Raises
         ------
         DataError
-            Also where nothing says which rows are a query's.
+            Also if the rows have no queries.
         """
-        self._refuse_unknown("fit", unknown)
         return self._learn(self._engine(), "fit", X, y, groups, qid, lengths, sample_weight)
 
-    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
+    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None) -> Self:
         """One pass over a part of the queries, continuing from what fit or partial_fit learned; parameters as in `fit`.
 
         All documents of a query must come in one call.
@@ -118,7 +113,6 @@ class LatentRanker(QueryRanker, EngineEstimator):
         LatentRanker
             Itself.
         """
-        self._refuse_unknown("partial_fit", unknown)
         engine = vars(self).get("engine_")
         if engine is not None:
             self._refuse_changes()
@@ -142,58 +136,6 @@ class LatentRanker(QueryRanker, EngineEstimator):
         if is_list_of_blocks(X):
             return np.concatenate(engine.atom_scores(X))
         return engine.atom_scores(X, lengths=[X.shape[0] if hasattr(X, "shape") else len(X)])[0]
-
-    def explain(self, X, baseline=None, groups=None) -> Explanation:
-        """Why one query's documents got shown: the best list's score minus the next best one's, split exactly by document and feature.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-            All rows are one query.
-        baseline : "mean", "zero" or one row, optional
-            As in `Engine.explain`.
-        groups : dict of str to list, optional
-            As in `Engine.explain`.
-
-        Returns
-        -------
-        Explanation
-        """
-        return self._trained().explain(X, baseline=baseline, groups=groups)
-
-    def margins(self, X, groups=None, qid=None, lengths=None) -> np.ndarray:
-        """By how much the list shown of each query leads the next best one, shape (n_queries,); parameters as in `fit`.
-
-        Parameters
-        ----------
-        X, groups, qid, lengths
-            As in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_queries,)
-        """
-        return self._trained().margins(X, groups=one_name(groups, qid), lengths=lengths)
-
-    def predict_k_best(self, X, k, groups=None, qid=None, lengths=None) -> list[list[tuple[Any, float]]]:
-        """The k lists of documents of largest score of each query, best first.
-
-        Parameters
-        ----------
-        X
-            As in `fit`.
-        k : int
-            How many lists.
-        groups, qid, lengths
-            As in `fit`.
-
-        Returns
-        -------
-        list of n_queries lists of (documents, score)
-            Documents are numbered from 0 in their query.
-        """
-        return self._trained().predict_k_best(X, k, groups=one_name(groups, qid), lengths=lengths)
 
     def _engine(self, **changed):
         return super()._engine(problem="latent-ranking", **changed)

@@ -1,4 +1,4 @@
-"""The answer of `StructureConformal` for one example: all outputs near the prediction, listed, asked for, drawn, and atom by atom."""
+"""The result of `StructureConformal` for one example: all outputs near the prediction, listed, tested, drawn, and atom by atom."""
 
 from __future__ import annotations
 
@@ -78,23 +78,23 @@ def measures(judged, limit) -> dict[str, float]:
         return sum(getattr(one, name) for one in judged)
 
     n_certain = total("n_certain")
-    found = {"coverage": total("covered") / len(judged), "coverage of atoms": total("share") / len(judged),
+    values = {"coverage": total("covered") / len(judged), "coverage of atoms": total("share") / len(judged),
              "atoms in a set": total("n_set") / max(total("n_right"), 1), "certain atoms": n_certain / max(total("n_predicted"), 1),
              "right certain atoms": total("n_certain_right") / n_certain if n_certain else float("nan")}
     if limit is not None:
         sizes, right = np.array([one.size for one in judged]), np.array([one.covered for one in judged])
         single = sizes == 1
-        found |= {"median size": float(np.median(sizes)), "mean size": float(sizes.mean()), "single outputs": float(single.mean()),
+        values |= {"median size": float(np.median(sizes)), "mean size": float(sizes.mean()), "single outputs": float(single.mean()),
                   "right single outputs": float(right[single].mean()) if single.any() else float("nan"),
                   "larger than the limit": float((sizes > limit).mean())}
-    return found
+    return values
 
 
 class StructureSet:
     """All outputs of one example whose score is within a distance of the prediction's.
 
-    `y in answer` scores y once. An output that the problem forbids is in no set; one that is none at all, as of a wrong length, raises
-    `DataError`. Sets of atoms are searched for when they are first asked for.
+    `y in prediction` scores y once. An output that the problem forbids is in no set. One that is no output at all, for instance of a wrong
+    length, raises `DataError`. Sets of atoms are computed at their first use.
 
     Attributes
     ----------
@@ -105,8 +105,8 @@ class StructureSet:
     atom_distance : float
         The same of the best output with an atom, for `atom_set`.
     certain, possible : list of str
-        The atoms that every output of the set has, and those that some output has, by the names that explanations use. Atoms that belong
-        to no single place, such as transitions between labels, are left out.
+        The atoms that every output of the set has, and those that some output has, by their names in explanations. Atoms without a place of
+        their own, such as transitions between labels, are left out.
     atom_set : list of str
         The atoms of which the best output that has them is within `atom_distance`.
     states : ndarray
@@ -114,10 +114,20 @@ class StructureSet:
     exact : bool
         Whether `certain` and `possible` are exact. False, with an approximate solver: some atoms of the set may be missing in `certain`,
         and some of `possible` may be in no output. `certain` has no wrong one and `possible` lacks none.
+
+    Examples
+    --------
+    >>> from structperc.estimators import SequenceTagger, StructureConformal
+    >>> X = [["the", "dog"], ["a", "cat"], ["the", "cat"], ["a", "dog"]]
+    >>> X, y = [[[word] for word in sentence] for sentence in X], [["DET", "NOUN"]] * 4
+    >>> sets = StructureConformal(SequenceTagger(random_state=0), coverage=0.5, random_state=0).fit(X, y)
+    >>> found = sets.predict(X[:1])[0]
+    >>> found.prediction, ["DET", "NOUN"] in found
+    (['DET', 'NOUN'], True)
     """
 
-    def __init__(self, near, given, distance, atom_distance):
-        self._parts, self._near, self._given = near.parts, near, given
+    def __init__(self, near, x, distance, atom_distance):
+        self._parts, self._near, self._given = near.parts, near, x
         self.distance, self.atom_distance = distance, atom_distance
 
     @property
@@ -135,7 +145,7 @@ class StructureSet:
         return bool(self._near.within(self._near.total(counts), self.distance))
 
     def k_best(self, limit=100) -> Members:
-        """The outputs of largest score, best first, at most `limit`; the list's `complete` says whether these are all.
+        """The outputs of largest score, best first, at most `limit`. `complete` of the list is True if these are all.
 
         Parameters
         ----------
@@ -215,7 +225,7 @@ class StructureSet:
         reach = (f"within {self.distance:.4g} of the best score" if self.distance < np.inf
                  else "possible, since too few examples are held out for this coverage")
         return (f"All outputs {reach}: {n_certain} certain atom{'s' * (n_certain != 1)}, {n_possible} possible"
-                + ("" if self.exact else ", as far as an approximate solver can tell"))
+                + ("" if self.exact else ", by an approximate solver"))
 
     def __repr__(self):
         return f"<StructureSet around {shortened(self.prediction)}>"

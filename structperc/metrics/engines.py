@@ -12,6 +12,7 @@ from structperc.core.outputs import Outputs
 from structperc.core.rows import Rows
 from structperc.metrics.intervals import interval_measures
 from structperc.metrics.labels import accuracy, macro_f1, rank_measures
+from structperc.metrics.phrases import entries
 from structperc.metrics.tokens import unseen_labels
 from structperc.reading.groups import Groups
 
@@ -72,6 +73,14 @@ def losses_of(model, rows, y, predicted) -> np.ndarray | None:
     Returns
     -------
     ndarray of shape (n_examples,) or None
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import losses_of
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+    >>> losses_of(engine.model_, engine.read([[0.0], [2.0]]), [1, 3], [1, 2]).tolist()
+    [0.0, 1.0]
     """
     outputs, loss = parts_of(model, rows).outputs, model.parts.loss
     if isinstance(loss, ExampleCosts):
@@ -151,6 +160,14 @@ def measures_of(model, rows, y, predicted) -> dict[str, float]:
     Returns
     -------
     dict of str to float
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import measures_of
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+    >>> measures_of(engine.model_, engine.read([[0.0], [2.0]]), [1, 3], [1, 2])["accuracy"]
+    0.5
     """
     return Judged.of(model, rows, y, predicted).measures()
 
@@ -179,7 +196,7 @@ class Judged:
     ----------
     outputs : Outputs
     gold, predicted : sequence
-        The right answer of each example as users pass it, and the prediction.
+        The right output of each example as users pass it, and the prediction.
     losses : ndarray or None
         The model's own loss of each example, None where it is not known.
     loss : str
@@ -201,18 +218,18 @@ class Judged:
     @classmethod
     def of(cls, model, rows, y, predicted, scored=True):
         outputs, labels, loss = parts_of(model, rows).outputs, model.context.labels, model.context.loss
-        unseen = labels is not None and not outputs.n_labels and unseen_labels(list(outputs.labels_in(y)), labels)
-        own = None if unseen else losses_of(model, rows, y, predicted)      # says what is wrong with y
+        unseen = labels is not None and not outputs.n_labels and unseen_labels(labels_of(outputs, y), labels)
+        own = None if unseen else losses_of(model, rows, y, predicted)      # raises the errors of y
         gold = by_example(outputs, rows, y)
         if unseen and not (is_listed(predicted) and len(predicted) == len(gold)):
-            raise DataError(f"predicted is {shortened(predicted)}; expected an answer for each of {len(gold)} examples.")
+            raise DataError(f"predicted is {shortened(predicted)}; expected an output for each of {len(gold)} examples.")
         scored = scored and type(outputs).measures_of_scores is not Outputs.measures_of_scores
         scores = model.atom_scores(rows) if scored else None
         right = np.array([same(*pair) for pair in zip(gold, predicted, strict=True)]) if unseen else right_of(model, rows, y, predicted)
         return cls(outputs, gold, predicted, own, f"mean loss ({loss if isinstance(loss, str) else 'cost matrix'})", scores, right)
 
     def part(self, kept):
-        """The same of some examples alone."""
+        """The same of only some examples."""
         def of(values):
             return None if values is None else values[kept] if isinstance(values, np.ndarray) else [values[i] for i in kept.tolist()]
 
@@ -221,12 +238,22 @@ class Judged:
 
     def measures(self) -> dict[str, float]:
         """See `measures`."""
-        found = own_measures(self.outputs, self.gold, self.predicted)
+        values = own_measures(self.outputs, self.gold, self.predicted)
         if self.scores is not None:
-            found |= self.outputs.measures_of_scores(self.gold, self.scores)
+            values |= self.outputs.measures_of_scores(self.gold, self.scores)
         if self.losses is not None:
-            found[self.loss] = float(self.losses.mean())
-        return found
+            values[self.loss] = float(self.losses.mean())
+        return values
+
+
+def labels_of(outputs, y) -> list:
+    """The labels that occur in gold outputs, some more than once."""
+    found = list(outputs.labels_in(entries(y, "y", "the right output of each example")))
+    try:
+        set(found)
+    except TypeError:
+        raise DataError("y contains lists or the like as labels; expected numbers, strings or other hashable labels.") from None
+    return found
 
 
 def right_of(model, rows, y, predicted) -> np.ndarray:
@@ -268,5 +295,5 @@ def own_measures(outputs, y, predicted) -> dict[str, float]:
     if not outputs.ordered:
         return {"accuracy": accuracy(y, predicted), "macro F1": macro_f1(y, predicted, outputs.labels)}
     if outputs.partial_gold:
-        return interval_measures(y, predicted, outputs.labels, unrated="skip")      # what is to be refused, encoding has refused
+        return interval_measures(y, predicted, outputs.labels, unrated="skip")      # encoding has raised the errors
     return rank_measures(y, predicted, outputs.labels)

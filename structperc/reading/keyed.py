@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.core.rows import Rows
-from structperc.core.states import taken
+from structperc.core.saved_state import read_array
 from structperc.reading.matrices import read
 from structperc.reading.readers import Reader
 
@@ -19,6 +19,14 @@ class KeyedRows(Rows):
     X, offsets, feature_names
         As of `Rows`.
     keys : float64 array of shape (n_rows, n_keys)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import KeyedRows
+    >>> rows = KeyedRows(np.array([[0.5], [2.0]]), keys=np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> rows.example(1).keys.tolist()
+    [[1.0, 0.0]]
     """
 
     keys = None                 # not the property of Rows
@@ -67,19 +75,19 @@ class KeyedReader(Reader):
         keys = np.asarray(keys.toarray() if rows.sparse else keys, dtype=float)
         if not np.isfinite(keys).all():
             row, column = (int(v) for v in np.argwhere(~np.isfinite(keys))[0])
-            raise DataError(f"row {row} of X has {keys[row, column]} in column {column}, which says what the row is about; expected a "
+            raise DataError(f"row {row} of X has {keys[row, column]} in column {column}, which is the key of the row; expected a "
                             f"finite number.")
         names = rows.feature_names
         if names is not None and self.key_names and names[:k] != self.key_names:
             raise DataError(f"the first columns of X are {', '.join(names[:k])}, but this model was trained with "
-                            f"{', '.join(self.key_names)} there; pass the same columns in the same order.")
+                            f"{', '.join(self.key_names)} there. Pass the same columns in the same order.")
         features = features if rows.sparse else np.ascontiguousarray(features)
-        found = KeyedRows(features, rows.offsets, None if names is None else names[k:], keys)
-        found.key_names = () if names is None else names[:k]
-        return found
+        keyed = KeyedRows(features, rows.offsets, None if names is None else names[k:], keys)
+        keyed.key_names = () if names is None else names[:k]
+        return keyed
 
     def state(self):
         return {"key_names": np.array(self.key_names, dtype=str)}
 
     def restore(self, state):
-        self.key_names = tuple(taken(state, "key_names", str, (None,)).tolist()) if state else ()
+        self.key_names = tuple(read_array(state, "key_names", str, (None,)).tolist()) if state else ()

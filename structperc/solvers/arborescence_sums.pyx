@@ -17,9 +17,9 @@ import numpy as np
 
 from libc.math cimport INFINITY, exp, log, log1p
 from structperc.core.arguments import flag
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals cimport interrupted
 from structperc.solvers.arborescences cimport FOUND, INTERRUPTED, arborescence_work, max_arborescence_c, refusal
-from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence
+from structperc.solvers.arborescences cimport ScoreMatrices, one_sentence
 
 cdef enum:
     LINEAR = 300            # exp(-2 * LINEAR) is still a normal number
@@ -27,7 +27,7 @@ cdef enum:
 
 
 ctypedef struct Elimination:
-    Py_ssize_t n            # the last word to be left is 1: `order` says who that is
+    Py_ssize_t n            # the last word to be left is 1: `order` has its number
     bint one_root, as_logs
     double *a               # (n + 1, n + 1)
     double *share           # (n + 1, n + 1), a(h, k) / D_k at [k, h]

@@ -184,7 +184,7 @@ def test_ctrl_c_before_the_first_example_does_not_move_a_generator(call, kind):
 
 
 def test_kept_predictions_are_those_of_the_visits_that_count():
-    for cut in interruptions(lambda: Engine("sequence", epochs=2), lambda engine: engine.fit(WORDS, TAGS, keep_online=True), each=3):
+    for cut in interruptions(lambda: Engine("sequence", epochs=2), lambda engine: engine.fit(WORDS, TAGS, record_predictions=True), each=3):
         if cut.model is not None:
             assert len(cut.online_predictions_) == cut.parts_.weights.n_visited == 6 * len(cut.mistakes_)
 
@@ -241,13 +241,13 @@ def test_a_second_ctrl_c_during_the_handling_of_the_first_changes_nothing_about_
 
 def test_ctrl_c_while_waiting_for_another_thread_leaves_no_place_in_the_queue():
     engine = Engine("cusum").fit(X, Y)
-    access, held, free = engine.model_.access, threading.Event(), threading.Event()
+    lock, held, free = engine.model_.lock, threading.Event(), threading.Event()
 
     def hold():
         held.set()
         free.wait()
 
-    thread = threading.Thread(target=access.read, args=(hold,))
+    thread = threading.Thread(target=lock.read, args=(hold,))
     thread.start()
     held.wait()
     with pytest.raises(KeyboardInterrupt), one_signal(0.02) as send:

@@ -242,6 +242,13 @@ def test_a_misspelt_hook_is_an_error_with_the_right_name():
         Engine("cusum", plugins=[plugin("structperc_los", lambda self, context: None)])
 
 
+@pytest.mark.parametrize("name", ["options", "losses", "sample"])
+def test_an_attribute_that_is_written_as_a_hook_is_an_error_with_the_right_name(name):
+    plugin = type("P", (), {f"structperc_{name}": hookimpl(lambda self: {})})()
+    with pytest.raises(PluginError, match=f"has a method structperc_{name}, but there is no such hook; write {name} = ... in the plugin, a"):
+        Engine("cusum", plugins=[plugin])
+
+
 def test_an_unmarked_hook_is_an_error():
     with pytest.raises(PluginError, match="plugin 'mine' has a method structperc_loss without the marker @structperc.hookimpl; add it"):
         Engine("cusum", plugins=[plugin("structperc_loss", lambda self, context: None, marker=False)])
@@ -315,7 +322,7 @@ def test_a_marked_method_may_have_another_name_than_its_hook():
 
 
 def test_a_marked_method_that_is_no_hook_is_an_error():
-    with pytest.raises(PluginError, match="plugin 'mine' marks los with @hookimpl, but there is no hook los; the hooks are struct"):
+    with pytest.raises(PluginError, match="plugin 'mine' marks los with @hookimpl, but there is no hook los; did you mean structperc_loss"):
         Engine("cusum", plugins=[plugin("los", lambda self, context: None)])
 
 
@@ -548,7 +555,7 @@ def test_the_later_plugin_wins_and_one_that_declines_leaves_it_to_the_earlier():
     first, second, declines = answers("first", AbsoluteLoss()), answers("second", ZeroOneLoss()), answers("declines", None)
 
     def loss_of(*plugins):
-        engine = Engine("cusum", classes=[1, 2, 3], plugins=plugins).fit([[1.0]], [3], keep_online=True)
+        engine = Engine("cusum", classes=[1, 2, 3], plugins=plugins).fit([[1.0]], [3], record_predictions=True)
         assert engine.online_predictions_.tolist() == [1]
         return engine.cumulative_loss_
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from plain import Engine
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 from subsets import Subsets
 
 from structperc import hookimpl
@@ -144,6 +144,18 @@ def test_offsets_of_rows_lie_within_X(offsets):
     for given in (X, csr_array(X), list(X)):
         with pytest.raises(PluginError, match="Rows was given the offsets .* never fall, from 0 to 60 rows"):
             Rows(given, np.array(offsets, dtype=np.int64))
+
+
+@pytest.mark.parametrize("offsets", [[0, 60], np.array([0, 60], dtype=np.int32), "all"], ids=str)
+def test_offsets_of_rows_are_an_array_of_int64(offsets):
+    with pytest.raises(PluginError, match="Rows was given the offsets .*; expected an int64 array"):
+        Rows(X, offsets)
+
+
+@pytest.mark.parametrize("given", [None, 5, "abc", coo_array(X)], ids=lambda given: type(given).__name__)
+def test_rows_are_a_matrix_or_a_list_of_objects(given):
+    with pytest.raises(PluginError, match="Rows was given [^;]*; expected a matrix, a CSR matrix of SciPy, or a list of objects"):
+        Rows(given)
 
 
 @pytest.mark.parametrize("given", [X[0], X.astype(int), np.asfortranarray(X), X[:, ::2]])

@@ -14,7 +14,7 @@ from plain import Engine
 
 from structperc import hookimpl, metrics
 from structperc.components import Loss, PerceptronUpdate
-from structperc.core.access import Access
+from structperc.core.locks import ReadWriteLock
 from structperc.errors import BusyError, DataError, NotFittedError
 
 RNG = np.random.default_rng(5)
@@ -272,13 +272,13 @@ def test_every_answer_is_that_of_a_complete_model(options):
 
 
 def test_a_stream_of_readers_does_not_keep_a_writer_out_nor_a_stream_of_writers_a_reader():
-    access, stop, order = Access(), threading.Event(), []
+    lock, stop, order = ReadWriteLock(), threading.Event(), []
 
     def over_and_over(enter):
         while not stop.is_set():
             enter(time.sleep, 0.0005)
 
-    for stream, other in ((access.read, access.write), (access.write, access.read)):
+    for stream, other in ((lock.read, lock.write), (lock.write, lock.read)):
         stop.clear()
         threads = [running(over_and_over, stream) for _ in range(3)]
         for _ in range(20):
@@ -291,28 +291,28 @@ def test_a_stream_of_readers_does_not_keep_a_writer_out_nor_a_stream_of_writers_
 
 
 def test_reads_may_be_nested_in_reads_and_writes_also_while_a_writer_waits():
-    access, log = Access(), []
+    lock, log = ReadWriteLock(), []
 
     def outer():
-        writer = running(access.write, log.append, "writer")
+        writer = running(lock.write, log.append, "writer")
         time.sleep(0.02)
-        access.read(access.read, log.append, "inner")
+        lock.read(lock.read, log.append, "inner")
         return writer
 
-    access.read(outer).join(WAIT)
+    lock.read(outer).join(WAIT)
     assert log == ["inner", "writer"]
-    assert access.write(access.read, access.write, int) == 0
+    assert lock.write(lock.read, lock.write, int) == 0
     with pytest.raises(BusyError, match="Let that call end first"):
-        access.read(access.write, int)
-    assert access.write(int) == 0
+        lock.read(lock.write, int)
+    assert lock.write(int) == 0
 
 
 def test_a_failing_call_leaves_the_model_free():
-    access = Access()
-    for enter in (access.read, access.write):
+    lock = ReadWriteLock()
+    for enter in (lock.read, lock.write):
         with pytest.raises(ZeroDivisionError):
             enter(lambda: 1 / 0)
-        assert access.write(int) == access.read(int) == 0
+        assert lock.write(int) == lock.read(int) == 0
 
 
 # ---- fork ----

@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cros
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
-from structperc_kernels.strings import SubsequenceKernel
+from structperc_kernels.object_kernels import SubsequenceKernel
 
 from structperc import estimators
 from structperc.errors import DataError, OptionError, PluginError

@@ -11,7 +11,7 @@ from plain import Engine
 from scipy.sparse import csr_array, issparse
 from structperc_dual_kernel.nystroem import NystroemReader
 
-from fuzz.promises import expect
+from fuzz.promises import Hostility, expect
 from structperc.testing.case import make_case
 
 RANDOM = np.random.default_rng(13)
@@ -21,7 +21,10 @@ N, D = 12, 3
 def minimum(A, B):
     """A kernel that is a function."""
     A, B = (rows.toarray() if issparse(rows) else np.atleast_2d(rows) for rows in (A, B))
-    return np.minimum(A[:, None, :], B[None, :, :]).clip(0).sum(-1)
+    try:
+        return np.minimum(A[:, None, :], B[None, :, :]).clip(0).sum(-1)
+    except TypeError as error:              # a kernel's own errors are the user's
+        raise Hostility from error
 
 
 @attrs.frozen

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from plain import Engine
-from structperc_kernels.strings import SubsequenceKernel
-from structperc_kernels.trees import SubsetTreeKernel
+from structperc_kernels.object_kernels import SubsequenceKernel, SubsetTreeKernel
 from structperc_sequence.chain_features import ChainFeatures
 from structperc_sequence.constraints import read_constraints
 from structperc_sequence.solver import Viterbi

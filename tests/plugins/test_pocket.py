@@ -12,7 +12,7 @@ from reference import pocket as twin
 from reference.layouts import LAYOUTS, stored, widened
 from reference.samples import real, small_sets, whole
 from structperc_boosting.estimators import AdaBoostOR
-from structperc_prank.pocket import PocketSearch, instruction_sets
+from structperc_prank.updates import PocketSearch, instruction_sets
 from ticking import ticking
 
 from structperc import hookimpl
@@ -217,7 +217,7 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(noisy, tmp_path)
 
 def test_models_are_saved_and_explained(noisy):
     X, y = noisy
-    engine = Engine("prank", pocket=True, epochs=3, random_state=0).fit(X, y, keep_online=True)
+    engine = Engine("prank", pocket=True, epochs=3, random_state=0).fit(X, y, record_predictions=True)
     file = io.BytesIO()
     engine.save(file)
     file.seek(0)

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from reference.trees import arborescences, is_tree, tarjan, tree_scores
 
 from structperc.errors import DataError, OptionError
-from structperc.solvers.arborescence_certificates import arborescence_certificate
-from structperc.solvers.arborescences import max_arborescence
-from structperc.solvers.ranked_arborescences import k_best_arborescences
+from structperc.solvers.arborescences import arborescence_certificate, k_best_arborescences, max_arborescence
 
 INF = float("inf")
 

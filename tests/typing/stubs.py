@@ -18,8 +18,8 @@ from structperc.solvers import MODULES as OF_SOLVERS
 ROOT = Path(__file__).parents[2]
 HEAD = "# Written by tests/typing/stubs.py from the compiled module.\nfrom typing import Any\n"
 OTHER = {"str": "str", "list": "list[Any]", "dict": "dict[Any, Any]", "tuple": "tuple[Any, ...]"}
-PARTS = """adagrad argmax component descent exact features losses outputs row_features rows schedules structures threshold_features updates
-           vector_features weights access loop""".split()
+PARTS = """adagrad argmax component exact features gradient_updates losses outputs row_features rows schedules structures threshold_features
+           updates vector_features weights locks loop""".split()
 SOLVERS = sorted(path.stem for path in (ROOT / "structperc/solvers").glob("*.pyx"))
 
 MODULES = [*(f"structperc.core.{name}" for name in PARTS), *(f"structperc.solvers.{name}" for name in SOLVERS)]

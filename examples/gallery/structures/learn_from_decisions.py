@@ -3,10 +3,10 @@ Should I predict the travel times, or learn the route?
 ======================================================
 
 Every morning a rider crosses a town of 5 x 5 corners (predict-then-optimise). Weather, weekday and the like determine the time of
-each of its 40 streets. The usual way is to predict all times, and then to choose the fastest route. A small error on the wrong street
-sends the rider round the block. Errors on unused streets do no harm. The problem ``decisions`` learns the route itself:
-from the times (SPO+), or only from the routes that were fastest. The town is synthetic, as in the field's standard test. The degree
-measures how far times are from linear.
+each of its 40 streets. The usual way is to predict all times, and then to choose the fastest route. An error on the wrong street
+sends the rider round the block, while errors on unused streets do no harm. The problem ``decisions`` learns the route itself:
+from the times (SPO+), or only from the routes that were fastest. The town is synthetic, as in the field's standard test, and the
+degree measures how far times are from linear.
 """
 
 import matplotlib.pyplot as plt

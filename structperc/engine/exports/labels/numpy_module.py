@@ -1,10 +1,10 @@
-"""A Python module that needs numpy alone."""
+"""A Python module that only needs numpy."""
 
 from __future__ import annotations
 
 from structperc.engine.exports.text import numbers, table
 
-SOURCE = '''"""{description}; exported by structperc, needs numpy alone."""
+SOURCE = '''"""{description}; exported by structperc, needs only numpy."""
 
 import numpy as np
 
