@@ -212,9 +212,10 @@ def report(raw):
     fits = [[name, str(one["rows"]), *(text for problem in DOORS for text in (
         f"{1000 * one['fits'][problem][0]:.1f}", f"{1000 * one['fits'][problem][1]:.1f}"))] for name, one in found.items()]
     return "\n\n".join([
-        "The command, the engine and the estimator learn from the same rows of twelve sets, and must predict the same. Beside them are mord, "
-        "logistic regression and statsmodels' OrderedModel on standardised columns, LightGBM on the columns as they are, and the median. "
-        f"Targets of regression sets become five equally frequent ranks. Three folds; at most {ROWS:,} rows of a set, drawn with a fixed seed.",
+        "The command, the engine and the estimator learn from the same rows of twelve sets, and must predict the same. Beside them are "
+        "mord, logistic regression and statsmodels' OrderedModel on standardised columns, LightGBM on the columns as they are, and the "
+        "median. Targets of regression sets become five equally frequent ranks. Three folds; at most "
+        f"{ROWS:,} rows of a set, drawn with a fixed seed.",
         "## Three doors: mean absolute error", table(["set", *(f"{problem}, {door}" for problem in DOORS for door in (
             "command", "engine", "estimator")), "predictions equal"], doors),
         "## Mean absolute error", of("mae", 3), "## Its standard error", of("error", 3), "## Log loss", of("loss", 3),
@@ -239,7 +240,7 @@ def goals(raw):
 
 
 def draw(raw, folder):
-    """Tables say it."""
+    """Has no figure."""
 
 
 if __name__ == "__main__":

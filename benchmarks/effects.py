@@ -51,12 +51,12 @@ def measure(quick):
 
 def report(raw):
     return "\n\n".join([
-        f"The share of 95 % intervals that contain the true direction beta / ||beta||: {DRAWS} draws of {N} examples with four normal columns, "
-        f"beta = (1, -0.5, 0.25, 0), {RANKS} ranks of equal size of the proportional-odds model, problem `prank`, {N_BOOT} refits each. The standard "
-        "error of a share of 0.95 is 0.022; of the mean of four it is about 0.011.",
+        f"The share of 95 % intervals that contain the true direction beta / ||beta||: {DRAWS} draws of {N} examples with four normal "
+        f"columns, beta = (1, -0.5, 0.25, 0), {RANKS} ranks of equal size of the proportional-odds model, problem `prank`, {N_BOOT} refits "
+        "each. The standard error of a share of 0.95 is 0.022; of the mean of four it is about 0.011.",
         table(["model", *(f"beta {b:g}" for b in BETA), "mean", "mean width", "cpu s for a table"],
-              [[name, *(f"{share:.2f}" for share in one["held"]), f"{np.mean(one['held']):.3f}", f"{one['width']:.2f}", f"{one['seconds']:.2f}"]
-               for name, one in raw["found"].items()])])
+              [[name, *(f"{share:.2f}" for share in one["held"]), f"{np.mean(one['held']):.3f}", f"{one['width']:.2f}",
+                f"{one['seconds']:.2f}"] for name, one in raw["found"].items()])])
 
 
 def goals(raw):
@@ -65,7 +65,7 @@ def goals(raw):
 
 
 def draw(raw, folder):
-    """A table says it."""
+    """Has no figure."""
 
 
 if __name__ == "__main__":

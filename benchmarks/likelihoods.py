@@ -79,7 +79,8 @@ def measure(quick):
     for name, X, y in defaults.sets(defaults.QUICK_ROWS if quick else defaults.ROWS):
         if name in SETS:
             X = StandardScaler().fit_transform(X)
-            found[name] = {"rows": len(y), "ordered": beside_ordered_model(X, y), "mord": beside_mord(X, y), "intervals": of_intervals(X, y)}
+            found[name] = {"rows": len(y), "ordered": beside_ordered_model(X, y), "mord": beside_mord(X, y),
+                           "intervals": of_intervals(X, y)}
     return {"found": found}
 
 
@@ -90,13 +91,14 @@ def report(raw):
     return "\n\n".join([
         "`trainer=\"cumulative-logit\"` beside statsmodels' OrderedModel: coefficients, standard errors, log-likelihood. "
         "`update=\"logistic\"`, 100 epochs, beside mord's LogisticAT without penalty: coefficients, and the all-threshold loss that both "
-        "minimise. Intervals by both and by exact-pa: half of the training labels are widened by a rank at one side, three folds. Columns are "
-        "standardised; times are processor seconds.",
+        "minimise. Intervals by both and by exact-pa: half of the training labels are widened by a rank at one side, three folds. Columns "
+        "are standardised; times are processor seconds.",
         "## cumulative-logit beside OrderedModel",
         of(["largest difference of coefficients, in standard errors", "largest relative difference of standard errors", "log-likelihood",
             "OrderedModel's", "s", "OrderedModel's s"],
-           lambda one: [f"{one['ordered'][key]:{form}}" for key, form in (("coefficients", ".1e"), ("errors", ".1e"), ("likelihood", ".4f"),
-                                                                          ("theirs", ".4f"), ("seconds", ".3f"), ("their_seconds", ".2f"))]),
+           lambda one: [f"{one['ordered'][key]:{form}}" for key, form in (
+               ("coefficients", ".1e"), ("errors", ".1e"), ("likelihood", ".4f"), ("theirs", ".4f"), ("seconds", ".3f"),
+               ("their_seconds", ".2f"))]),
         "## logistic beside LogisticAT",
         of(["relative difference of coefficients, 100 epochs", "by default", "all-threshold loss, 100 epochs", "by default", "LogisticAT's",
             "s, 100 epochs", "s by default", "LogisticAT's s"],
@@ -110,13 +112,13 @@ def goals(raw):
     ordered = [one["ordered"] for one in raw["found"].values()]
     worst = max(max(one["coefficients"], one["errors"]) for one in ordered)
     excess = max(one["mord"]["losses"][0] / one["mord"]["losses"][2] - 1 for one in raw["found"].values())
-    return [job.Goal("cumulative-logit: coefficients and standard errors beside OrderedModel's, relative to these", "≤ 0.001", f"{worst:.1e}",
-                     worst <= 1e-3),
+    return [job.Goal("cumulative-logit: coefficients and standard errors beside OrderedModel's, relative to these", "≤ 0.001",
+                     f"{worst:.1e}", worst <= 1e-3),
             job.Goal("logistic, 100 epochs: all-threshold loss above LogisticAT's", "≤ 2 %", f"{100 * excess:.1f} %", excess <= 0.02)]
 
 
 def draw(raw, folder):
-    """Tables say it."""
+    """Has no figure."""
 
 
 if __name__ == "__main__":

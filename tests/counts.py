@@ -96,8 +96,8 @@ def lines_by_kind(paths) -> dict:
 def option_places(checkout) -> dict:
     """Where each option of an engine stands: in the classes of its group, and of what inherits the group, which would repeat it.
 
-    Places are declarations, parameters of constructors, assignments to attributes and entries of the docstring. Other classes may have options of
-    the same names, which are others: `C` of RankingSVM weighs pairs.
+    Places are declarations, parameters of constructors, assignments to attributes and entries of the docstring. Other classes may have
+    options of the same names, which are others: `C` of RankingSVM weighs pairs.
     """
     table = ast.parse((checkout / "structperc/engine/options.py").read_text(encoding="utf-8"))
     trees = [ast.parse(path.read_text(encoding="utf-8")) for folder in ("structperc", "plugins")

@@ -148,7 +148,7 @@ def next_steps(folder, row) -> list[str]:
     """Commands to type, which work on what was written."""
     command = called()
     train, test, saved, picture = (shlex.quote(str(folder / name)) for name in ("train.csv", "test.csv", "prank.model", "prank.png"))
-    return [f"{command} fit prank {train} --target level --model {saved} --set epochs={EPOCHS} --set average=true --set shuffle=true",
+    return [f"{command} fit prank {train} --target level --model {saved}",
             f"{command} evaluate {saved} {test}",
             f"{command} explain {saved} {test} --row {row} --target level",
             f"{command} plot {saved} --data {test} --output {picture}",

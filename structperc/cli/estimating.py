@@ -23,9 +23,10 @@ def estimate(arguments) -> int:
         if kind not in ("html", "csv", *PICTURES):
             raise OptionError(f"--output {arguments.output!r}: expected a name that ends with .html, .csv, .png, .svg or .pdf.")
     engine = Engine.load(arguments.model)
-    data = read_for(engine, arguments, keep=() if arguments.groups is None else (arguments.groups,))
-    groups = data.kept.get(arguments.groups)
-    estimates = effects(engine, data.X, answers(engine, data), groups, n_boot=arguments.n_boot, level=arguments.level,
+    dropped = list(engine.plugin_options.get("drop", ()))       # refits read the table as `fit` did, so it has all columns
+    data = read_for(engine, arguments, keep=[*filter(None, [arguments.groups]), *dropped])
+    X, groups = data.X.assign(**{name: data.kept[name] for name in dropped}) if dropped else data.X, data.kept.get(arguments.groups)
+    estimates = effects(engine, X, answers(engine, data), groups, n_boot=arguments.n_boot, level=arguments.level,
                         scale=arguments.scale, random_state=arguments.seed)
     if kind is None:
         say_table([("column", "effect", "lower", "upper"), *estimates.cells()])

@@ -1,9 +1,9 @@
 """From scores of labels to probabilities, and the temperature of least log loss.
 
 Classes: P(y) is proportional to exp(score / T). Ordered labels, by the scores s_k of the atoms "rank > k": P(y > k) = sigma(v_k / T), v the
-scores pooled into falling order. Pooling leaves the labels between pooled atoms without probability. So if scores are in no order,
-P(y > k) = sigma(v_k / T + g (c - k)), where v changes its sign at c and g >= 0 is the spread. Both are ordered and change their sign at one
-place, so the median of these probabilities is the best prefix, at every T and g.
+scores pooled into falling order. Pooling leaves the labels between pooled atoms without probability. If scores are in no order,
+P(y > k) = sigma(v_k / T + g (c - k)). Here v changes its sign at c, and g >= 0 is the spread. Both terms are ordered, and change their sign
+at one place. So the median of these probabilities is the best prefix, at every T and g.
 Typical sizes: 4 atoms, 10^4 rows. Cost: O(n K).
 """
 import math
@@ -74,36 +74,33 @@ def pooled(scores):
     return answer
 
 
-def crossing(v):
-    """Where each falling row changes its sign: an interpolated index, from 0 to K - 2.
+cdef double crossing(const double[:, ::1] v, Py_ssize_t i) noexcept nogil:
+    """Where a falling row changes its sign: an interpolated index, from 0 to K - 2, which moves continuously with the row.
 
     It is the sum of the parts of the steps between neighbours that are above 0.
-
-    Parameters
-    ----------
-    v : array of shape (n, K - 1)
-        Rows that fall, as `pooled` makes them.
-
-    Returns
-    -------
-    float64 array of shape (n,)
-        It moves continuously with v. Entries before it are positive, entries after it are not.
     """
-    step, above = v[:, :-1] - v[:, 1:], np.maximum(v, 0)
-    part = (above[:, :-1] - above[:, 1:]) / np.where(step > 0, step, 1.0)
-    return np.where(step > 0, part, v[:, 1:] > 0).sum(axis=1)
+    cdef Py_ssize_t k
+    cdef double place = 0
+    for k in range(1, v.shape[1]):
+        if v[i, k - 1] > v[i, k]:
+            place += (max(v[i, k - 1], 0) - max(v[i, k], 0)) / (v[i, k - 1] - v[i, k])
+        else:
+            place += v[i, k] > 0
+    return place
 
 
-def around_crossing(v):
-    """c - k for the atom k of each row, (n, K - 1): falls by 1, and has the sign of v."""
-    return crossing(v)[:, None] - np.arange(v.shape[1])
-
-
-def between(ends, low, high):
-    """The ends of labels, (n, K + 1): those of the atoms, and beyond them those of the first and the last label."""
-    found = np.empty((len(ends), ends.shape[1] + 2))
-    found[:, 0], found[:, 1:-1], found[:, -1] = low, ends, high
-    return found
+def around_crossing(rows):
+    """c - k for the atom k of each falling row, (n, K - 1). The row changes its sign at c, and so does c - k, which falls by 1."""
+    cdef const double[:, ::1] v = rows
+    answer = np.empty((v.shape[0], v.shape[1]))
+    cdef double[:, ::1] distance = answer
+    cdef Py_ssize_t i, k
+    cdef double place
+    for i in range(v.shape[0]):
+        place = crossing(v, i)
+        for k in range(v.shape[1]):
+            distance[i, k] = place - k
+    return answer
 
 
 def cumulative_log_probabilities(v, inverse_temperature, floor, spread=0.0):
@@ -132,18 +129,24 @@ def cumulative_log_probabilities(v, inverse_temperature, floor, spread=0.0):
     >>> np.exp(cumulative_log_probabilities(np.array([[1.0, -1.0]]), 1.0, 0.0)).round(2).tolist()
     [[0.27, 0.46, 0.27]]
     """
-    v = np.asarray(v, dtype=float)
-    apart = -np.diff(v, axis=1)
-    spreads = np.where((apart == 0).any(axis=1), max(floor, spread), spread)[:, None]
-    odds = between(inverse_temperature * v + spreads * around_crossing(v), np.inf, -np.inf)
-    gaps = between(inverse_temperature * apart + spreads, np.inf, np.inf) if v.shape[1] else np.full((len(v), 1), np.inf)
-    with np.errstate(divide="ignore"):              # log 0 of labels between pooled atoms
-        return -np.logaddexp(0, -odds[:, :-1]) - np.logaddexp(0, odds[:, 1:]) + np.log(-np.expm1(-gaps))
-
-
-def sigma(v):
-    """1 / (1 + exp(-v)), without overflow. `scipy.special.expit` would load SciPy with every import of structperc."""
-    return np.exp(-np.logaddexp(0, -v))
+    cdef const double[:, ::1] rows = np.ascontiguousarray(v, dtype=float)
+    cdef Py_ssize_t n = rows.shape[0], m = rows.shape[1], i, k
+    cdef double b = inverse_temperature, least = max(floor, spread), usual = spread, place, g, above, below, gap
+    answer = np.empty((n, m + 1))
+    cdef double[:, ::1] log_p = answer
+    with nogil:
+        for i in range(n):
+            g, place = usual, crossing(rows, i)
+            for k in range(1, m):
+                if rows[i, k] == rows[i, k - 1]:
+                    g = least
+            above = INFINITY
+            for k in range(m + 1):
+                below = b * rows[i, k] + g * (place - k) if k < m else -INFINITY
+                gap = b * (rows[i, k - 1] - rows[i, k]) + g if 0 < k < m else INFINITY     # not above - below, which may round to 0
+                log_p[i, k] = log(-expm1(-gap)) - softplus(-above) - softplus(below)
+                above = below
+    return answer
 
 
 def softmax_calibration(scores, right, weights, share) -> tuple:
@@ -168,7 +171,7 @@ def cumulative_calibration(scores, right, weights, share) -> tuple:
 
 
 def cumulative_loss(facts, low, high, weights, share, numbers) -> tuple:
-    """The log loss where P(y > k) = sigma(z_k), z the sum of the facts multiplied by numbers; its gradient and Hessian in the numbers.
+    """The log loss where P(y > k) = sigma(z_k), and its gradient and Hessian in the numbers. z is the sum of numbers times facts.
 
     Parameters
     ----------
@@ -199,7 +202,9 @@ def cumulative_loss(facts, low, high, weights, share, numbers) -> tuple:
 
 cdef double add_interval(const double[:, :, ::1] f, const double[::1] x, Py_ssize_t i, Py_ssize_t low, Py_ssize_t high, double weight,
                          double[::1] g, double[:, ::1] h) noexcept nogil:
-    """Adds weight * derivatives of - log(sigma(A) - sigma(B)) by the numbers, and returns its value; A and B are the ends of an interval.
+    """Adds the weighted derivatives of - log(sigma(A) - sigma(B)) by the numbers, and returns its value.
+
+    A and B are the ends of an interval.
 
     It is log(1 + e^-A) + log(1 + e^B) - log(1 - e^-(A - B)). Terms of ends that are open are left out.
     """
@@ -272,7 +277,7 @@ def solved(A, b):
 
 
 def root(slope) -> float:
-    """The positive b at which a rising slope is 0; 1 where it is 0 everywhere, or there is no such b within reach."""
+    """The positive b at which a rising slope is 0. It is 1 if the slope is 0 everywhere, or no such b is within reach."""
     from scipy.optimize import brentq
 
     begin, end, before = 1.0, 1.0, slope(1.0)

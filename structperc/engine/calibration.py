@@ -78,7 +78,7 @@ def calibrate(engine, run, rows, y, costs) -> None:
 
 
 def held_out(engine, run, rows, y, costs) -> list:
-    """Samples of training examples, or of the examples of each fold by a model that has not seen them; none of fewer than two examples."""
+    """Samples of training examples, or of each fold by a model that has not seen it; none of fewer than two examples."""
     weights = np.ones(rows.n_examples) if run.weights is None else np.asarray(run.weights)
     active = np.arange(rows.n_examples) if run.active is None else np.asarray(run.active)
     if len(active) < 2:
@@ -180,7 +180,10 @@ def right_labels(model, run, examples):
 
 
 def structures_slope(model, run, fold, weights, share):
-    """The slope of the log loss of outputs of many atoms, a function of b = 1 / t; of a partial one its best completion counts."""
+    """The slope of the log loss of outputs of many atoms, a function of b = 1 / t.
+
+    Of a partial output its best completion counts.
+    """
     parts, examples = model.parts, []
     store = parts.weights.averaged()
     for weight, i in zip(weights.tolist(), fold.tolist(), strict=True):

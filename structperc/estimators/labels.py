@@ -209,8 +209,8 @@ def latent_score(model, rows):
 class CuSumRank(RankEstimator, InterceptOptions):
     """Cumulative Sum Ranking: predicts ordered labels, each rank with a direction of its own.
 
-    Dense columns are standardised in training (`scale`). The updates "exact-pa", "exact-pa1" and "exact-pa2" require `margin` of every level
-    at once. They need `loss_weight=0`, which is then the default.
+    Dense columns are standardised in training (`scale`). The updates "exact-pa", "exact-pa1" and "exact-pa2" require `margin` of every
+    level at once. They need `loss_weight=0`, which is then the default.
 
     Attributes
     ----------
@@ -352,8 +352,8 @@ class IntervalPA(ThresholdEstimator):
     One direction is cut by ordered thresholds. Each step moves both by the least amount after which every certain threshold is satisfied
     with a margin. Dense columns are standardised in training (`scale`).
 
-    The updates are "exact-pa", "exact-pa1", "exact-pa2", "logistic" and "perceptron". Only "perceptron" has a use for `loss_weight`. By default
-    `loss` is "absolute", the distance to the interval. With `class_weight` an interval has the mean of its labels' weights.
+    The updates are "exact-pa", "exact-pa1", "exact-pa2", "logistic" and "perceptron". Only "perceptron" has a use for `loss_weight`. By
+    default `loss` is "absolute", the distance to the interval. With `class_weight` an interval has the mean of its labels' weights.
 
     Attributes
     ----------

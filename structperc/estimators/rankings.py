@@ -47,8 +47,8 @@ class LatentRanker(ListRanker, EngineEstimator):
     query. Pass one of them in training and in prediction. Of documents with equal scores the earlier one is shown. A list of a query with
     fewer than k documents shows all of them, and each counts 1 / k.
 
-    `loss` is what a list lacks: "precision" (the default), "recall", "ndcg" or "average-precision". The last two are only measured, and need
-    `loss_weight=0`, which is then their default. Features with a larger spread need a larger `loss_weight`. 5 to 20 predicted best on
+    `loss` is what a list lacks: "precision" (the default), "recall", "ndcg" or "average-precision". The last two are only measured, and
+    need `loss_weight=0`, which is then their default. Features with a larger spread need a larger `loss_weight`. 5 to 20 predicted best on
     held-out queries of OHSUMED, whose features lie between 0 and 1. The updates are "latent", "perceptron", "pa", "pa1" and "pa2".
 
     Examples

@@ -37,8 +37,8 @@ def test_a_temperature_changes_probabilities_alone(model):
     assert np.array_equal(plain.predict(X), calibrated.predict(X)) and calibrated.engine_.temperature_ != 1
     scores = calibrated.decision_function(X)
     np.testing.assert_allclose(scores, plain.decision_function(X), rtol=1e-9)
-    np.testing.assert_allclose(calibrated.predict_proba(X), cumulative(scores, calibrated.engine_.temperature_, calibrated.engine_.spread_, 1e-3),
-                               atol=1 / len(X))
+    engine = calibrated.engine_
+    np.testing.assert_allclose(calibrated.predict_proba(X), cumulative(scores, engine.temperature_, engine.spread_, 1e-3), atol=1 / len(X))
 
 
 def test_rankers_without_a_temperature():

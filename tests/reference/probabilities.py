@@ -14,7 +14,7 @@ def pooled(s):
 
 
 def crossing(v):
-    """Where the broken line through v_0, v_1, ... is 0; the end that is nearer to 0 if it is not, and the last positive atom before zeros."""
+    """Where the broken line through v_0, v_1, ... becomes 0; without such a place the end that is nearer to 0."""
     n_positive = sum(v > 0)
     if n_positive in (0, len(v)):
         return max(0, n_positive - 1)
@@ -23,7 +23,7 @@ def crossing(v):
 
 
 def cumulative(scores, temperature=1.0, spread=0.0, floor=0.0):
-    """P of every label where P(y > k) = sigma(v_k / temperature + spread (c - k)), v changing its sign at c; from scores of labels, (n, K)."""
+    """P of every label from scores of labels, (n, K): P(y > k) = sigma(v_k / temperature + spread (c - k)), v changing its sign at c."""
     above = []
     for row in scores:
         v = pooled(np.diff(row))

@@ -75,8 +75,9 @@ CUMULATIVE = """  // How probable each label is: P(y > k) = 1 / (1 + exp(-v_k / 
 
 def written(model, name) -> bytes:
     """The script; its object is called `name`. Parameters as of `structperc.engine.exports`."""
+    apart, pooled = map(repr, model.spreads_of_labels)
     return SOURCE.format(
-        probabilities=CUMULATIVE.replace("SPREAD", repr(model.spreads_of_labels[0])).replace("POOLED", repr(model.spreads_of_labels[1])) if model.cumulative else SOFTMAX,
+        probabilities=CUMULATIVE.replace("SPREAD", apart).replace("POOLED", pooled) if model.cumulative else SOFTMAX,
         description=model.description, name=name, labels=script_safe(model.labels), columns=script_safe(model.columns),
         temperature=repr(model.temperature), bias=numbers(model.bias), weights=table(model.weights), n_columns=model.weights.shape[1],
         tie="last" if model.last else "first", beats=">=" if model.last else ">").encode()

@@ -57,6 +57,7 @@ def written(model, name) -> bytes:
     """The module; parameters as of `structperc.engine.exports`."""
     return SOURCE.format(
         description=model.description, labels=model.labels, columns=model.columns, temperature=model.temperature, bias=numbers(model.bias),
-        spread="\nSPREAD, SPREAD_OF_POOLED = {!r}, {!r}".format(*model.spreads_of_labels) if model.cumulative else "", probable=CUMULATIVE if model.cumulative else SOFTMAX,
+        spread="\nSPREAD, SPREAD_OF_POOLED = {!r}, {!r}".format(*model.spreads_of_labels) if model.cumulative else "",
+        probable=CUMULATIVE if model.cumulative else SOFTMAX,
         weights=table(model.weights), n_labels=len(model.labels), tie="last" if model.last else "first",
         winner="len(LABELS) - 1 - scores(X)[:, ::-1].argmax(axis=1)" if model.last else "scores(X).argmax(axis=1)").encode()
