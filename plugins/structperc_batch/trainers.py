@@ -101,20 +101,20 @@ class FrankWolfeTrainer(Trainer):
         }
 
     def state(self):
-        known = self.measured.certificate
+        certificate = self.measured.certificate
         passes = self.passes
         place = () if passes is None or passes.enough is None else (passes.estimate, passes.enough)
         return {"objectives": np.array(self.measured.objectives, dtype=float), "gaps": np.array(self.measured.gaps, dtype=float),
-                "certificate": np.array(attrs.astuple(known) if known else (), dtype=float), "place": np.array(place, dtype=float)}
+                "certificate": np.array(attrs.astuple(certificate) if certificate else (), dtype=float), "place": np.array(place, dtype=float)}
 
     def restore(self, state):
         measured = self.measured
         measured.objectives, measured.gaps = (read_array(state, name, np.float64, (None,), finite=False).tolist()
                                               for name in ("objectives", "gaps"))
-        known = read_array(state, "certificate", np.float64, (None,), finite=False).tolist()
-        if len(known) not in (0, 2):
-            raise DataError(f"the saved certificate has {len(known)} numbers; expected 2.")
-        measured.certificate = Certificate(*known) if known else None
+        numbers = read_array(state, "certificate", np.float64, (None,), finite=False).tolist()
+        if len(numbers) not in (0, 2):
+            raise DataError(f"the saved certificate has {len(numbers)} numbers; expected 2.")
+        measured.certificate = Certificate(*numbers) if numbers else None
         self.place = read_array(state, "place", np.float64, (None,), finite=False).tolist() if "place" in state else []
         if len(self.place) not in (0, 2):
             raise DataError(f"the saved place in the training has {len(self.place)} numbers; expected 2.")

@@ -151,8 +151,8 @@ class NystroemReader(Reader):
     def described(self) -> str:
         """The kernel and its options, to be compared when a model is loaded."""
         kernel = self.options["kernel"]
-        shown = kernel if isinstance(kernel, str) else getattr(kernel, "__qualname__", type(kernel).__name__)
-        return json.dumps({**self.options, "kernel": shown}, default=str, sort_keys=True)
+        kernel_name = kernel if isinstance(kernel, str) else getattr(kernel, "__qualname__", type(kernel).__name__)
+        return json.dumps({**self.options, "kernel": kernel_name}, default=str, sort_keys=True)
 
     def state(self):
         """What was learned, a dict of arrays; empty before `learn`."""
@@ -246,9 +246,9 @@ def taken_over(engine, model, n_components, random_state) -> Engine:
     slots, coefficients, own = weights.live()
     if not len(slots):
         raise DataError("the weights hold no row with a coefficient, so there is nothing to take over.")
-    given = engine.plugin_options
-    reader = NystroemReader(given["kernel"], len(slots) if n_components is None else n_components, random_state,
-                            **{name: given[name] for name in OPTIONS})
+    options = engine.plugin_options
+    reader = NystroemReader(options["kernel"], len(slots) if n_components is None else n_components, random_state,
+                            **{name: options[name] for name in OPTIONS})
     held = weights.support.kernel_rows.select(slots)
     chosen = drawn(len(slots), reader.n_components, random_state)
     landmarks = held.select(chosen)
@@ -315,7 +315,7 @@ def written(features, blocks, own, values):
     Both are found by what single atoms add: phi(x, a) with a row x less phi(0, a) is x in the block of a, and phi(0, a) is what a has
     besides, which stands in the same order in the map without columns.
     """
-    vector, found = np.zeros(features.n_weights), set()
+    vector, blocks_written = np.zeros(features.n_weights), set()
     place = np.full(len(values), -1)
     for n_rows in (1,) if features.rows_per_example == 1 else (1, 2):
         blank = example(features, np.zeros((n_rows, len(blocks))))
@@ -323,19 +323,19 @@ def written(features, blocks, own, values):
             atom = np.arange(blank.n_atoms) == a
             besides, alone = features.vector(blank, atom), own.atom(blank, a)
             here, there = np.flatnonzero(besides), np.flatnonzero(alone)
-            known = place[there] if len(here) == len(there) else None
-            if known is None or not np.array_equal(besides[here], alone[there]) or ((known >= 0) & (known != here)).any():
+            expected = place[there] if len(here) == len(there) else None
+            if expected is None or not np.array_equal(besides[here], alone[there]) or ((expected >= 0) & (expected != here)).any():
                 raise PluginError(f"{type(features).__name__} arranges what atoms have besides their row otherwise without columns, so "
                                   f"to_primal cannot take it over.")
             place[there] = here
             cell = features.cell(blank, a)
-            if cell is not None and cell[1] not in found:
+            if cell is not None and cell[1] not in blocks_written:
                 row, block = cell
                 filled = np.zeros((n_rows, len(blocks)))
                 filled[row] = blocks[:, block]
                 vector += features.vector(example(features, filled), atom) - besides
-                found.add(block)
-    if len(found) != blocks.shape[1] or values[place < 0].any():
+                blocks_written.add(block)
+    if len(blocks_written) != blocks.shape[1] or values[place < 0].any():
         raise PluginError(f"not every weight of {type(features).__name__} belongs to an atom of one or two rows, so to_primal cannot take "
                           f"it over.")
     vector[place[place >= 0]] = values[place >= 0]

@@ -119,8 +119,8 @@ class GraphReader(KeyedReader):
 def as_floats(values, where):
     """An array of float32 or float64."""
     try:
-        found = np.asarray(values)
-        return found if found.dtype in (np.float32, np.float64) else found.astype(np.float64)
+        floats = np.asarray(values)
+        return floats if floats.dtype in (np.float32, np.float64) else floats.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"{where} is {shortened(values)}; expected an array of numbers.") from None
 

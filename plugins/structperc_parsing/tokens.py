@@ -115,6 +115,6 @@ class TokenReader(Reader):
                 raise DataError(f"X[{i}][{j}] is {shortened(token)}; expected a tuple of strings, one for each column.")
         return tokens
 
-    def refuse_width(self, found, expected):
-        if expected is not None and found != expected:
-            raise DataError(f"tokens of X have {found} column{'s' * (found != 1)}; expected {expected}.")
+    def refuse_width(self, width, expected):
+        if expected is not None and width != expected:
+            raise DataError(f"tokens of X have {width} column{'s' * (width != 1)}; expected {expected}.")

@@ -31,20 +31,20 @@ def explain(arguments) -> int:
     x, y, table = example(engine, arguments)
     with counted_in(table, arguments.data):
         against = None if arguments.against is None else label_named(engine, arguments.against, "--against")
-        found = engine.explain(x, against=against, baseline=arguments.baseline)
+        explanation = engine.explain(x, against=against, baseline=arguments.baseline)
     right = "" if y is None else f", right {y}"
     if kind is None:
-        say(f"row {arguments.row} of {arguments.data}: predicted {found.winner}{right}", "")
-        say_drawn(*found.text(shutil.get_terminal_size().columns - 2).split("\n"))
+        say(f"row {arguments.row} of {arguments.data}: predicted {explanation.winner}{right}", "")
+        say_drawn(*explanation.text(shutil.get_terminal_size().columns - 2).split("\n"))
         return 0
     if kind == "html":
-        content = page(f"Row {arguments.row} of {arguments.data}", found.html()).encode()
+        content = page(f"Row {arguments.row} of {arguments.data}", explanation.html()).encode()
         replace_file(arguments.output, lambda file: file.write(content))
     else:
-        figure = require("matplotlib.figure", "a picture", "plot").Figure(figsize=found.size(), layout="constrained")
-        found.plot(figure.subplots())
+        figure = require("matplotlib.figure", "a picture", "plot").Figure(figsize=explanation.size(), layout="constrained")
+        explanation.plot(figure.subplots())
         replace_file(arguments.output, lambda file: figure.savefig(file, format=kind, dpi=DOTS_PER_INCH))
-    say(f"{arguments.output} shows why row {arguments.row} of {arguments.data} is predicted {found.winner}{right}")
+    say(f"{arguments.output} shows why row {arguments.row} of {arguments.data} is predicted {explanation.winner}{right}")
     return 0
 
 

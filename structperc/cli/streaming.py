@@ -85,13 +85,13 @@ def totals(engine) -> tuple:
 
 def identity_of(source) -> dict:
     """What tells a file from another one: where it is, its size, its columns, and how it is read."""
-    known = {name: str(value) for name, value in attrs.asdict(source).items() if value is not None}
+    facts = {name: str(value) for name, value in attrs.asdict(source).items() if value is not None}
     if not can_be_read_again(source.path):
-        return known
+        return facts
     if source.format in FRAMES:
         with opened_frames(source) as file:
-            known["header"] = ", ".join(file.header)
-    return known | {"path": os.path.realpath(source.path), "size": f"{os.path.getsize(source.path)} bytes"}
+            facts["header"] = ", ".join(file.header)
+    return facts | {"path": os.path.realpath(source.path), "size": f"{os.path.getsize(source.path)} bytes"}
 
 
 def refuse(engine, source, plugins) -> None:

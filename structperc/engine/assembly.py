@@ -50,12 +50,12 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     context = attrs.evolve(context, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
     outputs = ask(engine, "outputs", context)
     model = assemble(engine, context, reader, outputs, outputs.find_labels(y, engine.classes if classes is None else classes))
-    given = matrices.sample_weights(sample_weight, rows.n_examples)
-    context = with_weights(model.context, by_class(engine.class_weight, model, rows, y, given))
+    row_weights = matrices.sample_weights(sample_weight, rows.n_examples)
+    context = with_weights(model.context, by_class(engine.class_weight, model, rows, y, row_weights))
     check_parts(context, model.parts)
     model.make_room(rows)
     model.restrict(rows, allowed)
-    model.scaling = scaling_of(engine.scale, model.parts, rows, given)
+    model.scaling = scaling_of(engine.scale, model.parts, rows, row_weights)
     if model.scaling is None:
         warn_of_scales(model, rows)
     else:
@@ -64,15 +64,15 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     return model, rows, context
 
 
-def agreed(classes, known, where):
+def agreed(classes, trained, where):
     """The classes that a call names and those that are known from `where`; both must be the same, and either may be None."""
-    if classes is None or known is None:
-        return known if classes is None else classes
-    now, before = np.asarray(classes).tolist(), np.asarray(known).tolist()
+    if classes is None or trained is None:
+        return trained if classes is None else classes
+    now, before = np.asarray(classes).tolist(), np.asarray(trained).tolist()
     if now != before:
         raise DataError(f"classes={now} is not the same as {before}, which {where} named; name the same labels in the same order, "
                         f"or leave classes out.")
-    return known
+    return trained
 
 
 def clone_model(engine, model, rows, weights, epochs, random):
@@ -80,12 +80,12 @@ def clone_model(engine, model, rows, weights, epochs, random):
     options = {**model.context.engine_options, "epochs": epochs}
     context = attrs.evolve(model.context, engine_options=options, random=random, labels=None)
     outputs = ask(engine, "outputs", context)
-    found = assemble(engine, context, model.parts.reader, outputs, outputs.find_labels(None, model.context.labels))
-    context = with_weights(found.context, weights)
-    check_parts(context, found.parts)
-    found.scaling, found.scales = model.scaling, model.scales
-    found.make_room(rows)
-    return found, context
+    clone = assemble(engine, context, model.parts.reader, outputs, outputs.find_labels(None, model.context.labels))
+    context = with_weights(clone.context, weights)
+    check_parts(context, clone.parts)
+    clone.scaling, clone.scales = model.scaling, model.scales
+    clone.make_room(rows)
+    return clone, context
 
 
 def refuse_swapped(X, y) -> None:

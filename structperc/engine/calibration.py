@@ -165,11 +165,11 @@ def right_labels(model, run, examples):
     if not outputs.partial_gold:
         return codes == np.arange(1, outputs.n_labels + 1)
     _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    found = np.zeros((len(first), outputs.n_labels), dtype=bool)
+    right = np.zeros((len(first), outputs.n_labels), dtype=bool)
     for row, i in enumerate(examples[first].tolist()):
         x = model.example(run.rows, i)
-        found[row] = [outputs.agrees(run.gold[i], y, x) for y in range(1, outputs.n_labels + 1)]
-    return found[which.reshape(-1)]
+        right[row] = [outputs.agrees(run.gold[i], y, x) for y in range(1, outputs.n_labels + 1)]
+    return right[which.reshape(-1)]
 
 
 def held_out_structures(model, run, fold, weights, share):

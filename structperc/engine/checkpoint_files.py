@@ -70,10 +70,10 @@ class Checkpoint:
 
 def checkpoint_of(engine, resume):
     """The `Checkpoint` among an engine's plugins, or None; resuming needs one."""
-    named = [plugin.plugin for plugin in engine.loaded_plugins if isinstance(plugin.plugin, Checkpoint)]
-    if resume and not named:
+    checkpoints = [plugin.plugin for plugin in engine.loaded_plugins if isinstance(plugin.plugin, Checkpoint)]
+    if resume and not checkpoints:
         raise OptionError("resume=True goes on from a checkpoint, but none is named; pass plugins=[Checkpoint(path)].")
-    return named[0] if named else None
+    return checkpoints[0] if checkpoints else None
 
 
 class CheckpointFile:

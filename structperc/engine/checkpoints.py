@@ -245,16 +245,16 @@ def online_arrays(online) -> dict:
 
 def passes_of(arrays, outputs) -> list:
     """The inverse of `online_arrays`."""
-    found, at, value = [], 0, 0
+    passes, at, value = [], 0, 0
     for size in arrays.get("online_sizes", ()):
         examples = arrays["online_examples"][at:at + size]
         offsets = None
         if outputs.code_width != 1:
             offsets = np.append(0, np.cumsum(arrays["online_lengths"][at:at + size])).astype(np.int64)
         n_values = size if offsets is None else int(offsets[-1])
-        found.append((Structures(arrays["online_values"][value:value + n_values], offsets), examples))
+        passes.append((Structures(arrays["online_values"][value:value + n_values], offsets), examples))
         at, value = at + size, value + n_values
-    return found
+    return passes
 
 
 def result(counts) -> PassResult:

@@ -572,8 +572,8 @@ class Engine(EngineCore, EngineOptions, FittedNames):
         if model is None:
             return []
         own = {name for name in dir(type(self)) if is_fitted_name(name) and self._answers(getattr(type(self), name))}
-        named = {"feature_names_in_"} if model.context.feature_names is not None else set()
-        return sorted(own | named | model.attributes().keys())
+        of_columns = {"feature_names_in_"} if model.context.feature_names is not None else set()
+        return sorted(own | of_columns | model.attributes().keys())
 
     def _answers(self, attribute) -> bool:
         """Whether a property knows a value now."""

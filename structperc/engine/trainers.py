@@ -162,10 +162,10 @@ class OnlineTrainer(Trainer):
         return run.run(run.order())
 
     def state(self):
-        found = {"epoch": np.array(self.epoch, dtype=np.int64)}
+        arrays = {"epoch": np.array(self.epoch, dtype=np.int64)}
         if self.patience is not None:
-            found |= {"lowest": np.array(self.lowest, dtype=float), "lowest_epoch": np.array(self.lowest_epoch, dtype=np.int64)}
-        return found
+            arrays |= {"lowest": np.array(self.lowest, dtype=float), "lowest_epoch": np.array(self.lowest_epoch, dtype=np.int64)}
+        return arrays
 
     def restore(self, state):
         self.epoch = read_array(state, "epoch", np.int64, low=0) if "epoch" in state else 0      # files of older versions have none

@@ -74,9 +74,9 @@ class KeyedReader(Reader):
             raise DataError(f"the first columns of X are {', '.join(names[:k])}, but this model was trained with "
                             f"{', '.join(self.key_names)} there; pass the same columns in the same order.")
         features = features if rows.sparse else np.ascontiguousarray(features)
-        found = KeyedRows(features, rows.offsets, None if names is None else names[k:], keys)
-        found.key_names = () if names is None else names[:k]
-        return found
+        keyed = KeyedRows(features, rows.offsets, None if names is None else names[k:], keys)
+        keyed.key_names = () if names is None else names[:k]
+        return keyed
 
     def state(self):
         return {"key_names": np.array(self.key_names, dtype=str)}

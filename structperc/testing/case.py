@@ -122,10 +122,10 @@ class Case:
 
     def examples_of(self, data) -> list:
         rows = self.rows_of(data)
-        found = [rows.example(i) for i in range(rows.n_examples)]
-        for x in found:
+        examples = [rows.example(i) for i in range(rows.n_examples)]
+        for x in examples:
             x.n_atoms = self.parts.features.n_atoms(x)
-        return found
+        return examples
 
     def rows_of(self, data) -> Rows:
         """The examples as the reader reads them."""
@@ -215,7 +215,7 @@ def make_case(plugin, plugins, options, random_state) -> Case:
     loaded = [registry.load(p) for p in (problem, *plugins)]
 
     def said(name):
-        return next((found for found in (getattr(plugin, name) for plugin in reversed(loaded)) if found), None)
+        return next((value for value in (getattr(plugin, name) for plugin in reversed(loaded)) if value), None)
 
     options = {"random_state": random_state, **{k: v for plugin in loaded for k, v in (plugin.check_options or {}).items()}, **options}
     random, sample = np.random.default_rng(random_state), said("sample")
@@ -244,9 +244,9 @@ def line_up(plugin, plugins):
     return problem, (plugin, *plugins)
 
 
-def read_sample(given, origin) -> Data:
+def read_sample(sample, origin) -> Data:
     """What `sample` returned, without empty examples, numbers rounded to 2^-10 so that sums of any order agree in every bit."""
-    X, offsets = given if isinstance(given, tuple) else (given, None)
+    X, offsets = sample if isinstance(sample, tuple) else (sample, None)
     try:
         rows = matrices.read(X, offsets)
     except DataError as error:
