@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from every_problem import MODELS, OF_BLOCKS, PLAIN, engine_and_examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -17,77 +18,15 @@ import structperc
 from structperc.counterfactuals import Wanted
 from structperc.errors import DataError, NotFittedError, OptionError, PluginError
 from structperc.estimators import CuSumRank, PRank, StructuredEstimator
-from structperc.solvers import best_intervals, best_path, grid_graph, max_clusters
-from structperc.solvers.integer_programs import ILP
 
-PLAIN = dict(epochs=3, average=True, scale=False, shuffle=False)
-PAIRS = np.indices((3, 3)).reshape(2, -1).T
 FEW = settings(max_examples=25, deadline=None, derandomize=True)
-
-
-# ---- models of every problem that has rows of numbers ----
-
-
-def single(problem, n_labels=4, **options):
-    random = np.random.default_rng(1)
-    X = random.normal(size=(80, 3)) * [1, 10, 0.1] + [0, 50, 3]
-    score = ((X - X.mean(axis=0)) / X.std(axis=0)) @ [1, -1, 0.5] + random.normal(size=80) / 3
-    y = np.digitize(score, np.linspace(-1, 1, n_labels - 1)) + 1
-    engine = Engine(problem, **PLAIN | {"scale": True} | options).fit(X, y)
-    return engine, [X[i] for i in (0, 5, 9)]
-
-
-def blocks(problem, rows, answers, n=25, width=3, **options):
-    """Blocks of fixed first columns and drawn ones, and the answers that a taste gives them."""
-    random = np.random.default_rng(2)
-    X = [np.column_stack([*rows, random.normal(size=(len(rows[0]) if len(rows) else 4, width))]) for _ in range(n)]
-    engine = Engine(problem, **PLAIN | options).fit(X, [answers(x[:, len(rows):] @ [2.0, -1.0, 0.5]) for x in X])
-    return engine, X[:3]
-
-
-def labelled(scores):
-    return np.array(list("abc"))[np.digitize(scores, [-1, 1])].tolist()
-
-
-def in_segments(scores):
-    return [(i, i + 1, "N") for i in np.flatnonzero(scores > 0)]
-
-
-def clustered(scores):
-    square = np.zeros((4, 4))
-    square[np.triu_indices(4, 1)] = scores
-    return max_clusters(square + square.T).labels
-
-
-STARTS = np.array([0.0, 1, 2, 3, 4])
-GRID = grid_graph(2, 3)
-TWO_OF_FOUR = ILP([[1, 1, 1, 1]], [2])
-NODES_AND_EDGES = np.array([[0, 0], [1, 1], [2, 2], [0, 1], [1, 2]]).T
-MODELS = {
-    "cusum": lambda: single("cusum"),
-    "cusum without intercept": lambda: single("cusum", fit_intercept=False),
-    "prank": lambda: single("prank"),
-    "interval-pa": lambda: single("interval-pa"),
-    "multiclass": lambda: single("multiclass"),
-    "sequence": lambda: blocks("sequence", [], labelled, classes=["a", "b", "c"]),
-    "segments": lambda: blocks("segments", [], in_segments, max_length=2),
-    "matching": lambda: blocks("matching", PAIRS.T, lambda s: [i for i in range(9) if i // 3 == i % 3]),
-    "perfect matching": lambda: blocks("matching", PAIRS.T, lambda s: [0, 4, 8] if s[0] > 0 else [2, 4, 6], perfect=True),
-    "path": lambda: blocks("path", GRID, lambda s: best_path(*GRID, s, 0, 5)[0].tolist()),
-    "disjoint-intervals": lambda: blocks("disjoint-intervals", [STARTS, STARTS + 1.5],
-                                         lambda s: best_intervals(STARTS, STARTS + 1.5, s)[0].tolist()),
-    "clusters": lambda: blocks("clusters", np.triu_indices(4, 1), clustered),
-    "ilp": lambda: blocks("ilp", [], lambda s: TWO_OF_FOUR.solve(s).chosen, constraints=TWO_OF_FOUR),
-    "graph": lambda: blocks("graph", NODES_AND_EDGES, lambda s: labelled(s[:3]), classes=["a", "b", "c"], inference="tree"),
-    "latent-ranking": lambda: blocks("latent-ranking", [], lambda s: (s > 0).astype(int), k=2),
-}
-OF_BLOCKS = ("sequence", "segments", "matching", "perfect matching", "path", "disjoint-intervals", "clusters", "ilp", "graph",
-             "latent-ranking")
 
 
 @functools.cache
 def model(name):
-    return MODELS[name]()
+    """A trained engine and three examples."""
+    engine, X, _ = engine_and_examples(name)
+    return engine, X[:3] if name in OF_BLOCKS else X[[0, 5, 9]]
 
 
 class Written:
@@ -421,7 +360,7 @@ def test_a_mixed_program_is_that_of_one_program_written_out_whole():
 @functools.cache
 def own_engine(name):
     """An engine whose weights a test may assign."""
-    return MODELS[name]()
+    return MODELS[name]()[:2]
 
 
 @settings(max_examples=80, deadline=None, derandomize=True)
@@ -480,6 +419,21 @@ def test_labels_of_tokens_of_a_chain_have_the_distance_of_the_program_written_ou
                            lambda y: all(y[t] == label for t, label in zip(tokens, others, strict=True)))):
         found = structperc.counterfactual(engine, x, asked, norm=norm, spreads=spreads)
         check(found, written, np.array([wanted(written.decoded(k)) for k in range(len(written.structures))]), norm)
+
+
+@pytest.mark.parametrize(("rows", "token"), [([1], 1), ([1, 2], 2), ([0, 3], 2), ([4], 0)])
+@pytest.mark.parametrize("forbidden", [(), (("a", "c"), ("c", "c"), (None, "b"))])
+def test_rows_of_a_chain_that_may_change_decide_together_with_the_best_labels_of_the_others(forbidden, rows, token):
+    engine, random = chained(forbidden), np.random.default_rng(token)
+    engine.parts_.weights.assign(random.normal(size=len(engine.parts_.weights.vector())), 1)
+    x, spreads = random.normal(size=(5, 2)), np.array([1.0, 0.5])
+    written = Written(engine, x, spreads)
+    now = engine.predict([x])[0][token]
+    found = structperc.counterfactual(engine, x, Wanted(not_chosen=f"token {token}: {now}"), spreads=spreads, rows=rows)
+    wanted = np.array([written.decoded(k)[token] != now for k in range(len(written.structures))])
+    expected = written.nearest(wanted, ends=np.repeat(np.where(np.isin(np.arange(5), rows), 1e6, 0), 2)[None].repeat(2, axis=0))
+    assert found.proved and found.distance == pytest.approx(expected, rel=2e-4, abs=1e-5)
+    assert {change.row for change in found.changes} <= set(rows)
 
 
 def test_labels_that_no_allowed_chain_has_are_proved_to_be_none():

@@ -572,7 +572,7 @@ cdef class Problem:
         return np.zeros(self.chain.n_labels) if at == NULL else self.part(at, 1)[0]
 
     cdef part(self, const double *at, Py_ssize_t n_rows):
-        return np.array(<const double[:n_rows, :self.chain.n_labels]> at)
+        return np.array(<const double[:n_rows, :self.chain.n_labels]> at) if n_rows else np.zeros((0, self.chain.n_labels))
 
     cdef reversed_messages(self, Semiring semiring):
         """Those of the chain read from its end, in the order of the tokens."""

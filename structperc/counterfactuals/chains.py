@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from functools import cached_property
 
 import attrs
 import numpy as np
@@ -55,6 +56,15 @@ class Chain:
             for before, here in itertools.pairwise(one_way):
                 here[~may_follow[np.isfinite(before)].any(axis=0)] = -np.inf
         return cls(np.where(np.isfinite(rows), atoms, -1), rows, pairs)
+
+    def between(self, rows):
+        """The chain from the first to the last of some rows. Its ends have the best sums of the rows outside."""
+        chosen = np.flatnonzero(rows)
+        first, end = chosen[0], chosen[-1] + 1
+        scores = self.scores[first:end].copy()
+        scores[0] += best_before(self.scores, self.pairs)[first]
+        scores[-1] += best_before(self.scores[::-1], self.pairs.T)[::-1][end - 1]
+        return Chain(self.atoms[first:end], scores, self.pairs)
 
     def favour(self, t, pairs):
         """The least lead of label b over label a beside row t, at [a, b].
@@ -111,16 +121,19 @@ class Windows:
         self.allowed = (chain.atoms >= 0) & ~np.isin(chain.atoms, self.goal.without)
         for a in self.goal.must.tolist():
             self.allowed &= (chain.atoms == a) | ~(chain.atoms == a).any(axis=1, keepdims=True)
+        self.ahead, self.onward = best_before(chain.scores, chain.pairs), best_before(chain.scores[::-1], chain.pairs.T)[::-1]
         self.decided = np.flatnonzero(np.isin(chain.atoms, np.append(self.goal.must, self.goal.without)).any(axis=1)).tolist()
 
     @classmethod
     def of(cls, search):
-        """None: the structures are no chains, or what is wanted is no labels of rows."""
+        """None: there is no chain, or what is wanted is no labels of rows."""
         if search.goal.listed is not None:
             return None
         chain = Chain.of(search.block.model.parts.argmax, search.scores, search.block.example, search.deciding)
-        known = chain is not None and np.isin(np.append(search.goal.must, search.goal.without), chain.atoms).all()
-        return cls(search, chain) if known else None
+        named = np.append(search.goal.must, search.goal.without)
+        if chain is None or not np.isin(named, chain.atoms).all():
+            return None
+        return cls(search, chain.between(np.isin(chain.atoms, [*named, *np.flatnonzero(search.deciding)]).any(axis=1)))
 
     def least(self) -> float:
         """A lower bound on the distance of every wanted output; keeps the nearest change."""
@@ -164,7 +177,8 @@ class Windows:
         """A window with its bound and the rivals that prove it, their slopes and prices, and the least change."""
         columns, variables = self.part(window.rows)
         rivals, bound, z = list(window.rivals), window.bound, np.zeros(len(columns))
-        slopes, prices = np.array([self.lead(window, rival) for rival in rivals]).reshape(-1, len(columns)), np.zeros(len(rivals))
+        slopes = np.array([self.lead(window, rival) for rival in rivals]).reshape(len(rivals), len(columns))
+        prices = np.zeros(len(rivals))
         while True:
             gaps = np.array([self.gap(window, rival) for rival in rivals])
             bound = max(bound, variables.least_of_one(slopes, gaps, self.norm))
@@ -195,7 +209,27 @@ class Windows:
             labels, *rivals = ((k, *one) if left else (*one, k) for one in (window.labels, *window.rivals))
             child = Window(min(t, before), labels, window.bound, rivals)
             gaps = np.array([self.gap(child, rival) for rival in rivals])
-            yield attrs.evolve(child, bound=max(window.bound, variables.least_length(slopes, gaps, prices, self.norm)))
+            bound = max(window.bound, self.behind(child) / self.steepest, variables.least_length(slopes, gaps, prices, self.norm))
+            yield attrs.evolve(child, bound=bound)
+
+    def behind(self, window) -> float:
+        """How far the best output of a window is behind the best one without a change."""
+        rows = window.rows
+        own = path_score(self.chain.scores[rows.start:rows.stop], self.chain.pairs, window.labels)
+        own += self.ahead[rows.start, window.labels[0]] + self.onward[rows.stop - 1, window.labels[-1]]
+        return max(float((self.ahead[-1] + self.chain.scores[-1]).max() - own), 0.0)
+
+    @cached_property
+    def steepest(self) -> float:
+        """How much an output can gain on the prediction by a change of length 1, at most; above 0."""
+        gains = np.zeros((2, len(self.variables)))
+        for t, atoms in enumerate(self.chain.atoms):
+            own, slopes = self.row(t)
+            lead = slopes - slopes[np.argmax(self.search.winner[atoms] * (atoms >= 0))]
+            gains[:, own] += np.maximum(lead, 0).max(axis=0), np.maximum(-lead, 0).max(axis=0)
+        gains = np.where([self.variables.high > 0, self.variables.low < 0], gains, 0).max(axis=0)
+        steepest = np.sqrt((gains**2).sum()) if self.norm == "l2" else (gains / self.variables.cost).max(initial=0)
+        return max(float(steepest), np.finfo(float).tiny)
 
     def rival(self, window, columns, z):
         """The labels of a window that are not wanted and lead it most after a change; None: none leads."""
@@ -265,6 +299,14 @@ class Windows:
 def path_score(scores, pairs, labels) -> float:
     labels = np.array(labels)
     return float(scores[np.arange(len(labels)), labels].sum() + pairs[labels[:-1], labels[1:]].sum())
+
+
+def best_before(scores, pairs):
+    """The largest sum of the rows before each label."""
+    found = np.zeros(scores.shape)
+    for before, row, here in zip(found, scores, found[1:], strict=False):
+        here[:] = ((before + row)[:, None] + pairs).max(axis=0)
+    return found
 
 
 def best_path(scores, pairs):

@@ -103,13 +103,18 @@ class Search:
     def steepest(self) -> float:
         """How much a wanted structure can gain on the winner by a change of length 1, at most."""
         gains, slope, starts = np.zeros(len(self.places)), np.zeros(len(self.scores)), self.slopes.indptr
+        of_direction = {}                                           # columns with proportional slopes have one search
         for j in range(len(gains)):
             here = slice(starts[j], starts[j + 1])
             atoms, values = self.slopes.indices[here], self.slopes.data[here]
-            for sign, end in ((1.0, self.variables.high[j]), (-1.0, self.variables.low[j])):
-                if end:
-                    slope[atoms] = sign * values
-                    gains[j] = max(gains[j], float((next(self.goal.ranked(slope, self.deciding)) - self.winner) @ slope))
+            scale = np.abs(values).max(initial=0)
+            for direction, end in ((values, self.variables.high[j]), (-values, self.variables.low[j])):
+                if end and scale:
+                    slope[atoms] = direction / scale
+                    key = atoms.tobytes(), slope[atoms].tobytes()
+                    if key not in of_direction:
+                        of_direction[key] = float((next(self.goal.ranked(slope, self.deciding)) - self.winner) @ slope)
+                    gains[j] = max(gains[j], scale * of_direction[key])
             slope[atoms] = 0
         steepest = np.sqrt((gains**2).sum()) if self.norm == "l2" else (gains / self.variables.cost).max(initial=0.0)
         return float(steepest)

@@ -16,6 +16,7 @@ import numpy as np
 from structperc.core.argmax import marginals_of, ranked_by
 from structperc.core.outputs import LabelOutputs, as_structure
 from structperc.engine import answers
+from structperc.engine.counting import labellings_within
 
 TIES = 1e-9             # scores this close, relative to 1 + |score of the prediction|, are the same
 
@@ -111,6 +112,14 @@ class Near:
             ranked = [(y, self.total(self.counted(y))) for y in (as_structure(outputs, y, self.x) for y, _ in ranked)]
             ranked = [(y, total) for y, total in ranked if self.within(total, distance)]
         return [y for y, _ in ranked[:limit]], np.array([float(total) for _, total in ranked[:limit]]), len(ranked) <= limit
+
+    def how_many(self, distance, limit) -> tuple[float, float]:
+        """At least and at most so many members there are; chains are counted, others listed up to a limit."""
+        tables = None if self.listed() is not None else self.parts.argmax.chain_of(self.scores.copy(), self.x)
+        if tables is not None and len(tables[0]):
+            return labellings_within(tables, distance + self.tolerance)
+        members, _, complete = self.members(distance, limit)
+        return (len(members), len(members)) if complete else (limit + 1, math.inf)
 
     # ---- atoms ----
 

@@ -166,6 +166,28 @@ class StructureSet:
         structures, scores, complete = self._near.members(self.distance, limit)
         return Members([self._decoded(y) for y in structures], scores, complete)
 
+    def count(self, limit=100) -> tuple[float, float]:
+        """How many outputs the set has: at least, and at most so many.
+
+        Labellings of sentences are counted without a list, however many there are. The outputs of other problems are listed.
+
+        Parameters
+        ----------
+        limit : int, default 100
+            Largest number of listed outputs.
+
+        Returns
+        -------
+        tuple of two numbers
+            Equal where the count is exact. (limit + 1, inf) where a list ends before the set does.
+
+        Raises
+        ------
+        PluginError
+            As `k_best`.
+        """
+        return self._near.how_many(self.distance, limit)
+
     @cached_property
     def _atoms(self):
         return self._near.atoms(self.distance)
