@@ -3,8 +3,8 @@
 from structperc import Option, hookimpl
 from structperc.errors import OptionError, UnusedOption
 from structperc.plugin_tools import COLLINS
-from structperc_parsing.arc_features import ArcFeatures
 from structperc_parsing import arc_templates
+from structperc_parsing.arc_features import ArcFeatures
 from structperc_parsing.arc_templates import read_lines
 from structperc_parsing.biaffine import BiaffineFeatures
 from structperc_parsing.tokens import TokenReader

@@ -24,10 +24,10 @@ __all__ = ["DependencyParser"]
 
 
 class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
-    """Predicts the head of every word of a sentence, and the label of its arc, such that all words form a tree.
+    """Predicts the head of each word of a sentence and the label of its arc; all words form a tree.
 
-    A tree scores the sum of its arcs. An arc scores a weight for each feature of its head, its dependent, the words around and between
-    them, its direction and its distance. The tree of largest score is found exactly.
+    A tree scores the sum of its arcs. An arc scores a weight for each feature of its head and dependent, the words
+    around and between them, direction and distance. The tree of largest score is found exactly.
 
     Parameters
     ----------
@@ -50,11 +50,11 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
         behind; %b[column] for a cell of the words between, once for each different cell; %s[offset,column] for the dependent next to
         %d on the way to the head, if there is one. Every line is counted for the direction and for the distance of the arc too, or of the
         siblings. Columns are named by `columns`, or numbered from 0. None: the features of McDonald, Crammer and Pereira, and of McDonald
-        and Pereira for siblings, with the first column as forms and all others as tags. If `columns` names a later column "lemma", it
-        stands in pairs with itself and with the last tag.
+        and Pereira for siblings, with the first column as forms and all others as tags. A later column
+        named "lemma" is no tag: it is in pairs with itself and with the last tag.
     columns : sequence of str, optional
-        Names of the tokens' columns. Default: if the first token is a dict, those of form, lemma, xpos, feats and upos that it has, which
-        `structperc fit parsing` learns from as well.
+        Names of the tokens' columns. Default of tokens that are dicts: form, lemma, xpos, feats and upos, as far as the first token has
+        them. `structperc fit parsing` learns from the same columns.
     tokens : {"cells", "vectors"}, default "cells"
         What the numbers of tokens are that come as rows of numbers. "cells": names, as texts are: equal numbers are equal cells. "vectors":
         coordinates, such as word embeddings. Then X is a list of matrices, and an arc scores x_h' W x_m + a . x_h + b . x_m and a weight

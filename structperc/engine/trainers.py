@@ -93,7 +93,12 @@ class Trainer(Component):
         """Is told of a pass over all parts of a stream, by its number from 1 and the mean loss of its predictions."""
 
     def is_level(self) -> bool:
-        """Whether the loss has levelled off, so that no further epoch is wanted."""
+        """Whether the loss has levelled off, so that no further epoch is wanted.
+
+        Returns
+        -------
+        bool
+        """
         return False
 
     def check_chunks(self, parts):

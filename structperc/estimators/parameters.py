@@ -52,10 +52,11 @@ def offered_if(condition):
 class Parameters(Options, BaseEstimator):
     """An estimator of scikit-learn whose parameters are the options that the class declares.
 
-    `_texts` are the parts of docstrings that estimators share.
+    `_texts` are the parts of docstrings that estimators share. `_elsewhere` has the place of arguments that other libraries' fit has.
     """
 
     _texts: ClassVar[dict] = {}
+    _elsewhere: ClassVar[dict] = ELSEWHERE
 
     def __new__(cls, *unnamed, **parameters):
         options = options_of(cls)
@@ -120,7 +121,7 @@ class Parameters(Options, BaseEstimator):
             arguments = inspect.signature(getattr(type(self), method)).parameters
             names = [names for names, one in arguments.items() if one.kind is one.POSITIONAL_OR_KEYWORD and names != "self"]
             owner = type(self).__name__
-            place = did_you_mean(name, names) or ELSEWHERE.get(name)
+            place = did_you_mean(name, names) or self._elsewhere.get(name)
             if place is None:
                 parameter = name if name in self.get_params(deep=False) else nearest(name, self.get_params(deep=False))
                 place = f" It is a parameter of the estimator: {owner}({parameter}={shortened(value)})." if parameter else ""

@@ -156,7 +156,7 @@ def test_files_of_others_are_told_apart(ranks, tmp_path):
         CuSumRank.load(path)
     Engine("prank").fit(*ranks).save(path)
     assert type(estimators.load(path)) is structperc.Engine
-    with pytest.raises(ModelFormatError, match="the model tells of no estimator"):
+    with pytest.raises(ModelFormatError, match="the model is of no estimator"):
         PRank.load(path)
     Own(epochs=1).fit(*ranks).save(path)
     assert type(Own.load(path)) is Own
@@ -165,7 +165,7 @@ def test_files_of_others_are_told_apart(ranks, tmp_path):
 
 
 @pytest.mark.parametrize(("note", "said"), [
-    ({"class": "os:system"}, "of no installed plugin"), ({"class": 5}, "tells of no estimator"), ("PRank", "tells of no estimator"),
+    ({"class": "os:system"}, "of no installed plugin"), ({"class": 5}, "is of no estimator"), ("PRank", "is of no estimator"),
     ({"class": "structperc.estimators:nothing"}, "cannot be imported"), ({"class": "structperc.estimators:load"}, "is no estimator"),
     ({"class": "structperc.estimators:PRank"}, "this version cannot make"),
     ({"class": "structperc.estimators:PRank", "parameters": {"colour": 1}, "held": [], "plugin_options": {}, "held_plugin_options": [],
