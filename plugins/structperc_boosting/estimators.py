@@ -11,11 +11,17 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from structperc import Engine, Option, hookimpl
-from structperc.engine.assembly import install_model, options_alone
 from structperc.errors import OptionError
 from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import KnownParameters, RankScore, cloned_ranker
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, cumulative_log_probabilities, generator
+from structperc.plugin_tools import (
+    CONVERGED,
+    EARLY_STOPPED,
+    MAX_EPOCHS,
+    cumulative_log_probabilities,
+    generator,
+    options_alone,
+)
 from structperc_boosting.bases import (
     example_weights,
     label_scores,

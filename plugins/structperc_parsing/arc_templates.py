@@ -116,7 +116,7 @@ def default_template(n_columns, order=1, columns=None) -> str:
 
     The first column is taken for forms and all others for tags, the finest first and the coarsest last. With one column this is a tag as
     well as the form. The words between head and dependent are seen by form and coarsest tag, and two tags beyond head and dependent. If
-    `columns` names a later column "lemma", it is no tag: it stands in pairs with itself and with the coarsest tag.
+    `columns` names a later column "lemma", it is no tag. It is in pairs with itself and with the coarsest tag.
     """
     lemmas = [place for place, name in enumerate(columns or ()) if name == LEMMA and place]
     tags = [place for place in range(1, n_columns) if place not in lemmas] or [0]

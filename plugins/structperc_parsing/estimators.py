@@ -53,8 +53,8 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
         siblings. The first column is then the form, and all others are tags. A later column named "lemma" makes pairs with itself and with
         the last tag.
     columns : sequence of str, optional
-        Names of the tokens' columns. Default: if the first token is a dict, those of form, lemma, xpos, feats and upos that it has, which
-        `structperc fit parsing` learns from as well.
+        Names of the tokens' columns. Default of tokens that are dicts: form, lemma, xpos, feats and upos, as far as the first token has
+        them. `structperc fit parsing` learns from the same columns.
     tokens : {"cells", "vectors"}, default "cells"
         The meaning of tokens that are rows of numbers. "cells": names, as texts are: equal numbers are equal cells. "vectors": coordinates,
         such as word embeddings. Then X is a list of matrices. An arc scores x_h' W x_m + a . x_h + b . x_m and a weight for its distance,

@@ -200,7 +200,25 @@ def uses(engine, kind, part) -> bool:
 
 
 def options_alone(engine, random=None) -> FitContext:
-    """What is known before the data; it records who reads the options."""
+    """What is known before the data; it records who reads the options.
+
+    Parameters
+    ----------
+    engine : Engine
+    random : numpy.random.Generator, optional
+        The generator of the training.
+
+    Returns
+    -------
+    FitContext
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.plugin_tools import options_alone
+    >>> options_alone(Engine("cusum", C=2.0)).n_features
+    0
+    """
     seen, changed = options_in_context(engine)
     reads = Reads(changed)
     return FitContext(seen, PluginOptions(engine.plugin_options, reads), random, reads=reads)

@@ -25,7 +25,7 @@ from structperc.estimators.parameters import KERNEL_PLUGIN, EstimatorCalls, is_e
 if TYPE_CHECKING:
     from structperc.engine.explanation import Explanation
 
-__all__ = ["EngineAnswers", "EngineMethods", "InnerAnswers", "InnerMethods", "SavedEstimator", "array_of", "listed", "load", "note"]
+__all__ = ["EngineAnswers", "EngineMethods", "InnerAnswers", "InnerMethods", "SavedEstimator", "load", "note"]
 
 NOTE = "estimator"
 HOME = "structperc.estimators"
@@ -69,6 +69,13 @@ class SavedEstimator(EstimatorCalls):
     """An estimator in model files, around an engine: `_trained()` returns it, `_engine()` a new one, and `_keep(engine)` accepts one.
 
     `_held` names options of the engine that parameters of another name become.
+
+    Examples
+    --------
+    >>> from structperc.estimators import OrdinalConformal, PRank
+    >>> from structperc.estimators.keeping import SavedEstimator
+    >>> issubclass(PRank, SavedEstimator), issubclass(OrdinalConformal, SavedEstimator)
+    (True, True)
     """
 
     _held: ClassVar[Mapping[str, str]] = MappingProxyType({})
@@ -129,7 +136,14 @@ class SavedEstimator(EstimatorCalls):
 
 
 class EngineMethods(SavedEstimator):
-    """Methods of estimators that an engine trains."""
+    """Methods of estimators that an engine trains.
+
+    Examples
+    --------
+    >>> from structperc.estimators import PRank
+    >>> print(PRank().citation().splitlines()[0])
+    @inproceedings{crammer2001pranking,
+    """
 
     def export(self, path, to=None) -> None:
         """Writes the trained model as one file of another language, which needs no structperc; see `Engine.export`.
@@ -145,7 +159,15 @@ class EngineMethods(SavedEstimator):
 
 
 class EngineAnswers(EngineMethods):
-    """Further predictions of the engine, for estimators that pass it the result of `_read(X)`."""
+    """Further predictions of the engine, for estimators that pass it the result of `_read(X)`.
+
+    Examples
+    --------
+    >>> from structperc.estimators import PRank
+    >>> model = PRank(epochs=5).fit([[-1.0], [0.0], [1.0]], [1, 2, 3])
+    >>> [int(label) for label, score in model.predict_k_best([[1.0]], 2)[0]]
+    [3, 2]
+    """
 
     def margins(self, X) -> np.ndarray:
         """By how much the best output of each example leads the second best, shape (n,); 0: a tie, inf: there is no other.
@@ -199,9 +221,19 @@ class EngineAnswers(EngineMethods):
 
 
 class InnerMethods(SavedEstimator):
-    """Methods of an estimator around another one, the parameter `estimator`; `estimator_` is what was trained, an engine or what has one.
+    """Methods of an estimator around another one, the parameter `estimator`.
 
-    `_cited` is BibTeX of what the outer one adds.
+    `estimator_` was trained: an engine, or an estimator with one. `_cited` is BibTeX of what the outer one adds.
+
+    Examples
+    --------
+    >>> import io
+    >>> from structperc.estimators import PRank, ScoreCard, load
+    >>> file = io.BytesIO()
+    >>> card = ScoreCard(PRank(epochs=5)).fit([[-1.0], [0.0], [1.0]], [1, 2, 3])
+    >>> card.save(file)
+    >>> load(io.BytesIO(file.getvalue())).cutoffs_.tolist() == card.cutoffs_.tolist()
+    True
     """
 
     _cited: ClassVar[str] = ""
@@ -236,7 +268,17 @@ class InnerMethods(SavedEstimator):
 
 
 class InnerAnswers(InnerMethods):
-    """Further methods that the estimator within has: its structures are those of the outer one as well."""
+    """Further methods that the estimator within has: its structures are those of the outer one as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.estimators import OrdinalConformal, PRank
+    >>> X = np.linspace(-1, 1, 20)[:, None]
+    >>> model = OrdinalConformal(PRank(), random_state=0).fit(X, 1 + (X[:, 0] > 0))
+    >>> bool(model.explain(X[0]).margin == model.margins(X[:1])[0])
+    True
+    """
 
     @offered_if(lambda self: has(self, "export"))
     def export(self, path, to=None) -> None:
@@ -357,7 +399,7 @@ def note(estimator, engine) -> None:
 
 
 def noted(estimator) -> dict:
-    """The class, parameters that JSON has, and the names of those that the engine holds; of the estimator within the same."""
+    """The class, the parameters that JSON has, and the names of the others, which the engine has. Notes nest as estimators do."""
     defaults = inspect.signature(type(estimator)).parameters
     changed = {name: value for name, value in estimator.get_params(deep=False).items() if not same(value, defaults[name].default)}
     entries, around = changed.pop("plugin_options", None) or {}, isinstance(estimator, InnerMethods)
@@ -391,7 +433,7 @@ def noted_within(estimator):
 
 
 def restored(engine, cls, note=None):
-    """The estimator that a note tells of, around the engine; the engine's own note is that of the outermost one."""
+    """The estimator of a note, around the engine. The outermost note is that of the engine."""
     note = note_of(engine) if note is None else note
     try:
         estimator = untrained(engine, cls, note)
@@ -409,7 +451,7 @@ def restored(engine, cls, note=None):
     except ModelFormatError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, StructPercError) as error:
-        raise ModelFormatError(f"the model tells of a {cls.__name__} that this version cannot make ({error}); Engine.load reads its "
+        raise ModelFormatError(f"the model is of a {cls.__name__} that this version cannot make ({error}); Engine.load reads its "
                                f"engine.") from None
     return estimator
 
@@ -434,7 +476,7 @@ def held(engine, name):
 
 
 def class_noted(note) -> type:
-    """The class that a note tells of: one of structperc.estimators, or of a package with plugins; nothing else is imported."""
+    """The class of a note: one of structperc.estimators, or of a package with plugins; nothing else is imported."""
     address = address_noted(note)
     module, _, name = address.partition(":")
     packages = {entry.module.partition(".")[0] for entries in registry.discover().values() for entry in entries}

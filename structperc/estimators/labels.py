@@ -190,6 +190,11 @@ class ThresholdEstimator(RankEstimator):
         tags.classifier_tags.poor_score = True      # one direction cannot separate classes without an order
         return tags
 
+    @property
+    def intercept_(self):
+        """The constant of `latent_score` beside `coef_`, 0: the thresholds have the constants. Tools for linear models read it."""
+        return 0.0 * self.coef_.size
+
     def latent_score(self, X) -> np.ndarray:
         """The score of each row along the one direction, which the thresholds cut into ranks; shape (n_samples,)."""
         model = self._trained_for(X).model_

@@ -54,7 +54,7 @@ class LeafFeatures(TransformerMixin, Parameters):
         help="a forest, gradient boosting or tree of scikit-learn, an ensemble of LightGBM, XGBoost or CatBoost, or one with `apply`",
         about="A clone of it is trained. None: `GradientBoostingRegressor(n_estimators=100, subsample=0.5, random_state=0)`, for y of "
               "numbers.")
-    sparse_output: bool = option(True, "whether `transform` returns a sparse matrix", about="`set_output` for data frames needs no other value.")
+    sparse_output: bool = option(True, "whether `transform` returns a sparse matrix; `set_output` overrides it")
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
         """Trains the trees.

@@ -52,11 +52,16 @@ def offered_if(condition):
 
 
 class EstimatorCalls(CheckedCalls):
-    """Calls of an estimator's methods: arguments that belong to another method, or to the estimator, are told from misspelt ones."""
+    """Calls of an estimator's methods: arguments that belong to another method, or to the estimator, are told from misspelt ones.
+
+    `_elsewhere` has the places of arguments of other libraries' fit.
+    """
+
+    _elsewhere: ClassVar[dict] = ELSEWHERE
 
     def _place_of(self, name, value, known) -> str:
         parameters = self.get_params(deep=False)
-        near = "" if name in parameters else did_you_mean(name, known) or ELSEWHERE.get(name, "")
+        near = "" if name in parameters else did_you_mean(name, known) or self._elsewhere.get(name, "")
         parameter = name if name in parameters else nearest(name, parameters)
         if near or parameter is None:
             return near

@@ -14,6 +14,7 @@ from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import Parameters
 from structperc.estimators.scikit_learn import UNUSED
 from structperc.estimators.targets import as_column
+from structperc.estimators.wrapped import rows_of, sliceable
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
 
@@ -63,7 +64,7 @@ class QueryRanker(Parameters):
     def score(self, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
         """NDCG of the first `score_k` places, averaged over queries: from 0 to 1, higher is better.
 
-        The measure does not depend on the loss of training. So models with different `k`, `loss` and `C` compare, also those of different
+        The measure does not depend on the training, so models with different `k`, `loss` and `C` compare. So do those of different
         estimators. `RankingScorer` makes scorers of other measures.
 
         Parameters
@@ -205,6 +206,40 @@ def one_name(groups, qid):
     if groups is not None and qid is not None:
         raise DataError("groups and qid were given; they say the same thing, so pass one of them.")
     return qid if groups is None else groups
+
+
+def sizes(lengths, group):
+    """`lengths` and `group` are two names for the same."""
+    if lengths is not None and group is not None:
+        raise DataError("lengths and group were given; they say the same thing, so pass one of them.")
+    return lengths if group is None else group
+
+
+def parted(X, y, groups, lengths, sample_weight, share, random):
+    """X, y, lengths and weights of the queries to learn from, and those of a random share to hold out."""
+    if is_list_of_blocks(X):
+        of_rows, n = None, len(X)
+    else:
+        data = Groups(X, None, lengths, groups)
+        X, n = sliceable(data.X), len(data.offsets) - 1
+        y = np.concatenate([np.asarray(grades) for grades in y]) if is_nested(y) else np.asarray(data.by_rows(as_column(y)))
+        of_rows = np.repeat(np.arange(n), np.diff(data.offsets))
+    n_held = int(np.ceil(share * n))
+    if n_held >= n:
+        raise DataError(f"validation_fraction={share!r} of {n} queries leaves nothing to learn from; give more, or hold out fewer.")
+    held = np.zeros(n, dtype=bool)
+    held[random.permutation(n)[:n_held]] = True
+    weights = matrices.sample_weights(sample_weight, n)
+
+    def part(chosen):
+        own_weights = None if weights is None else weights[chosen]
+        if of_rows is None:
+            numbers = np.flatnonzero(chosen).tolist()
+            return [X[i] for i in numbers], [y[i] for i in numbers], None, own_weights
+        rows = np.flatnonzero(chosen[of_rows])
+        return rows_of(X, rows), y[rows], np.diff(data.offsets)[chosen], own_weights
+
+    return part(~held), part(held)
 
 
 def is_list_of_blocks(X) -> bool:

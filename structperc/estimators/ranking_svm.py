@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import attrs
 import numpy as np
@@ -18,7 +18,7 @@ from structperc.errors import DataError, OptionError
 from structperc.estimators.base import declared
 from structperc.estimators.keeping import EngineMethods, array_of, listed, note
 from structperc.estimators.parameters import NotFitted
-from structperc.estimators.queries import ListRanker, need_groups, one_name
+from structperc.estimators.queries import ListRanker, need_groups, one_name, sizes
 from structperc.estimators.targets import as_column
 from structperc.metrics.ranking import read_grades
 from structperc.reading import matrices
@@ -75,8 +75,8 @@ class RankingSVM(EngineMethods, ListRanker):
 
     Notes
     -----
-    `partial_fit` solves P for further queries, with ||w - w0||^2 instead of ||w||^2: it moves the earlier weights w0 as little as the
-    new pairs allow, as passive-aggressive steps do (Crammer et al., 2006).
+    `partial_fit` solves P for further queries, with ||w - w0||^2 instead of ||w||^2. It changes the earlier weights w0 as little as the
+    new pairs allow. Passive-aggressive steps do so too (Crammer et al., 2006).
 
     A pass of "hinge" takes about 0.1 ms per query and 0.5 us per row (sorting, mostly) on top of the products with X. Memory is a number
     per row for each of the few sets of pairs with weight. Products with X are those of numpy and scipy, which may differ in the
@@ -93,6 +93,9 @@ class RankingSVM(EngineMethods, ListRanker):
     True
     """
 
+    _elsewhere: ClassVar[dict] = dict.fromkeys(("eval_set", "validation_data"), " Training ends at a certified gap, not by held-out data; "
+                                               "leave it out.")
+
     C: float = option(1e-3, "weight of the pairs' losses",
                       about="They are summed, so queries with many pairs count more, and the best C is often far below 1. A larger C needs "
                             'more passes: 63 queries with 9,219 rows took 0.2 s with C = 0.001, and 11 s with "hinge" and C = 1.')
@@ -103,7 +106,7 @@ class RankingSVM(EngineMethods, ListRanker):
         False, "fit goes on from the last solution, also from that of an interrupted fit",
         about='"hinge" needs the same queries and relevances then; C, weights and features may have changed.')
 
-    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None) -> Self:
+    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, group=None) -> Self:
         """Trains.
 
         Parameters
@@ -117,6 +120,8 @@ class RankingSVM(EngineMethods, ListRanker):
             How many rows each query has, instead of `groups`.
         sample_weight : array-like of shape (n_queries,), optional
             Scales C; queries are in the order in which they first appear.
+        group : array-like of int, shape (n_queries,), optional
+            The name that LightGBM and XGBoost have for `lengths`.
 
         Returns
         -------
@@ -128,16 +133,16 @@ class RankingSVM(EngineMethods, ListRanker):
         DataError
             Also where no query has rows of different relevance.
         """
-        return self._learn("fit", X, y, one_name(groups, qid), lengths, sample_weight)
+        return self._learn("fit", X, y, one_name(groups, qid), sizes(lengths, group), sample_weight)
 
-    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None) -> Self:
+    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, group=None) -> Self:
         """Learns from further queries: of all weights those that are best for them and near the present ones; see Notes.
 
         The first call is `fit`. All documents of a query must come in one call.
 
         Parameters
         ----------
-        X, y, groups, qid, lengths, sample_weight
+        X, y, groups, qid, lengths, sample_weight, group
             As in `fit`.
 
         Returns
@@ -145,7 +150,7 @@ class RankingSVM(EngineMethods, ListRanker):
         self
             `objective_`, `gap_` and `n_iter_` are those of this call.
         """
-        return self._learn("partial_fit", X, y, one_name(groups, qid), lengths, sample_weight)
+        return self._learn("partial_fit", X, y, one_name(groups, qid), sizes(lengths, group), sample_weight)
 
     def _learn(self, method, X, y, groups, lengths, sample_weight):
         self._check()

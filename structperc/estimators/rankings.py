@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from structperc.callbacks import EarlyStopping
 from structperc.core.labels import is_nested
-from structperc.engine.option import option
+from structperc.engine.option import Option, option
+from structperc.engine.options import generator
 from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared
 from structperc.estimators.labels import COLUMNS
-from structperc.estimators.queries import ListRanker, RankingScorer, is_list_of_blocks, need_groups, one_name
+from structperc.estimators.queries import ListRanker, RankingScorer, is_list_of_blocks, need_groups, one_name, parted, sizes
 from structperc.estimators.targets import as_column
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+FRACTION, PATIENCE = Option(0.1, above=0, below=1), Option(None, types=(int, type(None)), low=1)
 ABOUT_TRAINING = ATTRIBUTES.replace("""
     classes_ : ndarray
         The labels in order.""", "").replace("Examples mispredicted", "Queries whose list was not the best one")
@@ -63,13 +66,21 @@ class LatentRanker(ListRanker, EngineEstimator):
     """
 
     _texts: ClassVar[dict] = {"attributes": ABOUT_TRAINING + COLUMNS}
-    _untrained: ClassVar[tuple] = ("verbose", "score_k")
+    _untrained: ClassVar[tuple] = ("verbose", "score_k", "n_iter_no_change", "validation_fraction")
+
+    _elsewhere: ClassVar[dict] = dict.fromkeys(("eval_set", "validation_data"), " Set LatentRanker(n_iter_no_change=3), which holds out "
+                                               "queries, or plugins=[structperc.callbacks.EarlyStopping(X, y)].")
 
     k: int = option(10, "documents that are shown of each query, and that training looks at")
     relevant: float = option(1, "a document of this or a higher relevance is relevant")
     gains: Sequence = option((), "what documents of relevance 0, 1, 2, ... are worth, instead of `relevant`; empty: 1 or 0")
 
-    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None) -> Self:
+    n_iter_no_change: int | None = option(
+        None, "early stopping: `fit` holds out queries, and ends once their loss has not fallen for so many epochs",
+        about="The model has the weights of the best epoch. None: all epochs, on all queries.")
+    validation_fraction: float = option(0.1, "share of the queries that `n_iter_no_change` holds out, drawn by `random_state`")
+
+    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, group=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -85,6 +96,8 @@ class LatentRanker(ListRanker, EngineEstimator):
         sample_weight : array-like of shape (n_queries,), optional
             Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2". Queries are in the order of their first row. 0
             leaves the query out.
+        group : array-like of int, shape (n_queries,), optional
+            The name that LightGBM and XGBoost have for `lengths`.
 
         Returns
         -------
@@ -96,16 +109,25 @@ class LatentRanker(ListRanker, EngineEstimator):
         DataError
             Also if the rows have no queries.
         """
-        return self._learn(self._engine(), "fit", X, y, groups, qid, lengths, sample_weight)
+        self._refuse_none(X, y)
+        groups, lengths = one_name(groups, qid), sizes(lengths, group)
+        patience = PATIENCE.read("n_iter_no_change", self.n_iter_no_change)
+        if patience is None:
+            return self._learn(self._engine(), "fit", X, y, groups, lengths, sample_weight)
+        need_groups(X, groups, lengths)
+        share, held = FRACTION.read("validation_fraction", self.validation_fraction), generator(self.random_state)
+        (X, y, lengths, weights), (X_held, y_held, lengths_held, _) = parted(X, y, groups, lengths, sample_weight, share, held)
+        stopping = EarlyStopping(X_held, y_held, patience, lengths=lengths_held)
+        return self._learn(self._engine(plugins=(*self.plugins, stopping)), "fit", X, y, None, lengths, weights)
 
-    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None) -> Self:
+    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, group=None) -> Self:
         """One pass over a part of the queries, continuing from what fit or partial_fit learned; parameters as in `fit`.
 
         All documents of a query must come in one call.
 
         Parameters
         ----------
-        X, y, groups, qid, lengths, sample_weight
+        X, y, groups, qid, lengths, sample_weight, group
             As in `fit`.
 
         Returns
@@ -117,7 +139,8 @@ class LatentRanker(ListRanker, EngineEstimator):
         if engine is not None:
             self._refuse_changes()
             self._compare(X)
-        return self._learn(engine or self._engine(), "partial_fit", X, y, groups, qid, lengths, sample_weight)
+        self._refuse_none(X, y)
+        return self._learn(engine or self._engine(), "partial_fit", X, y, one_name(groups, qid), sizes(lengths, group), sample_weight)
 
     def decision_function(self, X) -> np.ndarray:
         """The score of each row of X, shape (n_documents,); larger is shown first. Which query it belongs to does not matter.
@@ -140,9 +163,7 @@ class LatentRanker(ListRanker, EngineEstimator):
     def _engine(self, **changed):
         return super()._engine(problem="latent-ranking", **changed)
 
-    def _learn(self, engine, method, X, y, groups, qid, lengths, sample_weight):
-        self._refuse_none(X, y)
-        groups = one_name(groups, qid)
+    def _learn(self, engine, method, X, y, groups, lengths, sample_weight):
         need_groups(X, groups, lengths)
         y = y if is_nested(y) else as_column(y)
         return self._train(engine, method, X, y, groups=groups, lengths=lengths, sample_weight=sample_weight)

@@ -171,7 +171,7 @@ class ScoreCard(InnerMethods, WrappedRanker):
         return self._known().classes_[ranks_of(self._columns, self.cutoffs_, self._values(X)) - 1]
 
     def margins(self, X) -> np.ndarray:
-        """By how many points the sum of each row is beyond the nearest cut-off, shape (n_samples,); inf for a card with one label.
+        """The points between the sum of each row and the nearest cut-off; inf for a card with one label.
 
         Parameters
         ----------

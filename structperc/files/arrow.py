@@ -40,13 +40,13 @@ def read_arrow(path, **options) -> Table:
 
 
 def stream_arrow(path, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, keep=(), rows=None):
-    """Reads an Arrow file or an Arrow stream part by part, for data that are larger than memory; a file is mapped, not copied.
+    """Reads an Arrow file or stream part by part, for data larger than memory. A file is mapped, not copied.
 
     Parameters
     ----------
     path : path or object with `__arrow_c_stream__`
-        Of an Arrow IPC file or a Feather file of version 2. It is neither a folder nor standard input, since its contents are listed at its
-        end. Or a stream, which is read once: `cursor.fetch_record_batch()` of ADBC, a relation of DuckDB, a record batch reader.
+        Of an Arrow IPC file or a Feather file of version 2. It cannot be standard input, since the contents are listed at its end.
+        Or a stream, which is read once: `cursor.fetch_record_batch()` of ADBC, a relation of DuckDB, a record batch reader.
     target, features, weight, group, text_labels, as_text, keep, rows
         As in `structperc.files.csv_tables.stream_csv`.
 

@@ -11,13 +11,31 @@ from structperc.extras import require
 from structperc.files.arrow import ArrowFile, parts_of_stream
 from structperc.files.tables import Table
 
-__all__ = ["opened_query", "read_query", "stream_query"]
+__all__ = ["read_query", "stream_query"]
 
 PURPOSE, EXTRA = "reading databases", "databases"
 
 
 def read_query(path, query, **options) -> Table:
-    """Reads a whole result; parameters and errors as of `stream_query`, but for `rows`."""
+    """Reads a whole result; parameters and errors as of `stream_query`, but for `rows`.
+
+    Parameters
+    ----------
+    path : path
+    query : str
+    **options
+        As in `stream_query`.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> from structperc.files.databases import read_query
+    >>> read_query("visits.duckdb", "select age, bmi, level from visits", target="level")        # doctest: +SKIP
+    Table(X: DataFrame of shape (5000, 2), y: int64 of shape (5000,))
+    """
     (table,) = stream_query(path, query, **options)
     return table
 
@@ -43,7 +61,7 @@ def stream_query(path, query, *, target=None, features=None, weight=None, group=
     Raises
     ------
     DataError
-        If the query fails, its result has no rows or lacks a column, or an entry of X is no finite number.
+        If the query fails, or its result has no rows. Also for a missing column, and for an entry of X that is no finite number.
     OSError
         If the file cannot be read.
     MissingExtra
@@ -52,6 +70,14 @@ def stream_query(path, query, *, target=None, features=None, weight=None, group=
     See Also
     --------
     structperc.files.arrow.stream_arrow : the Arrow stream of a cursor of any database.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.files.databases import stream_query
+    >>> from structperc.streams import fit_stream
+    >>> parts = stream_query("visits.sqlite", "select * from visits", target="level", rows=65536)
+    >>> engine = fit_stream(Engine("cusum", classes=[1, 2, 3]), parts)                          # doctest: +SKIP
     """
     with opened_query(path, query) as file:
         yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
@@ -105,7 +131,7 @@ OPENERS = {".duckdb": opened_duckdb, ".ddb": opened_duckdb, ".sqlite": opened_sq
 
 @contextmanager
 def failures_of(path, query):
-    """Raises a DataError if the database refuses the query, or fails while it returns rows."""
+    """Raises a DataError if the query fails, at once or while it returns rows."""
     manager, arrow = require("adbc_driver_manager", PURPOSE, EXTRA), require("pyarrow", PURPOSE, EXTRA)
     try:
         yield

@@ -2,8 +2,8 @@
 
     P(w) = 1/2 ||w - w0||^2 + sum over groups of cost * sum over pairs (i, j), level_i > level_j, of max(0, 1 - w . (x_i - x_j))
 
-or the squares of these; w0 is 0 unless a problem names another origin. Losses and gradients of all pairs come from one sorted sweep, `structperc.solvers.block_steps.short_pairs`.
-Typical sizes: groups of 10 to 10^5 rows. A pass costs O(n log n) plus the products with X.
+or the squares of these; w0 is 0 unless a problem names another origin. Losses and gradients of all pairs come from one sorted sweep,
+`structperc.solvers.block_steps.short_pairs`. Typical sizes: groups of 10 to 10^5 rows. A pass costs O(n log n) plus the products with X.
 """
 
 from __future__ import annotations

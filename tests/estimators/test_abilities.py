@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from structperc_decisions import two_cheapest
@@ -277,3 +278,17 @@ def test_a_note_that_was_changed_by_hand_is_refused(damage, tmp_path):
     engine.save(tmp_path / "changed")
     with pytest.raises(ModelFormatError):
         load(tmp_path / "changed")
+
+
+@pytest.mark.parametrize("name", estimators())
+def test_metadata_is_routed_to_each_estimator(name):
+    """Weights, and what says which rows are one example, are requested by name, and clones keep the requests."""
+    parameters = EXAMPLES.get(name, ({},))[0]
+    make = getattr(structperc.estimators, name)
+    arguments = set(inspect.signature(make.fit).parameters) & {"sample_weight", "groups", "lengths", "costs"}
+    for argument in arguments:
+        with config_context(enable_metadata_routing=True):
+            model = clone(make(**parameters).set_fit_request(**{argument: True}))
+            requests = model.get_metadata_routing()
+            requests = getattr(requests, "_self_request", requests)
+            assert requests.fit.requests[argument] is True
