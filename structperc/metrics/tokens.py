@@ -52,11 +52,11 @@ def token_measures(y_true, y_pred) -> dict[str, float]:
     n_tokens = sum(map(len, right))
     if n_tokens == 0:
         raise DataError("y_true has no tokens whose label is known; at least one is needed to measure anything.")
-    found = {"token accuracy": sum(map(sum, right)) / n_tokens, "whole sentences right": sum(map(all, right)) / len(right)}
+    measures = {"token accuracy": sum(map(sum, right)) / n_tokens, "whole sentences right": sum(map(all, right)) / len(right)}
     if are_phrase_tags(chain.from_iterable((*y_true, *y_pred))):
         scores = phrase_scores(y_true, y_pred)
-        found.update({"phrase precision": scores.precision, "phrase recall": scores.recall, "phrase F1": scores.f1})
-    return found
+        measures.update({"phrase precision": scores.precision, "phrase recall": scores.recall, "phrase F1": scores.f1})
+    return measures
 
 
 def unseen_labels(y_true, labels) -> dict:
@@ -83,10 +83,10 @@ def unseen_labels(y_true, labels) -> dict:
     y_true, labels = entries(y_true, "y_true", LISTS), entries(labels, "labels", "the labels that the model knows")
     if is_nested(y_true):
         y_true = chain.from_iterable(entries(row, f"y_true[{i}]", "the labels of one sentence") for i, row in enumerate(y_true))
-    y_true, known = list(y_true), set()
+    y_true, trained = list(y_true), set()
     refuse_unhashable([y_true], [labels], "y_true or labels")
-    known.update(labels)
-    return {label: count for label, count in Counter(y_true).most_common() if label not in known}
+    trained.update(labels)
+    return {label: count for label, count in Counter(y_true).most_common() if label not in trained}
 
 
 def refuse_unhashable(first, second, names="y_true or y_pred") -> None:
