@@ -562,6 +562,18 @@ def test_the_old_model_is_left_as_it_was():
     (dict(rows=[1]), "rows names rows that x does not have"),
     (dict(spreads=[1.0]), "expected a number, at least 0, for each of 3 columns"),
     (dict(time_limit=0), "time_limit=0; expected None or a number of seconds"),
+    (dict(time_limit=10**400), "expected None or a number of seconds"),
+    (dict(time_limit=np.timedelta64(1)), "expected None or a number of seconds"),
+    (dict(wanted=Wanted(at_least=[3])), r"\[3\] is no label of this model"),
+    (dict(wanted=Wanted(at_most=np.zeros(2))), "is no label of this model"),
+    (dict(norm=np.zeros(2)), "expected 'l1' or 'l2'"),
+    (dict(fixed=[[0]]), r"fixed names \[0\], which is no column of this model"),
+    (dict(whole=np.array(1)), "expected a list of columns"),
+    (dict(bounds=[(0, 1)]), "bounds=.*; expected a dict from columns to pairs"),
+    (dict(bounds=5), "bounds=5; expected a dict from columns to pairs"),
+    (dict(spreads=[10**400, 1, 1]), "expected a number, at least 0, for each of 3 columns"),
+    (dict(alternatives={0: ["a"]}), "this model was trained on rows"),
+    (dict(alternatives={0: ["a"]}, rows=5), "rows is for rows of numbers"),
     (dict(alternatives={0: ["a"]}, fixed=[0]), "fixed is for rows of numbers, and alternatives for tokens"),
 ])
 def test_what_cannot_be_asked_is_refused(options, message):
@@ -600,6 +612,23 @@ def test_models_without_linear_scores_are_refused():
 def test_what_is_wanted_is_said_in_one_way(given_twice):
     with pytest.raises(OptionError, match="in one way"):
         Wanted(**given_twice)
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    (dict(one_of=5), "one_of=5; expected a list of outputs"), (dict(chosen=5), "Wanted got the atom 5; expected names of atoms"),
+    (dict(not_chosen=["> 1", None]), "Wanted got the atom None"),
+])  # fmt: skip
+def test_what_is_wanted_has_names(given, message):
+    with pytest.raises(OptionError, match=message):
+        Wanted(**given)
+
+
+def test_tokens_with_arrays_are_compared_by_identity():
+    engine = Engine("sequence", epochs=3).fit([[["a", np.ones(2)], ["b", np.zeros(2)]]] * 3, [["A", "B"]] * 3)
+    x = [["a", np.ones(2)]]
+    assert engine.predict([x])[0] == ["A"]
+    found = structperc.counterfactual(engine, x, ["B"], alternatives={0: [["b", np.zeros(2)]]})
+    assert found.distance == 1 and found.after == ["B"]
 
 
 def test_labels_without_an_order_have_no_range():

@@ -145,7 +145,7 @@ IN_PYTHON = [       # what is called, and what its message says
     ("Engine('cusum', budgt=3)", "unknown option 'budgt'. Did you mean 'budget'? It comes with plugins=['dual-kernel']."),
     ("Engine()", "an engine needs a problem first: Engine('cusum'), for instance; `structperc plugins` lists them all."),
     ("CuSumRank(plugin_options__fill='median')", "Pass plugin_options={'fill': 'median'}; set_params has plugin_options__fill."),
-    ("CuSumRank(plugin_options=['one_hot']).fit(X, y)", "plugin_options=['one_hot']; expected a dict from names of options to their values"),
+    ("CuSumRank(plugin_options=['one_hot']).fit(X, y)", "plugin_options=['one_hot']; expected a dict from names of options"),
     ("CuSumRank(kernel='poly').fit(X, y)", "Did you mean 'polynomial'?"),
     ("CuSumRank().fit(X, y, class_weight='balanced')", "It is a parameter of the estimator: CuSumRank(class_weight='balanced')."),
     ("CuSumRank().fit(X, y, costs=X)", "PRank.fit and StructuredEstimator.fit have costs."),

@@ -287,7 +287,10 @@ def as_rows(support) -> Rows:
 
 def roots(values):
     """|K|^(-1/2) of a symmetric matrix, and its product with the signs of the eigenvalues: for a kernel these are one and the same."""
-    eigenvalues, vectors = np.linalg.eigh((values + values.T) / 2)
+    try:
+        eigenvalues, vectors = np.linalg.eigh((values + values.T) / 2)
+    except np.linalg.LinAlgError:           # of kernel values that overflow
+        raise DataError("the kernel values of the landmarks are too large for their eigenvalues; scale the features.") from None
     root = 1 / np.sqrt(np.maximum(np.abs(eigenvalues), SMALLEST))
     return (vectors * root) @ vectors.T, (vectors * (np.sign(eigenvalues) * root)) @ vectors.T
 

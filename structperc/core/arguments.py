@@ -219,7 +219,8 @@ def seconds(value, name: str = "time_limit") -> float | None:
     """A number of seconds above 0, or None for no limit."""
     if value is None:
         return None
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)) or not 0 < value < np.inf:
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.timedelta64))
+    if not number or not 0 < value <= LARGEST:
         raise OptionError(f"{name}={shortened(value)}; expected None or a number of seconds above 0.")
     return float(value)
 

@@ -286,6 +286,8 @@ cdef class Outputs(Component):
                 decoded[i] = self.decode(structures[i], x)
             except Exception as error:
                 raise noted(error, self, "decode", x)
+            if decoded[i] is None:
+                raise PluginError(f"{type(self).__name__}.decode returned None for example {x.index}; expected an output as users write it.")
         return decoded
 
     cdef decode_one(self, const int *y, Rows rows, features):

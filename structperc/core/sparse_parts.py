@@ -69,7 +69,7 @@ def to_csr(X, name="X"):
 
 
 def float_csr(X, name):
-    """A CSR array of float64 with places of its own, which no later change of X reaches; raises an error for damaged parts."""
+    """A CSR array of float64, a copy whose parts have been checked."""
     from scipy.sparse import csr_array
 
     refuse_damaged(X, name)

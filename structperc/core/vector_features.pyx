@@ -145,4 +145,8 @@ def as_rows(features, x):
     if len(shape) != 2 or shape[1] != features.n_weights:
         raise PluginError(f"{type(features).__name__}.vectors returned shape {shape} for example {x.index}; expected "
                           f"(n_atoms, {features.n_weights}), a vector per atom.")
+    numbers = vectors if isinstance(vectors, np.ndarray) else vectors.data
+    if not np.isfinite(numbers).all():
+        wrong = numbers[~np.isfinite(numbers)][0]
+        raise PluginError(f"{type(features).__name__}.vectors returned {wrong} for example {x.index}; expected finite numbers.")
     return Rows(vectors, np.array([0, shape[0]], dtype=np.int64)).example(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numbers
+from collections.abc import Iterable, Mapping
 
 import attrs
 import numpy as np
@@ -80,7 +80,9 @@ class Columns:
         for name, group in groups_given(groups).items():
             self.add_group(self.numbers(group, f"groups[{name!r}]"), name, True)
         self.whole[self.numbers(whole, "whole")] = True
-        for column, ends in dict({} if bounds is None else bounds).items():
+        if not isinstance(bounds, (Mapping, type(None))):
+            raise OptionError(f"bounds={shortened(bounds)}; expected a dict from columns to pairs of the lowest and the highest value.")
+        for column, ends in (bounds or {}).items():
             j = self.number(column, "bounds")
             self.low[j], self.high[j] = ends_of(column, ends)
         self.movable[self.numbers(fixed, "fixed")] = False
@@ -94,7 +96,7 @@ class Columns:
             return self.model.spreads
         try:
             values = np.asarray(spreads, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             values = None
         if values is None or values.shape != (self.n,) or not (np.isfinite(values) & (values >= 0)).all():
             raise OptionError(f"spreads={shortened(spreads)}; expected a number, at least 0, for each of {self.n} columns.")
@@ -117,24 +119,24 @@ class Columns:
         self.whole[group], self.low[group], self.high[group] = True, 0, 1
 
     def numbers(self, columns, where) -> list[int]:
-        if isinstance(columns, (str, numbers.Number)) or not hasattr(columns, "__iter__"):
+        if isinstance(columns, str) or not isinstance(columns, Iterable) or getattr(columns, "ndim", 1) == 0:
             raise OptionError(f"{where} is {shortened(columns)}; expected a list of columns.")
         return [j for column in columns for j in self.one_or_more(column, where)]
 
     def one_or_more(self, column, where) -> list[int]:
         """A column, or those that a column of a table has become."""
         of_category = dict(one_hot_columns(self.model.parts.reader))
-        return list(of_category[column]) if column in of_category else [self.number(column, where)]
+        return list(of_category[column]) if isinstance(column, str) and column in of_category else [self.number(column, where)]
 
     def number(self, column, where) -> int:
         """A column by its name or its number."""
         if isinstance(column, str) and column in self.names:
             return self.names.index(column)
-        if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < self.n:
+        if isinstance(column, (int, np.integer)) and not isinstance(column, (bool, np.timedelta64)) and 0 <= column < self.n:
             return int(column)
         hint = did_you_mean(column, self.names) if isinstance(column, str) else ""
-        raise OptionError(f"{where} names {column!r}, which is no column of this model. Expected one of {shortened(self.names)}, or a "
-                          f"number from 0 to {self.n - 1}.{hint}")
+        raise OptionError(f"{where} names {shortened(column)}, which is no column of this model. Expected one of {shortened(self.names)}, or "
+                          f"a number from 0 to {self.n - 1}.{hint}")
 
     def variables(self, values, only) -> tuple:
         """The values that may change, as places in the block, and the `Variables` of their changes.

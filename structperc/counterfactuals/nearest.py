@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from structperc.core.arguments import choice
 from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError, shortened
 from structperc.counterfactuals.blocks import Block
 from structperc.counterfactuals.columns import Columns, as_given
@@ -92,14 +93,13 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     (True, 1, [2])
     """
     engine = engine_of(model)
-    if norm not in ("l1", "l2"):
-        raise OptionError(f"norm={shortened(norm)}; expected 'l1' or 'l2'.")
+    choice(norm, "norm", ("l1", "l2"))
     wanted, clock = wanted if isinstance(wanted, Wanted) else Wanted(one_of=[wanted]), Clock(time_limit)
     engine_model = engine.model_
     if alternatives is not None:
         for name, value, default in (("fixed", fixed, ()), ("bounds", bounds, None), ("whole", whole, ()), ("groups", groups, None),
                                      ("rows", rows, None), ("spreads", spreads, None)):
-            if value is not default and (value is None or len(value)):
+            if value is not default and not (isinstance(value, (tuple, list, dict)) and not value):
                 raise OptionError(f"{name} is for rows of numbers, and alternatives for tokens; leave one of them out.")
         return of_tokens(engine_model, x, wanted, alternatives, clock)
     if engine_model.second_stage is not None:

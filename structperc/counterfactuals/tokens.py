@@ -23,10 +23,18 @@ def alternatives_of(x, alternatives) -> list:
         by_position = isinstance(key, (int, np.integer)) and not isinstance(key, bool)
         if by_position and not 0 <= key < len(x):
             raise OptionError(f"alternatives names the position {key}; x has {len(x)} tokens, from 0.")
-        for at in [int(key)] if by_position else [i for i, token in enumerate(x) if token == key]:
+        for at in [int(key)] if by_position else [i for i, token in enumerate(x) if same(token, key)]:
             others = tokens_at.setdefault(at, [])
-            others += [token for token in tokens if token != x[at] and token not in others]
+            others += [token for token in tokens if not any(same(token, other) for other in (x[at], *others))]
     return [(at, others) for at, others in sorted(tokens_at.items()) if others]
+
+
+def same(token, other) -> bool:
+    """Whether two tokens are equal; a token with arrays equals only itself."""
+    try:
+        return token is other or bool(token == other)
+    except (TypeError, ValueError):
+        return False
 
 
 class Sentences:

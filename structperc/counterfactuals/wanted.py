@@ -9,14 +9,26 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import DataError, OptionError, PluginError, did_you_mean, shortened
+from structperc.core.labels import is_listed
 from structperc.core.outputs import LabelOutputs, is_ordered
 from structperc.engine import answers
 from structperc.engine.explanation import names_of, structure_of
 
 
+def as_outputs(value) -> tuple:
+    """A collection of outputs."""
+    if not is_listed(value):
+        raise OptionError(f"one_of={shortened(value)}; expected a list of outputs.")
+    return tuple(value)
+
+
 def as_names(value) -> tuple:
     """One name or several."""
-    return (value,) if isinstance(value, str) else tuple(value)
+    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, (list, tuple, set, frozenset)) else (value,)
+    for name in names:
+        if not isinstance(name, str):
+            raise OptionError(f"Wanted got the atom {shortened(name)}; expected names of atoms as explain shows them, such as '2 with 3'.")
+    return names
 
 
 @attrs.frozen
@@ -46,7 +58,7 @@ class Wanted:
     with '2 with 3', without '1 with 3'
     """
 
-    one_of: tuple | None = attrs.field(default=None, kw_only=True, converter=attrs.converters.optional(tuple))
+    one_of: tuple | None = attrs.field(default=None, kw_only=True, converter=attrs.converters.optional(as_outputs))
     at_least: object = attrs.field(default=None, kw_only=True)
     at_most: object = attrs.field(default=None, kw_only=True)
     chosen: tuple = attrs.field(default=(), kw_only=True, converter=as_names)
@@ -105,8 +117,13 @@ class Goal:
             raise OptionError("at_least and at_most are for ordered labels. The labels of this model have no order; name outputs by "
                               "one_of, or atoms by chosen and not_chosen.")
         labels = outputs.labels.tolist()
+        known = {None, *labels}
         for label in (wanted.at_least, wanted.at_most):
-            if label is not None and label not in labels:
+            try:
+                wrong = label not in known
+            except TypeError:               # a list or the like
+                wrong = True
+            if wrong:
                 raise DataError(f"{label!r} is no label of this model; expected one of {', '.join(map(repr, labels[:10]))}.")
         first = 1 if wanted.at_least is None else labels.index(wanted.at_least) + 1
         return first, 1 + (len(labels) if wanted.at_most is None else labels.index(wanted.at_most) + 1)

@@ -245,7 +245,7 @@ def test_a_misspelt_hook_is_an_error_with_the_right_name():
 @pytest.mark.parametrize("name", ["options", "losses", "sample"])
 def test_an_attribute_that_is_written_as_a_hook_is_an_error_with_the_right_name(name):
     plugin = type("P", (), {f"structperc_{name}": hookimpl(lambda self: {})})()
-    with pytest.raises(PluginError, match=f"has a method structperc_{name}, but there is no such hook; write {name} = ... in the plugin, a"):
+    with pytest.raises(PluginError, match=f"has a method structperc_{name}, but there is no such hook; write {name} = ... in the plugin"):
         Engine("cusum", plugins=[plugin])
 
 

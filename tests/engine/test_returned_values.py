@@ -24,6 +24,7 @@ from structperc.components import (
     Rows,
     Structures,
     Trainer,
+    VectorFeatures,
     Weights,
 )
 from structperc.errors import DataError, OptionError, PluginError
@@ -408,6 +409,16 @@ def test_an_explicit_part_is_a_map():
         Engine("multiclass", plugins=[plugin(Mine, 3, 4), "dual-kernel"]).fit(X, Y)
 
 
+@pytest.mark.parametrize("make", [np.array, csr_array], ids=["dense", "sparse"])
+def test_vectors_of_atoms_are_finite(make):
+    class Vectors(VectorFeatures):
+        def vectors(self, x):
+            return make(np.full((2, 2), NAN if x.index else 1.0))
+
+    with pytest.raises(PluginError, match="Vectors.vectors returned nan for example 1; expected finite numbers"):
+        Engine(Subsets(), plugins=[Vectors(2)]).fit(BLOCKS, SUBSETS)
+
+
 # ---- stores ----
 
 
@@ -495,6 +506,19 @@ def test_a_list_of_the_best_is_a_list_of_the_best(value, sentence):
 
     with pytest.raises(PluginError, match=f"Mine.k_best .*{sentence}"):
         engine.predict(X, k=2)
+
+
+def test_an_output_is_shown_as_something():
+    engine = Engine("multiclass", plugins=[plugin(returning(ClassOutputs, "decode", None))]).fit(X, Y)
+
+    with pytest.raises(PluginError, match="Mine.decode returned None for example 0; expected an output as users write it"):
+        engine.predict(X)
+
+
+@pytest.mark.parametrize("given", [5, None])
+def test_structures_are_a_list(given):
+    with pytest.raises(DataError, match=f"Structures.ragged was given {given}; expected a list of structures"):
+        Structures.ragged(given)
 
 
 def test_a_rule_leaves_a_loss():

@@ -159,6 +159,10 @@ def sampled(problem, any_form=True, **options):
     return Kind({"problem": problem, **case.options}, data.X, data.y, told, again=given, any_form=any_form)
 
 
+def data_of(kind) -> tuple:
+    return kind.X, kind.y, kind.told
+
+
 def nystroem():
     return NystroemReader("rbf", 4, gamma=0.5)
 
@@ -190,6 +194,14 @@ def kinds() -> dict:
         "ranking": Kind({"problem": "latent-ranking", "k": 2}, X, GRADES, {"lengths": LENGTHS}),
         "ranking ndcg": Kind({"problem": "latent-ranking", "k": 2, "loss": "ndcg", "update": "latent"}, S, GRADES, {"lengths": LENGTHS}),
         "ranking groups": Kind({"problem": "latent-ranking", "k": 1, "average": True}, X, [0, 1] * 6, {"groups": [1, 2, 3] * 4}),
+        "cusum recommended": Kind({**CUSUM, "preset": "recommended"}, X, y),
+        "multiclass calibrated": Kind({"problem": "multiclass", "update": "log-loss", "calibrate": True, "scale": True}, X, y),
+        "prank level": Kind({"problem": "prank", "trainer": "until-level", "average": True, "calibrate": True, "epochs": 4}, X, y),
+        "prank logit": Kind({"problem": "prank", "trainer": "cumulative-logit"}, X, y),
+        "prank logistic": Kind({"problem": "prank", "update": "logistic"}, X, y),
+        "interval logit": Kind({"problem": "interval-pa", "trainer": "cumulative-logit", "penalty": 0.1}, X, intervals()),
+        "sequence adagrad": Kind({"problem": "sequence", "update": "adagrad-log-loss", "calibrate": True}, WORDS, TAGS),
+        "graph shards": Kind({**sampled("graph").options, "n_shards": 2, "epochs": 2}, *data_of(sampled("graph"))),
         "batch": Kind({"problem": "multiclass", "trainer": "bcfw", **BATCH}, X, y),
         "batch cccp": Kind({"problem": "latent-ranking", "k": 2, "trainer": "cccp", **BATCH}, X, GRADES, {"lengths": LENGTHS}),
         "svor": Kind({"problem": "prank", **SVOR, "warm_start": True}, X, y),

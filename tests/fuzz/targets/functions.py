@@ -17,7 +17,7 @@ from structperc import metrics, solvers
 TRAINED = ("engine", "model", "rows", "first", "second")        # of metrics: what this library has made
 SIZES = ("k", "n_nodes", "n_rows", "n_columns", "n_items", "n_labels", "n_tokens", "longest", "most_pairs", "most_nodes")
 
-PLACES = ("tails", "heads", "dependents", "first", "second", "edges", "start", "end")       # numbers of nodes; there are as many as the largest
+PLACES = ("tails", "heads", "dependents", "first", "second", "edges", "start", "end")       # numbers of nodes
 
 
 # ---- right arguments, drawn; numbers are multiples of 1/16, so that float32 holds them ----
