@@ -361,7 +361,7 @@ cdef class Model:
         self.look_alike(rows)
         store = self.final()
         if self.second_stage is not None:
-            rows = self.second_stage(self.loop.predict(rows, None, store), rows, False)
+            rows = self.with_first_stage(self.loop.predict(rows, None, store), rows, False)
         for i in range(rows.n_examples):
             x = self.example(rows, i)
             scores = store.scores(x)
@@ -369,7 +369,7 @@ cdef class Model:
                 raise not_finite(rows, i, x.doubted())
             yield x, scores
 
-    def second_stage(self, codes, rows, settled):
+    def with_first_stage(self, codes, rows, settled):
         """The rows with an earlier part of these predictions as their condition."""
         conditioned = self.second_stage.condition(codes, rows, settled=settled)
         if not isinstance(conditioned, Rows):
@@ -444,7 +444,7 @@ cdef class Model:
             try:
                 codes = self.loop.predict(part, scores, self.final() if scores is None else None)
                 if self.second_stage is not None:
-                    codes = self.loop.predict(self.second_stage(codes, part, True), None, self.final())
+                    codes = self.loop.predict(self.with_first_stage(codes, part, True), None, self.final())
             except NotFinite as error:
                 raise not_finite(rows, start + error.index, error.said) from None
             found.append(self.parts.outputs.decode_all(codes, part, self.parts.features, None))
