@@ -24,7 +24,7 @@ __all__ = ["Effects", "effects"]
 
 SCALES = ("direction", "log-odds")
 MOST_DRAWS = 1000           # of weights for one refit
-DIRECTION = ("Relative weights per standard deviation; their squares add up to 1. An interval says how much a weight varies over samples "
+DIRECTION = ("Relative weights per standard deviation; their squares add up to 1. An interval shows how much a weight varies over samples "
              "({level:g} % bootstrap interval of {n_boot} refits).")
 LOG_ODDS = ("Per standard deviation, the log odds of a higher rank rise by the effect ({level:g} % bootstrap interval of {n_boot} "
             "refits){of}.")
@@ -192,8 +192,8 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
 
     Notes
     -----
-    Coverage was measured with normal columns (`benchmarks/results/effects.md`). A direction is that of the proportional-odds model if
-    columns are elliptical (Brillinger 1983), and for "logistic" and "cumulative-logit" in general.
+    Coverage was measured with normal columns (`benchmarks/results/effects.md`). If columns are elliptical, a direction is that of the
+    proportional-odds model (Brillinger 1983). For "logistic" and "cumulative-logit" it is so in general.
 
     References
     ----------
@@ -255,7 +255,7 @@ def check(engine, n_boot, level, scale) -> int:
         raise PluginError(f"effects are those of ordered labels, and {engine.problem!r} predicts other outputs; use 'prank' or "
                           f"'interval-pa'.")
     if parts.weights.vector() is None or np.shape(getattr(engine, "coef_", None)) != (engine.model_.context.n_features,):
-        raise PluginError(f"effects needs one direction for all ranks, and this model of {engine.problem!r} has no such coef_; use "
+        raise PluginError(f"effects needs one direction for all ranks. This model of {engine.problem!r} has no such coef_; use "
                           f"'prank' or 'interval-pa' without a kernel.")
     if scale == "log-odds" and not is_logistic(engine):
         raise PluginError("scale='log-odds' needs update='logistic' or trainer='cumulative-logit', since the weights of other rules have "

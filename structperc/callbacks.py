@@ -1,6 +1,6 @@
 """Observers: plugins that watch training and may end it, `Engine("cusum", plugins=[History()])`.
 
-An observer with `state()`, a dict of arrays, and `restore(state)` goes on with what it had seen where a training is resumed.
+An observer may have `state()`, which returns a dict of arrays, and `restore(state)`. It then continues if a training is resumed.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class Counts:
         self.epoch, self.examples, self.mistakes, self.loss = epoch, 0, 0, 0.0
 
     def add(self, epoch, examples, mistakes, loss) -> None:
-        """One more part, with its numbers of examples and mistakes and the sum of its losses; another epoch begins from 0."""
+        """One more part, with its numbers of examples and mistakes and the sum of its losses. Another epoch begins from 0."""
         if epoch != self.epoch:
             self.__init__(epoch)
         self.examples, self.mistakes, self.loss = self.examples + examples, self.mistakes + mistakes, self.loss + loss

@@ -56,7 +56,7 @@ def kept(arguments) -> tuple:
 
 
 def refuse(arguments, what) -> None:
-    """Refuses flags for data that have no columns of their own to write to."""
+    """Raises an error for flags if the data have no columns to write."""
     given = [*(flag for name, flag in FLAGS.items() if getattr(arguments, name)), *["--keep"] * bool(arguments.keep)]
     if given:
         raise OptionError(f"{given[0]} adds columns to a table, but {what}; leave it out, and use structperc.Engine in Python.")

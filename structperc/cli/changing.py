@@ -78,7 +78,7 @@ def bounds_of(engine, arguments) -> dict:
 
 
 def alternatives_of(table, x, arguments) -> dict:
-    """word=other,another: what may stand for a token, whose other cells stay as they are."""
+    """word=other,another: the replacements of a token, whose other cells stay as they are."""
     found = {}
     for text in arguments.alternatives or ():
         word, equals, others = text.partition("=")

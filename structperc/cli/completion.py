@@ -1,6 +1,6 @@
 """`structperc completion`: a script that completes commands, options, plugins, settings and files in bash, zsh and fish.
 
-The script is made from the parser of the commands and the plugins that are installed then; it starts no Python when Tab is pressed.
+The script is made from the parser of the commands and the installed plugins. It starts no Python when you press Tab.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def demo(arguments) -> int:
 
 @attrs.frozen(eq=False)
 class Split:
-    """Two thirds of the patients to learn from and one third held out, columns scaled to the mean and spread of the first, and a ranker."""
+    """A ranker, with two thirds of the patients for training and one third held out. Columns are scaled by the training part."""
 
     X: np.ndarray
     y: np.ndarray
@@ -101,7 +101,7 @@ def methods() -> dict:
 
 
 def compare(X, y):
-    """Held-out errors of each method by split, those of PRank by epoch with the last and with averaged weights, and the first split."""
+    """Held-out errors of each method by split, those of PRank by epoch, and the first split."""
     from structperc.estimators import PRank
 
     compared = methods()
@@ -123,7 +123,7 @@ def compare(X, y):
     return {name: np.array(found) for name, found in errors.items()}, means, first
 
 
-# ---- what is said ----
+# ---- text ----
 
 
 def table_of(errors) -> list[str]:
@@ -190,7 +190,7 @@ class Encoded:
 
 
 def draw(path, errors, curves, first) -> int:
-    """Writes the picture, and answers the row of the patient who is explained, from 1."""
+    """Writes the picture. Returns the number of the explained patient's row, from 1."""
     figures = require("matplotlib.figure", "structperc demo", "cli")
     figure = figures.Figure(figsize=SIZE, layout="constrained")
     panels = figure.subplot_mosaic([["errors", "reasons"], ["scores", "reasons"]], width_ratios=[1.25, 1])

@@ -49,7 +49,7 @@ def explain(arguments) -> int:
 
 
 def example(engine, arguments):
-    """The example that is asked for, its right answer or None, and the part of the data that it stands in."""
+    """The requested example, its right output or None, and its part of the data."""
     wanted, seen = arguments.row - 1, 0
     with closing(parts_for(engine, arguments, needs_target=arguments.target is not None, rows=PART_ROWS)) as tables:
         for table in tables:
@@ -61,7 +61,7 @@ def example(engine, arguments):
 
 
 def taken(table, i):
-    """Example i of a table and its right answer."""
+    """Example i of a table and its right output."""
     if isinstance(table, Tokens):
         return table.X[i], None if table.y is None else table.y[i]
     first, last = (i, i + 1) if table.offsets is None else table.offsets[i:i + 2]
@@ -72,7 +72,7 @@ def taken(table, i):
 
 
 def label_named(engine, text, flag):
-    """The label that the text after a flag stands for."""
+    """The label that a flag's text means."""
     labels = getattr(engine, "classes_", None)
     if labels is None or not engine.parts_.outputs.n_labels:
         raise OptionError(f"{flag} names a label, but {engine.problem} does not predict single labels; leave it out.")

@@ -27,7 +27,7 @@ PART_ROWS = 1 << 16         # examples of a part, at most; a part is also bounde
 
 
 def parts(source, plugins=(), *, needs_target=True, features=None, n_features=None, text_labels=False, reader=None, keep=()):
-    """The data of `fit` from any format, as the flags say: one table after the other, of as many rows as the source says."""
+    """The data of `fit` from any format, as the flags set it: tables of as many rows as the source sets, one after the other."""
     if source.has_columns:
         return column_files.parts(source, plugins)
     path, target, group, weight = source.path, source.target if needs_target else None, source.group, source.weight
@@ -75,7 +75,7 @@ def read(source, plugins=(), **options):
 
 
 def parts_for(engine, arguments, needs_target=True, rows=None, keep=()):
-    """Data with the columns that the engine was trained with, found by name where it knows names, so many rows at a time."""
+    """Data with the columns of the trained engine, a part of the rows at a time. Columns are selected by name if it has names."""
     of_columns = column_files.reads_columns(engine)
     if not of_columns and getattr(engine.parts_.reader, "named", False):
         raise OptionError(f"the model was trained in Python on tokens with named features, and {arguments.data} has none. Use "
@@ -164,7 +164,7 @@ def is_text(labels) -> bool:
 
 
 def check_writable(flag, path, *inputs) -> None:
-    """Refuses a path that cannot be written, or would take the place of an input, before time is spent on what should go there."""
+    """Raises an error for an output path that cannot be written or is an input. It does so before any long computation."""
     target = Path(path).resolve()
     special = target.exists() and not target.is_file() and not target.is_dir()      # a pipe or a device is written to, not replaced
     if target.is_dir():

@@ -1,4 +1,4 @@
-"""`--set key=value`: values read by the type of the option they set, unknown keys refused."""
+"""`--set key=value`: values have the type of their option; unknown keys raise an error."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def flags_of(options) -> dict[str, str]:
 
 
 def read_value(key: str, text: str, option: Option):
-    """The value that a text stands for, by the option's choices or the type of its default."""
+    """The value of a text, by the option's choices or the type of its default."""
     for choice in option.choices or ():
         if str(choice) == text:
             return choice
@@ -107,7 +107,7 @@ def read_value(key: str, text: str, option: Option):
             return value
         if kind in (int, float, str):
             return kind(text)
-        if isinstance(value, str) and value.isidentifier():     # a name that stands for such a value; the plugin knows which
+        if isinstance(value, str) and value.isidentifier():     # the name of such a value, which the plugin knows
             return value
         if not isinstance(value, (list, dict)):
             raise TypeError
@@ -117,7 +117,7 @@ def read_value(key: str, text: str, option: Option):
 
 
 def guess(text: str):
-    """A value whose type nothing tells: none, a truth value, a number, JSON, else the text itself."""
+    """A value without a known type: none, a truth value, a number, JSON, else the text itself."""
     if text.lower() in ("none", "null"):
         return None
     if text.lower() in ("true", "false"):

@@ -41,10 +41,10 @@ class Source:
 
     @classmethod
     def named(cls, arguments, default=None, rows=None, notes=None):
-        """The source of a command; flags of other formats than that of the data are refused.
+        """The source of a command. Flags of another format than that of the data raise an error.
 
-        The format is what --format, the file's name or --columns say, else `default`. Of flags that are not given `notes` tells what they
-        were in training, as `Source.notes` wrote it.
+        The format is that of --format, of the file's name or of --columns, else `default`. Missing flags have the values of training, which
+        `notes` keep as `Source.notes` wrote them.
         """
         path = arguments.data
         flags = {name: getattr(arguments, name, None) for name in ("target", *COLUMN_FLAGS, *TABLE_FLAGS)}
@@ -67,7 +67,7 @@ class Source:
         return {name: getattr(self, name) for name in ("format", *NOTED) if getattr(self, name) is not None}
 
     def remembered(self, notes, given) -> dict:
-        """What notes of a training tell of data like these."""
+        """The flags in the notes of a training that apply to data like these."""
         if notes.get("format") == self.format:
             names = NOTED if not self.has_columns else ("target",) if self.conllu else ()
         else:

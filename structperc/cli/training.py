@@ -108,7 +108,7 @@ def learn(engine, source, plugins, classes, resume) -> Facts:
 
 
 def save_interrupted(engine, arguments) -> str:
-    """Keeps what was learned before Ctrl-C, and says so."""
+    """Keeps what was learned before Ctrl-C, and prints a note."""
     path = arguments.model
     if engine.model is None or not engine.mistakes_:
         return "interrupted before training began; no model was written."
@@ -160,7 +160,7 @@ def record(engine, arguments, facts) -> dict:
 
 
 def constant_of(engine, facts) -> dict | None:
-    """The most frequent label and its number of mistakes, of problems with one label for each example; None where that is not known."""
+    """The most frequent label and its number of mistakes, if each example has one label. Otherwise None."""
     if not engine.parts_.outputs.n_labels or not facts.answers or facts.weighted is not None:
         return None
     (answer, n), = facts.answers.most_common(1)
@@ -213,7 +213,7 @@ def next_steps(engine, arguments, facts) -> list[str]:
 
 
 def levelled_off(curve) -> bool:
-    """Whether the last quarter of the epochs made hardly fewer mistakes than the quarter before; of costs or the like alike."""
+    """Whether mistakes, or losses, fell by less than 2 % in the last quarter of the epochs."""
     n = len(curve) // 4
     return n >= 2 and sum(curve[-n:]) >= SAME * sum(curve[-2 * n:-n])
 

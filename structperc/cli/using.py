@@ -43,7 +43,7 @@ def predict(arguments) -> int:
     if reads_columns(engine):
         answer_columns.refuse(arguments, "the model labels the tokens of files that keep all their cells")
     with closing(parts_for(engine, arguments, needs_target=False, rows=PART_ROWS, keep=keep)) as tables:
-        tables = chain([next(tables)], tables)          # what is wrong with the data is said before a file is made
+        tables = chain([next(tables)], tables)          # faults of the data are found before a file is made
         if arguments.output:
             replace_file(arguments.output, lambda file: write_text(file, lambda text: write_answers(engine, arguments, tables, text)))
         else:
@@ -105,7 +105,7 @@ def evaluate(arguments) -> int:
 
 
 def refuse_strangers(engine, table, path) -> None:
-    """Refuses rows with labels that a model of single labels does not know."""
+    """Raises an error for rows with labels that a model of single labels does not know."""
     labels = getattr(engine, "classes_", None)
     if labels is None or not engine.parts_.outputs.n_labels or np.ndim(table.y) != 1:
         return
@@ -131,7 +131,7 @@ def details_of(engine, table, predicted, measures) -> dict:
 
 
 def measure_table(measures, constant) -> tuple:
-    """Measures by name as a table, its head first, and as plain lines; beside them those of the best constant answer, if there is one."""
+    """Measures by name as a table with its head, and as plain lines. Those of the best constant are beside them, if there is one."""
     rows = [[name, f"{value:.4f}"] for name, value in measures.items()]
     if constant is not None:
         rows = [["measure", "model", f"constant {shown(constant.answer, 24)}"], *([*row, beside(constant, row[0])] for row in rows)]
@@ -141,7 +141,7 @@ def measure_table(measures, constant) -> tuple:
 
 
 def beside(constant, name) -> str:
-    """A measure of the constant answer; nothing where it has none."""
+    """A measure of the constant, or nothing if it has none."""
     return f"{constant.measures[name]:.4f}" if name in constant.measures else ""
 
 

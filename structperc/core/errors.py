@@ -1,4 +1,4 @@
-"""What goes wrong, said in sentences: where, what came, what was expected, what to do.
+"""The errors of structperc, with place, value, expectation and remedy.
 
 `structperc.errors` is the public address of this module.
 """
@@ -213,7 +213,7 @@ def no_attribute(owner, name) -> AttributeError:
 
 
 def nearest(value, known) -> str | None:
-    """The known name that means the same as an unknown one, or is written almost like it, capitals or not; None where there is none."""
+    """The known name that means the same as an unknown one, or is written almost like it, capitals or not. None if there is none."""
     text, names = str(value), {str(name).lower(): str(name) for name in known}
     if text in names.values():
         return None

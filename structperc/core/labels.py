@@ -55,7 +55,7 @@ def refuse_no_labels(y, name, expected):
     """Raises an error for anything but a list of labels; the message shows what to pass."""
     sparse = sys.modules.get("scipy.sparse")        # a sparse matrix cannot exist before this module does
     if isinstance(y, str):
-        raise DataError(f"{name} is the text {y!r:.60}; expected {expected}, such as a list; of a column of a table, pass the "
+        raise DataError(f"{name} is the text {y!r:.60}; expected {expected}, such as a list. For a column of a table, pass the "
                         f"column itself, as in table[{y!r:.60}].")
     if sparse is not None and sparse.issparse(y):
         raise DataError(f"{name} is sparse, of shape {y.shape}; expected {expected}: pass {name}.toarray().ravel().")
@@ -188,7 +188,7 @@ def is_nested(y) -> bool:
 
 
 def ordered_categories(y):
-    """The categories of an ordered categorical (pandas or alike) in their order, else None."""
+    """The categories of an ordered categorical (of pandas or a similar library) in their order, else None."""
     holder = getattr(y, "cat", y)
     dtype = getattr(y, "dtype", None)
     polars = sys.modules.get("polars")
@@ -214,8 +214,8 @@ def distinct(values):
         kinds = sorted({type(v).__name__ for v in values.tolist()})
         if len(kinds) == 1:
             raise DataError(f"y holds labels of the type {kinds[0]}, which have no order; name them in order with classes=[...].") from None
-        raise DataError(f"y mixes labels of the types {', '.join(kinds)}, which have no common order; "
-                        f"make them one type or name them in order with classes=[...].") from None
+        raise DataError(f"y mixes labels of the types {', '.join(kinds)}, which have no common order. "
+                        f"Make them one type, or name them in order with classes=[...].") from None
 
 
 def find_labels(y, classes, ordered):
@@ -271,8 +271,8 @@ def find_labels(y, classes, ordered):
                                 f"(alphabetical order is seldom meant): name it with classes=[lowest, ..., highest], "
                                 f"or pass an ordered categorical.")
             if labels.dtype.kind == "f" and len(labels) > 50 and len(labels) > len(values) // 2:
-                raise DataError(f"y holds {len(labels)} distinct real numbers in {len(values)} rows, which looks like a regression "
-                                f"target; cut it into levels first, for instance with numpy.digitize.")
+                raise DataError(f"y has {len(labels)} distinct real numbers in {len(values)} rows, which looks like a regression "
+                                f"target. Cut it into levels first, for instance with numpy.digitize.")
             source = "y holds only"
     if len(labels) < 2:
         shown = ", ".join(map(repr, labels.tolist())) or "no label"
@@ -285,17 +285,18 @@ def find_labels(y, classes, ordered):
 
 
 def storable(labels, name):
-    """Labels as a model file holds them, so that every trained engine can be saved: scalars of numpy as Python's, anything else refused."""
+    """Labels as a model file has them, so that every trained engine can be saved. Scalars of numpy become Python's; anything else raises an
+    error."""
     if labels.dtype.kind in "biufSMm":
         return labels
     if labels.dtype == object:
         labels[:] = [plain(label) for label in labels]
     for label in labels.tolist():
         if not isinstance(label, (str, int, float)) or isinstance(label, float) and not np.isfinite(label):
-            raise DataError(f"{name} holds the label {label!r:.60} of type {type(label).__name__}, which a model file cannot hold; use "
+            raise DataError(f"{name} has the label {label!r:.60} of type {type(label).__name__}, which a model file cannot store. Use "
                             f"finite numbers or strings, such as str(label).")
         if isinstance(label, str) and has_half_pair(label):
-            raise DataError(f"{name} holds the label {label!r:.60} with half of a surrogate pair, which no file can hold; read it with the "
+            raise DataError(f"{name} has the label {label!r:.60} with half of a surrogate pair, which no file can store. Read it with the "
                             f"right encoding, or replace such characters.")
     return labels
 
@@ -369,7 +370,7 @@ class LabelCodes:
             return np.array([self.code_of.get(v, 0) for v in values.tolist()], dtype=np.intc)
 
     def refuse(self, place, label, fixed=LEARNED):
-        """Raises for a label that is not known; `place` is where it stands, such as "y[3]"."""
+        """Raises for a label that is not known. `place` is its position, such as "y[3]"."""
         names = [str(v) for v in self.labels.tolist()]
         shown = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
         hint = did_you_mean(label, names) if isinstance(label, str) else ""

@@ -1,4 +1,4 @@
-"""Pictures made of a few shapes, which are written as SVG or drawn by matplotlib, and as text; how explanations show structures.
+"""Pictures of structures in explanations: a few shapes that are written as SVG, drawn by matplotlib, or shown as text.
 
 Coordinates are pixels from the upper left corner.
 """
@@ -51,7 +51,7 @@ class Dot:
 
 @attrs.frozen
 class Arc:
-    """A curve from (x1, y) to an arrow's head at (x2, y); its top lies at `top`, which may be below y."""
+    """A curve from (x1, y) to an arrow's head at (x2, y). Its top is at `top`, which may be below y."""
 
     x1: float
     x2: float
@@ -72,7 +72,7 @@ class Text:
 
 
 class Picture:
-    """How an explanation shows two structures. A subclass answers `shapes()`; one that draws otherwise overrides `svg` and `draw`."""
+    """How an explanation shows two structures. A subclass overrides `shapes()`, or `svg` and `draw` for another way of drawing."""
 
     def shapes(self) -> list:
         """The shapes, in the order in which they cover each other."""
@@ -294,7 +294,7 @@ class ArcChoices(Picture):
     ----------
     words : sequence of str
     arcs : list of (int, int, str, bool)
-        Number of a word from 1, of its head, 0 for the root, a label or "", and whether the arc is certain.
+        Number of a word from 1, of its head (0 for the root), a label or "", and whether the arc is certain.
     """
 
     words: list
@@ -439,7 +439,7 @@ def arc_levels(arcs) -> list[int]:
 
 
 def text_ends(text: Text) -> tuple[float, float]:
-    """Where a text begins and ends, as far as the mean width of letters tells."""
+    """Where a text begins and ends, estimated by the mean width of letters."""
     width = LETTER * len(text.text)
     start = text.x - {"start": 0, "middle": width / 2, "end": width}[text.anchor]
     return start, start + width
@@ -522,7 +522,7 @@ def drawn(shapes, ax, top=0.0) -> None:
 
 
 def token_texts(given, n) -> list[str]:
-    """What the n tokens of one example are called, as far as what users passed tells; else their places, from 0."""
+    """The names of the n tokens of one example, if users passed names. Otherwise their places, from 0."""
     if isinstance(given, (list, tuple)) and len(given) == n and all(isinstance(token, (str, dict, list, tuple, set)) for token in given):
         return [token_text(token) for token in given]
     if isinstance(given, (list, tuple)) and len(given) == 1:

@@ -51,7 +51,7 @@ def amounts(decision, n_atoms):
         right = False
     if not right:
         raise DataError(f"the decision {shortened(decision)} over {n_atoms} atoms; expected {n_atoms} finite amounts with a point, or the "
-                        f"numbers of the atoms that are taken, from 0, each once.")
+                        f"numbers of the chosen atoms, from 0, each once.")
     return found
 
 

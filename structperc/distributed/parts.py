@@ -79,7 +79,7 @@ def parts_of(X, y=None, sample_weight=None) -> list:
         X = files
     if not hasattr(X, "to_delayed"):
         if y is not None or sample_weight is not None:
-            raise DataError("y and sample_weight go with X where all are Dask's arrays, frames or bags; of a list each part is a pair "
+            raise DataError("pass y and sample_weight if all are Dask's arrays, frames or bags. In a list each part is a pair "
                             "(X, y), or a dict with X, y and sample_weight.")
         return list(X)
     return blocks_of(X=X, y=y, **({} if sample_weight is None else {"sample_weight": sample_weight}))

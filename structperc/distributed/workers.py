@@ -44,7 +44,7 @@ def learns_names(engine, X) -> bool:
 
 
 def strangers(blueprint, loader) -> dict | None:
-    """As few examples of a part as show all labels and names of features that the engine does not know yet."""
+    """As few examples of a part as have all labels and names of features that are new to the engine."""
     engine, found = pickle.loads(blueprint), []
     known = set() if engine.model.context.labels is None else set(engine.model.context.labels.tolist())
     for data in loader.open().pieces():
@@ -153,7 +153,7 @@ def weights_of(engine, rows, y, given) -> dict:
 
 
 def sampled(loader, left_out, every) -> list:
-    """Every so many of the examples of a part that a training leaves out, as `run_of` does; with left_out=1 of all examples."""
+    """Every n-th of the examples of a part, which a training leaves out, as `run_of` does. With left_out=1 all examples."""
     found = []
     for data in loader.open().pieces():
         examples = np.arange(left_out - 1, n_examples_of(data), left_out)[::every]

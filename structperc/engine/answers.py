@@ -78,7 +78,7 @@ def max_marginals(parts, scores, x) -> np.ndarray:
 
 
 def label_scores(parts, scores, x) -> np.ndarray:
-    """The score of every label of examples: of x where `scores` has shape (n_atoms,), of many that count alike where (n, n_atoms)."""
+    """The score of every label: of one example if `scores` has shape (n_atoms,), of many with equal counts if it has (n, n_atoms)."""
     return np.einsum("...a,ra->...r", scores, label_counts(parts, x))           # not BLAS, which has other bits for one row
 
 
@@ -116,8 +116,8 @@ def listed(parts, x, wanted):
     """All structures of x and their atom counts, (n_structures, n_atoms)."""
     structures = parts.outputs.enumerate(x)
     if structures is None:
-        raise PluginError(f"{wanted} are not found by {type(parts.argmax).__name__} itself, and {type(parts.outputs).__name__} cannot "
-                          f"enumerate its structures; implement enumerate(x) there, or a method of the solver.")
+        raise PluginError(f"{type(parts.argmax).__name__} cannot find {wanted}, and {type(parts.outputs).__name__} cannot "
+                          f"enumerate its structures. Implement enumerate(x) there, or a method of the solver.")
     structures = list(itertools.islice(structures, MOST_STRUCTURES + 1))
     if len(structures) > MOST_STRUCTURES:
         raise PluginError(f"{wanted} were looked for among all structures of example {x.index}, which are more than {MOST_STRUCTURES}; "

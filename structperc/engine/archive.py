@@ -1,7 +1,7 @@
 """The container of model files: a zip of arrays in numpy's format, stored as they are, with a SHA-256 of each.
 
-Members: `header.npy`, the header's JSON text as bytes; `NAME.npy` for each array; and last `SHA256SUMS`, as the program sha256sum writes
-and checks it. Files of the first format have no sums.
+Members are `header.npy`, the header's JSON text as bytes, and `NAME.npy` for each array. The last is `SHA256SUMS`, as the program sha256sum
+writes and checks it. Files of the first format have no sums.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def write(file, header: bytes, arrays: dict) -> None:
 
 
 def write_member(file, name, content, at, listed) -> int:
-    """Writes a member that begins at a place of the file, and adds its entry to the final list; returns its length."""
+    """Writes a member that begins at a place of the file, and adds its entry to the final list. Returns its length."""
     name, size, crc = name.encode(), sum(map(len, content)), 0
     for piece in pieces(content):
         crc = zlib.crc32(piece, crc)
@@ -111,7 +111,7 @@ class Member:
             raise archive.damaged(self.name, f"declares {self.dtype} of shape {self.shape}, but has {size} bytes")
 
     def read_head(self) -> bytes:
-        """The bytes before the values; the file stands behind them."""
+        """The bytes before the values. The file is then at the values."""
         file = self.archive.file
         file.seek(self.begin)
         head = file.read(12)
@@ -134,7 +134,7 @@ class Member:
             at += n
         expected = f"{self.crc:08x}" if self.checksum is None else self.checksum
         if at < len(place) or digest.hexdigest() != expected:
-            raise self.archive.damaged(self.name, f"has not the {'CRC-32' if self.checksum is None else 'SHA-256'} that the file says")
+            raise self.archive.damaged(self.name, f"has not the {'CRC-32' if self.checksum is None else 'SHA-256'} that the file records")
         if self.dtype == bool and at and max(place) > 1:
             raise self.archive.damaged(self.name, "holds truth values that are neither 0 nor 1")
         self.was_read = True
@@ -205,7 +205,7 @@ class Archive:
         n_name, n_extra = int.from_bytes(head[26:28], "little"), int.from_bytes(head[28:30], "little")
         begin = info.header_offset + 30 + n_name + n_extra
         if head[:4] != b"PK\3\4" or self.file.read(n_name) != info.orig_filename.encode() or begin + info.file_size > self.length:
-            raise self.damaged(info.filename, "does not stand where the list of members says")
+            raise self.damaged(info.filename, "is not where the list of members has it")
         return begin
 
     def damaged(self, name, why) -> ModelFormatError:

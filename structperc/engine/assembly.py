@@ -30,7 +30,7 @@ ASKED = ("features", "argmax", "loss", "update", "weights", "trainer")      # wh
 
 
 def begin(engine, X, offsets, y, allowed=None, sample_weight=None, classes=None):
-    """A model of new parts for a new data set, its rows, and its context with the sample weights; `classes`: the option's alone."""
+    """A model of new parts for a new data set, its rows, and its context with the sample weights. `classes` is only that of the option."""
     check_options(engine)               # they may have been changed since
     refuse_swapped(X, y)
     random = generator(engine.random_state)
@@ -65,12 +65,12 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
 
 
 def agreed(classes, known, where):
-    """The classes that a call names and those that are known from `where`; both must be the same, and either may be None."""
+    """The classes that a call names and those that are known from `where`. Both must be the same, and either may be None."""
     if classes is None or known is None:
         return known if classes is None else classes
     now, before = np.asarray(classes).tolist(), np.asarray(known).tolist()
     if now != before:
-        raise DataError(f"classes={now} is not the same as {before}, which {where} named; name the same labels in the same order, "
+        raise DataError(f"classes={now} is not the same as {before}, which {where} named. Name the same labels in the same order, "
                         f"or leave classes out.")
     return known
 
@@ -132,7 +132,7 @@ def adopt(engine, context, labels, states, record, reader=None) -> None:
 
 
 def assemble(engine, context, reader, outputs, labels) -> Model:
-    """A model of the parts that the plugins answer with, started and not yet checked."""
+    """A model of the parts that the plugins return, started and not yet checked."""
     refuse_labels(outputs, labels)
     loss = outputs.default_loss if context.loss is None else context.loss
     context = attrs.evolve(context, labels=labels, engine_options={**context.engine_options, "loss": loss})
@@ -158,7 +158,7 @@ def without(engine, context, names) -> FitContext:
 
 
 def ask(engine, kind, context):
-    """The part of this kind, for one fit alone."""
+    """The part of this kind, only for one fit."""
     hook = f"structperc_{kind}"
     part = registry.ask_hook(engine.manager, hook, context)
     engine.answered[hook] = registry.LAST.plugin
@@ -170,13 +170,14 @@ def ask(engine, kind, context):
 
 
 def own(engine, kind, part):
-    """The part that a hook has returned and something else refers to: made again where this engine uses it, refused where another does."""
+    """The part that a hook has returned and something else refers to. It is made again if this engine uses it; if another does, it raises
+    an error."""
     if uses(engine, kind, part):
         return part.fresh()
     other = ENGINES.get(id(part))
     if other is not None and other is not engine and uses(other, kind, part):
         raise PluginError(f"structperc_{kind} of {registry.LAST.plugin.origin} returned the same {type(part).__name__} object to two "
-                          f"engines, so what one learns would change the other; return a new object from each call of the hook.")
+                          f"engines, so training one would change the other. Return a new object from each call of the hook.")
     ENGINES[id(part)] = engine
     return part
 

@@ -33,8 +33,8 @@ def example(model, rows, baseline):
         if not has_mean_row(rows):
             raise OptionError("baseline='mean': the rows have named features, whose mean is no example; leave it out, or set it to 'zero'.")
         if model.means is None:
-            raise OptionError("baseline='mean': this model has no means. It was saved by an older version, was trained on workers, or has "
-                              "scores that are not linear in the columns. Pass a row, or set it to 'zero'.")
+            raise OptionError("baseline='mean': this model has no means. An older version saved it, workers trained it, or its scores are "
+                              "not linear in the columns. Pass a row, or set it to 'zero'.")
         kind, values = "mean", model.means
     else:
         kind, values = "row", row_of(model, rows, baseline)
@@ -74,8 +74,8 @@ class Naming:
     rows : Rows
         Of the example.
     groups : dict of str to list of columns, or None
-        Columns by name or number. The columns that a table's reader has made of one column of text are a group without it, which is
-        called as the one that the example has.
+        Columns by name or number. The columns that a table's reader has made of one column of text are always a group. It has the name of
+        that column.
     """
 
     def __init__(self, model, rows, groups):
@@ -96,7 +96,7 @@ class Naming:
         for column in columns:
             known = column in names if isinstance(column, str) else isinstance(column, (int, np.integer)) and 0 <= column < n
             if not known:
-                raise OptionError(f"groups[{name!r}] names {column!r}, which is no column of this model; expected "
+                raise OptionError(f"groups[{name!r}] names {column!r}, which is no column of this model. Expected "
                                   f"{'one of ' + shortened(names) if names else f'a number from 0 to {n - 1}'}.")
             found.append(names.index(column) if isinstance(column, str) else int(column))
             if found[-1] in self.group_of:

@@ -1,9 +1,9 @@
-"""The temperature of a model: scores divided by it have probabilities that match how often answers are right.
+"""The temperature of a model: scores divided by it have probabilities that match how often predictions are right.
 
-The temperature t minimises the log loss - sum_i log p(y_i | x_i) of scores. Where examples are many beside the free weights these are the
-scores of the training examples. Else the fit cross-fits: models trained without a fold of the examples score that fold. With b = 1 / t
-the loss is convex in b. Where p(y | x) is proportional to exp(score(y) / t) its slope is sum_i E_b[score] - score(y_i), the expectation
-under p, so marginals are all that it needs; labels know their own (`LabelOutputs`).
+The temperature t minimises the log loss - sum_i log p(y_i | x_i) of scores. If there are many examples for each free weight, these are the
+scores of the training examples. Else the fit cross-fits: models trained without a fold of the examples score that fold. With b = 1 / t the
+loss is convex in b. If p(y | x) is proportional to exp(score(y) / t), its slope is sum_i E_b[score] - score(y_i), the expectation under p.
+So marginals suffice. Labels have their own (`LabelOutputs`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STRIDE, FARTHEST = 8.0, 1e30    # how 1 / t is sought
 
 
 def check(model, rows, wanted) -> bool:
-    """Whether a temperature is to be found; `wanted` is the option `calibrate`, of which True refuses what has no probabilities."""
+    """Whether to find a temperature. `wanted` is the option `calibrate`; True raises an error for outputs without probabilities."""
     if wanted == "auto":
         return rows.n_examples > 1 and has_marginals(model, rows)
     if wanted and rows.n_examples < 2:
@@ -193,7 +193,7 @@ def held_out_structures(model, run, fold, weights, share):
 
 
 def root(slope) -> float:
-    """The positive b at which a rising slope is 0; 1 where it is 0 everywhere, or there is no such b within reach."""
+    """The positive b at which a rising slope is 0. It is 1 if the slope is 0 everywhere, or there is no such b within reach."""
     from scipy.optimize import brentq
 
     begin, end, before = 1.0, 1.0, slope(1.0)

@@ -51,7 +51,7 @@ def checked(method):
 
 
 def refusal(method, unnamed, named) -> OptionError:
-    """The error of a call that Python has refused."""
+    """The error of a call with arguments that Python rejects."""
     parameters = list(inspect.signature(method).parameters.values())[1:]
     places = [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
     known = [parameter.name for parameter in parameters]

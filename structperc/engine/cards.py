@@ -45,7 +45,7 @@ def engine_card(engine):
 
 
 def estimator_card(estimator, changed):
-    """The piece of a page that shows an estimator, of which `changed` are the parameters that are not at their defaults."""
+    """The piece of a page that shows an estimator. `changed` are the parameters that are not at their defaults."""
     engine = vars(estimator).get("engine_")
     fitted = [] if engine is None else training_of(engine)
     return block(element("p", element("b", type(estimator).__name__), *([] if engine is None else said_of(engine))), options_of(changed),

@@ -1,8 +1,8 @@
 """Checkpoints: a training goes on after its process was killed, with the same bits as if it had not been.
 
-A checkpoint is a model file with further members: `run.KEY` tell how far the training was, `observer.NUMBER.KEY` what its observers had
-seen. It is written between two examples of a recorded pass, or behind an epoch without one. A resumed training begins the epoch of its
-checkpoint again, and its passes count as made as far as they were.
+A checkpoint is a model file with further members. `run.KEY` is the progress of the training, `observer.NUMBER.KEY` the state of its
+observers. It is written between two examples of a recorded pass, or behind an epoch without one. A resumed training begins the epoch of its
+checkpoint again. Its passes count as made as far as they were.
 
 What parts keep for speed, such as cached sums, is in no file. So whoever writes a checkpoint also restores the parts from it: a training
 that goes on and one that is resumed behind a kill hold the same.
@@ -74,7 +74,7 @@ class Checkpoints:
         self.online = []        # structures and examples of all passes that are over
         self.order = None       # of the pass under way
 
-    # ---- the run tells where it is, and asks where it was ----
+    # ---- the progress of the run ----
 
     def begin_epoch(self) -> float:
         """The seconds that this epoch has taken before."""

@@ -1,4 +1,4 @@
-"""Do the parts fit each other, and the data the parts? Each refusal is a sentence."""
+"""Checks whether the parts fit each other, and the data the parts."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def check_parts(context, parts) -> None:
     if "search" in parts.update.needs:
         check_search(parts, rule_of(context, parts), "update")
     if "marginals" in parts.update.needs and not parts.argmax.has_marginals:
-        raise PluginError(f"{rule_of(context, parts)} learns from marginals, but {type(parts.argmax).__name__} finds none; take a problem "
+        raise PluginError(f"{rule_of(context, parts)} learns from marginals, but {type(parts.argmax).__name__} finds none. Use a problem "
                           f"whose solver does, such as 'multiclass', 'cusum', 'sequence', 'parsing' or 'path', or another update.")
     if "step sizes" in parts.update.needs and not parts.weights.sizes_steps:
         raise PluginError(f"{rule_of(context, parts)} gives each weight a step size of its own, but {type(parts.weights).__name__} has no "
-                          f"such weights; leave out the plugin that brings it, such as 'dual-kernel', or take another update.")
+                          f"such weights. Leave out its plugin, such as 'dual-kernel', or use another update.")
     if context.sample_weight is not None:
         check_weights(context, parts)
     check_sizes(context, parts)
@@ -114,8 +114,8 @@ def check_search(parts, wanted, option="") -> None:
     if not parts.argmax.searches_with(parts.loss):
         loss, argmax = type(parts.loss).__name__, type(parts.argmax).__name__
         raise ConflictingOption(f"{wanted}: {loss} cannot be written over atoms, so {argmax} cannot search with it. It can only be "
-                                f"measured (loss_weight=0), unless {loss} has a method `augment`, or a bound `largest` where {argmax} "
-                                f"has a method `k_best`, or {argmax} has a method `argmax_augmented` of its own.", option)
+                                f"measured (loss_weight=0). A search needs a method `augment` of {loss}, or its bound `largest` and a method "
+                                f"`k_best` of {argmax}, or a method `argmax_augmented` of {argmax}.", option)
 
 
 def check_sizes(context, parts) -> None:
@@ -183,8 +183,8 @@ def check_columns(context, n_features, names) -> None:
                         f"{matrices.other_columns(names, context.feature_names)}; pass the same columns in the same order.")
     if names is not None and context.feature_names is not None and names != context.feature_names:
         j = next(i for i, (a, b) in enumerate(zip(names, context.feature_names, strict=False)) if a != b)
-        raise DataError(f"column {j} of X is {names[j]!r}, but this model was trained with {context.feature_names[j]!r} there; "
-                        f"pass the same columns in the same order.")
+        raise DataError(f"column {j} of X is {names[j]!r}, but this model was trained with {context.feature_names[j]!r} there. "
+                        f"Pass the same columns in the same order.")
 
 
 def not_finite(rows, example, said=None) -> StructPercError:
@@ -193,7 +193,7 @@ def not_finite(rows, example, said=None) -> StructPercError:
     if found is None and said is not None:
         return PluginError(f"{said}; expected finite numbers.")
     return found or DataError(
-        f"the scores of example {example} overflow although its row is finite; the weights or the features are too large for floating "
+        f"the scores of example {example} overflow although its row is finite. The weights or the features are too large for floating "
         f"point. Scale the features, for instance to unit variance.")
 
 

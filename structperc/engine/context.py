@@ -94,7 +94,7 @@ class FitContext:
     random : numpy.random.Generator
         The one generator of this fit.
     sample_weight : ndarray of shape (n_examples,) or None
-        What steps are scaled by. Known to `check` alone.
+        The scale of steps. Only `check` has it.
     visit_weight : ndarray of shape (n_examples,) or None
         In its place with weighting="visits": how often examples are visited, but for a factor.
     reads : Reads or None

@@ -53,7 +53,7 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
     online_predictions_ : ndarray
         With keep_online=True: the predictions before each step, in the order of visits.
     history_ : list of Visit
-        With history=True: visit, example, gold, said and step of each visited example, in the order of visits.
+        With history=True: visit, example, gold and predicted output, and step of each visited example, in the order of visits.
     status_ : str
         Why training ended. "converged": an epoch without update and without mistake. "stalled": an epoch without update, although
         mistakes are left. Others: "max_epochs", "levelled_off", "early_stopped", "interrupted".
@@ -112,9 +112,9 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         for hook in REQUIRED:
             if not getattr(self.manager.hook, hook).get_hookimpls():
                 names = ", ".join(p.name for p in self.loaded_plugins[1:])
-                raise PluginError(f"no part for {hook}: none of the plugins ({names}) answers it. Name a problem first, "
+                raise PluginError(f"no part for {hook}: none of the plugins ({names}) implements it. Name a problem first, "
                                   f"for instance Engine('cusum', plugins=[...]).")
-        self.answered = {}          # the plugin that has answered each hook last
+        self.answered = {}          # the last plugin that has returned a part for each hook
         self.notes = {}
 
     # ---- training ----
@@ -686,12 +686,12 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         - Outputs must be one label for each row, or a chain of labels for the tokens of a sentence. Scores must be linear.
         - The problem's own outputs, features and argmax must be in use, with `argmax` and `decode` in compiled code.
         - Hashed feature names, names beside vectors, and "onnx" for tokens of text are not supported.
-        - The functions compute W x + b for every label; for chains, scores for every token and for neighbouring labels, -inf if these are
-          forbidden.
+        - The functions compute W x + b for every label. For chains they compute scores for every token and for neighbouring labels, -inf if
+          these are forbidden.
         - Tokens have the form that `predict` reads: rows of numbers, features in lists or dicts, or strings for a template.
         - Features without weights are left out. Names of columns, labels and the tie rule are kept.
         - Sums have another order than in structperc. Scores agree to rounding, and so do labels unless two scores are that close.
-        - A model of tables needs the columns of numbers that a table becomes; the form of the page has the columns of the table.
+        - A model of tables needs the columns of numbers that a table becomes. The form of the page has the columns of the table.
 
         Examples
         --------

@@ -35,7 +35,7 @@ class Contribution:
     side : {"for", "against"}
         "for" an atom that the winner has more often, "against" one that its rival has more often.
     column : int
-        The feature's number; -1 of the constant, of a group of columns and of the absent columns of a sparse row.
+        The feature's number. It is -1 for the constant, for a group of columns and for the absent columns of a sparse row.
     """
 
     atom: str
@@ -49,8 +49,8 @@ class Contribution:
 class Explanation:
     """The winner's score minus a rival's.
 
-    An atom that the winner has and its rival lacks counts "for" it; an atom that the rival has and the winner lacks counts "against" it:
-    its score is subtracted. So a positive value always speaks for the winner.
+    An atom that only the winner has counts "for" it. An atom that only the rival has counts "against" it: its score is subtracted. So a
+    positive value always favours the winner.
 
     Attributes
     ----------
@@ -228,14 +228,14 @@ def headings(one, other) -> tuple[str, str]:
 
 
 def structure_of(model, answer, rows, option):
-    """An answer that the user named, such as the rival of the prediction, as outputs encode it; `option` is where it was named."""
+    """An output of the user, such as the rival of the prediction, in its encoding. `option` is the option that named it."""
     outputs = model.parts.outputs
     try:
         given = outputs.encode_answers([answer], rows)
     except DataError as error:
         single = isinstance(outputs, LabelOutputs)
         reason = f"Expected one of {', '.join(map(repr, outputs.labels.tolist()[:10]))}." if single else error
-        raise DataError(f"{option}={shortened(answer)} is no answer that this model has. {reason}") from None
+        raise DataError(f"{option}={shortened(answer)} is no output of this model. {reason}") from None
     found = outputs.checked(given, "encode_answers", rows)
     if not outputs.partial_gold:
         outputs.check_gold(found, rows, model.parts.features)
@@ -249,7 +249,7 @@ def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
     ----------
     model : Model
         With weights that are a vector.
-    x : one row, one block of rows, a list with one object, or what else the problem's reader takes for one example
+    x : one row, one block of rows, a list with one object, or one example in another form of the problem's reader
     against : output, optional
         The rival; without it the runner-up.
     baseline : "mean", "zero" or one row, optional
@@ -331,5 +331,5 @@ def columns_of(model, weights):
     right = columns.shape == weights.shape and (columns.dtype.kind in "iu" or not columns.size)
     if not right or not model.context.objects and not ((columns >= -1) & (columns < n)).all():
         raise PluginError(f"{type(features).__name__}.column_of returned {shortened(columns.tolist())} for the weights "
-                          f"{shortened(weights.tolist())}; expected a column of X or a hashed row for each, 0..{n - 1}, or -1 for none.")
+                          f"{shortened(weights.tolist())}; expected a column of X or a hashed row, 0..{n - 1}, or -1 for none.")
     return columns

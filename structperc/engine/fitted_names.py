@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 
 class FittedNames:
-    """Base of what has fitted attributes. At run time they are looked up, and nothing stands here."""
+    """Base of what has fitted attributes. They are looked up at run time, so this class is empty."""
 
     if TYPE_CHECKING:
         C_: ClassVar[Any]

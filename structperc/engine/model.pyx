@@ -144,7 +144,7 @@ cdef class Model:
     options : dict
         The engine's own, as they were when training began.
     mistakes, loss, status, online, history
-        The record of training, as the engine shows it; `history` is a list with a `Visit` for each visit, or None.
+        The record of training, as the engine shows it. `history` is a list with a `Visit` for each visit, or None.
     temperature : float
         Of probabilities: p(y) is proportional to exp(score of y / temperature).
     scaling : Scaling or None

@@ -1,4 +1,4 @@
-"""Model cards: problem, training, measures and weights of a model, as Markdown with front matter as model hubs read it, or as HTML."""
+"""Model cards: problem, training, measures and weights of a model. They are Markdown with the front matter of model hubs, or HTML."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONFUSED = 15                   # labels of a confusion matrix, at most
 FILL_IN = "*To be filled in by the owner:* "
 USE = (f"{FILL_IN}what the model is meant for, by whom, and what it must not decide.",
        f"{FILL_IN}where the training data come from, whom they are about, and who may use them.",
-       f"{FILL_IN}for whom or what it is known to err, and who answers for it.")
+       f"{FILL_IN}for whom or what it is known to err, and who is responsible for it.")
 
 
 @attrs.frozen
@@ -42,7 +42,7 @@ class Section:
 
 @attrs.frozen
 class ModelCard:
-    """What `Engine.card` answers; `str` gives Markdown, and a notebook shows it.
+    """The result of `Engine.card`. `str` returns Markdown, and a notebook shows it.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class ModelCard:
         return block(*found)
 
     def save(self, path) -> None:
-        """Writes the card to a file, whose ending, .md or .html, says the form.
+        """Writes the card to a file. The ending, .md or .html, sets the form.
 
         Raises
         ------
@@ -135,7 +135,7 @@ def card_of(engine, X, y, offsets, lengths, groups, name, data) -> ModelCard:
 
 @attrs.frozen
 class OnData:
-    """Measures by name, those of the best constant answer or None, the number of examples, and a confusion matrix with names or nothing."""
+    """Measures by name, those of the best constant or None, the number of examples, and a confusion matrix with names or nothing."""
 
     measures: dict
     constant: object
@@ -197,7 +197,7 @@ def measures_section(measured, data) -> Section:
     if constant is not None:
         known = [f"{constant.measures[name]:.4f}" if name in constant.measures else "" for name in measured.measures]
         rows = [[*row, of_constant] for row, of_constant in zip(rows, ["constant", *known], strict=True)]
-        about += f" The constant is the best answer that is the same for all: {literal(shown(constant.answer, 40))}."
+        about += f" The constant is the best prediction that is the same for all: {literal(shown(constant.answer, 40))}."
     return Section("Measures", (about,), rows)
 
 

@@ -1,8 +1,8 @@
 """Models on disk: a zip of arrays and a JSON header; nothing in it is ever executed.
 
-The header holds the format and its number, the versions of structperc and of every plugin, the options (of functions their names), what
-is known of the data (features, labels) and the record of training. The arrays are the states of the parts, named `part.key`.
-docs/model-files.md describes the format.
+The header has the format and its number, the versions of structperc and of every plugin, and the options (of functions their names). It
+also has the features, the labels and the record of training. The arrays are the states of the parts, named `part.key`. docs/model-files.md
+describes the format.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def collect(engine) -> tuple[dict, dict]:
 
 
 def described(engine, model) -> tuple[dict, dict]:
-    """What `collect` answers, of this model of the engine."""
+    """The result of `collect` for this model of the engine."""
     if not model.parts.weights.is_finite():
         raise overflow()
     context, options, arrays, parts = model.context, dict(model.options), {}, given_parts(engine)
@@ -172,7 +172,7 @@ def described(engine, model) -> tuple[dict, dict]:
         state = state_of(part)
         if state and inherits(part, Component, "restore"):
             raise PluginError(f"{type(part).__name__} has state() without restore(state), so no model with its {', '.join(state)} can be "
-                              f"read again; add restore, which takes back what state returns.")
+                              f"read again. Add restore, which reads what state returns.")
         arrays |= {f"{name}.{key}": np.asarray(value) for key, value in state.items()}
         answers = part.probe()
         if answers is not None:
@@ -251,7 +251,7 @@ def with_options_of_today(header, shown) -> dict:
 
 
 def join_rules(options) -> None:
-    """Makes one value of a number and the rule by which it falls, in place; a step size of 1.0 was that of all rules."""
+    """Makes one value of a number and the rule by which it falls, in place. A step size of 1.0 was that of all rules."""
     if options.get("step_schedule") == "constant" and options["step_size"] == 1.0:
         options["step_size"] = None
     for old, name in RULES.items():
@@ -349,15 +349,16 @@ def _resolved(reference, given, shown):
     installed = registry.load(name)
     if installed.distribution != distribution:
         raise PluginError(f"{shown} needs the plugin {name!r} of {distribution} {version}, but the installed one of this name is of "
-                          f"{installed.distribution} {installed.version}; install the other.")
+                          f"{installed.distribution} {installed.version}. Install the other.")
     if installed.version.partition(".")[0] != version.partition(".")[0]:
-        warnings.warn(f"{shown} was written with the plugin {name!r} of {distribution} {version}, and {installed.version} is installed; "
-                      f"compare what it predicts, or train anew.", stacklevel=2)
+        warnings.warn(f"{shown} was written with the plugin {name!r} of {distribution} {version}, and {installed.version} is installed. "
+                      f"Compare what it predicts, or train anew.", stacklevel=2)
     return name
 
 
 def restore(engine, header, arrays, shown="the model", random=None):
-    """Gives a constructed engine the saved training; `random` is a generator that goes on as the saved one, without it a new one does."""
+    """Restores the saved training to a constructed engine. `random` is a generator that continues the saved one; the default is a new
+    one."""
     try:
         saved, record = header["context"], header["record"]
         names, n_features = texts(saved, "feature_names"), field(saved, "n_features", int, low=0, below=2**63)
@@ -390,16 +391,16 @@ def restore(engine, header, arrays, shown="the model", random=None):
 
 
 def check_functions(engine, header, arrays, shown):
-    """Raises an error for functions that answer otherwise than those of the same names that the model was trained with."""
-    if header["format_number"] == 1:            # such files hold no answers
+    """Raises an error for functions with other values than those of the same names in training."""
+    if header["format_number"] == 1:            # such files have no values of functions
         return
     for name, part in engine.model.parts.items():
         found = part.probe()
         if found is not None:
             saved = taken(arrays, f"probe.{name}", np.float64, found.shape, finite=False)
             if not np.allclose(found, saved, rtol=1e-6, atol=1e-9, equal_nan=True):
-                raise PluginError(f"{shown} was trained with {', '.join(header['functions'])}, and what was passed under the same name "
-                                  f"answers otherwise; pass the same again.")
+                raise PluginError(f"{shown} was trained with {', '.join(header['functions'])}, and the function of the same name "
+                                  f"returns other values; pass the same again.")
 
 
 def states_of(arrays) -> dict:
@@ -412,7 +413,7 @@ def states_of(arrays) -> dict:
 
 
 def training_of(record) -> dict:
-    """The attributes of `Model` that tell of the training."""
+    """The attributes of `Model` that describe the training."""
     loss, mistakes = field(record, "loss", float, int, str), field(record, "mistakes", list)
     if not all(type(m) is int and m >= 0 for m in mistakes):
         raise DataError(f"'mistakes' of the header is {mistakes!r:.60}; expected whole numbers, at least 0.")

@@ -1,4 +1,4 @@
-"""An option stands once: a field of a class, from which constructor, docstring, checks, help and model file follow."""
+"""An option is declared once, as a field of a class. Constructor, docstring, checks, help and model file follow from it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Option:
     Parameters
     ----------
     default : object
-        The default value. If it is a truth value, number or text, all values have its type; the command line converts texts to it.
+        The default value. If it is a truth value, number or text, all values have its type. The command line converts texts to it.
     choices : tuple, optional
         The allowed values.
     help : str

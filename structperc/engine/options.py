@@ -153,8 +153,8 @@ class TrainingOptions(Options):
         "online", "the training loop: online, until-level (ends when the loss levels off), bounded-sum (of shards), or a plugin's",
         used_by="trainer", later=True, reads=read_part, by_preset=True,
         about='"until-level": like "online", but it ends if the mean loss before the steps has not fallen for three epochs. '
-              '`partial_fit` makes one pass. "bounded-sum" mixes shards by the sum of the steps of each weight, capped at twice '
-              "their mean over the shards that moved it. It has no bound on mistakes, but needs fewer epochs if few shards move each "
+              '`partial_fit` makes one pass. "bounded-sum" mixes shards by the sum of the steps of each weight. The sum is capped at '
+              "twice the mean of the shards that moved it. It has no bound on mistakes, but needs fewer epochs if few shards move each "
               "weight. For a custom loop, pass an object of a subclass of `structperc.components.Trainer`, or the class.")
     n_shards: int = option(
         1, "train on this many parts of the data separately, and mix their weights after each epoch", low=1, used_by="trainer", later=True,

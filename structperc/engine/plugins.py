@@ -202,7 +202,7 @@ def as_object(found):
     """A class becomes an instance, a component the plugin that returns it."""
     if hasattr(found, "get_params"):
         name = found.__name__ if isinstance(found, type) else type(found).__name__
-        raise PluginError(f"{name} is an estimator, not a plugin; name a problem or a part, such as 'cusum', or use the estimator itself.")
+        raise PluginError(f"{name} is an estimator, not a plugin. Name a problem or a part, such as 'cusum', or use the estimator.")
     if isinstance(found, type):
         found = instance_of(found)
     if isinstance(found, (Component, Trainer)):
@@ -326,7 +326,7 @@ def check_declared(plugin) -> None:
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
             raise PluginError(f"{plugin.origin} declares an option {name!r}; expected a Python name, as in Engine(..., NAME=value).")
         if name in ENGINE_OPTIONS or name == "problem":
-            raise PluginError(f"{plugin.origin} declares an option {name!r}, but that is an option of the engine itself, which hooks read "
+            raise PluginError(f"{plugin.origin} declares an option {name!r}, but that is an option of the engine itself. Hooks read it "
                               f"as context.{name}; choose another name.")
 
 
@@ -340,12 +340,12 @@ def check_together(plugins) -> None:
         for name, option in plugin.options.items():
             owner = owners.setdefault(name, plugin)
             if owner.options[name] is not option:
-                raise PluginError(f"the option {name!r} is declared by {owner.origin} and by {plugin.origin}, so one value would set both; "
-                                  f"use one of the two plugins, or let them share one Option object if it is the same option.")
+                raise PluginError(f"the option {name!r} is declared by {owner.origin} and by {plugin.origin}, so one value would set both. "
+                                  f"Use one of the two plugins, or let them share one Option object if it is the same option.")
 
 
 def arguments_of(method) -> tuple[str, ...] | None:
-    """The names of the arguments that a call fills; None if a callable has any, or is compiled without a signature."""
+    """The names of the arguments that a call fills. None if a callable has any, or is compiled without a signature."""
     try:
         parameters = inspect.signature(method).parameters.values()
     except (TypeError, ValueError):
@@ -398,7 +398,7 @@ def answering(plugin, hook, method, arguments):
                 reads.keep(n_read)
             return None
         if not isinstance(component, kind):
-            raise PluginError(f"{hook} of {plugin.origin} answered with {shortened(component, 80)} of type {type(component).__name__}; "
+            raise PluginError(f"{hook} of {plugin.origin} returned {shortened(component, 80)} of type {type(component).__name__}; "
                               f"expected a {kind.__module__}.{kind.__name__}.")
         LAST.plugin = plugin
         return component
@@ -456,8 +456,8 @@ def new_manager(*plugins: Plugin) -> Manager:
         called = {implementation.function for caller in pm.get_hookcallers(registered) or () for implementation in caller.get_hookimpls()}
         for name, function in vars(registered).items():
             if function not in called:
-                raise PluginError(f"{plugin.origin} marks {name} with @hookimpl, but pluggy {pluggy.__version__} does not call it; "
-                                  f"please report this, and use another version of pluggy until it is mended.")
+                raise PluginError(f"{plugin.origin} marks {name} with @hookimpl, but pluggy {pluggy.__version__} does not call it. "
+                                  f"Please report this, and use another version of pluggy until it is fixed.")
     return pm
 
 
@@ -470,7 +470,7 @@ def ask_hook(pm: Manager, hook: str, context):
     LAST.plugin = None
     component = getattr(pm.hook, hook)(context=context)
     if component is not None and not isinstance(component, kind):
-        raise PluginError(f"a wrapper of {hook} answered with {shortened(component, 80)} of type {type(component).__name__}; "
+        raise PluginError(f"a wrapper of {hook} returned {shortened(component, 80)} of type {type(component).__name__}; "
                           f"expected a {kind.__module__}.{kind.__name__}.")
     return component
 
@@ -484,8 +484,8 @@ def unanswered(plugins, hook, context) -> PluginError:
         known = list(dict.fromkeys(name for plugin in plugins for name in getattr(plugin, NAMED[kind])))
         hint = did_you_mean(value, known)
         return PluginError(f"{kind}={shortened(value)} is unknown to the plugins {names}.{hint} They know {', '.join(known)}.")
-    return PluginError(f"no part for {hook}: none of the plugins ({names}) answers it for this context. "
-                       f"A problem must answer structperc_outputs, structperc_features and structperc_argmax.")
+    return PluginError(f"no part for {hook}: none of the plugins ({names}) returns one for this context. "
+                       f"A problem must implement structperc_outputs, structperc_features and structperc_argmax.")
 
 
 # ---- plugins in pickles ----
@@ -502,7 +502,7 @@ def portable(value):
     """`value` with every module in it named, so that it can be pickled; looks into tuples, lists and dicts."""
     if isinstance(value, types.ModuleType):
         if sys.modules.get(value.__name__) is not value:
-            raise PluginError(f"the module {value.__name__!r} is a plugin of this engine, but cannot be imported by that name, so the "
+            raise PluginError(f"the module {value.__name__!r} is a plugin of this engine, but cannot be imported by that name. So the "
                               f"engine cannot be pickled; put the module where Python finds it.")
         return Imported(value.__name__)
     return inside(value, portable)

@@ -15,7 +15,7 @@ from structperc.engine.option import options_of, same
 from structperc.engine.options import ENGINE_OPTIONS, PAPER, plugin_defaults
 from structperc.engine.trainers import ONLINE
 
-OF = {"update": {"update"}, "trainer": {"update", "weights", "trainer"}}    # parts, and the options that are recommended for these alone
+OF = {"update": {"update"}, "trainer": {"update", "weights", "trainer"}}    # parts, and the options that are recommended only for these
 LIKE = {"update": (), "trainer": ONLINE}        # parts that what is recommended for one of them suits
 
 
@@ -37,7 +37,8 @@ class Table:
 def settle(engine, own, of_plugins) -> dict:
     """Gives the options that the user has not set the values of the engine's preset, and returns these.
 
-    An update or a trainer that the user chooses leaves out what is recommended for another one. Trainers that make online passes are alike.
+    If the user chooses an update or a trainer, recommendations for another one are left out. Trainers that make online passes count as the
+    same.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ def leave_out(engine, names) -> None:
 
 
 def give_way(engine, name) -> bool:
-    """Sets an option that cannot be had back to its declared default; returns False where that would change what the user has set."""
+    """Sets an option to its declared default if its value is impossible. Returns False if that would change a value of the user."""
     if name in engine.chosen or name not in engine.preset_values:
         return False
     default, preset = default_of(engine, name), engine.preset_values[name]

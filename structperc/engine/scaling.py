@@ -1,8 +1,8 @@
 """Columns brought to one scale while a model is trained, and what training so learned in the users' own units.
 
-Training sees (x - shift) / spread, of which each column has mean 0 and variance 1; sparse rows are divided by the spread alone. Scores are
-linear in the weights, so other weights give the same scores to rows in the users' units: the model keeps these (`Features.rescaled`), and
-predicting costs nothing more. Where weights are no vector, as with kernels, rows are scaled whenever they are read.
+Training sees (x - shift) / spread, so each column has mean 0 and variance 1. Sparse rows are only divided by the spread. Scores are linear
+in the weights, so other weights give the same scores to rows in the users' units. The model keeps these (`Features.rescaled`), and
+predicting costs nothing more. If weights are no vector, as with kernels, rows are scaled whenever they are read.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def scaling_of(wanted, parts, rows, sample_weight):
     Parameters
     ----------
     wanted : bool or "auto"
-        "auto": of dense rows of numbers; True refuses what cannot be scaled.
+        "auto": of dense rows of numbers. True raises an error for rows that cannot be scaled.
     parts : Parts
     rows : Rows
     sample_weight : float64 array or None
@@ -191,7 +191,7 @@ def of_sparse(csr, weights):
 
 
 def warn_of_scales(model, rows) -> None:
-    """Warns where one dense column is fifty times as large as another, and steps on weights of both depend on that."""
+    """Warns if one dense column is fifty times as large as another, and steps on weights of both depend on that."""
     if rows.objects or rows.sparse or rows.n_features < 2 or rows.n_rows < FEWEST or model.parts.trainer.scale_free:
         return
     X = rows.X[::max(1, rows.n_rows // LOOKED_AT)]
@@ -202,5 +202,5 @@ def warn_of_scales(model, rows) -> None:
     zeros = np.zeros(rows.n_features)
     if DIFFERENT <= ratio < np.inf and model.parts.weights.rescaled(zeros, zeros + 1) is not None:
         names = [model.feature_name(column) for column in (large, small)]
-        warnings.warn(f"column {names[0]} is {ratio:.0f} times as large as column {names[1]} (root mean squares), so that steps follow the "
+        warnings.warn(f"column {names[0]} is {ratio:.0f} times as large as column {names[1]} (root mean squares). Steps follow the "
                       f"large one; train with scale=True.", ScaleWarning, stacklevel=3)

@@ -39,9 +39,9 @@ class EpochRecord:
     epoch, epochs : int
         The number of the epoch from 1, and the most epochs that were asked for.
     examples, mistakes, updates : int
-        Examples visited, answered wrongly and stepped on, as `structperc.core.loop.PassResult` counts them.
+        Examples visited, predicted wrongly and stepped on, as `structperc.core.loop.PassResult` counts them.
     loss : float
-        Sum of the losses of the answers of this epoch.
+        Sum of the losses of the predictions of this epoch.
     seconds : float
     """
 
@@ -57,7 +57,7 @@ class EpochRecord:
 class Trainer(Component):
     """Base of trainers, which drive the passes over the examples of a fit.
 
-    A plugin answers `structperc_trainer` with a trainer for the names that it lists in its attribute `trainers`; users choose one by
+    A plugin lists names in its attribute `trainers`, and returns a trainer for them from `structperc_trainer`. Users choose one by
     `Engine(..., trainer="NAME")`.
 
     Attributes
@@ -66,11 +66,11 @@ class Trainer(Component):
         Whether it makes online steps. Then partial_fit may go on with a pass of them, and their mean has a meaning. A trainer that
         solves one problem over all examples sets False, and partial_fit raises an error unless it overrides `check_chunks`.
     threshold_order : {"any", "equal steps", "kept"} or None
-        What its training does to ordered thresholds, see `Update`; None: what the update rule says.
+        The effect of training on ordered thresholds, see `Update`. None: that of the update rule.
     curve : str
         The fitted attribute whose numbers, one for each epoch, fall while further epochs help.
     scale_free : bool
-        Whether columns in other units give the same answers, so that no `ScaleWarning` is needed.
+        Whether columns in other units give the same predictions, so that no `ScaleWarning` is needed.
     """
 
     online = True
@@ -84,13 +84,13 @@ class Trainer(Component):
         Returns
         -------
         str
-            Why training ended, shown as `status_`: "converged", "stalled", "max_epochs", "levelled_off", "early_stopped", or a word of
-            one's own.
+            Why training ended, shown as `status_`: "converged", "stalled", "max_epochs", "levelled_off", "early_stopped", or another
+            word.
         """
         raise self.missing("train")
 
     def end_pass(self, epoch, loss):
-        """Is told of a pass over all parts of a stream, by its number from 1 and the mean loss of its predictions."""
+        """Called after a pass over all parts of a stream, with its number from 1 and the mean loss of its predictions."""
 
     def is_level(self) -> bool:
         """Whether the loss has levelled off, so that no further epoch is wanted."""
@@ -114,8 +114,8 @@ class OnlineTrainer(Trainer):
     Parameters
     ----------
     patience : int, optional
-        Training ends once the mean loss of the predictions before the steps has not fallen below its lowest for so many epochs: it has
-        levelled off. Without it the loss ends nothing.
+        Training has levelled off, and ends, if the mean loss of the predictions before the steps has not fallen for so many epochs. Without
+        it the loss ends nothing.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class OnlineTrainer(Trainer):
     def check(self, context, parts):
         if parts.update.search not in ("plain", "both", "margin"):
             raise PluginError(f"{type(parts.update).__name__} asks for search={parts.update.search!r}, but online training counts mistakes "
-                              f"by the plain search; set search = 'plain', or 'both' or 'margin' for the augmented one beside it.")
+                              f"by the plain search. Set search = 'plain', or 'both' or 'margin' for the augmented one too.")
 
     def train(self, run):
         while run.epoch < run.context.epochs and not run.stop_requested and not self.is_level():
@@ -177,10 +177,10 @@ class OnlineTrainer(Trainer):
 class MixingTrainer(OnlineTrainer):
     """Iterative parameter mixing: each epoch trains on shards of the examples apart, and mixes the weights that they arrive at.
 
-    Each shard begins with the weights w of the last round and arrives at w_i; then w <- w + sum_i mu_i (w_i - w), mu_i its share of the
-    examples visited. The mistakes, each weighed by mu_i, keep the perceptron's bound; their number may be so many times larger as there
-    are shards. If `bounded`, a weight moves by the sum of w_i - w, at most twice their mean over the shards that moved it, and
-    no bound is known. The mean over examples counts every vector that a shard has visited. Same shards and seed, same bits, whatever the
+    Each shard begins with the weights w of the last round and ends with w_i. Then w <- w + sum_i mu_i (w_i - w), with mu_i its share of the
+    examples visited. The mistakes, each times mu_i, have the perceptron's bound. So their number is at most the bound times the number of
+    shards. If `bounded`, a weight moves by the sum of w_i - w, at most twice their mean over the shards that moved it. No bound is known
+    then. The mean over examples counts every vector that a shard has visited. Same shards and seed have the same bits, whatever the
     threads. A chunk of `partial_fit` is one round.
 
     A shard holds weights and parts of its own: n_shards + 1 times the memory of the weights.

@@ -1,4 +1,4 @@
-"""No option without an effect: one that is not at its default is read by a part in use, or refused with the plugin that ignores it."""
+"""No option without an effect: one that is not at its default has a part in use that reads it, or raises an error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from structperc.engine.presets import give_way
 
 
 def refuse_unused(engine, context, parts) -> list:
-    """Raises an error for options that no part uses, and for an object that has replaced a plugin or is replaced by one.
+    """Raises an error for options that no part uses, and for an object that has replaced a plugin or the reverse.
 
     Returns the names of those that the preset has set, which give way.
     """
@@ -39,7 +39,7 @@ def kind_of(hook) -> str:
 
 
 def names(part, name) -> bool:
-    """Whether a part says that it depends on an option."""
+    """Whether a part depends on an option, by its declaration."""
     return part.options_used is not None and name in part.options_used
 
 
@@ -96,7 +96,7 @@ def left(value, default) -> str:
 
 
 def refuse_plugin_option(engine, context, parts, name, value) -> None:
-    """Raises an error for an option of a plugin that no part in use reads or names; observers read theirs when they are called."""
+    """Raises an error for an option of a plugin that no part in use reads or names. Observers read theirs when they are called."""
     owners = [plugin for plugin in engine.loaded_plugins if name in plugin.options]
     read = any(name in of_part for of_part in context.reads.by.values())
     if read or any(names(part, name) for _, part in parts.items()) or any(OBSERVER in plugin.hooks for plugin in owners):
@@ -107,7 +107,7 @@ def refuse_plugin_option(engine, context, parts, name, value) -> None:
         for hook in owner.hooks:
             maker = engine.answered[hook] if hook in COMPONENTS else owner
             if order.index(maker) > order.index(owner):
-                raise ReplacedOption(f"{what}: it is an option of {owner.origin}, but {maker.origin} comes later and returns the "
+                raise ReplacedOption(f"{what}: it is an option of {owner.origin}, but {maker.origin} comes later. It returns the "
                                      f"{kind_of(hook)} ({type(getattr(parts, kind_of(hook))).__name__}); {left(value, default)}, or leave "
                                      f"out one of the two plugins.", name)
     choices = [f"{option}={value!r}" for option, said in NAMED.items() for value in getattr(owners[0], said)]

@@ -1,7 +1,7 @@
 """How files are replaced: whole or not at all, also through Ctrl-C, kill -9, a full disk and a power failure.
 
-A new content goes to a temporary file beside the target, to the disk, and by one rename under the target's name. Its writer holds a
-lock on the temporary file, and the system drops the lock with the process: the next writer of the target removes what a killed one left.
+A new content goes to a temporary file beside the target, to the disk, and by one rename under the target's name. Its writer locks the
+temporary file, and the system drops the lock with the process. So the next writer of the target removes the file of a killed one.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def replace_file(path, write) -> None:
     """Gives a file a new content once that is complete; until then, and after any failure, the old one stays.
 
     Links are followed, also to a file that does not exist yet. FIFOs, devices and open descriptors such as /dev/stdout are written to
-    directly. An existing file keeps its mode, and its owner where the system lets it; a new one has the mode that the umask leaves.
-    Costs one fsync of the file and one of its folder, about a millisecond on an SSD and ten on a turning disk.
+    directly. An existing file keeps its mode, and its owner if the system permits it. A new one has the mode of the umask. Costs one fsync
+    of the file and one of its folder. These take about a millisecond on an SSD and ten on a turning disk.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def replace_regular(target, known, write) -> None:
 
 
 def replaced(temporary, target, known, write) -> bool:
-    """Writes the temporary file and renames it; False where another writer took it for left over before this one could lock it."""
+    """Writes the temporary file and renames it. Returns False if another writer removed it before it was locked."""
     try:
         # from C to C: Ctrl-C cannot fall between the opening and the object that closes
         with open(temporary, "xb", opener=partial(os.open, mode=0o666 if known is None else known.st_mode & 0o666)) as file:
@@ -88,7 +88,7 @@ def replaced(temporary, target, known, write) -> bool:
             write(file)
             file.flush()
             os.fsync(file.fileno())
-            if fcntl is None:           # Windows renames closed files alone; elsewhere the lock is held until the rename
+            if fcntl is None:           # Windows only renames closed files; elsewhere the lock lasts until the rename
                 file.close()
             os.replace(temporary, target)
     except BaseException:
@@ -113,7 +113,7 @@ def descriptor(path) -> int | None:
 
 
 def claimed(file) -> bool:
-    """Takes the lock that tells this file from one left over; False where it was removed before."""
+    """Takes the lock that distinguishes this file from one left over. Returns False if it was removed before."""
     with suppress(OSError):     # a file system without locks
         if fcntl is not None:
             fcntl.flock(file, fcntl.LOCK_EX)

@@ -42,8 +42,8 @@ class KernelOptions(Options):
 
     kernel: str | Callable | None = option(
         None, "weights that are a sum of the rows seen, which a kernel compares; None: weights of features",
-        about='"linear", "polynomial", "rbf", "laplacian", "perceptron" or "stump" on rows of numbers; "precomputed", if X holds kernel '
-              'values, a column for each training row; "subset-tree" on trees or "subsequence" on strings, if X is a list of these. Or a '
+        about='"linear", "polynomial", "rbf", "laplacian", "perceptron" or "stump" on rows of numbers. "precomputed" if X has kernel '
+              'values, a column for each training row. "subset-tree" on trees or "subsequence" on strings, if X is a list of these. Or a '
               "function of two matrices that returns their kernel values, on lists of objects a function of two objects. Further options "
               "of kernels (budget, rows, length, ...) go into `plugin_options`.")
     gamma: float | str = option("scale", 'of "polynomial", "rbf" and "laplacian"',
@@ -85,8 +85,8 @@ ATTRIBUTES = """
         kernel. So a grid may cross any parameters; `structperc.Engine` raises an error instead. A parameter that you set and that a part in
         `plugins` ignores raises an error here too.
     support_, n_support_, support_vectors_, dual_coef_
-        With a kernel, instead of `coef_`: the numbers of the rows that the weights are a sum of, how many these are, the rows
-        themselves, and their coefficients, shape (`n_support_`, n_blocks)."""
+        With a kernel, instead of `coef_`: the numbers of the support rows, how many these are, the rows themselves, and their
+        coefficients of shape (`n_support_`, n_blocks)."""
 
 
 def declared(cls):
@@ -215,8 +215,8 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
         """A parameter that was changed since training began would be ignored."""
         for name, before in self._trained_with.items():
             if not same(getattr(self, name), before):
-                raise OptionError(f"{name} was {before!r} when training began and is {getattr(self, name)!r} now; partial_fit continues "
-                                  f"with what it began, so set it back, or begin anew with fit or a clone.")
+                raise OptionError(f"{name} was {before!r} when training began and is {getattr(self, name)!r} now. partial_fit continues "
+                                  f"with the former value: set it back, or begin anew with fit or a clone.")
 
     def _compare(self, X) -> None:
         """Raises an error for another number of features, and warns if only one side has names; the engine compares names."""
@@ -272,17 +272,17 @@ class LabelledEstimator(EngineEstimator, LabelOptions):
         """Labels none of which this estimator can predict, such as numbers for strings, are no fair test."""
         known = self.classes_.tolist()
         if not any(label in known for label in y):
-            raise DataError(f"y holds none of the labels {known[:5]} that this {type(self).__name__} predicts, but for instance "
+            raise DataError(f"y has none of the labels {known[:5]} that this {type(self).__name__} predicts. It has for instance "
                             f"{y[0]!r}; pass labels of the same kind as in training.")
 
 
 def compare_columns(estimator, X, n_features, named, stacklevel) -> None:
-    """Raises an error for another number of features than `n_features`, if that is given, and warns if only one side has names."""
+    """Raises an error for another number of features than `n_features`, if that is set. Warns if only one side has names."""
     name, shape = type(estimator).__name__, getattr(X, "shape", ())
     names = matrices.column_names(X)
     if len(shape) == 2 and n_features not in (None, shape[1]):
         differences = matrices.other_columns(names, estimator.feature_names_in_ if named else None)
-        raise DataError(f"X has {shape[1]} features, but {name} is expecting {n_features} features as input{differences}; pass the columns "
+        raise DataError(f"X has {shape[1]} features, but {name} is expecting {n_features} features as input{differences}. Pass the columns "
                         f"that it was trained with, in the same order.")
     if names is None and named:
         warnings.warn(f"X does not have valid feature names, but {name} was fitted with feature names.", UserWarning, stacklevel)

@@ -128,7 +128,7 @@ class EngineMethods:
 
 
 class EngineAnswers(EngineMethods):
-    """Further answers of the engine, for estimators that pass it what `_read(X)` returns."""
+    """Further predictions of the engine, for estimators that pass it the result of `_read(X)`."""
 
     def margins(self, X) -> np.ndarray:
         """By how much the best output of each example leads the second best, shape (n,); 0: a tie, inf: there is no other.
@@ -198,7 +198,7 @@ def note(estimator, engine) -> None:
 
 
 def restored(cls, engine):
-    """The estimator that an engine's notes tell of, around the engine."""
+    """The estimator that an engine's notes describe, around the engine."""
     note = engine.notes[NOTE]
     try:
         parameters = {**note["parameters"], **{name: held(engine, cls._held.get(name, name)) for name in note["held"] if name not in RULES}}
@@ -207,7 +207,7 @@ def restored(cls, engine):
         estimator = cls(**parameters, **({"plugin_options": entries} if entries else {}))
         unused = tuple(map(str, note["unused"]))
     except (KeyError, TypeError, AttributeError, OptionError) as error:
-        raise ModelFormatError(f"the model tells of a {cls.__name__} that this version cannot make ({error}); Engine.load reads its "
+        raise ModelFormatError(f"the model file has a {cls.__name__} that this version cannot make ({error}); Engine.load reads its "
                                f"engine.") from None
     estimator._unused = unused
     estimator._keep(engine)
@@ -228,7 +228,7 @@ def class_noted(engine) -> type:
     module, _, name = address.partition(":")
     packages = {entry.module.partition(".")[0] for entries in registry.discover().values() for entry in entries}
     if module != HOME and module.partition(".")[0] not in packages:
-        raise ModelFormatError(f"the model was written by {address}, which is of no installed plugin; read it with that class, "
+        raise ModelFormatError(f"the model was written by {address}. No installed plugin has this class; read the file with that class, "
                                f"{name}.load(path), or its engine with Engine.load(path).")
     try:
         found = getattr(importlib.import_module(module), name)
@@ -244,7 +244,7 @@ def address_noted(engine) -> str:
     note = engine.notes.get(NOTE)
     address = note.get("class") if isinstance(note, dict) else None
     if not isinstance(address, str):
-        raise ModelFormatError("the model tells of no estimator; Engine.load or structperc.estimators.load reads it.")
+        raise ModelFormatError("the model file has no estimator; Engine.load or structperc.estimators.load reads it.")
     return address
 
 

@@ -330,8 +330,8 @@ class PRank(ThresholdEstimator):
         if costs is None:
             return super().fit(X, y, sample_weight)
         if np.ndim(costs) != 2:
-            raise DataError(f"costs is {shortened(costs)}; expected an array (n_samples, n_labels), what it costs to answer each label to "
-                            f"each row.")
+            raise DataError(f"costs is {shortened(costs)}; expected an array (n_samples, n_labels) with the cost of predicting each label "
+                            f"for each row.")
         if not self.pocket and not self.loss_weight:
             raise OptionError("costs has no effect with pocket=False and loss_weight=0, where no step depends on it; set pocket=True.")
         y = self._labels(X, y, named=self.classes is not None)
@@ -339,7 +339,7 @@ class PRank(ThresholdEstimator):
 
     @offered_if(lambda self: not self.pocket)
     def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown) -> Self:
-        """Train for one pass over a part of the data, from the current model; not with `pocket`, which compares all rows.
+        """Train for one pass over a part of the data, from the current model. Not with `pocket`, which compares all rows.
 
         Parameters
         ----------
@@ -365,8 +365,7 @@ class PRank(ThresholdEstimator):
 class IntervalPA(ThresholdEstimator):
     """Exact passive-aggressive ranking: learns from ranks of which no more than an interval is known, and predicts a rank.
 
-    One direction is cut by ordered thresholds. Each step moves both by the least amount that puts the example on the right side of every
-    certain threshold, with a margin. Dense columns are standardised in training (`scale`).
+    One direction is cut by ordered thresholds. Each step moves both by the least amount after which every certain threshold is satisfied with a margin. Dense columns are standardised in training (`scale`).
 
     Attributes
     ----------
@@ -384,10 +383,10 @@ class IntervalPA(ThresholdEstimator):
 
     Notes
     -----
-    y is an array of shape (n_samples, 2), the lowest and the highest admissible label of each row. Other forms are those of
-    `structperc.reading.intervals.read_intervals`: labels, mixed lists of labels and pairs, two columns of ordered
+    y is an array of shape (n_samples, 2), the lowest and the highest admissible label of each row.
+    `structperc.reading.intervals.read_intervals` lists other forms: labels, mixed lists of labels and pairs, two columns of ordered
     categories, pandas' intervals. None, NaN or an infinity in a pair is the end of the scale. scikit-learn's own tools need arrays, and
-    reject NaN in y unless `cv` is a splitter such as KFold; name the ends of the scale there.
+    reject NaN in y unless `cv` is a splitter such as KFold. Name the ends of the scale there.
 
     Examples
     --------

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class LeafFeatures(TransformerMixin, Parameters):
     """Rows as the leaves that they reach in the trees of a forest or a gradient boosting: a linear model on these bends and takes products.
 
-    A row has one non-zero number for each tree, 1 / sqrt(number of trees), in the column of the leaf that it reaches. So the inner product
-    of two rows is the share of the trees that put both into the same leaf. The linear model behind learns what each leaf is worth, by its
-    own loss: a ranker's among the documents of a query, say (He et al., Practical lessons from predicting clicks on ads at Facebook, 2014).
+    A row has one non-zero number for each tree, in the column of the leaf that it reaches. This number is 1 / sqrt(number of trees). So the
+    inner product of two rows is the share of the trees that put both into the same leaf. The linear model behind it learns the worth of
+    each leaf by its own loss, for instance a ranker's. See He et al., Practical lessons from predicting clicks on ads at Facebook, 2014.
 
     Attributes
     ----------
@@ -34,8 +34,8 @@ class LeafFeatures(TransformerMixin, Parameters):
 
     Notes
     -----
-    Trees are trained on y, relevances or ranks as they are; the leaves of deep trees tell single training rows apart, so few levels
-    (3 to 5) or large leaves are better. Transforming costs the way down all trees and sorting the columns' numbers.
+    Trees are trained on y, relevances or ranks as they are. The leaves of deep trees single out training rows, so few levels (3 to 5) or
+    large leaves are better. Transforming costs the way down all trees, and sorting the columns' numbers.
 
     Examples
     --------
@@ -73,8 +73,8 @@ class LeafFeatures(TransformerMixin, Parameters):
         refuse_class("estimator", self.estimator)
         estimator = default_trees() if self.estimator is None else cloned(self.estimator)
         if not any(hasattr(type(estimator), method) for method in LEAVES):
-            raise OptionError(f"estimator={estimator!r:.80} has no way to find the leaf that each row reaches; expected a forest, a "
-                              f"gradient boosting or a tree of scikit-learn, LightGBM, XGBoost or CatBoost, or one with a method apply.")
+            raise OptionError(f"estimator={estimator!r:.80} has no way to find the leaf of each row. Expected a forest, a "
+                              f"gradient boosting or a tree of scikit-learn, LightGBM, XGBoost or CatBoost, or a method apply.")
         preprocessing = require("sklearn.preprocessing", "leaves as features", "sklearn")
         encoder = preprocessing.OneHotEncoder(handle_unknown="ignore", sparse_output=self.sparse_output)
         estimator.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))

@@ -1,4 +1,4 @@
-"""What estimators add to scikit-learn's base classes: parameters from options, clones that share plugins, refusals with a remedy."""
+"""What estimators add to scikit-learn's base classes: parameters from options, clones that share plugins, errors with a remedy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SHARED = ("problem", "kernel", "plugins")     # parameters that clones share instead of copying
 KERNEL_PLUGIN = "dual-kernel"                 # comes with the parameter kernel
-ELSEWHERE = {               # arguments of other libraries' fit, and where the same is said here
+ELSEWHERE = {               # arguments of other libraries' fit, and their names here
     **dict.fromkeys(("eval_set", "validation_data"), " Held-out data go into plugins=[structperc.callbacks.EarlyStopping(X, y)]."),
     **dict.fromkeys(("groups", "lengths", "group", "qid"), " Each row has a label of its own; SequenceTagger, LatentRanker and "
                                                            "StructuredEstimator have groups and lengths."),
@@ -45,7 +45,7 @@ class OfferedIf:
 
 
 def offered_if(condition):
-    """Decorates such a method; `condition(estimator)` says whether there is one."""
+    """Decorates such a method. `condition(estimator)` returns whether it has one."""
     return functools.partial(OfferedIf, condition=condition)
 
 
@@ -145,7 +145,7 @@ def where_it_goes(unknown, known) -> str:
 
 
 def refuse_entry(name, parameters) -> None:
-    """Refuses an entry of `plugin_options` that is an option of no installed plugin and of none of the plugin objects."""
+    """Raises an error for an entry of `plugin_options` that no installed plugin and no plugin object has as an option."""
     given = (parameters.get("problem"), *(parameters.get("plugins") or ()))
     for plugin in (*map(plugins.load, (one for one in given if one is not None and not isinstance(one, str))), *plugins.all_loaded()):
         if name in plugin.options:

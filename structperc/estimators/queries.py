@@ -33,8 +33,8 @@ class QueryRanker(Parameters):
     @property
     def classes_(self):
         """Not there: rankings have no labels."""
-        raise AttributeError(f"{type(self).__name__} has no classes_, since rankings have no labels; scikit-learn's cross_val_predict "
-                             f"takes method=\"predict\", whose answers are the scores.")
+        raise AttributeError(f"{type(self).__name__} has no classes_, since rankings have no labels. Call scikit-learn's cross_val_predict "
+                             f"with method=\"predict\", which returns the scores.")
 
     def predict(self, X) -> np.ndarray:
         """The score of each row of X, as `decision_function`: a ranking is what orders them. `rank` gives places."""
@@ -60,8 +60,8 @@ class QueryRanker(Parameters):
     def score(self, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
         """NDCG of the first `score_k` places, averaged over queries: from 0 to 1, higher is better.
 
-        The measure does not depend on what was trained for, so models with different `k`, `loss` and `C` compare, also those of
-        different estimators. `RankingScorer` makes scorers of other measures.
+        The measure does not depend on the loss of training. So models with different `k`, `loss` and `C` compare, also those of different
+        estimators. `RankingScorer` makes scorers of other measures.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class QueryRanker(Parameters):
         Returns
         -------
         float
-            A document of relevance r is worth 2^r - 1, or what `gains` says where the estimator has such; see `metrics.ndcg_at_k`.
+            A document of relevance r is worth 2^r - 1, or the value of `gains` if the estimator has such. See `metrics.ndcg_at_k`.
         """
         return self._scorer()(self, X, y, groups, qid, lengths, sample_weight)
 
@@ -96,8 +96,8 @@ MEASURES = {        # and what of the scorer they take
 class RankingScorer(Parameters):
     """A measure of rankings as `scoring` of scikit-learn's searches, with any estimator whose `predict` gives scores.
 
-    So it measures rankers, pipelines that end in one, regressors and rankers of other libraries alike. It asks metadata routing for
-    `groups`; `set_score_request(qid=True)` asks for another name.
+    So it measures rankers, pipelines that end in one, regressors, and rankers of other libraries. It asks metadata routing for `groups`.
+    `set_score_request(qid=True)` asks for another name.
 
     Examples
     --------
@@ -154,9 +154,9 @@ def is_list_of_blocks(X) -> bool:
 
 
 def need_groups(X, groups, lengths) -> None:
-    """Only a list of matrices says by itself which rows are a query's."""
+    """Only a list of matrices shows by itself which rows belong to a query."""
     if groups is None and lengths is None and not is_list_of_blocks(X):
-        raise DataError("nothing says which rows of X are one query's: pass groups=[...] with an entry for each row, or lengths=[...]; "
+        raise DataError("the rows of X have no queries: pass groups=[...] with an entry for each row, or lengths=[...]; "
                         f"lengths=[len(X)] for one query. {ROUTING}")
 
 

@@ -1,4 +1,4 @@
-"""What estimators of plugins share: refusals of unknown parameters, the score of ordered labels, and clones of a ranker."""
+"""What estimators of plugins share: errors for unknown parameters, the score of ordered labels, and clones of a ranker."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from structperc.estimators.targets import as_column
 
 
 class KnownParameters:
-    """Raises an error for unknown parameters of an estimator's constructor, with the nearest name; use it as the first base class."""
+    """Raises an error for unknown parameters of an estimator's constructor, with the nearest name. Use it as the first base class."""
 
     def __new__(cls, *unnamed, **parameters):
         refuse_unknown(cls, parameters, list(inspect.signature(cls).parameters))
@@ -27,9 +27,9 @@ class RankScore:
     def score(self, X, y, sample_weight=None) -> float:
         """1 - (mean absolute difference of ranks) / (r - 1): higher is better.
 
-        1 is perfect, 0 is every row at the other end of the scale. Ranks are positions in `classes_`, whatever `loss` is
-        trained for, so that models with different losses compare; numbers that training has not seen stand among them. Accuracy is
-        `scoring="accuracy"`, and `LabelScorer` makes scorers of other measures.
+        1 is perfect, 0 is every row at the other end of the scale. Ranks are positions in `classes_`, whatever `loss` is, so that models
+        with different losses compare. Numbers that training has not seen are placed among them. Accuracy is `scoring="accuracy"`, and
+        `LabelScorer` makes scorers of other measures.
 
         Parameters
         ----------

@@ -41,8 +41,8 @@ class RankingSVM(QueryRanker):
         P(w) = 1/2 ||w||^2 + C sum over queries of weight * sum over pairs (i, j), y_i > y_j, of max(0, 1 - w . (x_i - x_j))
 
     or the squares of these. The pairs are not formed: their losses and gradients come from one sorted sweep, O(n log n). With "hinge"
-    each query is a block of the dual problem, improved in turn, and then all together, over the sets of pairs that were found short of
-    the margin; "squared_hinge" is smooth and is solved by L-BFGS. Both end at a certified duality gap. Features should have similar
+    each query is a block of the dual problem. Blocks are improved in turn, and then all together, over sets of pairs that violate the
+    margin. "squared_hinge" is smooth, and L-BFGS solves it. Both end at a certified duality gap. Features should have similar
     scales within a query.
 
     Attributes
@@ -67,8 +67,8 @@ class RankingSVM(QueryRanker):
 
     Notes
     -----
-    A pass of "hinge" takes about 0.1 ms per query and 0.5 us per row (sorting, mostly) on top of the products with X; memory is a number
-    per row for each of the (few) sets of pairs that hold weight. Products with X are those of numpy and scipy, which may differ in the
+    A pass of "hinge" takes about 0.1 ms per query and 0.5 us per row (sorting, mostly) on top of the products with X. Memory is a number
+    per row for each of the few sets of pairs with weight. Products with X are those of numpy and scipy, which may differ in the
     last digit from machine to machine.
 
     Examples
@@ -86,7 +86,7 @@ class RankingSVM(QueryRanker):
 
     C: float = option(1e-3, "weight of the pairs' losses",
                       about="They are summed, so queries with many pairs count more, and the best C is often far below 1. A larger C needs "
-                            'more passes: of 63 queries with 9,219 rows C = 0.001 took 0.2 s, "hinge" with C = 1 all 1000 passes and 11 s.')
+                            'more passes: 63 queries with 9,219 rows took 0.2 s with C = 0.001, and 11 s with "hinge" and C = 1.')
     loss: str = option("squared_hinge", "loss of a pair", choices=("hinge", "squared_hinge"))
     tol: float = option(1e-3, "training ends at a duality gap of this part of P(w)")
     max_iter: int = option(1000, "passes over the queries, or steps of L-BFGS")
@@ -109,7 +109,7 @@ class RankingSVM(QueryRanker):
         sample_weight : array-like of shape (n_queries,), optional
             Scales C; queries are in the order in which they first appear.
         **unknown
-            Refused by name.
+            Raises an error by name.
 
         Returns
         -------
@@ -154,7 +154,7 @@ class RankingSVM(QueryRanker):
         rows = matrices.read_alone(X)
         if rows.objects or rows.n_features != self.n_features_in_:
             raise DataError(f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
-                            f"input; pass the columns that it was trained with, in the same order.")
+                            f"input. Pass the columns of training, in the same order.")
         if rows.feature_names is not None and rows.feature_names != tuple(getattr(self, "feature_names_in_", rows.feature_names)):
             raise DataError("the columns of X are not those of the training; pass the same columns in the same order.")
         with np.errstate(all="ignore"):
@@ -184,7 +184,7 @@ class RankingSVM(QueryRanker):
     def _go_on(self, solver):
         loss, solution = self._solution
         if loss != self.loss:
-            raise OptionError("warm_start=True goes on with the solver of the last fit, but loss has changed since; "
+            raise OptionError("warm_start=True continues the last fit, but loss has changed since; "
                               "set it back, or use warm_start=False.")
         solver.go_on(solution)
 
@@ -234,7 +234,7 @@ class Queries:
 
 
 def refuse_not_finite(rows, values, order=None) -> None:
-    """Says why these numbers, made of X, are not finite; `order`: where the rows of X were when the user passed them."""
+    """Returns why these numbers, made of X, are not finite. `order` has the places of the rows in the user's X."""
     if not np.isfinite(values).all():
         place = matrices.locate_not_finite(rows)
         if place is not None:

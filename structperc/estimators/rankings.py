@@ -28,9 +28,9 @@ ABOUT_TRAINING = ATTRIBUTES.replace("""
 class LatentRanker(QueryRanker, EngineEstimator):
     """Learning-to-rank model that maximises precision among the top k documents: a latent perceptron.
 
-    A row of X describes a document of a query, so features that depend on the query alone have no effect. Documents are shown by
-    their score, which is linear in the row. Each step moves the scores so that some relevant documents, those of the best list that the
-    present scores could give, overtake the irrelevant ones that were shown. Features should have similar scales within a query.
+    A row of X describes a document of a query. Features that only depend on the query have no effect. Documents are shown by their score,
+    which is linear in the row. Each step raises some relevant documents above the irrelevant ones that were shown. These are the documents
+    of the best list by present scores. Features should have similar scales within a query.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class LatentRanker(QueryRanker, EngineEstimator):
 
     Notes
     -----
-    Which rows are one query's is said by `groups` (or `qid`, which is the same: an entry for each row, in any order) or by `lengths` (of
-    neighbouring rows), when training as when predicting. Of documents with equal scores the earlier one is shown. A list of a query with
-    fewer than k documents shows all of them; each counts 1 / k.
+    `groups` (or `qid`, which is the same) has the query of each row, in any order. `lengths` has the numbers of neighbouring rows of each
+    query. Pass one of them in training and in prediction. Of documents with equal scores the earlier one is shown. A list of a query with
+    fewer than k documents shows all of them, and each counts 1 / k.
 
     Examples
     --------
@@ -87,10 +87,10 @@ class LatentRanker(QueryRanker, EngineEstimator):
         lengths : array-like of int, shape (n_queries,), optional
             How many rows each query has, instead of `groups`.
         sample_weight : array-like of shape (n_queries,), optional
-            Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2"; queries are in the order in which they first
-            appear. 0 is as if the query were absent.
+            Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2". Queries are in the order of their first row. 0
+            leaves the query out.
         **unknown
-            Refused by name.
+            Raises an error by name.
 
         Returns
         -------
@@ -100,7 +100,7 @@ class LatentRanker(QueryRanker, EngineEstimator):
         Raises
         ------
         DataError
-            Also where nothing says which rows are a query's.
+            Also if the rows have no queries.
         """
         self._refuse_unknown("fit", unknown)
         return self._learn(self._engine(), "fit", X, y, groups, qid, lengths, sample_weight)

@@ -54,7 +54,7 @@ class ScoreCard(WrappedRanker):
     cutoffs_ : int ndarray of shape (K - 1,)
         The rank is above k where the sum is ``cutoffs_[k - 1]`` or more; `thresholds_` is the same as float.
     loss_ : float
-        Mean absolute error of the card on the training rows minus that of the ranker, in levels; negative if the card is better.
+        Mean absolute error of the card on the training rows minus that of the ranker, in levels. It is negative if the card is better.
     estimator_ : ranker
         Trained, on scaled columns.
     classes_ : ndarray of shape (K,)
@@ -289,7 +289,7 @@ class ScoreCard(WrappedRanker):
         if rows.sparse:
             raise DataError("X is sparse, but a score card looks values up in whole columns; pass X.toarray().")
         if rows.objects or rows.offsets is not None:
-            raise DataError("a score card looks values up in columns, so X must be a matrix or a data frame with a row for each example.")
+            raise DataError("a score card looks values up in columns. X must be a matrix or a data frame with a row for each example.")
         matrices.refuse_not_finite(rows)
         return rows
 
@@ -312,7 +312,7 @@ def direction_of(estimator, n_features):
     coef = np.asarray(getattr(estimator, "coef_", np.nan), dtype=float)
     if coef.size != n_features or coef.ndim > 2:
         what = "no coef_" if coef.ndim == 0 else f"a coef_ of shape {coef.shape}"
-        raise OptionError(f"{type(estimator).__name__} has {what}; a score card needs a ranker with one weight for each of the "
+        raise OptionError(f"{type(estimator).__name__} has {what}. A score card needs a ranker with one weight for each of the "
                           f"{n_features} columns, such as PRank().")
     return coef.reshape(-1)
 

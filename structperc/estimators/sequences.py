@@ -30,17 +30,17 @@ WHERE = ("lengths", "groups", "allowed")
 class SequenceTagger(LabelledEstimator, InterceptOptions):
     """Predicts one label per token of a sentence, or of any other sequence, by a linear chain.
 
-    The score of a sentence is the sum of its tokens' label scores and of a score for every pair of neighbouring labels. The best labels
-    are computed jointly (Viterbi). Ties: the lowest label (in the order of `classes_`), from the last token back. A sentence
-    of T tokens costs O(T L (L + f)) for L labels and f features per token.
+    The score of a sentence is the sum of its tokens' label scores and of scores for pairs of neighbouring labels. The best labels are
+    computed jointly (Viterbi). Ties: the lowest label (in the order of `classes_`), from the last token back. A sentence of T tokens costs
+    O(T L (L + f)) for L labels and f features per token.
 
     Sentences come in any of these forms, the same in all methods:
 
-    - a list of sentences, each a list of tokens, each a dict of features, a list or set of feature strings, or with `template`
-      a tuple of column strings; a dict value or an entry of a list may be a vector, such as {"word": "the", "emb": array};
+    - a list of sentences, each a list of tokens. A token is a dict, a list or a set of features, or with `template` a tuple of column
+      strings. A dict value or an entry of a list may be a vector, such as {"word": "the", "emb": array};
     - a list of arrays (T, n_features), dense or CSR, one per sentence;
-    - one array or CSR matrix (n_tokens, n_features) and either `lengths`, the tokens of each sentence, or `groups`, the
-      sentence of each row; one of them must be given. Then predictions come back as one flat array, one entry per row.
+    - one array or CSR matrix (n_tokens, n_features), with `lengths` or `groups`. These are the tokens of each sentence, or the sentence of
+      each row. Predictions are then one flat array, one entry per row.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
     end: bool | None = option(None, "whether labels score for standing last; None: as `start`")
     forbidden_transitions: Sequence | str = option(
         (), "pairs of labels that never follow each other, at fit and at predict",
-        about='None in a pair is the boundary of the sentence. "iob1", "iob2" and "iobes" stand for what these ways to write phrases '
+        about='None in a pair is the boundary of the sentence. "iob1", "iob2" and "iobes" are the pairs that these ways to write phrases '
               "forbid.")
     required_transitions: Sequence = option(
         (), "pairs of labels: after the first label of a pair only the labels that pairs name for it may follow")
@@ -300,7 +300,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         known = np.fromiter((label is not None for label in true), dtype=bool, count=len(true))
         if not known.any():
             raise DataError("X has no tokens, so there is nothing to score." if not true else
-                            "y says of no token which label is right, so there is nothing to score.")
+                            "y has no label for any token, so there is nothing to score.")
         self._refuse_strangers([label for label in true if label is not None])
         weights = matrices.sample_weights(sample_weight, len(predicted))
         right = np.fromiter(map(operator.eq, itertools.chain.from_iterable(predicted), true), dtype=bool, count=len(true))
@@ -313,8 +313,8 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         ----------
         sentence : list of tokens, or array-like or CSR matrix of shape (T, n_features)
         token : int, optional
-            Position from 0. With it, the best output is compared with the best one in which this token has another label;
-            without it, with the best other output.
+            Position from 0. With it, the best output is compared with the best one in which this token has another label. Without it, with
+            the best other output.
         baseline, groups
             As in `Engine.explain`.
 

@@ -58,12 +58,12 @@ class Measured:
 
 
 class StructureConformal(HeldOutOptions, Parameters):
-    """Predicts sets of whole outputs that hold the right one with a probability of at least `coverage`, whatever the data are like.
+    """Predicts sets of whole outputs that contain the right one with a probability of at least `coverage`, for any data.
 
-    Some examples are held out. The distance of such an example is how far the score of its right output is below that of the prediction,
-    divided by the example's scale: 0 for a right prediction. The set of a new example has all outputs within the distance that `coverage`
-    of the held-out examples do not exceed, counting the new one as one of them. Sets of taggings, trees or matchings may be too large to
-    list. They answer whether an output belongs to them, and which of its atoms all or some of their outputs have.
+    Some examples are held out. The distance of an example is the score of its prediction minus that of its right output, divided by the
+    example's scale. It is 0 for a right prediction. The set of a new example has all outputs within a distance. `coverage` of the held-out
+    examples and the new one do not exceed this distance. Sets of taggings, trees or matchings may be too large to list. They show whether
+    an output belongs to them, and which of its atoms all or some of their outputs have.
 
     Attributes
     ----------
@@ -79,16 +79,17 @@ class StructureConformal(HeldOutOptions, Parameters):
 
     Notes
     -----
-    Where held-out and new examples are exchangeable, a set holds the right output with a probability of at least coverage, and of at most
-    coverage + 1 / (`n_calibration_` + 1) where distances do not tie. This is an average over draws of both, not a promise for each x. The
-    quantile is the ceil((`n_calibration_` + 1) coverage)-th smallest scaled distance. Where more than `coverage` of the predictions are
-    right it is 0, and a set has the outputs of largest score alone. With the same probability all right atoms are `possible`, and all
-    `certain` atoms are right. `atom_quantile_` is chosen by conformal risk control: the expected share of an example's right atoms that
-    are in its `atom_set` is at least coverage.
+    If held-out and new examples are exchangeable, a set contains the right output with a probability of at least coverage. If distances do
+    not tie, it is at most coverage + 1 / (`n_calibration_` + 1). This is an average over draws of both, not a promise for each x. The
+    quantile is the ceil((`n_calibration_` + 1) coverage)-th smallest scaled distance. It is 0 if more than `coverage` of the predictions are right. A set then has
+    only the outputs of largest score. With the same probability all right atoms are `possible`, and all `certain`
+    atoms are right. `atom_quantile_` is chosen by conformal risk control. The expected share of an example's right atoms that are in its
+    `atom_set` is at least coverage.
 
-    The cost of an example is one search for the prediction. Atoms take the solver's max-marginals and a search for each atom of the
-    prediction, or without max-marginals a search for each possible atom and one for all others. An approximate solver changes neither the
-    membership nor its coverage, since both compare with the score of its own prediction. Its atoms are bounds; see `StructureSet.exact`.
+    The cost of an example is one search for the prediction. Atoms need the solver's max-marginals and a search for each atom of the
+    prediction. Without max-marginals they need a search for each possible atom and one for all others. An approximate solver changes
+    neither the membership nor its coverage, since both compare with the score of its own prediction. Its atoms are bounds; see
+    `StructureSet.exact`.
 
     References
     ----------
@@ -120,12 +121,12 @@ class StructureConformal(HeldOutOptions, Parameters):
     scale: str | Callable | None = option(
         "sqrt-length", "what distances are divided by, of each example",
         about='"length": the number of atoms of its prediction, such as tokens, words or pairs. "sqrt-length": its square root. "doubt": '
-              '0.1 - log p(prediction) at the temperature of the model, so that sure predictions have small sets; the solver must find '
-              'probabilities. "margin": the same, if there were only the best two outputs. A function of the example '
+              '0.1 - log p(prediction) at the temperature of the model, so that sure predictions have small sets. The solver must find '
+              'probabilities. "margin": the same with only the best two outputs. A function of the example '
               "(`structperc.components.Example`) that returns a number above 0. None: 1.")
     folds: int | None = option(
         None, "cross-fitting: `fit` measures every example by a model trained without its fold, and trains the last one on all",
-        about="All examples are learned from and measured, and no coverage is guaranteed, since the measured models are not the last one. "
+        about="All examples train and calibrate. No coverage is guaranteed, since the measured models are not the last one. "
               "None: `fit` holds `calibration_size` out.")
     category: Callable | None = option(
         None, "a function of the example; the coverage holds within each of its values, from held-out examples of the same value",
@@ -200,7 +201,7 @@ class StructureConformal(HeldOutOptions, Parameters):
         return self._take(estimator, self._measured(estimator, X, y, lengths, groups, sources))
 
     def partial_calibrate(self, X, y, lengths=None, groups=None) -> Self:
-        """Measures further examples of a stream, in the order of time; those measured before count less by `decay` for each of them.
+        """Measures further examples of a stream, in the order of time. Each of them multiplies the weight of earlier ones by `decay`.
 
         To judge a stream fairly, predict its examples before they are measured. The estimator may go on learning from them afterwards.
 
@@ -237,7 +238,7 @@ class StructureConformal(HeldOutOptions, Parameters):
         return [self._set(near, given) for near, given, _ in self._near(self._trained(), X, None, lengths, groups)]
 
     def evaluate(self, X, y, lengths=None, groups=None, limit=100) -> dict[str, float]:
-        """How often sets of new examples hold the right output, how often sets of atoms hold the right atoms, and how large they are.
+        """Coverage of sets and of sets of atoms on new examples, and their sizes.
 
         Parameters
         ----------
@@ -250,9 +251,9 @@ class StructureConformal(HeldOutOptions, Parameters):
         -------
         dict of str to float
             "coverage" and "coverage of atoms", the mean share of an example's right atoms in its `atom_set`. "atoms in a set": the mean
-            number of these for each right atom. "certain atoms": which share of the predictions' atoms is certain, "right certain atoms"
-            which share of these is right; nan where none is. With a limit "median size", "mean size", "single outputs", the share of
-            sets of one output, "right single outputs", and "larger than the limit".
+            number of these for each right atom. "certain atoms": which share of the predictions' atoms is certain. "right certain atoms":
+            which share of these is right, or nan. With a limit also "median size", "mean size", "single outputs", "right single outputs", and "larger than the limit". Single outputs
+            are the share of sets of one output.
         """
         self._refuse_none(X, y)
         judged = [Judged.of(self._set(near, given), self._right(near, gold), limit)
@@ -294,8 +295,8 @@ class StructureConformal(HeldOutOptions, Parameters):
         model, data = engine.model_, Groups(X, None, lengths, groups)
         outputs = model.parts.outputs
         if outputs.conditional:
-            raise PluginError(f"{type(outputs).__name__} asks for one part of an answer given the other, so whole answers have no scores "
-                              f"that sets could compare; {outputs.conditional}.")
+            raise PluginError(f"{type(outputs).__name__} predicts one part of an output after the other, so whole outputs have no scores "
+                              f"for a set; {outputs.conditional}.")
         rows = model.read(data.X, data.offsets)
         gold = outputs.checked(outputs.encode(data.by_rows(y), rows), "encode", rows) if y is not None else [None] * rows.n_examples
         found = model.access.read(lambda: [Near(model.parts, x, scores, model.temperature) for x, scores in model.scores(rows)])
@@ -333,7 +334,7 @@ class StructureConformal(HeldOutOptions, Parameters):
         return StructureSet(near, given, *(quantile * self._scale(near) for quantile in quantiles))
 
     def _scale(self, near) -> float:
-        """What the distances of an example are divided by; it depends on the example and the model alone."""
+        """The scale that divides the distances of an example. It depends only on the example and the model."""
         if callable(self.scale):
             value = self.scale(near.x)
             if not (isinstance(value, numbers.Real) and 0 < value < np.inf):

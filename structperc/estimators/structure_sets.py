@@ -1,4 +1,4 @@
-"""The answer of `StructureConformal` for one example: all outputs near the prediction, listed, asked for, drawn, and atom by atom."""
+"""The result of `StructureConformal` for one example: all outputs near the prediction, listed, tested, drawn, and atom by atom."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def measures(judged, limit) -> dict[str, float]:
 class StructureSet:
     """All outputs of one example whose score is within a distance of the prediction's.
 
-    `y in answer` scores y once. An output that the problem forbids is in no set; one that is none at all, as of a wrong length, raises
-    `DataError`. Sets of atoms are searched for when they are first asked for.
+    `y in prediction` scores y once. An output that the problem forbids is in no set. One that is no output at all, for instance of a wrong
+    length, raises `DataError`. Sets of atoms are computed at their first use.
 
     Attributes
     ----------
@@ -105,8 +105,8 @@ class StructureSet:
     atom_distance : float
         The same of the best output with an atom, for `atom_set`.
     certain, possible : list of str
-        The atoms that every output of the set has, and those that some output has, by the names that explanations use. Atoms that belong
-        to no single place, such as transitions between labels, are left out.
+        The atoms that every output of the set has, and those that some output has, by their names in explanations. Atoms without a place of
+        their own, such as transitions between labels, are left out.
     atom_set : list of str
         The atoms of which the best output that has them is within `atom_distance`.
     states : ndarray
@@ -135,7 +135,7 @@ class StructureSet:
         return bool(self._near.within(self._near.total(counts), self.distance))
 
     def k_best(self, limit=100) -> Members:
-        """The outputs of largest score, best first, at most `limit`; the list's `complete` says whether these are all.
+        """The outputs of largest score, best first, at most `limit`. `complete` of the list is True if these are all.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class StructureSet:
         reach = (f"within {self.distance:.4g} of the best score" if self.distance < np.inf
                  else "possible, since too few examples are held out for this coverage")
         return (f"All outputs {reach}: {n_certain} certain atom{'s' * (n_certain != 1)}, {n_possible} possible"
-                + ("" if self.exact else ", as far as an approximate solver can tell"))
+                + ("" if self.exact else ", by an approximate solver"))
 
     def __repr__(self):
         return f"<StructureSet around {shortened(self.prediction)}>"

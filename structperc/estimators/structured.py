@@ -122,8 +122,8 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         predicted = engine.predict(X, lengths=lengths, groups=groups, allowed=allowed)
         losses = metrics.losses(engine, X, y, lengths=lengths, groups=groups, predicted=predicted)
         if losses is None:
-            raise DataError("loss='costs' knows the costs of the training examples only, so score cannot tell what a prediction costs; "
-                            "pass scoring=, or score with a loss that is a function of the labels.")
+            raise DataError("loss='costs' only has the costs of training examples, so score has none for predictions. "
+                            "Pass scoring=, or score with a loss that is a function of the labels.")
         return -weighted_mean(losses, sample_weight)
 
     def predict_k_best(self, X, k, lengths=None, groups=None, allowed=None) -> list[list[tuple[Any, float]]]:
@@ -245,8 +245,8 @@ class StructuredEstimator(ExampleEstimator, LabelOptions, LabelWeightOptions):
 
     Notes
     -----
-    X is what the problem reads: rows, blocks of rows (a list of matrices with any numbers of rows, or a matrix with `lengths` or
-    `groups`), sentences, or objects. y has one output for each example.
+    X is in the form of the problem: rows, blocks of rows, sentences, or objects. Blocks are a list of matrices with any numbers of rows, or
+    a matrix with `lengths` or `groups`. y has one output for each example.
 
     Examples
     --------

@@ -29,7 +29,8 @@ def stream_arrow(path, *, target=None, features=None, weight=None, group=None, t
     Parameters
     ----------
     path : path
-        Of an Arrow IPC file or a Feather file of version 2; no folder, and no standard input, since its contents are listed at its end.
+        Of an Arrow IPC file or a Feather file of version 2. It is neither a folder nor standard input, since its contents are listed at its
+        end.
     target, features, weight, group, text_labels, as_text, keep, rows
         As in `structperc.files.csv_tables.stream_csv`.
 

@@ -92,7 +92,7 @@ class ColumnFile:
         return {name: i for i, name in enumerate(names) if name not in SKIPPED}
 
     def choose(self, places) -> list[list[tuple]]:
-        """The sentences with the cells at these places alone.
+        """The sentences with only the cells at these places.
 
         Parameters
         ----------
@@ -125,16 +125,16 @@ class ColumnFile:
 def read_columns(path, names=None, conllu=False) -> list[list[tuple]]:
     """The sentences of a file of columns.
 
-    Cells are parted by tabs in a line that has a tab, else by spaces. A blank line ends a sentence; a line "-DOCSTART- ..." is a token like
-    any other. In CoNLL-U lines that begin with # are comments, and multiword tokens and empty nodes (ids like 3-4 and 8.1) are left out.
+    Tabs part the cells of a line with a tab, else spaces. A blank line ends a sentence. A line "-DOCSTART- ..." is a token like any other.
+    In CoNLL-U, lines that begin with # are comments. Multiword tokens and empty nodes (ids like 3-4 and 8.1) are left out.
 
     Parameters
     ----------
     path : path
         May end with .gz, .bz2 or .xz; "-" is standard input.
     names : sequence of str, optional
-        The columns in order, "_" or "-" for those to leave out. In CoNLL-U any of its own names (id, form, lemma, upos, xpos, feats,
-        head, deprel, deps, misc) also choose these columns, in the order given.
+        The columns in order, "_" or "-" for those to leave out. CoNLL-U has its own names, which also choose columns, in this order: id,
+        form, lemma, upos, xpos, feats, head, deprel, deps, misc.
     conllu : bool, default False
 
     Returns
@@ -145,8 +145,8 @@ def read_columns(path, names=None, conllu=False) -> list[list[tuple]]:
     Raises
     ------
     DataError
-        When the file is empty, damaged or no UTF-8, a line has another number of cells than the first or an empty one, or the names
-        do not match.
+        If the file is empty, damaged or no UTF-8, or the names do not match. Also if a line has another number of cells than the first, or
+        an empty cell.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def write_filled(file, columns, places, filled) -> None:
     places : sequence of int
         Where the cells are that are written anew.
     filled : sequence of sequences
-        Of each token of each sentence these cells, a tuple, or alone where it is one.
+        These cells of each token of each sentence: a tuple, or the cell itself if it is one.
 
     Raises
     ------
@@ -291,7 +291,7 @@ def stream_file(path, conllu=False, sentences=None):
     path, conllu
         As in `read_columns`, whose errors are raised at the part with what is wrong.
     sentences : int, optional
-        The most sentences of a part, of about 4 MiB of text at most, which take 30 times that as tokens. None: all.
+        The most sentences of a part. A part has at most about 4 MiB of text, which needs 30 times that as tokens. None: all.
 
     Yields
     ------
@@ -342,7 +342,7 @@ def stream_file(path, conllu=False, sentences=None):
     if found:
         yield ColumnFile(name, found, separator, conllu, first, others)
     elif first == 0:
-        raise DataError(f"{name} has no tokens; expected one in each line, its cells parted by spaces or tabs, and a blank line after "
+        raise DataError(f"{name} has no tokens. Expected one in each line, its cells parted by spaces or tabs, and a blank line after "
                         f"each sentence.")
 
 

@@ -1,8 +1,8 @@
 """Model files of CRFsuite: a header, features with their weights, and the names of labels and attributes.
 
-All numbers are little-endian. The header (48 bytes) holds the magic "lCRF", the file's size, the type "FOMC", a version, three counts and
-five offsets. The chunk "FEAT" holds 20 bytes for each feature: its kind, source, destination and weight. The names stand in constant quark
-databases, chunks "CQDB", whose backward links give where the record of each number begins: number, length with the final zero, text.
+All numbers are little-endian. The header (48 bytes) has the magic "lCRF", the size, the type "FOMC", a version, three counts and
+five offsets. The chunk "FEAT" has 20 bytes for each feature: its kind, source, destination and weight. The names are in constant quark
+databases, chunks "CQDB". Their backward links have the place of each record: number, length with the final zero, text.
 References from labels and attributes to their features follow from these and are not read.
 """
 
@@ -82,7 +82,7 @@ def parsed(content) -> CRFsuiteModel:
     if len(content) < size:
         raise ModelFormatError(f"is truncated: it has {len(content)} of {size} bytes.")
     if n_labels > MOST_LABELS:
-        raise ModelFormatError(f"says that it has {n_labels} labels; expected at most {MOST_LABELS}.")
+        raise ModelFormatError(f"has {n_labels} labels; expected at most {MOST_LABELS}.")
     found = feature_table(content, features)
     states, transitions = found[found["kind"] == STATE], found[found["kind"] == TRANSITION]
     if len(states) + len(transitions) < len(found):
@@ -134,8 +134,8 @@ def names(content, start, n, kind) -> list[str]:
         at += RECORD.size
         left -= length                  # no two names share bytes
         if number != i or length < 1 or at + length > end or left < 0 or content[at + length - 1]:
-            raise ModelFormatError(f"is damaged: the name of {kind} {i} is of number {number} and has {length} bytes with a zero behind "
-                                   f"it, which cannot be.")
+            raise ModelFormatError(f"is damaged: the name of {kind} {i} has the number {number} and {length} bytes with a final zero; "
+                                   f"expected number {i}.")
         try:
             found.append(content[at:at + length - 1].decode())
         except UnicodeDecodeError as error:

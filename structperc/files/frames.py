@@ -21,7 +21,7 @@ TRUTH = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "fal
 
 
 class FrameFile:
-    """A file of named columns; subclasses read it in parts, "frames", whose columns they alone know how to take out.
+    """A file of named columns. Subclasses read it in parts, "frames", and return the columns of a frame.
 
     Attributes
     ----------
@@ -58,11 +58,11 @@ class FrameFile:
         return require("pandas", "reading tables", "cli").concat(frames, ignore_index=True)
 
     def distinct(self, targets):
-        """The distinct entries of some columns, as numbers where all of them are; one pass over these columns alone."""
+        """The distinct entries of some columns, as numbers if all of them are. One pass over only these columns."""
         raise NotImplementedError
 
     def place(self, row) -> str:
-        """Where a row of data, counted from 0, stands."""
+        """Where a row of data is, counted from 0."""
         return f"row {row + 1}"
 
     def uneven(self, row):
@@ -166,7 +166,7 @@ class FrameFile:
         return column
 
     def numbers(self, column):
-        """A column that came as something else, as numbers, NaN where it holds none; what a cell is does not depend on others."""
+        """A column of another type as numbers, with NaN for cells that are none. No cell depends on others."""
         pandas = require("pandas", "reading tables", "cli")
         codes, cells = pandas.factorize(column.astype(str))
         values = np.append(numbers_of(cells.tolist(), self.decimal), np.nan)        # code -1: no cell at all
@@ -220,7 +220,7 @@ class FrameFile:
         return uneven or ColumnError(faults, where=self.name, place=lambda row: self.place(first + row), advise=in_flags)
 
     def bad_cell(self, row, name, value) -> DataError:
-        """Names the place and column of a cell that cannot be used, or says what is wrong with its line."""
+        """Names the place and column of a cell that cannot be used, or the fault of its line."""
         uneven = self.uneven(row)
         if uneven is not None:
             return uneven

@@ -83,7 +83,7 @@ def guess_format(path) -> str:
 
 
 def says_csv(path) -> bool:
-    """Whether a file's ending says that it is a CSV file."""
+    """Whether a file's ending is that of a CSV file."""
     return uncompressed_suffix(path) in (".csv", ".tsv")
 
 
@@ -133,7 +133,7 @@ def marked_rows(y, offsets) -> list[tuple]:
     marks = np.asarray(y)
     if marks.dtype.kind not in "iufb" or not np.isin(marks, (0, 1)).all():
         odd = next(v for v in marks.tolist() if v not in (0, 1))
-        raise DataError(f"the target holds {odd!r}; with groups it marks the rows of the right answer by 1 and all others by 0.")
+        raise DataError(f"the target has {odd!r}. With groups, a row of the right output has 1, and all others 0.")
     return [tuple(np.flatnonzero(marks[a:b]).tolist()) for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
 
 

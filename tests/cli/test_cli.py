@@ -259,7 +259,7 @@ def test_groups_of_svmlight_queries(talks, run):
 
 @pytest.mark.parametrize(("change", "arguments", "message"), [
     ({}, [], "expected a collection of atom numbers"),
-    ({"attended": 2}, ["--group", "day"], "the target holds 2; with groups it marks"),
+    ({"attended": 2}, ["--group", "day"], "the target has 2. With groups"),
     ({"day": [1, 2] * 20}, ["--group", "day"], "the rows with 'day' '1' are not all together"),
     ({}, ["--group", "dya"], "no column 'dya'; its columns are"),
     ({}, ["--group", "day", "--weight", "length"], "leave one of them out"),

@@ -112,8 +112,8 @@ def test_streams():
 
 
 @pytest.mark.parametrize(("call", "sentence"), [
-    (lambda model: model.fit(X, Y), r"nothing says which rows of X are one query's.*lengths=\[len\(X\)\]"),
-    (lambda model: model.partial_fit(X, Y), "nothing says which rows"),
+    (lambda model: model.fit(X, Y), r"the rows of X have no queries.*lengths=\[len\(X\)\]"),
+    (lambda model: model.partial_fit(X, Y), "the rows of X have no queries"),
     (lambda model: model.fit(X, Y, groups=GROUPS, qid=GROUPS), "groups and qid were given; they say the same thing"),
     (lambda model: model.fit(X, Y, groups=GROUPS, lengths=LENGTHS), "lengths and groups were given"),
     (lambda model: model.fit(X, Y, groups=GROUPS[1:]), r"groups has .* entries, but X has \d+ rows; give one for each row.$"),
@@ -121,7 +121,7 @@ def test_streams():
     (lambda model: model.fit(X, None, groups=GROUPS), "requires y to be passed"),
     (lambda model: model.fit(X, Y[1:], groups=GROUPS), "y has shape"),
     (lambda model: model.fit(X, ["no"] * len(X), groups=GROUPS), "expected a number for each document"),
-    (lambda model: model.fit(X, Y, groups=GROUPS).rank(X), "nothing says which rows"),
+    (lambda model: model.fit(X, Y, groups=GROUPS).rank(X), "the rows of X have no queries"),
     (lambda model: model.fit(X, Y, groups=GROUPS).rank(X[:, 1:], groups=GROUPS), "X has 3 features, but LatentRanker is expecting 4"),
     (lambda model: model.fit(X, Y, groups=GROUPS).score(X, Y[1:], groups=GROUPS), "y_true has shape"),
     (lambda model: model.fit(X * [1, 1, np.nan, 1], Y, groups=GROUPS), r"X\[\d+, 2\] is nan"),

@@ -275,7 +275,7 @@ def test_data_that_cannot_be_used_are_refused():
     broken[4, 1] = np.nan
     for loss in LOSSES:
         model = RankingSVM(loss=loss)
-        with pytest.raises(DataError, match="nothing says which rows"):
+        with pytest.raises(DataError, match="the rows of X have no queries"):
             model.fit(X, y)
         with pytest.raises(DataError, match="no pair to learn from"):
             model.fit(X, y, groups=np.arange(len(y)))

@@ -593,9 +593,9 @@ def test_the_score_is_the_share_of_right_tokens(corpus):
     assert model.score(X, wrong, sample_weight=weights) == pytest.approx((tokens - len(y[0])) / (tokens + 2 * len(y[0])))
     strange = [["never seen"] * len(y[0]), *y[1:]]
     assert model.score(X, strange) == model.score(X, wrong)
-    with pytest.raises(DataError, match="y holds none of the labels.*but for instance 1"):
+    with pytest.raises(DataError, match="y has none of the labels.*for instance 1"):
         model.score(X, [[1] * len(labels) for labels in y])
-    with pytest.raises(DataError, match="y holds none of the labels"):
+    with pytest.raises(DataError, match="y has none of the labels"):
         model.score(X, [[["B"]] * len(labels) for labels in y])
     with pytest.raises(DataError, match="X has no tokens, so there is nothing to score"):
         model.score([[], []], [[], []])

@@ -36,14 +36,14 @@ def export(engine, path, to) -> None:
     model = described(engine)
     module = f"{type(model).__module__}.{FORMATS[to]}"
     if find_spec(module) is None:
-        raise PluginError(f"to={to!r} shows ranks and classes alone, and this model of {engine.problem} has other outputs; take another "
+        raise PluginError(f"to={to!r} only shows ranks and classes, and this model of {engine.problem} has other outputs; choose another "
                           f"format.")
     content = import_module(module).written(model, identifier(Path(path).stem, to))
     replace_file(path, lambda file: file.write(content))
 
 
 def described(engine) -> LinearLabels | LinearChain:
-    """The form of a trained model, found by asking for scores, so that any problem of these forms qualifies, whoever wrote it.
+    """The form of a trained model, found by its scores. So any problem of these forms can be exported.
 
     Its arithmetic is compared with the model's scores and predictions of drawn rows, whatever the format.
 
@@ -58,5 +58,5 @@ def described(engine) -> LinearLabels | LinearChain:
         found = linear_chain(engine)
         return linear_labels(engine) if found is None else found
     except StructPercError as error:
-        raise PluginError(f"this model of {engine.problem} cannot be exported: exports hold one label for each row or token, alone or in a "
-                          f"chain, by scores that are linear in numbers or named features. {error}") from None
+        raise PluginError(f"this model of {engine.problem} cannot be exported: exports need one label for each row, or a chain of labels, "
+                          f"and scores that are linear in numbers or named features. {error}") from None

@@ -1,4 +1,4 @@
-"""Refusals of parts whose predictions an export would not repeat."""
+"""Errors for parts whose predictions an export would not repeat."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class File:
     beside : tuple of str
         Further files that it is made from, below `BASE_URL`.
     made : function(content of path, contents of beside ...) -> bytes, or None
-        What makes it from those; None when it is kept as it came. A ValueError says that they are not what they should be.
+        The function that makes it from those; None if the file is used as it is. It raises ValueError for other contents than expected.
     """
 
     name: str

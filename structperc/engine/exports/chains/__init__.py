@@ -63,7 +63,7 @@ class LinearChain:
 
 
 def linear_chain(engine) -> LinearChain | None:
-    """The chain that a model's solver searches; None: none. A PluginError or DataError says why it has no linear scores."""
+    """The chain that a model's solver searches; None: none. Raises PluginError or DataError if scores are not linear."""
     model = engine.model_
     parts, d = model.parts, model.context.n_features
     if type(parts.argmax).chain_of is Argmax.chain_of:

@@ -67,7 +67,7 @@ class LinearLabels:
 
 
 def linear_labels(engine) -> LinearLabels:
-    """Finds W and b; a PluginError or DataError says why there are none."""
+    """Finds W and b. Raises PluginError or DataError if there are none."""
     model = engine.model_
     outputs, reader, scaling, d = model.parts.outputs, model.parts.reader, model.scaling, model.context.n_features
     if not isinstance(outputs, LabelOutputs):

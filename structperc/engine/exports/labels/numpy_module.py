@@ -1,10 +1,10 @@
-"""A Python module that needs numpy alone."""
+"""A Python module that only needs numpy."""
 
 from __future__ import annotations
 
 from structperc.engine.exports.text import numbers, table
 
-SOURCE = '''"""{description}; exported by structperc, needs numpy alone."""
+SOURCE = '''"""{description}; exported by structperc, needs only numpy."""
 
 import numpy as np
 
@@ -38,8 +38,8 @@ SOFTMAX = ''': proportional to exp(score / TEMPERATURE)."""
 
 CUMULATIVE = '''.
 
-    P(y > k) = 1 / (1 + exp(-v_k / TEMPERATURE)), v the differences of scores of neighbouring labels, pooled into falling order. In rows
-    where some are pooled the share FLOOR goes half to the median and half evenly to all labels.
+    P(y > k) = 1 / (1 + exp(-v_k / TEMPERATURE)). v are the differences of scores of neighbouring labels, pooled into falling order. If
+    some are pooled in a row, the share FLOOR goes half to the median and half evenly to all labels.
     """
     s = scores(X)
     ranks = range(len(LABELS))

@@ -28,7 +28,7 @@ def written(model, name) -> bytes:
 
 
 def pairs_around(K):
-    """For each boundary k the pairs (i, j) of labels with i <= k < j, as an array of shape (k + 1, K - 1 - k, 2)."""
+    """For each boundary k the pairs (i, j) of labels with i <= k < j. The array has the shape (k + 1, K - 1 - k, 2)."""
     return [np.array([[(i, j) for j in range(k + 1, K)] for i in range(k + 1)]) for k in range(K - 1)]
 
 
