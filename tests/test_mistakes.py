@@ -126,7 +126,7 @@ IN_PYTHON = [       # what is called, and what its message says
     ("CuSumRank().partial_fit(X, y, sample_weights=y)", "CuSumRank.partial_fit takes X, y, classes, sample_weight, but"),
     ("PRank().partial_fit(X, y, epochs=3)", "It is a parameter of the estimator: PRank(epochs=3)."),
     ("PRank().fit(X, y, eval_set=[(X, y)])", "plugins=[structperc.callbacks.EarlyStopping(X, y)]."),
-    ("PRank().fit(X, y, 5, 6)", "costs is 6; expected an array (n_samples, n_labels), with the cost of predicting each label for each row."),
+    ("PRank().fit(X, y, 5, 6)", "expected an array (n_samples, n_labels) with the cost of predicting each label for each row."),
     ("IntervalPA().fit(X, y, sample_weights=y)", "Did you mean 'sample_weight'?"),
     ("LatentRanker().partial_fit(X, relevance, group=[30, 30])", "Did you mean 'lengths'?"),
     ("SequenceTagger().partial_fit([[['the']]], [['D']], epochs=5)", "It is a parameter of the estimator: SequenceTagger(epochs=5)."),

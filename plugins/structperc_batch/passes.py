@@ -45,7 +45,7 @@ class Passes(BlockAscent):
         self.dual.taken_over()
 
     def epoch(self) -> float:
-        """Steps on every block; returns the sum of the gaps that they had before, about the gap at the epoch's beginning."""
+        """Steps on every block. Returns the sum of the gaps before them, about the gap at the epoch's beginning."""
         run, before = self.run, self.estimate
         run.begin_epoch()
         passed = run.run(run.order(), self.rule, self.rule.dual.margin)

@@ -23,8 +23,8 @@ class FrankWolfeTrainer(Trainer):
     tolerance : float
         Training ends at a duality gap of this part of the objective.
     warm_start : bool
-        Go on from the dual solution of the engine's last training, also if that was interrupted, or read from a file. Its examples must
-        be the same in number and order; C, margin, loss, sample weights and gold outputs may have changed.
+        Continue from the dual solution of the engine's last training, also after an interruption or from a file. Its examples must be the
+        same in number and order. C, margin, loss, sample weights and gold outputs may differ.
     """
 
     online = False

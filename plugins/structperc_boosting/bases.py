@@ -42,7 +42,7 @@ def weighed(estimator, y, sample_weight):
 
 
 def read_ranks(y, classes, cost, costs, sample_weight=None):
-    """The labels in order, the codes of y, and the costs of all answers to the examples, (n, K).
+    """The labels in order, the codes of y, and the costs of all ranks for the examples, (n, K).
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def read_ranks(y, classes, cost, costs, sample_weight=None):
     if costs is None:
         costs = cost_matrix(cost, len(labels))[codes - 1]
     elif np.ndim(costs) == 2 and np.shape(costs)[1] != len(labels):
-        raise DataError(f"costs has {np.shape(costs)[1]} columns, but there are {len(labels)} labels; give each label its cost, or name "
+        raise DataError(f"costs has {np.shape(costs)[1]} columns, but there are {len(labels)} labels. Pass a cost for each label, or name "
                         f"labels that y lacks with classes=[lowest, ..., highest].")
     costs = check_v_shape(costs, codes)
     return labels, codes, costs if sample_weight is None else costs * sample_weight[:, None]
@@ -82,9 +82,9 @@ def require_parameter(estimator, name, what) -> None:
 
 
 def ranks_predicted(ranker, X, n_ranks):
-    """What a ranker that was trained on the ranks 1..K answers, an int32 array."""
+    """The predictions of a ranker that was trained on the ranks 1..K, an int32 array."""
     answers = np.asarray(ranker.predict(X))
     ranks = answers.astype(np.intc)
     if ranks.shape != (X.shape[0],) or (ranks != answers).any() or not 1 <= ranks.min() <= ranks.max() <= n_ranks:
-        raise DataError(f"{type(ranker).__name__}.predict answered {answers!r:.80}; expected one rank from 1 to {n_ranks} for each row.")
+        raise DataError(f"{type(ranker).__name__}.predict returned {answers!r:.80}; expected one rank from 1 to {n_ranks} for each row.")
     return ranks

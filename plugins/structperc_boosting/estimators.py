@@ -41,7 +41,7 @@ FRACTION = Option(0.1, above=0, below=1)
 
 
 class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
-    """Ordinal decision stump: cuts one column into ranks at K - 1 thresholds, so that the costs of its answers are least.
+    """Ordinal decision stump: cuts one column into ranks at K - 1 thresholds, with the least costs of its predictions.
 
     The search over all columns, both directions and all thresholds is exact, for any costs. Of equal stumps it takes the first column,
     rising before falling, and the lowest ranks.
@@ -61,9 +61,9 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
     feature_ : int
     direction_ : {1, -1}
     thresholds_ : ndarray of shape (K - 1,)
-        The answer is the lowest rank k with ``direction_ * x[feature_] < thresholds_[k - 1]``; -inf and inf at the ends.
+        The prediction is the lowest rank k with ``direction_ * x[feature_] < thresholds_[k - 1]``; -inf and inf at the ends.
     cost_ : float
-        Sum of the costs of its answers to the training rows.
+        Sum of the costs of its predictions for the training rows.
     classes_ : ndarray of shape (K,)
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -93,7 +93,7 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
         costs : array-like of shape (n, K), optional
-            Of answering each label to each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
+            Of predicting each label for each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
         sample_weight : array-like of shape (n,), optional
             Multiplies the costs; rows of weight 0 are as if they were absent.
 
@@ -128,15 +128,15 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True      # one column cannot tell classes apart that have no order
+        tags.classifier_tags.poor_score = True      # one column cannot separate classes that have no order
         return tags
 
 
 class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """AdaBoost.OR: an ensemble of rankers for ordered labels, each trained on the costs that the rankers before it left.
 
-    The answer is the weighted median of the rankers' ranks: the lowest rank that more than half of the votes do not exceed. Over stumps,
-    the default, the ensemble is trained and kept by an engine (`engine_`), which saves without pickle and explains.
+    The prediction is the weighted median of the rankers' ranks: the lowest rank that more than half of the votes do not exceed. Over
+    stumps, the default, an engine trains and keeps the ensemble (`engine_`). It saves without pickle and explains.
 
     Parameters
     ----------
@@ -162,10 +162,10 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
     Attributes
     ----------
     estimators_ : list
-        The rankers, which answer ranks 1..K; of an engine `structperc_boosting.stump_search.Stump`.
+        The rankers, which predict ranks 1..K; of an engine `structperc_boosting.stump_search.Stump`.
     estimator_weights_ : ndarray of shape (T,)
-        Their votes, 1/2 ln((1 - error) / error). A ranker without errors, or the best constant where no ranker had an error below 1/2, is
-        the whole ensemble, with the vote 1.
+        Their votes, 1/2 ln((1 - error) / error). A ranker without errors is the whole ensemble, with the vote 1. So is the best constant if
+        no ranker has an error below 1/2.
     errors_ : ndarray of shape (T,)
         The rankers' costs in their rounds, as a part of the costs of both ends of the scale.
     engine_ : Engine
@@ -204,9 +204,9 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
         costs : array-like of shape (n, K), optional
-            Of answering each label to each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
+            Of predicting each label for each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
         sample_weight : array-like of shape (n,), optional
-            Multiplies the costs. More rounds fit more rows, whatever they weigh; for a class that is rare, raise its row of `cost` as well.
+            Multiplies the costs. More rounds fit more rows, whatever they weigh. For a rare class, raise its row of `cost` as well.
 
         Returns
         -------
@@ -233,8 +233,8 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
             engine.fit(_safe_indexing(given, rows) if hasattr(given, "columns") else X[rows], labels[ranks[rows] - 1], **chosen)
         else:
             if self.calibrate:
-                raise OptionError(f"calibrate=True fits a temperature to stumps alone, and estimator={self.estimator!r:.60} is another "
-                                  f"ranker; put the ensemble into scikit-learn's CalibratedClassifierCV.")
+                raise OptionError(f"calibrate=True only fits a temperature to stumps, and estimator={self.estimator!r:.60} is another "
+                                  f"ranker. Put the ensemble into scikit-learn's CalibratedClassifierCV.")
             trained = self._boosted(X[rows], ranks[rows], np.ascontiguousarray(costs[rows]), n_rounds, held_out, random)
         if held_out is not None:
             held_out.forget()
@@ -285,7 +285,7 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         return votes.sum(axis=1, keepdims=True) - 2 * votes.cumsum(axis=1)[:, :-1]
 
     def decision_function(self, X) -> np.ndarray:
-        """The votes for a rank above the lowest, shape (n,), of two labels; the scores of all labels, shape (n, K), of more.
+        """Of two labels the votes for the higher one, shape (n,); of more the scores of all labels, shape (n, K).
 
         The label of largest score is the prediction: the score of label k is the sum of the `threshold_scores` below k.
 
@@ -424,7 +424,7 @@ class RankerBase:
 
 
 class ConstantRanker:
-    """Answers one rank to every x."""
+    """Predicts one rank for every x."""
 
     def __init__(self, rank) -> None:
         self.rank = rank
@@ -443,7 +443,7 @@ class HeldOut:
         self.least, self.since = np.inf, 0
 
     def stalls(self, ranker, vote):
-        """Counts a ranker in, and answers whether the last `patience` rankers have not lowered the cost."""
+        """Counts a ranker, and returns whether the last `patience` rankers have not lowered the cost."""
         tally(self.votes, ranks_predicted(ranker, self.X, self.costs.shape[1]), vote, self.answers)
         cost = self.costs[np.arange(len(self.X)), self.answers - 1].sum()
         self.least, self.since = (cost, 0) if cost < self.least else (self.least, self.since + 1)

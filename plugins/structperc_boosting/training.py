@@ -28,7 +28,7 @@ class StumpBase:
 class BoostingTrainer(Trainer):
     """AdaBoost.OR over stumps: at most `epochs` rounds, each of which adds the stump of least cost by the costs of the round.
 
-    Ends before, as "converged", where a stump makes no error (it is the ensemble alone then) or none has an error below 1/2.
+    Ends before, as "converged", if a stump makes no error or none has an error below 1/2. A stump without errors is the whole ensemble.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class BoostingTrainer(Trainer):
         """What the engine shows.
 
         errors_ : ndarray of shape (T,)
-            The cost of each stump, as a part of the costs of both ends of the scale, by the costs of its round: at most 1/2.
+            The cost of each stump, by the costs of its round. It is a part of the costs of both ends of the scale: at most 1/2.
         """
         return {"errors_": lambda: np.array(self.errors)}
 

@@ -19,12 +19,12 @@ options = {
                          help="of solver=exact: items that more pairs of positive score connect are clustered greedily"),
     "most_nodes": Option(None, types=(type(None), int), low=1, help="where branch and bound of solver=exact stops; none: at the optimum"),
     "time_limit": Option(None, types=(type(None), float), above=0, below=math.inf, later=True,
-                         help="of solver=exact: seconds for an answer, best so far after them; none: at the optimum"),
+                         help="of solver=exact: seconds for a prediction, the best so far after them; none: at the optimum"),
     "missing": Option(1.0, low=0.0, help="of solver=trees: what a link too few costs, where a wrong one costs 1"),
     "comparison": Option(None, types=(type(None), Callable),
-                         help="a function of a table that answers with the features of pairs of its rows"),
+                         help="a function of a table that returns the features of pairs of its rows"),
     "show": Option("labels", choices=("labels", "rows"),
-                   help="whether y and answers are a cluster's label for each item, or the rows of X whose items share a cluster"),
+                   help="y and predictions: a cluster's label for each item, or the rows of X within clusters"),
 }
 losses = ("links",)
 LIMITS = ("most_pairs", "most_nodes", "time_limit")
@@ -38,7 +38,7 @@ class Partition(Argmax):
     most_pairs, most_nodes : int or None
         As in `cluster_pairs`.
     time_limit : float or None
-        With a limit, answers may be less than optimal; `Engine.optimality_gaps` has their bounds.
+        With a limit, predictions may be less than optimal; `Engine.optimality_gaps` has their bounds.
     """
 
     def __init__(self, **limits):

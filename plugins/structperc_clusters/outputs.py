@@ -45,7 +45,7 @@ class Clusterings(Outputs):
     Parameters
     ----------
     shown : {"labels", "rows"}
-        Whether users give and see a label for each item, numbered from 0 in the order of first items, or rows of X.
+        Whether outputs are a label for each item, numbered from 0 in the order of first items, or rows of X.
     """
 
     def __init__(self, shown="labels"):
@@ -64,8 +64,8 @@ class Clusterings(Outputs):
         super().check_structure(x, y)
         missing = set(inside(clusters(y, x), x).tolist()) - set(y)
         if missing:
-            raise PluginError(f"the pairs {shortened(y)} of example {x.index} make one cluster of the items {named(min(missing), x)}, but "
-                              f"pair {min(missing)} of these is not among them.")
+            raise PluginError(f"the pairs {shortened(y)} of example {x.index} make one cluster of the items {named(min(missing), x)}. The "
+                              f"pair {min(missing)} of these is missing.")
 
     def enumerate(self, x):
         n = n_items(x)
@@ -117,7 +117,7 @@ class LatentTrees(Clusterings):
             raise PluginError(f"the arcs {shortened(y)} of example {x.index} make a cycle.")
 
     def encode_answers(self, answers, rows):
-        """Trees that have these clusters: the tree of an answer is hidden, too."""
+        """Trees that have these clusters. The tree of a prediction is hidden, too."""
         gold = self.encode(answers, rows)
         found = [self.complete(gold[i], np.zeros(rows.example(i).n_rows), rows.example(i)) for i in range(rows.n_examples)]
         return Outputs.encode(self, found, rows)
@@ -164,7 +164,7 @@ class LinkLoss(Loss):
 
 def read_labels(labels, x):
     """A number for each item of an example, the same for equal labels."""
-    expected = f"expected a label for each of its {n_items(x)} items, or show='rows' and the rows of X whose items share a cluster"
+    expected = f"expected a label for each of its {n_items(x)} items, or with show='rows' the rows of X within clusters"
     try:
         found = np.asarray(labels)
     except ValueError:

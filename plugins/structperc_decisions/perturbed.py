@@ -1,4 +1,4 @@
-"""The perturbed maximiser as an update rule: imitation of decisions by a smooth convex loss that needs the argmax alone."""
+"""The perturbed maximiser as an update rule: imitation of decisions by a smooth convex loss that only needs the argmax."""
 
 import numpy as np
 
@@ -15,11 +15,11 @@ BERTHET = """@inproceedings{berthet2020learning,
 
 
 class PerturbedUpdate(Update):
-    """w <- w + eta weight (Phi(x, gold) - mean over k of Phi(x, y_k)), y_k = argmax of the scores + sigma Z_k, Z_k standard normal.
+    """w <- w + eta weight (Phi(x, gold) - mean over k of Phi(x, y_k)), y_k = argmax of the scores + sigma Z_k.
 
-    In expectation the negative gradient of the Fenchel-Young loss F(s) - s . gold, F(s) = E max over y of (s + sigma Z) . y: convex in
-    the scores, and smooth. A visit costs `samples` searches more. The draws follow from the fit's generator and the number of the visit,
-    so a run that goes on from a file draws on.
+    Z_k is standard normal. In expectation the step is the negative gradient of the Fenchel-Young loss F(s) - s . gold, F(s) = E max over y
+    of (s + sigma Z) . y. It is convex in the scores, and smooth. A visit costs `samples` searches more. The draws follow from the fit's
+    generator and the number of the visit. So a run that continues from a file continues the draws.
 
     Parameters
     ----------

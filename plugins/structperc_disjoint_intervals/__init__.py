@@ -9,7 +9,7 @@ from structperc.solvers.intervals import best_intervals, interval_marginals, k_b
 
 
 class Choices(Outputs):
-    """Sets of rows whose intervals, half open, do not overlap; given as row numbers in any order, shown in the order of time."""
+    """Sets of rows whose intervals, half open, do not overlap. They are row numbers in any order, shown in the order of time."""
 
     def overlap(self, x, y):
         """Two rows of y whose intervals overlap, or None."""
@@ -52,11 +52,11 @@ class BestChoice(Argmax):
         return self.solved(interval_marginals, scores, x)
 
     def solved(self, solve, scores, x, *more):
-        """What a solver answers for the intervals of x; an error names the example."""
+        """The result of a solver for the intervals of x. An error names the example."""
         try:
             return solve(*x.keys.T, np.asarray(scores), *more)
         except DataError as error:
-            raise DataError(f"example {x.index} cannot be answered: {error}") from None
+            raise DataError(f"example {x.index} cannot be predicted: {error}") from None
 
 
 @hookimpl

@@ -35,8 +35,9 @@ CHUNK = 4096            # rows that are mapped at a time
 class NystroemReader(Reader):
     """Reads data as `Reader` does and hands on f(x) = |K_LL|^(-1/2) k_L(x) instead of each row x, so that f(x) . f(z) is near K(x, z).
 
-    k_L(x) are the kernel values of x with the landmarks, rows (or objects) of the first data drawn without replacement, and K_LL those
-    between landmarks. Between landmarks f(x) . f(z) = K(x, z). A step then costs O(n_components), however long training goes on.
+    k_L(x) are the kernel values of x with the landmarks. Landmarks are rows (or objects) of the first data, drawn without replacement. K_LL
+    are the values between landmarks. Between landmarks f(x) . f(z) = K(x, z). A step then costs O(n_components), for any length of
+    training.
 
     Parameters
     ----------
@@ -165,7 +166,7 @@ class NystroemReader(Reader):
                 **{f"kernel_rows.{key}": value for key, value in self.kernel_rows.state().items()}}
 
     def restore(self, state):
-        """Takes back what `state` gave; a DataError tells what does not fit."""
+        """Reads what `state` returned. A DataError names what does not fit."""
         if not state:
             self.forget()
             return
@@ -190,9 +191,9 @@ class NystroemReader(Reader):
 def to_primal(engine, n_components=None, random_state=0) -> Engine:
     """A trained engine with primal weights from one that was trained with the plugin "dual-kernel".
 
-    Its reader is a `NystroemReader` with some of the rows held as landmarks, and its weights are the dual ones projected onto what the
-    landmarks span: w_block = K_LL^(-1/2) K_LS c_block for the rows S with the coefficients c. With all of them as landmarks it predicts
-    the same, up to rounding; with fewer, prediction is faster and the model smaller. Intercepts, thresholds and transitions are taken over.
+    Its reader is a `NystroemReader` with some of the rows as landmarks. Its weights are the dual ones projected onto the span of the
+    landmarks: w_block = K_LL^(-1/2) K_LS c_block for the rows S with the coefficients c. With all rows as landmarks it predicts the same,
+    up to rounding. With fewer, prediction is faster and the model smaller. Intercepts, thresholds and transitions are copied.
 
     Parameters
     ----------
@@ -206,13 +207,13 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     Returns
     -------
     Engine
-        With the record of training of the other; averages go on as if its weights had been these from the beginning.
+        With the record of training of the other. Averages continue as if its weights had been these from the beginning.
 
     Raises
     ------
     OptionError, PluginError, DataError
-        For weights that are not of this kind or that hold no row, for kernels given as values, and for feature maps or weights that
-        it cannot write to.
+        For weights of another kind or without a row, and for kernels given as values. Also for feature maps or weights that it cannot write
+        to.
 
     Notes
     -----
@@ -241,7 +242,7 @@ def taken_over(engine, model, n_components, random_state) -> Engine:
         raise OptionError(f"to_primal takes an engine that was trained with the plugin 'dual-kernel', but the weights are "
                           f"{type(weights).__name__}.")
     if model.scales:
-        raise OptionError("to_primal compares rows in the units of X, but this engine was trained on scaled columns; train one with "
+        raise OptionError("to_primal compares rows in the units of X, but this engine was trained on scaled columns. Train one with "
                           "scale=False on rows that are standardised beforehand.")
     slots, coefficients, own = weights.live()
     if not len(slots):
@@ -267,7 +268,7 @@ def taken_over(engine, model, n_components, random_state) -> Engine:
     adopt(primal, context, context.labels, states, record, reader)
     made = primal.parts_
     if type(made.weights) is not PrimalWeights:
-        raise PluginError(f"to_primal writes to PrimalWeights, but the other plugins answer with {type(made.weights).__name__}.")
+        raise PluginError(f"to_primal writes to PrimalWeights, but the other plugins return {type(made.weights).__name__}.")
     made.weights.assign(written(made.features, inverse @ between.T @ coefficients[slots], weights.explicit, own), weights.n_visited)
     return primal
 
@@ -291,7 +292,7 @@ def roots(values):
 
 
 def mapped_rows(rows, landmarks, normalization) -> Rows:
-    """Each row's kernel values with the landmarks, normalised: the same bits for a row alone as among others."""
+    """Each row's kernel values with the landmarks, normalised. A single row has the same bits as among others."""
     columns = np.ascontiguousarray(normalization.T)
     mapped = np.empty((rows.n_rows, landmarks.n))
     for start in range(0, rows.n_rows, CHUNK):
@@ -312,8 +313,8 @@ def engine_with(engine, reader) -> Engine:
 def written(features, blocks, own, values):
     """A weight vector of a feature map: rows of weights for its blocks, (n_features, n_blocks), and what atoms have besides.
 
-    Both are found by what single atoms add: phi(x, a) with a row x less phi(0, a) is x in the block of a, and phi(0, a) is what a has
-    besides, which stands in the same order in the map without columns.
+    Both are found by what single atoms add. phi(x, a) with a row x less phi(0, a) is x in the block of a. phi(0, a) is the rest of a, which
+    the map without columns has in the same order.
     """
     vector, found = np.zeros(features.n_weights), set()
     place = np.full(len(values), -1)

@@ -80,9 +80,9 @@ cdef class DualWeights(Weights):
         Weights.start(self, parts, context)
         features = self.features
         if features.n_blocks < 1:
-            raise PluginError(f"{type(parts.features).__name__} does not say on which row of x each of its atoms stands, so no kernel "
-                              f"between rows can take the place of its dot products; give it n_blocks, cell(x, a) and explicit_part(). "
-                              f"Those of a base class do not count where {type(parts.features).__name__} replaces scores, add, norm or "
+            raise PluginError(f"{type(parts.features).__name__} does not define the row of x of each atom, so no kernel "
+                              f"between rows can replace its dot products. Implement n_blocks, cell(x, a) and explicit_part(). "
+                              f"Those of a base class do not count if {type(parts.features).__name__} replaces scores, add, norm or "
                               f"inner.")
         self.n_blocks = features.n_blocks
         self.random = context.random

@@ -35,7 +35,7 @@ losses = ("hamming",)
 
 
 class LabelledGraph(Argmax):
-    """The labels of largest score, by `PairwiseModel.solve`, whose tie rules hold; `optimality_gaps` tells how far they may be from best.
+    """The labels of largest score, by `PairwiseModel.solve` and its tie rules. `optimality_gaps` returns how far they may be from best.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class LabelledGraph(Argmax):
         The method of `PairwiseModel.solve`.
     most_nodes : int or None
     exact : bool
-        Whether every answer is best.
+        Whether every prediction is the best one.
     """
 
     def __init__(self, inference, most_nodes, exact):

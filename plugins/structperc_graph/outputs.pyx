@@ -13,7 +13,7 @@ from structperc.metrics import token_measures
 
 
 cdef class GraphOutputs(Outputs):
-    """A label for each node, encoded as the tuple of their codes 1..K. Images have arrays (height, width), other graphs lists.
+    """A label for each node, as the tuple of their codes 1..K. Images have arrays (height, width), other graphs lists.
 
     Row t of an example has the atoms `t * (K + n_pairs) + b`. For a node, b < K is the label; for an edge, b - K is the kind of pair.
 

@@ -51,8 +51,8 @@ def kernel_rows_for(context):
     given = context.options
     kernel = given["kernel"]
     if not (callable(kernel) or isinstance(kernel, str) and kernel in KERNELS):
-        raise OptionError(f"kernel={shortened(kernel)}; expected one of {', '.join(map(repr, KERNELS))}, a function of two matrices "
-                          f"(of two objects, where X is a list of objects), or an ObjectKernel.{did_you_mean(kernel, KERNELS)}")
+        raise OptionError(f"kernel={shortened(kernel)}. Expected one of {', '.join(map(repr, KERNELS))}, a function of two matrices "
+                          f"(of two objects if X is a list of objects), or an ObjectKernel.{did_you_mean(kernel, KERNELS)}")
     for name, kernels in USED_BY.items():
         if given[name] != KERNEL_OPTIONS[name].default and kernel not in kernels:
             raise UnusedOption(f"{name}={shortened(given[name])} has no effect with kernel={shortened(kernel)}; it is for "

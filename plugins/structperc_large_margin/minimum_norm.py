@@ -39,7 +39,7 @@ class LinearSpace:
     length : float
         Of the longest row.
     rounding : float
-        A norm of this part of the longest row, or of the longest point that it is a mean of, counts as 0.
+        A norm of this part of the longest row counts as 0. So does one of this part of the longest point that it is a mean of.
     """
 
     rounding = 1e-11
@@ -104,8 +104,8 @@ def maximise_margins(chain, space, tolerance=1e-3, max_iterations=-1, progress=N
     max_iterations : int, default -1
         The most points; -1 for no limit.
     progress : callable, optional
-        Called as progress(n_iterations, mu, scores, w) before each point, with mu None and a direction of any length; ends the training
-        where it returns True.
+        Called as progress(n_iterations, mu, scores, w) before each point, with mu None and a direction of any length. Training ends if it
+        returns True.
 
     Returns
     -------
@@ -174,7 +174,7 @@ class NearestPoint:
         return self.space.rounding * max([self.space.length, *(np.sqrt(max(self.space.inner(point, point), 0.0)) for point in points)])
 
     def closer(self, vertex_of, points, shares):
-        """The point of least norm in the hull of a set whose last point is new, and the set that it needs."""
+        """The point of least norm in the hull of a set with a new last point, and the set that it needs."""
         gram = self.grown(points)
         while True:
             best = affine_minimum(gram)

@@ -4,7 +4,7 @@
     (32)  max -1/2 ||w(mu)||^2,   0 <= mu <= W / n,  the flows of the chain,  sum of mu >= nu
 
 A solution for C, w and mu, is that of (31), rho w and rho mu, for rho = 1 / (n C) and nu(C) = rho * sum of mu. nu(C) does not rise with C.
-Its largest value, `Form.largest_nu`, is above 1 where there are more than two ranks.
+Its largest value, `Form.largest_nu`, is above 1 if there are more than two ranks.
 
 Typical sizes: 5 to 15 fits, each from the multipliers of the one before.
 
@@ -51,8 +51,9 @@ class NuSolution:
         Of (31) and (32).
     n_fits : int
     status : str
-        "converged", "degenerate" (the optimum of (31) is w = 0, rho = 0: nu is too small to part these examples), "max_iterations" (no
-        fit of the search is close enough), or what a fit ended with: "stopped" or "interrupted".
+        "converged", "degenerate", "max_iterations", or the end of a fit: "stopped" or "interrupted". Degenerate means that
+        the optimum of (31) is w = 0, rho = 0: nu is too small to part these examples. With "max_iterations" no fit of the search is close
+        enough.
     """
 
     C: float

@@ -151,7 +151,7 @@ class Passes:
             self.count(self.n_before, tell=True)
 
     def keep(self, solution):
-        """Makes what an interrupted solver has found the model, the better one of its last two points; returns the dual solution.
+        """Makes the better of the last two points of an interrupted solver the model. Returns the dual solution.
 
         May be called again.
         """

@@ -58,7 +58,7 @@ class KernelProblem:
         self.weights, self.columns = weights, KernelColumns(kernel_rows, rows, cache_bytes)
 
     def solve(self, chain, tolerance, start, progress):
-        """The `Solution` of a chain; of the sum of margins, where pairs of coordinates lead to it slowly, by nearest points."""
+        """The `Solution` of a chain. For the sum of margins, nearest points find it, since pairs of coordinates are slow."""
         n = chain.n_examples
         most = -1 if chain.gain or n > MOST_EXAMPLES else STEPS_AN_EXAMPLE * n
         solution = solve(chain, self.columns, tolerance, most, start, progress)
@@ -91,7 +91,7 @@ class KernelProblem:
         return self.point(chain, solution.mu, self.scores(coefficients(chain, solution.mu)))
 
     def direction(self, beta):
-        """The weights that the coefficients of examples stand for, as `write` takes them."""
+        """The weights of these coefficients of examples, as `write` reads them."""
         return beta
 
     def scores(self, beta):
@@ -126,7 +126,7 @@ class LinearProblem:
         refuse_not_finite(rows)
         self.weights, self.rows, self.space = weights, rows, LinearSpace(rows)
         if not SHORTEST < self.length < LONGEST and abs(rows.X).max():
-            raise DataError(f"the largest entry of X is {abs(rows.X).max():.3g} in size; expected a longest row between {SHORTEST:g} and "
+            raise DataError(f"the largest entry of X is {abs(rows.X).max():.3g} in size. Expected a longest row between {SHORTEST:g} and "
                             f"{LONGEST:g}, whose square is exact. Scale the features, for instance to unit variance.")
 
     def solve(self, chain, tolerance, start, progress):

@@ -41,19 +41,20 @@ class LargeMarginTrainer(Trainer):
     """Large-margin ordinal regression: the quadratic program of `method`, over all examples at once, with a certified duality gap.
 
     An epoch is what the solver does from one report to the next, about as many steps as there are examples. Training ends at a gap of
-    `tolerance` times the objective, or after `epochs` of them. Then partial_fit may go on with online steps that keep thresholds in order.
+    `tolerance` times the objective, or after `epochs` of them. partial_fit may then continue with online steps that keep thresholds in
+    order.
 
     Parameters
     ----------
     method : str
         One of `structperc_large_margin.forms.METHODS`.
     nu : float or None
-        In place of C: at most nu * n margin errors, and at least nu * n constraints that hold with equality or not at all, counted over
-        examples and thresholds. The program is the one with margin rho, weights are shown at the margin 1; found by a search over C.
+        Instead of C: at most nu * n margin errors, counted over examples and thresholds. At least nu * n constraints are equalities or
+        violated. The program is the one with margin rho. Weights are shown at the margin 1. A search over C finds them.
     tolerance : float
         Training ends at a duality gap of this part of the objective.
     disordered : {"refuse", "pool"}
-        Whether a fixed margin whose best thresholds are out of order predicts by the best ordered ones of the same direction.
+        Whether to predict by the best ordered thresholds, if those of a fixed margin are out of order. The direction stays the same.
     warm_start : bool
         Go on from the engine's last training: its dual solution, for any C, also one from a file; or, after online training, its direction.
     cache_bytes : int
@@ -84,7 +85,7 @@ class LargeMarginTrainer(Trainer):
             raise PluginError(f"trainer='svor' makes weights that are a sum of rows, but {type(parts.weights).__name__} transforms its "
                               f"steps; leave it out.")
         if self.nu is not None and self.warm_start:
-            raise OptionError(f"warm_start=True has no effect with nu={self.nu}, whose search goes on from one C to the next by itself; "
+            raise OptionError(f"warm_start=True has no effect with nu={self.nu}, whose search uses the solution of the last C anyway; "
                               f"leave one of them out.")
         if self.nu is not None and context.C != ENGINE_C and "C" not in (parts.update.options_used or ()):
             raise OptionError(f"C={context.C} has no effect with nu={self.nu}, which takes its place; leave one of them out.")
@@ -94,8 +95,8 @@ class LargeMarginTrainer(Trainer):
             raise PluginError("trainer='svor' solves one problem over all examples, and partial_fit goes on from its solution; call fit "
                               "first. An engine with warm_start=True may begin with partial_fit, and fit goes on from there.")
         if parts.update.threshold_order != "kept":
-            raise PluginError(f"partial_fit goes on with steps of {type(parts.update).__name__}, which may disorder the real thresholds of "
-                              f"trainer='svor'; make the engine with update='exact-pa1', 'exact-pa2' or 'exact-pa'.")
+            raise PluginError(f"partial_fit continues with steps of {type(parts.update).__name__}, which may disorder the real "
+                              f"thresholds of trainer='svor'. Make the engine with update='exact-pa1', 'exact-pa2' or 'exact-pa'.")
         self.check_answers()
 
     def check_answers(self):
@@ -180,7 +181,7 @@ class LargeMarginTrainer(Trainer):
         n = run.n_examples if run.active is None else len(run.active)
         if isinstance(known, LargeMarginTrainer) and known.mu is not None and known.n_visited == n_visited:
             if known.n_visited != n:
-                raise DataError(f"warm_start=True goes on from a training on {known.n_visited} examples, but there are {n} now; it needs "
+                raise DataError(f"warm_start=True continues a training on {known.n_visited} examples, but there are {n} now. It needs "
                                 f"the same ones in the same order. Make a new engine for others.")
             if known.method == self.method and len(known.mu) == len(chain.node):
                 return rescaled(chain, known.mu, run.context.C / known.C)
@@ -204,7 +205,7 @@ class LargeMarginTrainer(Trainer):
         """What the engine shows; online steps make objective_ NaN, gap_ inf, and forget margins_.
 
         objective_ : float
-            The primal value: 1/2 ||w||^2 + C * the hinges; for "sum-of-margins" C * the slacks - the sum of the margins; with nu
+            The primal value: 1/2 ||w||^2 + C * the hinges. For "sum-of-margins" C * the slacks - the sum of the margins. With nu
             1/2 ||rho w||^2 - nu rho + 1/n * the slacks.
         dual_objective_ : float
         gap_ : float
@@ -225,7 +226,7 @@ class LargeMarginTrainer(Trainer):
                            "free_thresholds_": lambda: found.free + self.moved(weights)}
 
     def moved(self, weights):
-        """How far the thresholds have moved since they were found, when the weights of scaled rows became those of the users' units."""
+        """How far the thresholds moved when the weights of scaled rows became those of the users' units."""
         if weights.vector() is None:                # rows stay scaled
             return np.zeros(self.n_thresholds)
         return self.features.attributes(weights)["thresholds_"]() - self.found.thresholds
@@ -255,7 +256,7 @@ class LargeMarginTrainer(Trainer):
 
 
 def direction(model, rows, n_examples):
-    """The scores of rows along the one direction of a model that was trained on them, and the squared length of w.
+    """The scores of training rows along the one direction of a model, and the squared length of w.
 
     `n_examples` rows have a weight.
     """
@@ -264,7 +265,7 @@ def direction(model, rows, n_examples):
         return scores, float(np.sum(model.attribute("coef_") ** 2))
     n_visited = model.parts.weights.n_visited
     if n_visited % n_examples:
-        raise DataError(f"warm_start=True goes on from online training that has visited {n_visited} examples, which are no passes over "
-                        f"the {n_examples} that there are now; it needs the same ones in the same order. Make a new engine for others.")
+        raise DataError(f"warm_start=True continues an online training that has visited {n_visited} examples. These are no passes over "
+                        f"the {n_examples} of now; it needs the same ones in the same order. Make a new engine for others.")
     held = model.attribute("support_") % len(scores)            # rows are numbered on from pass to pass of partial_fit
     return scores, float(model.attribute("dual_coef_")[:, 0] @ scores[held])

@@ -81,7 +81,7 @@ def of_pairs(y, x):
 
 
 class PartnerLoss(Loss):
-    """How many left items have a wrong partner, or one where they should have none, or none where they should have one."""
+    """The number of left items with a wrong partner: another one, one instead of none, or none instead of one."""
 
     def value(self, gold, y, x):
         left = x.keys[:, 0]
@@ -89,7 +89,8 @@ class PartnerLoss(Loss):
         return len({left[a] for a in wrong})
 
     def augment(self, gold, scores, scale, x):
-        """A right pair saves 1; a pair of a left item that should have none costs 1; the constant is how many should have one."""
+        """A right pair saves 1. A pair of a left item that should have none costs 1. The constant is the number of items that should have
+        one."""
         left, scores, gold = x.keys[:, 0], np.array(scores), list(gold)
         scores[~np.isin(left, left[gold])] += scale
         scores[gold] -= scale

@@ -1,4 +1,4 @@
-"""Dependency parsing: the head of every word, and the label of its arc, by features of arcs and the tree of largest score."""
+"""Dependency parsing: the head of every word and the label of its arc, by the tree of largest score."""
 
 from structperc import Option, hookimpl
 from structperc.errors import OptionError, UnusedOption
@@ -13,7 +13,7 @@ citation = COLLINS
 
 options = {
     "projective": Option(False, (False, True), "arcs do not cross"),
-    "lift": Option(False, (False, True), "with projective: learn from trees with crossing arcs made projective, instead of refusing them"),
+    "lift": Option(False, (False, True), "with projective: learn from trees with crossing arcs made projective, instead of an error"),
     "one_root": Option(True, (False, True), "exactly one word has the root for head"),
     "order": Option(1, (1, 2), "2: with projective, neighbouring siblings have scores too", later=True),
     "labels": Option("after", ("after", "joint"), "labels are found after the tree, for its arcs, or jointly: slower, a little better"),

@@ -1,4 +1,4 @@
-"""Templates of arcs: which cells of the head, of the dependent, of the words between them or of the next sibling make a feature."""
+"""Templates of arcs: which cells of head, dependent, words between them or next sibling make a feature."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ class BiaffineFeatures(Features):
 
         s(h, m) = x_h' W x_m + a . x_h + b . x_m + c + weight of the distance
 
-    with other weights to the left (Dozat and Manning 2017, Deep biaffine attention for neural dependency parsing, ICLR, without the net).
-    A label given the head scores a_k . z_h + b_k . z_m. Atoms: see atoms.pxd. O(n d^2 + n^2 d) for n words of d coordinates.
+    with other weights to the left (Dozat and Manning 2017, Deep biaffine attention for neural dependency parsing, ICLR, without the net). A
+    label of an arc from the head scores a_k . z_h + b_k . z_m. Atoms: see atoms.pxd. O(n d^2 + n^2 d) for n words of d coordinates.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class BiaffineFeatures(Features):
 
     def check_rows(self, rows):
         if rows.objects or rows.sparse:
-            raise DataError("X holds no vectors; tokens='vectors' expects a list of dense matrices, one for each sentence, with a row of "
+            raise DataError("X has no vectors. tokens='vectors' expects a list of dense matrices, one for each sentence, with a row of "
                             "numbers for each token.")
         if rows.n_features != self.n_columns:
             raise DataError(f"tokens of X have {rows.n_features} coordinates; expected {self.n_columns}.")
@@ -99,7 +99,7 @@ class BiaffineFeatures(Features):
         return z
 
     def column_of(self, indices):
-        """A weight belongs to a pair of coordinates, and to no column alone."""
+        """A weight belongs to a pair of coordinates, and to no single column."""
         return np.full(len(np.asarray(indices)), -1)
 
 

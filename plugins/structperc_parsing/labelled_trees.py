@@ -10,8 +10,8 @@ import numpy as np
 def k_best_labelled(arcs, heads, totals, k) -> list:
     """The k best trees with labels, best first, as pairs of codes head * n_labels + label and a score.
 
-    A tree's labelings are visited from the best down: a labeling gives way to those that take the next best label of one word, from the
-    word on that changed last. O(k n log k).
+    A tree's labelings are visited from the best down. The successors of a labeling have the next best label of one word, from the word on
+    that changed last. O(k n log k).
 
     Parameters
     ----------

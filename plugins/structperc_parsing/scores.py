@@ -17,7 +17,7 @@ def attachment_scores(y_true, y_pred) -> dict:
     Returns
     -------
     dict
-        "UAS", the share of words with the right head, and with labels "LAS", with the right head and the right label up to a colon;
+        "UAS" is the share of words with the right head. With labels, "LAS" is that with the right head and label up to a colon.
         "LAS with subtypes" compares whole labels. "whole trees" is the share of sentences that are right.
 
     Examples

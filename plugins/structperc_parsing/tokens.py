@@ -25,8 +25,8 @@ class CellCodes(dict):
 class TokenReader(Reader):
     """Reads sentences of tokens to a row for each token: the hashes of its cells.
 
-    A token is a tuple or list of strings, one for each column, or a dict of these with the keys `columns`. Rows of numbers stand for
-    themselves: equal numbers are equal cells.
+    A token is a tuple or list of strings, one for each column, or a dict of these with the keys `columns`. In rows of numbers, equal
+    numbers are equal cells.
 
     Parameters
     ----------

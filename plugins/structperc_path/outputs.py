@@ -7,12 +7,12 @@ from structperc.errors import PluginError, shortened
 
 
 class Paths(Outputs):
-    """Sets of arcs that lead from the start to the end of an example; given as row numbers in any order, shown in that of the path.
+    """Sets of arcs that lead from the start to the end of an example. They are row numbers in any order, shown in that of the path.
 
     Parameters
     ----------
     ends : bool
-        Whether the keys of a row are (tail, head, start, end) and not (tail, head) alone.
+        Whether the keys of a row are (tail, head, start, end) and not only (tail, head).
     default_loss : str
     """
 

@@ -24,12 +24,12 @@ MCCULLAGH = r"""@article{mccullagh1980regression,
 }"""
 PENALTY = Option(0.0, types=(float,), low=0, later=True,
                  help="of trainer='cumulative-logit': it minimises penalty / 2 ||u||^2 - the log-likelihood")
-SEPARATED = 1e-6        # mean negative log-likelihood of ranks that a direction tells apart without error
+SEPARATED = 1e-6        # mean negative log-likelihood of ranks that a direction separates without error
 
 
 @attrs.frozen(eq=False)
 class Fitted:
-    """What the likelihood says of its maximum: its logarithm, and the covariances of u and b by the Hessian and by the sandwich."""
+    """The maximum of the likelihood: its logarithm, and the covariances of u and b by the Hessian and by the sandwich."""
 
     log_likelihood: float
     covariance: np.ndarray
@@ -39,9 +39,9 @@ class Fitted:
 class CumulativeLogitTrainer(Trainer):
     """Maximum likelihood of log P(y > k) / P(y <= k) = u . x - b_k, the proportional-odds model (cumulative logit, ordered logit).
 
-    An answer may be an interval of ranks, whose probability counts. The objective is the negative log-likelihood, plus
-    penalty / 2 ||u||^2. An epoch is a Newton step; 6 to 12 are usual and 200 the most. Ends as "converged" where the next step promises
-    less than 1e-12 of the objective, so coefficients are the maximum's to about 1e-6 of their standard errors.
+    A label may be an interval of ranks, whose probability counts. The objective is the negative log-likelihood, plus penalty / 2 ||u||^2.
+    An epoch is a Newton step; 6 to 12 are usual and 200 the most. Training ends as "converged" if the next step promises less than 1e-12 of
+    the objective. So coefficients are the maximum's to about 1e-6 of their standard errors.
 
     Where a direction separates the ranks without error the likelihood has no maximum: training ends with a warning, and a penalty makes
     one. Ranks without an example share a threshold with a neighbour.
@@ -90,8 +90,8 @@ class CumulativeLogitTrainer(Trainer):
             run.end_epoch(run.own_pass(int(wrong.sum()), 1, place.objective))
         self.fitted = self.described(run, model, place)
         if place.objective <= SEPARATED * model.weights.sum():
-            warnings.warn("a direction separates the ranks without error, so the likelihood has no maximum and the coefficients have no "
-                          "meaning but their direction; set penalty=1.0, or use update='logistic'.", UserWarning, stacklevel=2)
+            warnings.warn("a direction separates the ranks without error, so the likelihood has no maximum. The coefficients have no "
+                          "meaning but their direction. Set penalty=1.0, or use update='logistic'.", UserWarning, stacklevel=2)
         return status or (EARLY_STOPPED if run.stop_requested else MAX_EPOCHS)
 
     def problem(self, run):

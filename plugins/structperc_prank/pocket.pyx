@@ -208,7 +208,7 @@ cdef class PocketSearch:
     cdef void step(self, Py_ssize_t i, int y, int r) noexcept nogil:
         """b_k -= z_k and u += z_k x with z_k = 1 for k < y, else -1.
 
-        k runs over the thresholds between the ranks, those on whose wrong side the score is, or the one next to the predicted rank.
+        k runs over the thresholds between the ranks, those that the score violates, or the one next to the predicted rank.
         """
         cdef double *u = &self.ranker[0]
         cdef double *b = &self.ranker[self.n_features]

@@ -32,16 +32,16 @@ GALLANT = r"""@article{gallant1990perceptron,
 class PocketTrainer(Trainer):
     """Perceptron steps on drawn examples; the model is the ranker of least total cost among all of them.
 
-    An example is drawn with probability proportional to its largest cost, sample weight times the loss of the worst answer. After a step
-    the costs of the ranker over all examples are summed, and it replaces the one in the pocket where its sum is strictly smaller. Ends
-    after `epochs` epochs, or as "converged" where the pocket's ranker costs nothing.
+    An example is drawn with probability proportional to its largest cost, sample weight times the loss of the worst prediction. After a
+    step the costs of the ranker over all examples are summed. If the sum is strictly smaller, it replaces the one in the pocket. Training
+    ends after `epochs` epochs, or as "converged" if the pocket's ranker costs nothing.
 
     Parameters
     ----------
     variant : {"structured", "original", "single"}
     compared : {"all", "screened", "runs"}
-        Which rankers are compared: all; all, but on the first rows alone where these are hopeless; those that answer more draws right in a
-        row than the one in the pocket did, Gallant's ratchet.
+        Which rankers are compared. True: all. "screened": all, but hopeless ones only on the first rows. "runs": those with a longer run of
+        right draws than the one in the pocket had, Gallant's ratchet.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class PocketTrainer(Trainer):
         model, (X, y, costs) = run.model, examples(run)
         seed = run.context.random.integers(0, 2**64, dtype=np.uint64)
         if not costs.any():
-            raise DataError("all costs are 0, so that any ranker is as good as any other; give some wrong answer a cost.")
+            raise DataError("all costs are 0, so any ranker is as good as any other; set a cost for some wrong rank.")
         search = PocketSearch(X, y, costs, self.variant, self.compared, seed)
         if run.resumed and self.resumed:
             search.restore(self.resumed)

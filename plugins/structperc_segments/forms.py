@@ -13,7 +13,7 @@ ENDING = ("E", "L", "S", "U")       # letters of tags behind which a segment is 
 
 
 def is_tagged(y) -> bool:
-    """Whether sentences have a tag for each token, some perhaps None; the first entry tells."""
+    """Whether sentences have a tag or None for each token, by the first entry."""
     first = next((entry for entries in y if is_listed(entries) for entry in entries), ())
     return isinstance(first, str) or is_open(first)
 
@@ -31,8 +31,8 @@ def is_open(entry) -> bool:
 def segments_of(y, i, n_tokens, tagged) -> list:
     """The segments of a sentence, checked, in order: (start, stop, label, follows), None for the label of an open part.
 
-    `follows` says of an open part that the segment before it may go on in it, and of a segment that it may be the rest of one that began
-    in the open part before.
+    `follows` of an open part: the segment before it may continue in it. Of a segment: it may be the rest of one that began in the open part
+    before.
     """
     if not is_listed(y):
         raise DataError(f"y[{i}] is {shortened(y)}; expected {'a tag for each token' if tagged else 'a list of (start, stop, label)'}.")
@@ -76,8 +76,8 @@ def from_tags(y, i, n_tokens) -> list:
         else:
             wrong = next((tag for tag in run if not isinstance(tag, str) or not tag), None)
             if wrong is not None:
-                raise DataError(f"y[{i}] has {shortened(wrong)} among its tags; expected text such as 'B-NP', or None for a token of which "
-                                f"nothing is known.")
+                raise DataError(f"y[{i}] has {shortened(wrong)} among its tags; expected text such as 'B-NP', or None for an unlabelled "
+                                f"token.")
             rest = at > 0 and run[0][:1] in ("I", "E", "L", "M")
             found.extend((at + start, at + stop, label, rest and start == 0) for start, stop, label in phrases(run))
         at, tag = at + len(run), run[-1]

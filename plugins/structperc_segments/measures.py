@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def segment_measures(y_true, y_pred) -> dict[str, float]:
-    """Precision, recall and F1 of segments, right where start, stop and label are, and the share of sentences that are wholly right.
+    """Precision, recall and F1 of segments, and the share of sentences that are wholly right.
 
     Parameters
     ----------

@@ -22,8 +22,8 @@ options = {
     "template": Option(None, help="window features of tokens given as columns of text, one a line, such as U1:%x[-1,0]/%x[0,0]"),
     "columns": Option(None, help="names of these columns, for the template"),
 }
-# Held-out parts of two corpora (chunks of CoNLL-2000, parts of speech of UD English EWT): averaging is worth 0.8 points, twice the epochs
-# 0.1; all update rules, with loss_weight or without, lie within 0.4 points of each other.
+# Held-out parts of two corpora (chunks of CoNLL-2000, parts of speech of UD English EWT). Averaging is worth 0.8 points, twice the epochs
+# 0.1. All update rules, with loss_weight or without, are within 0.4 points of each other.
 recommended = {"start": True, "end": True}
 losses = ("hamming",)
 

@@ -89,7 +89,7 @@ def pairs(given, name, place) -> list[tuple[int, int]]:
 
 
 def scheme(labels, name) -> np.ndarray:
-    """What a scheme of phrases allows, (L + 1, L + 1) with the boundary last; labels are "O", or a letter, "-" and a type."""
+    """The pairs that a scheme of phrases allows, (L + 1, L + 1) with the boundary last. Labels are "O", or a letter, "-" and a type."""
     if name not in SCHEMES:
         raise OptionError(f"forbidden_transitions={name!r}; expected a list of pairs of labels, or one of {', '.join(map(repr, SCHEMES))}.")
     letters = {"iob1": "BI", "iob2": "BI", "iobes": "BIES"}[name]
@@ -98,7 +98,7 @@ def scheme(labels, name) -> np.ndarray:
         letter, _, kind = label.partition("-") if isinstance(label, str) else ("?", "", "")
         if letter not in (*letters, "O") or (letter == "O") != (label == "O"):
             hint = " These labels look like 'iobes'." if {str(label)[:2] for label in labels} <= IOBES else ""
-            raise OptionError(f"forbidden_transitions={name!r}: the label {shortened(label)} does not belong to it; expected 'O' or one of "
+            raise OptionError(f"forbidden_transitions={name!r}: the label {shortened(label)} does not belong to it. Expected 'O' or one of "
                               f"the letters {', '.join(letters)}, a '-' and a type, such as '{letters[0]}-NP'.{hint}")
         parts.append((letter, kind))
     parts.append(("O", ""))                                 # the boundary is as if outside

@@ -62,7 +62,7 @@ cdef class ChainOutputs(Outputs):
         refuse_no_list(y)
         if not is_nested(y) and not (len(y) == 0 and rows.n_rows):
             if len(y) != rows.n_rows:
-                raise DataError(f"y has {len(y)} labels but X has {rows.n_rows} tokens; give a label per token, or a list of labels per "
+                raise DataError(f"y has {len(y)} labels but X has {rows.n_rows} tokens. Pass a label per token, or a list of labels per "
                                 f"sentence.")
             if not has_none(y):
                 return Structures(self.codes.encode(y, rows.n_rows), offsets)

@@ -1,6 +1,6 @@
 """The best labels of a chain, and what else one recursion over a semiring gives: the k best, marginals, max-marginals.
 
-A message m_t[l] sums, in the semiring, over all labellings of the tokens before t that go on with label l:
+A message m_t[l] sums, in the semiring, over labellings of the tokens before t that continue with label l:
 
     m_t[l'] = (+)_l  m_{t-1}[l] (x) e_{t-1}[l] (x) a[l, l']
 

@@ -81,6 +81,6 @@ class Block:
             size = 1 + np.abs(scores).max(initial=0) + np.abs(at_base).max(initial=0) + (abs(found) @ np.abs(values)).max(initial=0)
             if np.abs(scores - expected).max(initial=0) > self.rounding * size:
                 features, weights = (type(part).__name__ for part in (self.model.parts.features, self.model.parts.weights))
-                raise PluginError(f"a counterfactual needs scores that are linear in the columns, and those of {features} with {weights} "
+                raise PluginError(f"a counterfactual needs scores that are linear in the columns. Those of {features} with {weights} "
                                   f"are not; train without a kernel and without features made of several columns.")
         return found

@@ -127,7 +127,7 @@ class Columns:
         if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < self.n:
             return int(column)
         hint = did_you_mean(column, self.names) if isinstance(column, str) else ""
-        raise OptionError(f"{where} names {column!r}, which is no column of this model; expected one of {shortened(self.names)}, or a "
+        raise OptionError(f"{where} names {column!r}, which is no column of this model. Expected one of {shortened(self.names)}, or a "
                           f"number from 0 to {self.n - 1}.{hint}")
 
     def variables(self, values, only) -> tuple:
@@ -165,9 +165,9 @@ class Columns:
         for value, j in zip(x.tolist(), column.tolist(), strict=True):
             if not self.low[j] <= value <= self.high[j]:
                 raise DataError(f"x has {value:g} in the column {self.names[j]!r}, outside its bounds {self.low[j]:g} and "
-                                f"{self.high[j]:g}; widen them, or name the column in fixed.")
+                                f"{self.high[j]:g}. Widen them, or name the column in fixed.")
             if self.whole[j] and value != np.rint(value):
-                raise DataError(f"x has {value:g} in the column {self.names[j]!r}, which is named in whole; expected a whole number there, "
+                raise DataError(f"x has {value:g} in the column {self.names[j]!r}, which is named in whole. Expected a whole number there, "
                                 f"or leave the column out of whole.")
 
     def changes(self, before, after, length) -> list[Change]:

@@ -69,13 +69,13 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     -----
     The change solves min ||change / standard deviation|| subject to S(x + change, y) >= S(x + change, y') for all y' that are not wanted.
     Rivals y' are added one by one: the argmax at the last solution is the next one (Kelley 1960; Tsochantaridis et al. 2005). Each program
-    bounds the distance from below, by prices that are computed again from the data. Several wanted outputs are tried in the order of
-    their scores, until a bound excludes the rest. A distance is proved if it exceeds its bound by at most 1e-4 of it, or 1e-5.
+    bounds the distance from below, by prices that are computed again from the data. Several wanted outputs are tried in the order of their
+    scores, until a bound excludes the rest. A distance is proved if it exceeds its bound by at most 1e-4 of it, or 1e-5.
 
-    Ties are those of `predict`. Where the wanted output loses a tie, it gets a lead that a change of 1e-7 makes, doubled while it loses.
-    With whole numbers the lead is 1e-5, and the bound is that of changes with this lead. Another category adds 1 to the distance.
+    Ties are those of `predict`. If the wanted output loses a tie, it gets a lead that a change of 1e-7 makes, doubled while it loses. With
+    whole numbers the lead is 1e-5, and the bound is that of changes with this lead. Another category adds 1 to the distance.
 
-    Cost: a program with a variable for each value that may change and a row for each rival; n_features * n_rows scores for the slopes.
+    Cost: a program with a variable for each value that may change and a row for each rival. The slopes need n_features * n_rows scores.
     Sources: Wachter, Mittelstadt and Russell 2018; Ustun, Spangher and Liu 2019; least distance: Lawson and Hanson 1974.
 
     Examples
@@ -137,8 +137,8 @@ def engine_of(model) -> Engine:
     """The trained engine of a model that reads x as the user passes it."""
     before, last = unwrapped(model)
     if before is not None:
-        raise OptionError(f"the steps before {type(last).__name__} change the columns, so that their units are not those of the user; use "
-                          f"scale=True of the estimator in their place, or pass the last step and a transformed x.")
+        raise OptionError(f"the steps before {type(last).__name__} change the columns, so their units are not those of the user. Use "
+                          f"scale=True of the estimator instead, or pass the last step and a transformed x.")
     engine = last if isinstance(last, Engine) else getattr(last, "engine_", None)
     if not isinstance(engine, Engine):
         raise NotFittedError(f"counterfactual needs a trained engine or estimator of structperc, but this {type(last).__name__} has no "

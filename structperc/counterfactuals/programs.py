@@ -45,7 +45,7 @@ class Variables:
         return float(np.sqrt((z * z).sum()) if norm == "l2" else (self.cost * np.abs(z)).sum())
 
     def least_length(self, slopes, gaps, prices, norm) -> float:
-        """A lower bound on the length of every z with slopes @ z >= gaps between low and high, from any prices >= 0.
+        """A lower bound on the length of every z with slopes @ z >= gaps between low and high. Any prices >= 0 give one.
 
         For each such z: length >= prices @ gaps + min over z between low and high of length - (prices @ slopes) @ z.
         """
@@ -99,7 +99,7 @@ class Solution:
 
 
 def shortest(variables, slopes, gaps, norm, clock) -> Solution:
-    """The shortest z with slopes @ z >= gaps, low <= z <= high, whole where it must be, and groups that add up to 0.
+    """The shortest z with slopes @ z >= gaps and low <= z <= high. It has whole numbers as required, and groups add up to 0.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """The nearest example of which a wanted structure is the best one: constraint generation, with the problem's argmax as the oracle.
 
-For one wanted structure y the master program asks that y is not behind the rivals found so far; the argmax at its solution is the next
-rival. Each rival is found once, so this ends, and each master bounds the distance from below (Kelley 1960). Several wanted structures are
-several programs; those are left out that a bound on the slope of their lead excludes.
+For one wanted structure y the master program asks that y is not behind the rivals so far. The argmax at its solution is the next rival.
+Each rival is found once, so this ends. Each master bounds the distance from below (Kelley 1960). Several wanted structures are several
+programs. A program is left out if a bound on the slope of its lead excludes it.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ class Sentences:
         for i, choice in enumerate(choices):
             example = self.model.example(rows, i)
             if example.n_atoms != self.goal.example.n_atoms:
-                raise DataError(f"with the tokens {shortened(list(choice))} the example has {example.n_atoms} atoms in place of "
-                                f"{self.goal.example.n_atoms}; expected alternatives that leave its structures the same.")
+                raise DataError(f"with the tokens {shortened(list(choice))} the example has {example.n_atoms} atoms instead of "
+                                f"{self.goal.example.n_atoms}. Expected alternatives that leave its structures the same.")
             if self.goal.holds(self.goal.counts(found[i], example)):
                 return choice
         return None

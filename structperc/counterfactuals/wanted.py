@@ -30,7 +30,7 @@ class Wanted:
     at_least, at_most : label, optional
         The lowest and the highest label, of ordered ones.
     chosen, not_chosen : str or sequence of str
-        Atoms that the structure has, and atoms that it lacks, as `explain` names them, such as "2 with 3" of a matching.
+        Atoms that the structure has, and atoms that it lacks, by their names in `explain`. An example is "2 with 3" of a matching.
 
     Raises
     ------
@@ -66,7 +66,7 @@ class Wanted:
 
 
 def shown_output(value) -> str:
-    """An output in a sentence."""
+    """An output as text."""
     return shortened(value) if not isinstance(value, str) else value
 
 
@@ -77,7 +77,7 @@ class Goal:
     ----------
     model : Model
     rows : Rows
-        Of the example alone, prepared.
+        Only of the prepared example.
     example : Example
     wanted : Wanted
     """
@@ -102,7 +102,7 @@ class Goal:
         """The first code and the one behind the last, of a range of ranks."""
         outputs = self.parts.outputs
         if not (isinstance(outputs, LabelOutputs) and outputs.ordered):
-            raise OptionError("at_least and at_most are for ordered labels, and the labels of this model have no order; name outputs by "
+            raise OptionError("at_least and at_most are for ordered labels. The labels of this model have no order; name outputs by "
                               "one_of, or atoms by chosen and not_chosen.")
         labels = outputs.labels.tolist()
         for label in (wanted.at_least, wanted.at_most):
@@ -123,10 +123,10 @@ class Goal:
         return self.has_atoms(counts) if self.keys is None else counts.tobytes() in self.keys
 
     def ranked(self, scores, deciding):
-        """The counts of the wanted structures, those of the largest score first; of those with the same deciding atoms only the best.
+        """The counts of the wanted structures, by falling score. Of those with the same deciding atoms only the best.
 
-        The structures that differ from one in their deciding atoms are divided by the first atom in which they do (Lawler 1972), and the
-        argmax finds the best one of each part.
+        The structures that differ from one in their deciding atoms are divided by the first atom in which they do (Lawler 1972). The argmax
+        finds the best one of each part.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class Goal:
         while parts:
             _, _, counts, must, without = heapq.heappop(parts)
             if (counts[deciding] > 1).any() or (counts[must] > 1).any():
-                raise PluginError("a structure has an atom more than once that decides what is wanted or changes with x; name atoms that "
+                raise PluginError("a structure repeats an atom that decides what is wanted, or changes with x. Name atoms that "
                                   "occur once, such as those of a token.")
             yield counts
             for a in np.setdiff1d(np.flatnonzero((counts > 0) & deciding), must):

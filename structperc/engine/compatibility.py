@@ -114,8 +114,8 @@ def check_search(parts, wanted, option="") -> None:
     if not parts.argmax.searches_with(parts.loss):
         loss, argmax = type(parts.loss).__name__, type(parts.argmax).__name__
         raise ConflictingOption(f"{wanted}: {loss} cannot be written over atoms, so {argmax} cannot search with it. It can only be "
-                                f"measured (loss_weight=0). A search needs a method `augment` of {loss}, or its bound `largest` and a method "
-                                f"`k_best` of {argmax}, or a method `argmax_augmented` of {argmax}.", option)
+                                f"measured (loss_weight=0). A search needs a method `augment` of {loss}, or its bound `largest` and a "
+                                f"method `k_best` of {argmax}. Or a method `argmax_augmented` of {argmax}.", option)
 
 
 def check_sizes(context, parts) -> None:

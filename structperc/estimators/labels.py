@@ -365,7 +365,8 @@ class PRank(ThresholdEstimator):
 class IntervalPA(ThresholdEstimator):
     """Exact passive-aggressive ranking: learns from ranks of which no more than an interval is known, and predicts a rank.
 
-    One direction is cut by ordered thresholds. Each step moves both by the least amount after which every certain threshold is satisfied with a margin. Dense columns are standardised in training (`scale`).
+    One direction is cut by ordered thresholds. Each step moves both by the least amount after which every certain threshold is satisfied
+    with a margin. Dense columns are standardised in training (`scale`).
 
     Attributes
     ----------

@@ -81,9 +81,9 @@ class StructureConformal(HeldOutOptions, Parameters):
     -----
     If held-out and new examples are exchangeable, a set contains the right output with a probability of at least coverage. If distances do
     not tie, it is at most coverage + 1 / (`n_calibration_` + 1). This is an average over draws of both, not a promise for each x. The
-    quantile is the ceil((`n_calibration_` + 1) coverage)-th smallest scaled distance. It is 0 if more than `coverage` of the predictions are right. A set then has
-    only the outputs of largest score. With the same probability all right atoms are `possible`, and all `certain`
-    atoms are right. `atom_quantile_` is chosen by conformal risk control. The expected share of an example's right atoms that are in its
+    quantile is the ceil((`n_calibration_` + 1) coverage)-th smallest scaled distance. It is 0 if more than `coverage` of the predictions
+    are right. A set then has only the outputs of largest score. With the same probability all right atoms are `possible`, and all
+    `certain` atoms are right. `atom_quantile_` is chosen by conformal risk control. The expected share of an example's right atoms that are in its
     `atom_set` is at least coverage.
 
     The cost of an example is one search for the prediction. Atoms need the solver's max-marginals and a search for each atom of the
@@ -252,8 +252,8 @@ class StructureConformal(HeldOutOptions, Parameters):
         dict of str to float
             "coverage" and "coverage of atoms", the mean share of an example's right atoms in its `atom_set`. "atoms in a set": the mean
             number of these for each right atom. "certain atoms": which share of the predictions' atoms is certain. "right certain atoms":
-            which share of these is right, or nan. With a limit also "median size", "mean size", "single outputs", "right single outputs", and "larger than the limit". Single outputs
-            are the share of sets of one output.
+            which share of these is right, or nan. With a limit also "median size", "mean size", "single outputs", "right
+            single outputs", and "larger than the limit". Single outputs are the share of sets of one output.
         """
         self._refuse_none(X, y)
         judged = [Judged.of(self._set(near, given), self._right(near, gold), limit)

@@ -81,7 +81,7 @@ def pairwise_scores(y_true, y_pred) -> Agreement:
 def b_cubed_scores(y_true, y_pred) -> Agreement:
     """B-cubed precision, recall and F1 of a clustering: a mean over items.
 
-    Precision of an item is the share of its predicted cluster that is in its true cluster; recall is the reverse.
+    Precision of an item is the share of its predicted cluster that is in its true cluster. Recall is the reverse.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Two models on the same examples: paired measures, right and wrong answers, and an exact test."""
+"""Two models on the same examples: paired measures, right and wrong predictions, and an exact test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best answer that looks at no example: what a model has to beat."""
+"""The best constant prediction: the baseline of a model."""
 
 from __future__ import annotations
 

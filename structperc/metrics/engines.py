@@ -179,7 +179,7 @@ class Judged:
     ----------
     outputs : Outputs
     gold, predicted : sequence
-        The right answer of each example as users pass it, and the prediction.
+        The right output of each example as users pass it, and the prediction.
     losses : ndarray or None
         The model's own loss of each example, None where it is not known.
     loss : str
@@ -202,17 +202,17 @@ class Judged:
     def of(cls, model, rows, y, predicted, scored=True):
         outputs, labels, loss = parts_of(model, rows).outputs, model.context.labels, model.context.loss
         unseen = labels is not None and not outputs.n_labels and unseen_labels(list(outputs.labels_in(y)), labels)
-        own = None if unseen else losses_of(model, rows, y, predicted)      # says what is wrong with y
+        own = None if unseen else losses_of(model, rows, y, predicted)      # raises the errors of y
         gold = by_example(outputs, rows, y)
         if unseen and not (is_listed(predicted) and len(predicted) == len(gold)):
-            raise DataError(f"predicted is {shortened(predicted)}; expected an answer for each of {len(gold)} examples.")
+            raise DataError(f"predicted is {shortened(predicted)}; expected an output for each of {len(gold)} examples.")
         scored = scored and type(outputs).measures_of_scores is not Outputs.measures_of_scores
         scores = model.atom_scores(rows) if scored else None
         right = np.array([same(*pair) for pair in zip(gold, predicted, strict=True)]) if unseen else right_of(model, rows, y, predicted)
         return cls(outputs, gold, predicted, own, f"mean loss ({loss if isinstance(loss, str) else 'cost matrix'})", scores, right)
 
     def part(self, kept):
-        """The same of some examples alone."""
+        """The same of only some examples."""
         def of(values):
             return None if values is None else values[kept] if isinstance(values, np.ndarray) else [values[i] for i in kept.tolist()]
 
@@ -268,5 +268,5 @@ def own_measures(outputs, y, predicted) -> dict[str, float]:
     if not outputs.ordered:
         return {"accuracy": accuracy(y, predicted), "macro F1": macro_f1(y, predicted, outputs.labels)}
     if outputs.partial_gold:
-        return interval_measures(y, predicted, outputs.labels, unrated="skip")      # what is to be refused, encoding has refused
+        return interval_measures(y, predicted, outputs.labels, unrated="skip")      # encoding has raised the errors
     return rank_measures(y, predicted, outputs.labels)

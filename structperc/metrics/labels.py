@@ -39,7 +39,7 @@ def codes(y_true, y_pred, classes=None):
     Raises
     ------
     DataError
-        If the lists differ in length or are empty, a label is not in `classes`, or labels are text without `classes`.
+        If the lists differ in length or are empty. Also if a label is not in `classes`, or labels are text without `classes`.
 
     Examples
     --------

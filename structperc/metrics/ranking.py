@@ -258,7 +258,7 @@ class Ranked:
         Of each document, numbered in the order in which queries appear.
     grades, scores : float array
     order : int array
-        Which document as it came stands there.
+        The number of the user's document there.
     places : int array
         From 0 within the query.
     """
@@ -307,7 +307,7 @@ class Ranked:
 
 
 def larger_before(values, query) -> np.ndarray:
-    """For each entry how many larger ones of its query stand before it; O(n log n), one binary digit of their ranks after the other."""
+    """The number of larger entries of its query before each entry. O(n log n), one binary digit of their ranks after the other."""
     ranks = dense_ranks(query, values)
     found, order = np.zeros(len(ranks), dtype=np.int64), np.arange(len(ranks))
     for digit in reversed(range(int(ranks.max()).bit_length())):

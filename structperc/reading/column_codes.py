@@ -19,7 +19,7 @@ UNKNOWN = -1.0              # the code of a level that training did not know
 
 
 class Unusable(Exception):
-    """A column holds cells that its code does not take; `fault` says which."""
+    """A column has cells that its code does not accept; `fault` names them."""
 
     def __init__(self, fault):
         self.fault = fault
@@ -33,14 +33,14 @@ class ColumnCode:
     ----------
     name : str
     kind : {"number", "date", "ordinal", "one_hot"}
-        A number as it is; days since `origin`; the position among `levels`, from 0; a column of 0 and 1 for each of the levels.
+        A number as it is. Days since `origin`. The position among `levels`, from 0. A column of 0 and 1 for each of the levels.
     levels : tuple of str
     origin : float
         Days since 1970.
     fill : float
-        What stands instead of a missing number, date or position; NaN: a missing cell raises an error.
+        The value of a missing number, date or position. NaN: a missing cell raises an error.
     indicated : bool
-        Whether a column of 0 and 1 says where a cell was missing.
+        Whether a column of 0 and 1 marks missing cells.
     date_format : str or None
         As of `datetime.datetime.strptime`; None: ISO 8601.
     """

@@ -31,7 +31,7 @@ class Fault:
     ----------
     name : str
     cells : dict of str to list of int
-        The rows at fault, counted from 0, by what stands there: one of `KINDS`.
+        The rows at fault, counted from 0, by the kind of their cell: one of `KINDS`.
     texts : dict of str to None
         The different texts.
     n_rows : int
@@ -64,12 +64,12 @@ class Fault:
 
     @property
     def one_by_one(self) -> bool:
-        """Whether the column holds numbers but for a few cells, which are mended one by one."""
+        """Whether the column has numbers but for a few cells, which you fix one by one."""
         return "text" in self.cells and len(self.cells["text"]) <= 0.05 * (self.n_rows - self.n_cells)
 
     @property
     def identifies(self) -> bool:
-        """Whether the texts name the rows rather than tell something of them."""
+        """Whether the texts are names of rows, and no property of them."""
         return len(self.texts) > max(NAMED, len(self.cells["text"]) // 2) or len(self.texts) > SOME
 
     @property
@@ -85,7 +85,7 @@ class Fault:
         return [option for option in (found, "fill" if filled else None) if option]
 
     def describe(self, place) -> str:
-        """The column in words; `place(row)` says where a row stands."""
+        """The column in words. `place(row)` returns where a row is."""
         parts = []
         for kind in reversed(KINDS):
             rows = self.cells.get(kind)
@@ -111,13 +111,13 @@ class ColumnError(DataError):
     ----------
     faults : sequence of Fault
     trained : bool
-        Whether a model says already what becomes of each column.
+        Whether a model has an encoding of each column already.
     where : str
         What holds the columns.
     place : function of int
-        Says where a row stands that is counted from 0.
+        Returns where a row is that is counted from 0.
     advise : function of (faults, encoded)
-        Says which options fix them.
+        Returns which options fix them.
     encoded : bool
         Whether the plugin "table" has read the columns.
     """
@@ -191,7 +191,7 @@ def mends_of(faults) -> dict:
 
 
 def one_by_one(faults) -> list:
-    """What is to be mended in the table itself."""
+    """The faults to fix in the table itself."""
     names = [repr(fault.name) for fault in faults if fault.one_by_one]
     return [f"correct the cells of {', '.join(names)}, or drop {'it' if len(names) == 1 else 'them'}"] if names else []
 

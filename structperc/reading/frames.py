@@ -79,7 +79,7 @@ def frame_names(X) -> list:
             raise DataError(f"column {i} of X is called {name!r:.60}, which is no text; rename it, or pass X.to_numpy() for columns "
                             f"without names.")
         if has_half_pair(name):
-            raise DataError(f"X has a column {name!r:.60} with half of a surrogate pair in its name, which no file can hold; read it with "
+            raise DataError(f"X has a column {name!r:.60} with half of a surrogate pair in its name, which no file can store. Read it with "
                             f"the right encoding, or rename it.")
         if names.index(name) < i:
             raise DataError(f"X has two columns {name!r:.60}, {names.index(name)} and {i}; give every column a name of its own.")

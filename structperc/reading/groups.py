@@ -1,4 +1,4 @@
-"""Which rows of X are one example: said by offsets, by lengths or by groups, whose rows need not stand together."""
+"""Which rows of X are one example, by offsets, lengths or groups. Rows of a group need not be together."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from structperc.reading.matrices import as_array, as_table, is_row, is_sparse, n
 class Groups:
     """X example by example, from whichever of the three ways the user chose.
 
-    The rows of a group need not be together: they are gathered then (a copy of X), in their order, and examples are in the order in
-    which their groups first appear. As a context manager it lets errors say how rows are counted then.
+    The rows of a group need not be together. They are then gathered (a copy of X), in their order. Examples are in the order in which their
+    groups first appear. As a context manager it adds to errors how rows are counted.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Groups:
     offsets : array of int, shape (n_examples + 1,), or None
         As `structperc.reading.matrices.read` takes them; given ones are checked there.
     order : int array of shape (n_rows,), or None
-        Which row as it came stands where now; None: they stand as they came.
+        The row of the user's X for each row; None: the same order.
 
     Raises
     ------
@@ -52,7 +52,7 @@ class Groups:
         self.X, self.offsets, self.order = gathered(X, offsets, lengths, groups)
 
     def by_rows(self, values):
-        """What belongs to the rows of X in the order of `self.X`; what belongs to whole examples stays as it is."""
+        """The values of the rows of X in the order of `self.X`. Values of whole examples stay as they are."""
         if self.order is None or not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0 or len(values) != len(self.order):
             return values
         return in_order(values, self.order)

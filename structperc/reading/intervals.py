@@ -104,7 +104,7 @@ def interval_labels(y, unrated="refuse"):
 
 
 def warn_of_open_ends(y, labels) -> None:
-    """Warn of an open end beyond which y names no label, such as "at least 3" if 3 is the highest.
+    """Warn of an open end beyond which y has no label, such as "at least 3" if 3 is the highest.
 
     Parameters
     ----------
@@ -128,8 +128,8 @@ def warn_of_open_ends(y, labels) -> None:
         closed = [i for i in np.flatnonzero(is_open(others, side)).tolist() if i not in ends.sets]
         pointless = [i for i in closed if not is_missing(values[i]) and values[i] == end]
         if pointless:
-            warnings.warn(f"y[{pointless[0]}] is {bound} {end}, and {end} is the {which} label that y names, so it is taken for exactly "
-                          f"{end}, as in {len(pointless)} row{'s' * (len(pointless) > 1)}; name all labels with classes=[lowest, ..., "
+            warnings.warn(f"y[{pointless[0]}] is {bound} {end}, and {end} is the {which} label in y, so it means exactly "
+                          f"{end}, as in {len(pointless)} row{'s' * (len(pointless) > 1)}. Name all labels with classes=[lowest, ..., "
                           f"highest].", DataWarning, stacklevel=3)
 
 
@@ -160,7 +160,7 @@ def read_intervals(y, labels, encode, n_examples, unrated="refuse"):
     Raises
     ------
     DataError
-        If a set has holes, an end is not a label, ends are in the wrong order, or a row has no end. The message names the row.
+        If a set has holes, an end is not a label, or ends are in the wrong order. Also if a row has no end. The message names the row.
 
     Examples
     --------
@@ -334,7 +334,7 @@ def refuse_endless(y) -> None:
 
 
 def refuse_texts(y, labels=()) -> None:
-    """Raises an error for texts about an interval, such as "2 to 3", unless these are the labels; the message shows the pairs to pass."""
+    """Raises an error for texts about an interval, such as "2 to 3", unless these are the labels. The message shows the pairs to pass."""
     values = np.asarray(y)
     if values.dtype.kind not in "USO" or values.ndim != 1:
         return
@@ -344,7 +344,7 @@ def refuse_texts(y, labels=()) -> None:
             found = pattern.fullmatch(text)
             if found:
                 pair = shown.format(*found.groups())
-                raise DataError(f"y[{i}] is the text {text!r}; give the pair of its lowest and highest label, {pair}, and numbers in place "
+                raise DataError(f"y[{i}] is the text {text!r}; pass the pair of its lowest and highest label, {pair}, and numbers instead "
                                 f"of the other texts.")
 
 
@@ -384,7 +384,7 @@ def set_codes(i, members, labels, encode):
     except DataError:
         stranger = next(label for label in members if label not in labels.tolist())
         raise DataError(f"y[{i}] is a set with {stranger!r}, which is not one of the labels known so far "
-                        f"({', '.join(map(repr, labels.tolist()[:8]))}); name all of them with classes=[...].") from None
+                        f"({', '.join(map(repr, labels.tolist()[:8]))}). Name all of them with classes=[...].") from None
     hole = np.flatnonzero(np.diff(codes) > 1)
     if len(hole):
         names = labels.tolist()
@@ -398,8 +398,8 @@ def real_codes(ends, labels):
     ordered = labels.dtype.kind in "iufmM" and (labels[1:] > labels[:-1]).all()
     first = int(np.argmax(ends.real))
     if not ordered:
-        raise DataError(f"y[{first}] is an interval of numbers, but the labels {labels[:5].tolist()} are no numbers in ascending order; "
-                        f"give the pair of its lowest and highest label instead.")
+        raise DataError(f"y[{first}] is an interval of numbers, but the labels {labels[:5].tolist()} are no numbers in ascending order. "
+                        f"Pass the pair of its lowest and highest label instead.")
     low, high = np.ones(len(ends.low), dtype=np.intp), np.ones(len(ends.low), dtype=np.intp)
     kind = labels.dtype if labels.dtype.kind in "mM" else float
     left, right = ends.low[ends.real].astype(kind), ends.high[ends.real].astype(kind)
@@ -410,8 +410,8 @@ def real_codes(ends, labels):
         i = int(empty[0])
         left, right = "[("[int(ends.without_low[i])], "])"[int(ends.without_high[i])]
         shown = ", ".join(map(repr, labels[:8].tolist())) + (", ..." if len(labels) > 8 else "")
-        raise DataError(f"y[{i}] is {left}{plain(ends.low[i])}, {plain(ends.high[i])}{right}, which holds none of the labels known so far "
-                        f"({shown}); widen it, or name all labels with classes=[...].")
+        raise DataError(f"y[{i}] is {left}{plain(ends.low[i])}, {plain(ends.high[i])}{right}, which has none of the labels known so far "
+                        f"({shown}). Widen it, or name all labels with classes=[...].")
     return low, high
 
 

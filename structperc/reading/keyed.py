@@ -67,12 +67,12 @@ class KeyedReader(Reader):
         keys = np.asarray(keys.toarray() if rows.sparse else keys, dtype=float)
         if not np.isfinite(keys).all():
             row, column = (int(v) for v in np.argwhere(~np.isfinite(keys))[0])
-            raise DataError(f"row {row} of X has {keys[row, column]} in column {column}, which says what the row is about; expected a "
+            raise DataError(f"row {row} of X has {keys[row, column]} in column {column}, which is the key of the row; expected a "
                             f"finite number.")
         names = rows.feature_names
         if names is not None and self.key_names and names[:k] != self.key_names:
             raise DataError(f"the first columns of X are {', '.join(names[:k])}, but this model was trained with "
-                            f"{', '.join(self.key_names)} there; pass the same columns in the same order.")
+                            f"{', '.join(self.key_names)} there. Pass the same columns in the same order.")
         features = features if rows.sparse else np.ascontiguousarray(features)
         found = KeyedRows(features, rows.offsets, None if names is None else names[k:], keys)
         found.key_names = () if names is None else names[:k]

@@ -125,14 +125,14 @@ def as_objects(X):
 
 
 def as_table(X):
-    """The table of an Arrow stream, such as a relation of DuckDB or a cursor's result; anything else as it is."""
+    """The table of an Arrow stream, such as a relation of DuckDB or a cursor's result. Anything else is returned as it is."""
     if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__"):
         return require("pyarrow", "reading an Arrow stream", "parquet").table(X)
     return X
 
 
 def column_names(X):
-    """What a data frame calls its columns, all different texts; None for numbers instead of names, and for what is no data frame."""
+    """The names of a data frame's columns, all different texts. None for numbers as names, and for anything but a data frame."""
     if type(X).__name__ == "LazyFrame":         # whose names are the result of a query
         raise DataTypeError("X is a LazyFrame, whose rows are not computed yet; pass X.collect().")
     named = X if hasattr(X, "column_names") or hasattr(X, "columns") else getattr(X, "schema", None)      # of a stream
@@ -148,13 +148,13 @@ def column_names(X):
         raise DataError(f"X has two columns {again!r:.60}; give every column a name of its own, or pass X.to_numpy().")
     if has_half_pair("".join(columns)):
         name = next(c for c in columns if has_half_pair(c))
-        raise DataError(f"X has a column {name!r:.60} with half of a surrogate pair in its name, which no file can hold; read it with the "
+        raise DataError(f"X has a column {name!r:.60} with half of a surrogate pair in its name, which no file can store. Read it with the "
                         f"right encoding, or rename it.")
     return tuple(columns)
 
 
 def other_columns(names, known) -> str:
-    """Which names are missing and which are further ones, beside those of the training, as a part of a message; None: without names."""
+    """The missing and the further names, compared with those of training, as a part of a message. None: without names."""
     if names is None or known is None:
         return ""
     sides = (("lacks", [name for name in known if name not in names]), ("has further", [name for name in names if name not in known]))
@@ -195,8 +195,8 @@ def explain_frame(X) -> DataError | None:
 def explain_dense(X) -> DataError:
     """Why X is no matrix of numbers: ragged rows, or the first entry that is no number."""
     if isinstance(X, Mapping):
-        return DataTypeError(f"X is a {type(X).__name__} with the keys {', '.join(map(repr, list(X)[:5]))}; pass pandas.DataFrame(X) where "
-                             f"these are columns, or a list of such objects, one for each row, to scikit-learn's DictVectorizer.")
+        return DataTypeError(f"X is a {type(X).__name__} with the keys {', '.join(map(repr, list(X)[:5]))}. Pass pandas.DataFrame(X) if "
+                             f"these are columns. If X is one row, pass a list of such objects to scikit-learn's DictVectorizer.")
     if isinstance(X, (str, os.PathLike)):
         return DataTypeError(f"X is {'the text ' if isinstance(X, str) else ''}{shortened(X)}; read the file first, for instance with "
                              f"pandas.read_csv.")
@@ -226,7 +226,7 @@ def not_a_number(row, column, value, error) -> DataError:
     if is_missing(value):
         return DataError(f"X[{row}, {column}] is {shortened(value)}, which is missing; fill or drop that row.")
     if isinstance(value, (datetime.date, np.datetime64)):
-        return DataTypeError(f"X[{row}, {column}] is the date {value}; turn dates into numbers, such as days since the first, or pass a "
+        return DataTypeError(f"X[{row}, {column}] is the date {value}. Turn dates into numbers, such as days since the first, or pass a "
                              f"data frame with plugins=['table'].")
     kind = DataTypeError if isinstance(error, TypeError) else DataError
     return kind(f"X[{row}, {column}] is {shortened(value)}: {error}; encode categories as numbers first.")
@@ -292,7 +292,7 @@ def chunks(rows, n_atoms=1, least=1):
     n_atoms : int
         The most atoms of an example: a piece is small enough for the scores of all its atoms, too.
     least : int
-        So many examples are in a piece whatever their size, since each piece costs a look at as many numbers per atom.
+        So many examples are in a piece, whatever their size. Each piece costs a look at as many numbers per atom.
     """
     most = max(least, CHUNK_VALUES // max(1, n_atoms, values_of_one(rows)))
     if rows.offsets is not None:
@@ -325,7 +325,7 @@ def check_offsets(offsets, n_rows: int):
         return None
     raw = as_array(offsets, "offsets")
     if raw.ndim != 1 or len(raw) < 2 or raw.dtype.kind not in "iu":
-        raise DataError(f"offsets has shape {raw.shape} and type {raw.dtype}; expected at least two integers, "
+        raise DataError(f"offsets has shape {raw.shape} and type {raw.dtype}. Expected at least two integers, "
                         f"the first row of each example and the end.")
     raw = raw.copy()                                # nobody else changes it between this check and its use
     if raw[0] != 0 or raw[-1] != n_rows:

@@ -13,14 +13,14 @@ KINDS = ("between", "unordered", "ordered")
 class PairReader(KeyedReader):
     """Reads examples of pairs to rows whose keys are their two items.
 
-    An example is a block of rows (first item, second item, features); or an array (n, m, d), the features of all pairs; or with
-    `comparison` tables.
+    An example is a block of rows (first item, second item, features), or an array (n, m, d) with the features of all pairs. With
+    `comparison` it is a table or two.
 
     Parameters
     ----------
     comparison : function or None
-        Of the table, or the two tables, as they came; returns an array (n, m, d), or with pairs (k, 2) of row numbers and their
-        features (k, d): the pairs that are worth looking at.
+        A function of the table, or of the two tables. It returns an array (n, m, d), or row numbers (k, 2) with features (k, d) for the
+        pairs that matter.
     kind : {"between", "unordered", "ordered"}, default "between"
         "between" the items of two tables: an example is two tables, and all entries of an array are pairs. Else of the items of one table,
         numbered from 0, and an array is square: "unordered", the entries above its diagonal; "ordered", all but its diagonal.
@@ -71,7 +71,7 @@ class PairReader(KeyedReader):
             pairs, features = (np.asarray(part, dtype=float) for part in found)
             return np.column_stack([pairs.reshape(-1, 2), features])
         except (TypeError, ValueError, OverflowError):
-            raise DataError(f"{where} answered {shortened(found)}; expected pairs (k, 2) and their features (k, d).") from None
+            raise DataError(f"{where} returned {shortened(found)}; expected pairs (k, 2) and their features (k, d).") from None
 
     def all_pairs(self, features, where):
         """Rows (first item, second item, features) of an array (n, m, d)."""

@@ -62,13 +62,13 @@ class Reader(Component):
         return self.read(X, offsets)
 
     def learn_more(self, X, offsets=None) -> None:
-        """Learns from further data of the first fit too, before anything is trained; a reader with a vocabulary adds their names."""
+        """Learns from further data of the first fit, before training. A reader with a vocabulary adds their names."""
         self.read(X, offsets)
 
     read = staticmethod(matrices.read)      # the rows of later data; 0.1 us matter to one-row calls
 
     def read_one(self, x, objects=False, several_rows=False) -> Rows:
-        """One example alone, as users pass it to `explain`: an object, a row, or with several_rows a block of rows."""
+        """One example, as users pass it to `explain`: an object, a row, or with several_rows a block of rows."""
         if objects:
             return self.read(x if isinstance(x, list) else [x])
         if matrices.is_row(x):

@@ -36,12 +36,12 @@ class TableOptions:
             raise OptionError(f"missing_indicators={shortened(missing_indicators)}; expected True or False.")
         found = cls(names("drop", drop), names("one_hot", one_hot), orders(ordinal), formats(date), fills(fill), missing_indicators)
         if missing_indicators and not found.fill:
-            raise OptionError("missing_indicators=True says where cells were filled; name what fills them with fill.")
+            raise OptionError("missing_indicators=True marks filled cells; set fill too.")
         kinds = {}
         for kind in ("drop", "one_hot", "ordinal", "date"):
             for name in getattr(found, kind):
                 if name in kinds:
-                    raise OptionError(f"column {name!r} stands in both {kinds[name]} and {kind}; name it in one of them.")
+                    raise OptionError(f"column {name!r} is in both {kinds[name]} and {kind}; name it in one of them.")
                 kinds[name] = kind
         return found
 

@@ -20,29 +20,28 @@ from structperc.reading.table_options import TableOptions
 class TableReader(Reader):
     """Reads data frames whose columns hold numbers, categories, dates and gaps; anything without named columns as `Reader` does.
 
-    Numbers, truth values and nullable numbers are taken as they are. Dates become days since the earliest of the training data. A
-    categorical becomes a column of 0 and 1 for each category, an ordered one the position of its category, from 0. A column of text holds
-    numbers, unless an option says what becomes of it. Data frames come from pandas, polars, pyarrow or any other library that
-    narwhals knows (extra `tables`). Later data are read by the names of their columns, in any order; further columns are ignored.
+    Numbers, truth values and nullable numbers are used as they are. Dates become days since the earliest of the training data. A
+    categorical becomes a column of 0 and 1 for each category, an ordered one the position of its category, from 0. A column of text must
+    have numbers, unless an option encodes it. Data frames come from pandas, polars, pyarrow or any other library that narwhals supports
+    (extra `tables`). Later data are read by the names of their columns, in any order; further columns are ignored.
 
     Parameters
     ----------
     drop : sequence of str
         Columns to leave out.
     one_hot : sequence of str
-        Columns that become a column of 0 and 1 for each of their levels, called "sex=female". Of a level that the training data
-        lack all of them are 0, and a `structperc.errors.DataWarning` says so.
+        Columns that become a column of 0 and 1 for each of their levels, called "sex=female". For a level that the training data lack, all
+        of them are 0, and there is a `structperc.errors.DataWarning`.
     ordinal : dict from str to sequence of str
         Columns that become positions, and their levels, lowest first. Other levels raise an error.
     date : sequence of str, or dict from str to str
         Columns of text that hold dates, as in ISO 8601 or of a form such as "%d.%m.%Y".
     fill : {"median", "mean", "most-frequent"}, number, str, or dict, optional
-        What stands instead of missing cells (None, NaN, NA, an empty text, and among numbers "NA", "N/A", "null"). The median
-        and the mean are those of the training data; columns of `one_hot` take their most frequent level instead. A number fills columns of
-        numbers alone, a text columns with levels alone. A dict says it by column, with "*" for all others. Missing cells that nothing
-        fills raise an error.
+        The value of missing cells (None, NaN, NA, an empty text, and among numbers "NA", "N/A", "null"). The median and the mean are those
+        of the training data; columns of `one_hot` use their most frequent level instead. A number fills only columns of numbers, a text
+        only columns with levels. A dict has values by column, with "*" for all others. Missing cells without a value raise an error.
     missing_indicators : bool, default False
-        Adds a column of 0 and 1, called "bmi missing", for each column that lacks cells in the training data and is filled.
+        Adds a column of 0 and 1, called "bmi missing". Each filled column that lacks cells in the training data has one.
     then : Reader, optional
         Reads what a table has become, and all that is no table: the reader of a problem whose rows have keys, for instance. Columns
         stay in their order, so the first ones must be the keys.
@@ -146,7 +145,7 @@ class TableReader(Reader):
         columns, offsets = tables_of(X, offsets)
         if columns is None:
             raise DataError(f"X has no named columns, but this model was trained on a table with the columns "
-                            f"{', '.join(repr(code.name) for code in self.codes[:8])}{', ...' if len(self.codes) > 8 else ''}; pass a data "
+                            f"{', '.join(repr(code.name) for code in self.codes[:8])}{', ...' if len(self.codes) > 8 else ''}. Pass a data "
                             f"frame.")
         for code in self.codes:
             if code.name not in columns:
@@ -194,7 +193,7 @@ class TableReader(Reader):
 
 
 def tables_of(X, offsets):
-    """The columns of X, None where it has no names, and where examples begin; a list of data frames has one for each example."""
+    """The columns of X, None if it has no names, and where examples begin. A list of data frames has one for each example."""
     if isinstance(X, (list, tuple)) and len(X) and all(map(is_frame, X)):
         if offsets is not None:
             raise DataError("offsets was given, but X is a list with one table per example already; pass one or the other.")

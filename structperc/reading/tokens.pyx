@@ -1,6 +1,6 @@
 """Tokens with named features to rows.
 
-Strings in lists need 25 to 30 ns each (16 if all is in the cache), 40 while a vocabulary is learned. Entries of dicts need 70.
+Strings in lists need 25 to 30 ns each (16 if all is in the cache), and 40 while a vocabulary is learned. Entries of dicts need 70.
 """
 import re
 

@@ -64,7 +64,7 @@ cdef class Text:
                 if code < 0x10000:
                     if 0xD800 <= code < 0xE000:
                         raise DataError(f"the text {string!r:.60} contains half of a surrogate pair ({hex(code)}), which no file can "
-                                        f"contain; read it with the right encoding, or replace such characters")
+                                        f"contain. Read it with the right encoding, or replace such characters")
                     to[0] = 0xE0 | code >> 12
                     to += 1
                 else:

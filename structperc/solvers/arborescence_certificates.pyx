@@ -1,8 +1,8 @@
 """Proofs that an arborescence is the best one: prices of sets of words.
 
-A tree enters every set of words. Prices y_X of sets, at most 0 for sets of two and more words, and a price for the root's arc where there
-must be one, such that no arc is worth more than the prices of the sets that it enters, bound every tree's score by their sum. The sets are
-the words and the cycles that were contracted; the sum is the score of the tree that was found.
+A tree enters every set of words. Prices y_X of sets are at most 0 for sets of two and more words. If there must be one root, its arc has a
+price too. If no arc is worth more than the prices of the sets that it enters, their sum bounds every tree's score. The sets are the words
+and the cycles that were contracted; the sum is the score of the solution.
 """
 from typing import NamedTuple
 
@@ -53,7 +53,7 @@ class ArborescenceCertificate(NamedTuple):
         Returns
         -------
         float
-            The largest excess of an arc's score over the prices of the sets it enters, or of a set's price over 0.
+            The largest excess of an arc's score over the prices of the sets it enters. Also of a set's price over 0.
         """
         paid = np.zeros(np.shape(scores))
         for words, price in zip(self.sets, self.prices, strict=True):

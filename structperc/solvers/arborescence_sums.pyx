@@ -27,7 +27,7 @@ cdef enum:
 
 
 ctypedef struct Elimination:
-    Py_ssize_t n            # the last word to be left is 1: `order` says who that is
+    Py_ssize_t n            # the last word to be left is 1: `order` has its number
     bint one_root, as_logs
     double *a               # (n + 1, n + 1)
     double *share           # (n + 1, n + 1), a(h, k) / D_k at [k, h]

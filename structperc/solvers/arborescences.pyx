@@ -3,8 +3,8 @@
 
 Words are 1..n and 0 is an artificial root. A tree gives every word a head such that all words are reached from the root. The best head of
 each word makes the best tree unless a cycle arises. A cycle becomes a supernode: y[v], the best score into its member v, is subtracted from
-the scores into v, and the supernode's own best entering arc replaces one of the cycle's. The largest of the members' reduced scores is the
-supernode's score, so the word that an arc enters is found by comparison when the supernodes are expanded, the outermost first.
+the scores into v. The supernode's own best entering arc replaces one of the cycle's. The largest of the members' reduced scores is the
+supernode's score. So comparison finds the word that an arc enters, when the supernodes are expanded, the outermost first.
 
 Typical sizes: 10 to 200 words. O(n^2) time; 2 to 6 ns per arc. Memory O(n^2), of which a supernode touches O(n).
 """
@@ -138,7 +138,7 @@ cdef inline double *column_of(const Contraction *c, int v) noexcept nogil:
 
 
 cdef int leave_one_root(Contraction *c) noexcept nogil:
-    """Exchanges root arcs for other arcs until a single root arc is left; each exchange has the least loss (Gabow and Tarjan).
+    """Exchanges root arcs for other arcs until a single root arc is left. Each exchange has the least loss (Gabow and Tarjan).
 
     A cycle that arises becomes a supernode, which the root's arc enters again. Among equals, the last word changes its head.
     """

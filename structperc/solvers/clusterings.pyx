@@ -109,7 +109,7 @@ cdef class PairGraph:
         self.n_reached = 0
 
     cdef bint connects(self, int i, int j, const double[::1] scores, const double[::1] left) noexcept nogil:
-        """Whether positive pairs with something left lead from i to j; the shortest way stands in `before` and `by`."""
+        """Whether positive pairs with something left lead from i to j. The shortest way is in `before` and `by`."""
         cdef Py_ssize_t at = 0, a
         cdef int u, v
         self.forget()
@@ -298,7 +298,7 @@ cdef enum:
 
 
 cdef class Contraction:
-    """Pairs as two half-pairs each, 2e and 2e + 1, in a list for each item; a joined item's list becomes part of the other's."""
+    """Pairs as two half-pairs each, 2e and 2e + 1, in a list for each item. A joined item's list becomes part of the other's."""
 
     cdef double[::1] score
     cdef int[::1] item, following, before           # of half-pairs
@@ -415,7 +415,7 @@ def moved(int[::1] labels, const int[::1] starts, const int[::1] neighbours, con
 
     Notes
     -----
-    At a tie the item goes to the cluster met first among its neighbours, to a new one only where that is better than all.
+    At a tie the item goes to the cluster met first among its neighbours. It goes to a new one only if that is better than all.
     """
     cdef Py_ssize_t n = labels.shape[0], v, i
     cdef Py_ssize_t sweep = 0, n_free = 0, n_met

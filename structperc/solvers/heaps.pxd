@@ -4,7 +4,7 @@ cdef class KeyHeap:
     cdef readonly Py_ssize_t size
     cdef double[::1] key            # of each item
     cdef int[::1] tie               # among equal keys the lowest comes first
-    cdef int[::1] heap, place       # items in the heap; where each stands, or -1
+    cdef int[::1] heap, place       # items in the heap; the place of each, or -1
 
     cdef void put(self, int item, double key, int tie) noexcept nogil       # enters an item, or changes its key
     cdef int top(self) noexcept nogil                                       # of a heap that is not empty

@@ -81,8 +81,8 @@ class Solution:
 class ILP:
     """A 0/1 integer linear program: the vectors v with A v <= b and A_eq v = b_eq.
 
-    With auxiliary variables z, the rows are A (v, z) <= b and A_eq (v, z) = b_eq for some z.
-    An ILP is also a function of an example that returns the ILP itself, for problems with the same constraints for all examples.
+    With auxiliary variables z, the rows are A (v, z) <= b and A_eq (v, z) = b_eq for some z. An ILP is also a function of an example. It
+    returns the ILP itself, for problems with the same constraints for all examples.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class ILP:
         basis, so earlier calls do not change a result. It needs the extra structperc[ilp]. Among equal scores the two solvers may choose
         different vectors.
     auxiliary : array-like of shape (n_auxiliary, 2), optional
-        Smallest and largest values of the auxiliary variables, which are the last columns of A and A_eq, such as flows, times or levels.
+        Smallest and largest values of the auxiliary variables, such as flows, times or levels. They are the last columns of A and A_eq.
         They have no score; -inf and inf mean no bound.
     whole : bool or array-like of bool of shape (n_auxiliary,), default False
         Which auxiliary variables are whole numbers.
@@ -295,7 +295,7 @@ class ILP:
         whole = np.where(self.integrality, np.rint(refined.x), refined.x)
         wrong = self._violated(whole)
         if wrong:
-            raise DataError(f"branch and bound answered a v that {wrong}; the coefficients of that row differ too much in size, "
+            raise DataError(f"branch and bound returned a v that {wrong}; the coefficients of that row differ too much in size, "
                             f"rescale them.")
         bound = min(bound, -refined.mip_dual_bound * scale)
         return self._answer(finite, whole, bound, EXACT_MILP if refined.status == 0 else RELAXED)
@@ -359,7 +359,7 @@ class ILP:
                    auxiliary=self.auxiliary, whole=self.whole)
 
     def _linear(self, cost, upper, clock):
-        """A vertex of least cost of the linear program and minus its cost; None where no v is feasible, `OutOfTime` at the limit."""
+        """A vertex of least cost of the linear program and minus its cost. None if no v is feasible, `OutOfTime` at the limit."""
         if len(cost) == 0:
             return None if self._violated(np.zeros(0)) else (np.zeros(0), 0.0)
         if self.solver == "highspy":
@@ -383,7 +383,7 @@ class ILP:
                         b_ub=self.high[:n], A_eq=joined(self.rows[n:], np.zeros((m, n)), lack, -lack), b_eq=self.high[n:],
                         bounds=[*zip(self.lowest, upper, strict=True), *[(0, np.inf)] * (n + 2 * m)], method="highs")
         if least.fun is None or least.fun <= TOLERANCE:
-            return DataError(f"HiGHS found no vertex, though the rows do not contradict each other ({least.message.strip()}); their "
+            return DataError(f"HiGHS found no vertex, though the rows do not contradict each other ({least.message.strip()}). Their "
                              f"coefficients may differ too much in size, rescale them.")
         duals = np.concatenate([least.ineqlin.marginals, least.eqlin.marginals])
         rows = [self.row_name(int(r)) for r in np.flatnonzero(np.abs(duals) > TOLERANCE)]

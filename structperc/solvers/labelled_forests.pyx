@@ -1,6 +1,6 @@
 """Labels of the nodes of a forest with scores of labels and of pairs: the best ones, log Z and marginals, by dynamic programming.
 
-Messages go from the leaves to the roots; then labels, or probabilities given those of the parent, from the roots down.
+Messages go from the leaves to the roots. Then labels, or probabilities conditional on those of the parent, go from the roots down.
 
 Typical sizes: 10 to 10^6 nodes, 2 to 50 labels. O(n K^2): about 1 ns an entry of the pair tables for the best labels, 10 ns for marginals.
 """
@@ -123,7 +123,8 @@ cdef class Forest:
         Raises
         ------
         DataError
-            If a score is NaN or +inf, a shape is wrong, the graph has a cycle, or a node has no label left. The message names the node.
+            If a score is NaN or +inf, a shape is wrong, or the graph has a cycle. Also if a node has no label left. The message names the
+            node.
         """
         return self.labels_of(*read_tables(unary, pairs, self.n_nodes, self.n_edges))
 
@@ -215,8 +216,8 @@ cdef class Forest:
 
         Notes
         -----
-        Sums go up the tree in the log domain; then p(label) is the sum of p(label of the parent) p(label | label of the parent).
-        Nothing is subtracted, so rounding stays small for scores of any size.
+        Sums go up the tree in the log domain. Then p(label) is the sum of p(label of the parent) p(label | label of the parent). Nothing is
+        subtracted, so rounding stays small for scores of any size.
         """
         return self.sums_of(*read_tables(unary, pairs, self.n_nodes, self.n_edges))
 
@@ -293,12 +294,12 @@ cdef class Forest:
         return log_z, nodes, edges
 
     cdef check(self, tuple unary, tuple pairs):
-        """Refuses shapes that do not fit the graph, so that no place outside of the arrays is read; their numbers may be any."""
+        """Raises an error for shapes that do not fit the graph, so that nothing outside of the arrays is read. Their numbers may be any."""
         if not self.acyclic:
             raise DataError("the graph has a cycle; expected a forest. PairwiseModel labels graphs with cycles.")
         if len(unary) != 2 or unary[0] != self.n_nodes or pairs[1:] != (unary[1], unary[1]) or pairs[0] != 1 and pairs[0] != self.n_edges:
-            raise DataError(f"unary and pairs have the shapes {unary} and {pairs} for {self.n_nodes} nodes and {self.n_edges} edges; "
-                            f"expected a row for each node, and a table for each edge or for all.")
+            raise DataError(f"unary and pairs have the shapes {unary} and {pairs} for {self.n_nodes} nodes and {self.n_edges} edges. "
+                            f"Expected a row for each node, and a table for each edge or for all.")
 
     def refuse(self, int stopped):
         if stopped < 0:
@@ -326,7 +327,7 @@ cdef double log_sum(const double *a, const double *b, Py_ssize_t step, Py_ssize_
 
 
 def read_tables(unary, pairs, n_nodes, n_edges, n_labels="n_labels"):
-    """Checked scores of a graph's labels as float64 arrays; pairs as one table for all edges, (1, K, K), or one for each."""
+    """Checked scores of a graph's labels as float64 arrays. Pairs are one table for all edges, (1, K, K), or one for each."""
     unary = real_array(unary, "unary", (n_nodes, n_labels))
     K = unary.shape[1]
     tables = pairs if type(pairs) is np.ndarray else number_array(pairs, "pairs")
@@ -334,7 +335,7 @@ def read_tables(unary, pairs, n_nodes, n_edges, n_labels="n_labels"):
         tables = tables[None]
     shape = tables.shape
     if shape != (n_edges, K, K) and shape != (1, K, K):
-        raise DataError(f"pairs has the shape {np.shape(pairs)}; expected ({K}, {K}) or ({n_edges}, {K}, {K}), a table of pairs of labels "
+        raise DataError(f"pairs has the shape {np.shape(pairs)}. Expected ({K}, {K}) or ({n_edges}, {K}, {K}), a table of pairs of labels "
                         f"for all edges or for each.")
     return unary, real_array(tables, "pairs", shape)
 

@@ -12,7 +12,7 @@ from structperc.solvers.clusters import read_pairs
 from structperc.solvers.sparse_arborescences import max_sparse_arborescence
 
 MOST_NAMED = 8              # items in a message
-ARC_IN, SMALL = 30, 3000    # one arc in so many entries of a full table, or a table of so many, is faster than a sparse one
+ARC_IN, SMALL = 30, 3000    # a full table is faster with an arc in so many entries, or so few entries
 
 
 def max_latent_trees(heads, dependents, scores, n_items=None, labels=None):

@@ -1,10 +1,10 @@
 """Minimum cuts: the labelling with 0 and 1 of least cost, exact for capacities of any size, by incremental breadth-first search.
 
-Two trees grow level by level, one from the source, one towards the sink; where they touch, flow is pushed along a shortest path. Nodes
-whose arc to the tree is full look for another one, else they move to a later level or leave the tree.
+Two trees grow level by level, one from the source, one towards the sink. Where they touch, flow is pushed along a shortest path. Nodes
+whose arc to the tree is full look for another one. Else they move to a later level or leave the tree.
 
-Typical sizes: 10 to 10^6 nodes, 2 to 26 edges a node. At most O(n^2 m) operations, on grids near linear: a grid of 30 x 30 nodes takes
-0.1 to 0.5 ms, one of 100 x 100 2 to 10 ms.
+Typical sizes: 10 to 10^6 nodes, 2 to 26 edges a node. At most O(n^2 m) operations, on grids near linear. A grid of 30 x 30 nodes takes 0.1
+to 0.5 ms, one of 100 x 100 2 to 10 ms.
 
 Goldberg, Hed, Kaplan, Tarjan, Werneck (2011), European Symposium on Algorithms.
 """
@@ -31,7 +31,7 @@ cdef double UNBOUNDED = INFINITY
 
 
 cdef inline double *into(Cut *g, bint side, int arc) noexcept nogil:
-    """What can still flow along an arc of a node from its parent (tree of the source) or to it (tree of the sink)."""
+    """The capacity left of an arc of a node: from its parent (tree of the source) or to it (tree of the sink)."""
     return &g.residual[arc] if side == SINK else &g.residual[g.sister[arc]]
 
 
@@ -48,7 +48,7 @@ cdef inline void orphan(Cut *g, int v) noexcept nogil:
 
 
 cdef inline void list_at(Cut *g, bint side, int v, int *nodes, Py_ssize_t *length, int level) noexcept nogil:
-    """Notes that v stands at this level, once."""
+    """Notes once that v is at this level."""
     if g.listed[side * g.n_nodes + v] < level:
         g.listed[side * g.n_nodes + v] = level
         nodes[length[0]] = v
@@ -56,7 +56,7 @@ cdef inline void list_at(Cut *g, bint side, int v, int *nodes, Py_ssize_t *lengt
 
 
 cdef double push(Cut *g, int arc) noexcept nogil:
-    """Sends as much as fits from the source's tree over this arc to the sink's, and queues the nodes that lose their parent."""
+    """Sends as much as fits from the source's tree over this arc to the sink's. Queues the nodes that lose their parent."""
     cdef int u = g.head[g.sister[arc]], v = g.head[arc], i, p
     cdef double flow = g.residual[arc]
     i = u
@@ -101,7 +101,7 @@ cdef double push(Cut *g, int arc) noexcept nogil:
 
 
 cdef bint adopt(Cut *g, int v, int last) noexcept nogil:
-    """Finds another parent for v, at its level or at a later one up to `last`, else frees it; whether its level has changed."""
+    """Finds another parent for v, at its level or at a later one up to `last`, else frees it. Returns whether its level has changed."""
     cdef bint side = g.tree[v] == SINK
     cdef int p, u, level = g.level[v], best = last, found = NO_PARENT
     if level > 1:
@@ -275,7 +275,7 @@ cdef class CutGraph:
             length[side], more[side] = more[side], 0
         if interrupted(operations):
             return STOPPED
-        # label 1: from here flow can still reach the sink, so a cut of the same cost with fewer ones does not exist
+        # label 1: flow can still reach the sink, so no cut of the same cost has fewer ones
         k = e = 0
         for v in range(n):
             labels[v] = g.terminal[v] < 0
@@ -328,7 +328,7 @@ cdef class CutGraph:
             raise_interruption()
         if value == UNBOUNDED:
             raise DataError(f"every labelling costs infinitely much: node {self.cut.source_end} must be 0 and node "
-                            f"{self.cut.sink_end} must be 1, and edges of infinite cost on the way between them forbid that labels change "
+                            f"{self.cut.sink_end} must be 1. Edges of infinite cost between them forbid a change "
                             f"from 0 to 1.")
         return found[:self.n_nodes], value
 

@@ -92,9 +92,9 @@ class PairwiseProblem:
 class PairwiseHinge(BlockAscent):
     """Ranking SVM with hinge loss, by block-coordinate ascent on the dual.
 
-    The dual has for each group coefficients of sets of pairs, which sum to the group's cost. A set has its size and a(i), the number of
-    its pairs with i as the higher row minus those with i as the lower: its loss is size - a . f. Groups are improved in turn, then all
-    together over the sets they cache.
+    The dual has for each group coefficients of sets of pairs, which sum to the group's cost. A set has its size and a(i). This is the
+    number of its pairs with i as the higher row minus those with i as the lower: its loss is size - a . f. Groups are improved in turn,
+    then all together over the sets they cache.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ class PairwiseHinge(BlockAscent):
         """
         kept = solution["blocks"]
         if [levels.tolist() for levels, *_ in kept] != [block.levels.tolist() for block in self.blocks]:
-            raise DataError("the solution to go on from is that of other queries, other relevances or other weights that are 0; "
-                            "pass the same again, or use warm_start=False.")
+            raise DataError("the former solution has other queries, other relevances or other weights that are 0. "
+                            "Pass the same again, or use warm_start=False.")
         for (_, *sets), block in zip(kept, self.blocks, strict=True):
             block.take(*sets)
 

@@ -143,7 +143,7 @@ class PairwiseModel:
         unary : array-like of shape (n_nodes, n_labels)
             Scores of labels; -inf forbids a label.
         pairs : array-like of shape (n_labels, n_labels) or (n_edges, n_labels, n_labels)
-            Scores by the labels of an edge's first and second node, for all edges or for each; -inf forbids a pair.
+            Scores by the labels of an edge's first and second node, for all edges or for each. -inf forbids a pair.
         method : {"auto", "tree", "cut", "expansion", "relaxed", "exact"}, default "auto"
             "auto": the first of tree, cut, expansion and relaxed that the scores allow; see Notes.
         most_nodes : int, optional
@@ -159,7 +159,8 @@ class PairwiseModel:
         Raises
         ------
         DataError
-            If a score is NaN or +inf, the method does not allow the scores (the message names the edge), or every labelling is forbidden.
+            If a score is NaN or +inf, or every labelling is forbidden. Also if the method does not allow the scores; the message names the
+            edge.
 
         Notes
         -----
@@ -297,14 +298,14 @@ class PairwiseModel:
         return own, tables
 
     def _switched(self, keep, switch, T00, T01, T10, T11):
-        """The best y of two labels with these scores of nodes and edges, as 0 and 1, and its score by the flow.
+        """The best y of two labels by scores of nodes and edges, as 0 and 1, and its score by the flow.
 
-        The energies A, B, C, D = -T00, -T01, -T10, -T11 of an edge (i, j) are A + a y_i + b y_j + c (1 - y_i) y_j + d y_i (1 - y_j) where
-        a + d = C - A, b + c = B - A, c + d = B + C - A - D.
+        The energies A, B, C, D = -T00, -T01, -T10, -T11 of an edge (i, j) are A + a y_i + b y_j + c (1 - y_i) y_j + d y_i (1 - y_j). Here a
+        + d = C - A, b + c = B - A, and c + d = B + C - A - D.
         """
         m = len(self.edges)
         A, B, C, D = (np.broadcast_to(-scores, m) for scores in (T00, T01, T10, T11))
-        never, nor = np.isinf(B), np.isinf(C)           # then their energies are free: c or d alone forbids the pair
+        never, nor = np.isinf(B), np.isinf(C)           # then their energies are free: only c or d forbids the pair
         B, C = (np.where(never, np.where(nor, A, A + D - C), B), np.where(nor, np.where(never, D, A + D - B), C))
         half = np.maximum(B + C - A - D, 0.0) / 2
         a, b, c, d = C - A - half, B - A - half, np.where(never, np.inf, half), np.where(nor, np.inf, half)
@@ -498,7 +499,7 @@ def grid_edges(n_rows, n_columns, diagonal=False):
 
 
 def chosen(pairs, first, second):
-    """The score of a pair of labels at each edge, of tables for all edges alike or for each."""
+    """The score of a pair of labels at each edge, for one table of all edges or for a table of each."""
     return pairs[0, first, second] if len(pairs) == 1 else pairs[np.arange(len(pairs)), first, second]
 
 

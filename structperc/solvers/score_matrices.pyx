@@ -110,7 +110,7 @@ cdef class ScoreMatrices:
 
 
 cdef ScoreMatrices one_sentence(scores):
-    """The scores of one sentence, for solvers that take no lists; several are refused."""
+    """The scores of one sentence, for solvers that accept no lists. Several raise an error."""
     cdef ScoreMatrices sentence = ScoreMatrices(scores)
     if not sentence.single:
         raise DataError(f"{sentence.n_matrices} sentences are given; expected the scores of one.")
@@ -118,4 +118,4 @@ cdef ScoreMatrices one_sentence(scores):
 
 
 def hint(matrix):
-    return " A list stands for many sentences; pass numpy.array(scores) for one." if not isinstance(matrix, np.ndarray) else ""
+    return " A list means many sentences; pass numpy.array(scores) for one." if not isinstance(matrix, np.ndarray) else ""

@@ -33,8 +33,8 @@ def check_problem(plugin, *, plugins=(), checks=None, random_state=0, progress=N
     sample(random, n_examples)
         Small examples to check with: (X, offsets), (X, None) or a list of blocks or objects. `random` is a numpy Generator. Problems over
         rows with one label for each example need none. The comparison with brute force enumerates Y(x), so keep examples small.
-    observe(random, answers)
-        What users pass as y if these are the right outputs; needed only if the two differ, as for partial labels.
+    observe(random, outputs)
+        What users pass as y if these are the right outputs. Only needed if the two differ, as for partial labels.
     check_options
         Engine options to check with, such as {"classes": [...]}.
     problem

@@ -87,7 +87,7 @@ class Case:
 
     @cached_property
     def no_average(self) -> str:
-        """Why these parts refuse average=True; empty where they average."""
+        """Why these parts do not support average=True. Empty if they do."""
         try:
             begin(self.engine(average=True), self.data.X, self.data.offsets, None)
         except StructPercError as error:
@@ -189,7 +189,8 @@ class Case:
         return self.weights(self.random.standard_normal)
 
     def answers(self, teacher, examples, noise=0.0) -> list:
-        """What a teacher's weights answer, their atom scores blurred by noise; a mean of two, as allowed weights may have it."""
+        """The predictions of a teacher's weights, with noise in their atom scores. The weights are a mean of two, as allowed weights may
+        have it."""
         return [self.answer((self.features.scores(teacher, x) + noise * self.scores(x, self.random.standard_normal)) / (1 + noise), x)
                 for x in examples]
 
@@ -239,8 +240,8 @@ def line_up(plugin, plugins):
         return plugin, plugins
     problem = loaded.problem
     if problem is None:
-        raise PluginError(f"{loaded.origin} answers {', '.join(loaded.hooks)}, but a whole problem answers {', '.join(REQUIRED)}; "
-                          f"name the problem it is for in its attribute `problem`, or call check_problem('cusum', plugins=[...]).")
+        raise PluginError(f"{loaded.origin} implements {', '.join(loaded.hooks)}, but a whole problem implements {', '.join(REQUIRED)}. "
+                          f"Name the problem it is for in its attribute `problem`, or call check_problem('cusum', plugins=[...]).")
     return problem, (plugin, *plugins)
 
 

@@ -33,7 +33,7 @@ TRANSFORMED = "the weights transform steps, so no kernel form of them exists"
 
 
 def plugin_is_used(case):
-    """At least one hook of the plugin answers; else the other checks would test other plugins' parts."""
+    """At least one hook of the plugin returns a part. Else the other checks would test other plugins' parts."""
     hooks = {hook: method for hook, method, _ in case.checked.implementations.values() if hook in registry.COMPONENTS}
     if not hooks:
         return f"{case.checked.origin} is an observer, which has no part"
@@ -41,7 +41,7 @@ def plugin_is_used(case):
     used = [hook for hook, method in hooks.items() if registry.wraps(method) or engine.answered.get(hook) is not None
             and engine.answered[hook].name == case.checked.name]
     asked = ", ".join(f"{name}={getattr(engine, name)!r}" for name in ("update", "loss", "trainer"))
-    require(used, f"nothing of it was used: {', '.join(hooks)} answered None, or a later plugin was asked instead, with {asked}. Name its "
+    require(used, f"nothing of it was used: {', '.join(hooks)} returned None, or a later plugin was asked instead, with {asked}. Name its "
                   f"part: check_problem(..., update=...), or check_options = {{...}} in the plugin. The parts in use are {case.described}.")
     return None
 
@@ -108,13 +108,13 @@ def features_add_up(case):
 
 
 def constraints_hold(case):
-    """Weights are moved to the nearest of a convex set that holds 0, after a step those that it touched; and trained ones lie in it."""
+    """After a step, weights that it touched are moved to the nearest of a convex set with 0. Trained ones are in it."""
     features, name = case.features, named(case.parts.features)
     if not features.constrained:
         return None                         # all weights are allowed
     projected, zero = case.projected, np.zeros(features.n_weights)
     require(case.allows(zero), f"{name}.project moves w = 0, where training begins.")
-    for _ in range(16):                     # |a - b|^2 <= (a - b) . (w - v) for all w and v: true of projections on convex sets alone
+    for _ in range(16):                     # |a - b|^2 <= (a - b) . (w - v) for all w and v: only true of projections on convex sets
         one, other = case.random.normal(size=(2, features.n_weights)) * 10 ** case.random.uniform(-2, 1, (2, 1))
         a, b = projected(one), projected(other)
         require(case.allows(a), f"{name}.project moves weights that it has moved before.")
@@ -141,7 +141,7 @@ def agreeing_is_counting_the_same(case):
                 completed = outputs.as_structure(case.outputs.complete(gold, case.scores(x, case.random.standard_normal), x), x)
                 require(case.outputs.agrees(gold, completed, x),
                         f"{named(outputs)}.complete returned {completed} for the gold output {gold} of example {x.index}, with which "
-                        f"{named(outputs)}.agrees says it does not agree.")
+                        f"it does not agree by {named(outputs)}.agrees.")
                 some_disagree |= any(not case.outputs.agrees(gold, y, x) for y in structures)
                 continue
             for y in structures:
@@ -151,12 +151,13 @@ def agreeing_is_counting_the_same(case):
                                        f"{'the same atoms' if same else 'different atoms'}.")
                 some_disagree |= not found
     single = all(len(case.some_structures(x)) == 1 for x in case.examples)
-    require(some_disagree or single, f"{named(outputs)}.agrees says of every structure that it agrees with every gold output.")
+    require(some_disagree or single, f"by {named(outputs)}.agrees every structure agrees with every gold output.")
     return None
 
 
 def decoding_is_undone(case):
-    """`encode_answers` (of whole gold outputs, `encode`) gives back the structure that `decode` shows; of hidden parts, one shown alike."""
+    """`encode_answers` (of whole gold outputs, `encode`) returns the structure that `decode` shows. Of hidden parts, it returns one with
+    the same shown parts."""
     outputs, rows = case.parts.outputs, case.rows_of(case.data)
     answers = [case.some_structures(x)[-1] for x in case.examples]
     shown = outputs.decode_many(answers, rows)
@@ -213,13 +214,13 @@ def augmented_argmax_maximises(case):
             chosen = (counts == case.parts.outputs.count(x, found)).all(axis=1)
             searcher = f"{named(loss)}.augment:" if loss.over_atoms or not searches else f"{named(argmax)}.argmax_augmented:"
             require(chosen.any() and reaches(wanted[chosen].max(), wanted.max()),
-                    f"{searcher} with the loss from {gold} in the atom scores of example {x.index} {named(argmax)} finds {found}, but "
+                    f"{searcher} with the loss from {gold} in the atom scores of example {x.index} {named(argmax)} finds {found}. But "
                     f"{structures[int(np.argmax(wanted))]} has the largest score + loss.")
     return None
 
 
 def further_answers_agree(case):
-    """The k best structures, marginals and max-marginals, the solver's own or not, are those of all Y(x); the best is the argmax's."""
+    """The k best structures, marginals and max-marginals, the solver's own or not, are those of all Y(x). The best is the argmax's."""
     parts, name = case.parts, named(case.parts.argmax)
     if not parts.argmax.exact:
         return f"{name} declares itself approximate"
@@ -248,7 +249,7 @@ def further_answers_agree(case):
             require(close(inference.marginals(parts, s.copy(), x), p / p.sum() @ counts),
                     f"{name}.marginals is not how often each atom is expected where p(y) is proportional to exp(score of y), {where}.")
             own, log_z = parts.argmax.marginals(s.copy(), x), np.logaddexp.reduce(totals)
-            require(own is None or close(own[0], log_z), f"{name}.marginals says that log Z is {own and own[0]} {where}; it is {log_z}.")
+            require(own is None or close(own[0], log_z), f"log Z of {name}.marginals is {own and own[0]} {where}; it is {log_z}.")
             largest = np.where(counts > 0, totals[:, None], -np.inf).max(axis=0)
             answer = np.asarray(inference.max_marginals(parts, s.copy(), x))
             require(np.array_equal(answer == -np.inf, largest == -np.inf) and close(answer[answer > -np.inf], largest[largest > -np.inf]),
@@ -299,7 +300,7 @@ def predicting_changes_nothing(case):
 
 
 def predictions_follow_from_scores(case):
-    """predict answers the argmax of atom_scores, all at once as one by one."""
+    """predict returns the argmax of atom_scores, all at once as one by one."""
     engine, data = case.fit(epochs=2), case.taught
     answers = predictions(engine, data)
     scores = list(engine.atom_scores(data.X, offsets=data.offsets))
@@ -307,8 +308,8 @@ def predictions_follow_from_scores(case):
         one = data.take([x.index])
         decoded = listed([case.parts.outputs.decode(case.answer(np.array(scores[x.index], dtype=float), x), x)])
         require(answers[x.index:x.index + 1] == decoded == predictions(engine, one),
-                f"example {x.index} is predicted as {answers[x.index]} among the others and as {predictions(engine, one)[0]} alone, "
-                f"and the argmax of its atom scores is {decoded[0]}.")
+                f"example {x.index} is predicted as {answers[x.index]} among the others and as {predictions(engine, one)[0]} by itself. "
+                f"The argmax of its atom scores is {decoded[0]}.")
     return None
 
 
@@ -318,8 +319,8 @@ def predictions_follow_from_scores(case):
 def separable_set_is_learned(case):
     """A set that a teacher labels with a margin is learned within the mistake bound: sum of losses <= (R^2 + 2c) ||u||^2.
 
-    u is the teacher, scaled so that u . (Phi(x, gold) - Phi(x, y)) >= loss(gold, y) for all y of Y(x); R^2 is the largest
-    squared norm of such a difference divided by its loss; c is `loss_weight`.
+    u is the teacher, scaled so that u . (Phi(x, gold) - Phi(x, y)) >= loss(gold, y) for all y of Y(x). R^2 is the largest squared norm of
+    such a difference divided by its loss. c is `loss_weight`.
     """
     engine = case.engine()
     if not isinstance(case.parts.trainer, OnlineTrainer):
@@ -390,7 +391,7 @@ def average_is_the_mean(case):
 
 
 def sample_weights_act(case):
-    """Other sample weights train another model, where the update rule says that it takes them (`takes_weights`)."""
+    """Other sample weights train another model, if the update rule declares that it uses them (`takes_weights`)."""
     update = case.parts.update
     if not update.takes_weights:
         return f"{named(update)} takes no sample weights"
@@ -409,11 +410,11 @@ def sample_weights_act(case):
             return None
         tried.append(f"{weight:g}" if weight == of_even else f"{of_even:g} and {weight:g} in turn")
     if not tried:
-        return "these weights are refused"
+        return "these weights raise an error"
     same = f"the sample weights {', '.join(tried)} train the same model as 1"
     require(isinstance(case.parts.trainer, OnlineTrainer),
-            f"{named(case.parts.trainer)} makes the steps, and {same}; multiply its steps by context.sample_weight, or refuse sample "
-            f"weights in {named(case.parts.trainer)}.check.")
+            f"{named(case.parts.trainer)} makes the steps, and {same}. Multiply its steps by context.sample_weight, or raise an error for "
+            f"sample weights in {named(case.parts.trainer)}.check.")
     raise AssertionError(f"{named(update)}.takes_weights is True, but {same}; multiply the step by trial.weight, or set "
                          "takes_weights = False.")
 
@@ -460,7 +461,8 @@ def primal_equals_dual(case):
 
 
 def linear_kernel_equals_weights(case):
-    """A linear kernel in the weights' place raises an error, or trains the same model; of a map it asks only `cell` and `explicit_part`."""
+    """A linear kernel instead of the weights raises an error, or trains the same model. Of a map it only calls `cell` and
+    `explicit_part`."""
     if type(case.parts.weights) is not PrimalWeights or not isinstance(case.parts.trainer, OnlineTrainer):
         return None                         # no kernel takes the place of such weights
     options = {"epochs": 2, "average": False}
@@ -506,7 +508,7 @@ def saving_keeps_everything(case):
 
 
 def export_predicts_the_same(case):
-    """An export raises an error, or predicts as the model does, also for rows far from those that it learned from."""
+    """An export raises an error, or predicts as the model does, also for rows far from the training rows."""
     engine, data = case.fit(epochs=2), case.taught
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "exported.py"
@@ -523,8 +525,8 @@ def export_predicts_the_same(case):
             given = X if data.offsets is None else np.split(X, data.offsets[1:-1])
         answers, others = listed(engine.predict(X, offsets=data.offsets)), listed(exported["predict"](given))
         for i, (one, other) in enumerate(zip(answers, others, strict=True)):
-            require(one == other, f"predict returns {one} for {plain(given[i])}, but the exported module returns {other}; refuse the "
-                                  f"export, or export what {named(case.parts.argmax)} and {named(case.parts.outputs)} return.")
+            require(one == other, f"predict returns {one} for {plain(given[i])}, but the exported module returns {other}. Raise an error "
+                                  f"for exports, or export what {named(case.parts.argmax)} and {named(case.parts.outputs)} return.")
     return None
 
 

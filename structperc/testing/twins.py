@@ -245,7 +245,7 @@ def called_outputs(outputs):
 class PythonCalls:
     """A plugin, to be named last, that has every part called from Python; the weights too when they are the library's own.
 
-    `update=False` leaves the update rule alone, for trainers that make steps of their own.
+    `update=False` leaves the update rule as it is, for trainers that make steps of their own.
     """
 
     name = "python-calls"
