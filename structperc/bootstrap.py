@@ -48,6 +48,18 @@ class Effects:
         Number of refits.
     note : str
         Meaning of the numbers, for a caption.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import structperc
+    >>> from structperc.estimators import PRank
+    >>> random = np.random.default_rng(0)
+    >>> X = random.normal(size=(60, 2))
+    >>> y = 1 + (X[:, 0] > 0)
+    >>> table = structperc.effects(PRank(random_state=0).fit(X, y), X, y, n_boot=39, random_state=0)
+    >>> table.scale, bool(table.effect[0] > table.effect[1])
+    ('direction', True)
     """
 
     columns: list

@@ -34,6 +34,10 @@ def cost_matrix(cost, n_ranks):
     n_ranks : int
         K.
 
+    Returns
+    -------
+    array of shape (K, K)
+
     Raises
     ------
     OptionError, DataError
@@ -71,6 +75,13 @@ def check_v_shape(costs, y):
     ------
     DataError
         With the row at fault.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc_boosting.costs import check_v_shape
+    >>> check_v_shape([[0, 1, 2], [1, 0, 3]], np.array([1, 2])).tolist()
+    [[0.0, 1.0, 2.0], [1.0, 0.0, 3.0]]
     """
     costs, y = check_costs(costs, "costs"), np.asarray(y)
     if len(costs) != len(y):
@@ -92,7 +103,26 @@ def check_v_shape(costs, y):
 
 
 def threshold_answers(ranks, n_ranks):
-    """A ranker's labels of "is the rank above k?", 1 or -1, shape (n, K - 1). The inverse of `ranks_of_answers`."""
+    """A ranker's labels of "is the rank above k?", 1 or -1, shape (n, K - 1). The inverse of `ranks_of_answers`.
+
+    Parameters
+    ----------
+    ranks : int array of shape (n,)
+        From 1.
+    n_ranks : int
+        K.
+
+    Returns
+    -------
+    array of shape (n, K - 1)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc_boosting.costs import threshold_answers
+    >>> threshold_answers(np.array([3, 1]), 3).tolist()
+    [[1, 1], [-1, -1]]
+    """
     return np.where(np.arange(1, n_ranks) < np.asarray(ranks)[:, None], 1, -1)
 
 
@@ -101,6 +131,21 @@ def ranks_of_answers(answers):
 
     If the costs are convex, the cost of the rank is at most the weighted binary error, even if labels do not fall with k. Convex means that
     c_{k+1} - c_k does not fall with k.
+
+    Parameters
+    ----------
+    answers : array of shape (n, K - 1)
+
+    Returns
+    -------
+    int32 array of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc_boosting.costs import ranks_of_answers
+    >>> ranks_of_answers(np.array([[1, 1], [1, -1], [-1, -1]])).tolist()
+    [3, 2, 1]
     """
     return 1 + (np.asarray(answers) >= 0).sum(axis=1)
 
@@ -154,6 +199,14 @@ def reverse_costs(z, weights):
     Raises
     ------
     DataError
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc_boosting.costs import reverse_costs
+    >>> y, costs = reverse_costs(np.array([[1, -1]]), np.array([[2.0, 4.0]]))
+    >>> y.tolist(), costs.tolist()
+    ([2], [[1.0, 0.0, 2.0]])
     """
     z, weights = np.asarray(z), np.asarray(weights)
     above = z > 0

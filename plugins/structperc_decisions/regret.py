@@ -46,6 +46,10 @@ def spo_plus(predicted, costs, best, argmax):
     argmax : function of scores
         Returns a decision of largest total score.
 
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> from structperc_decisions import spo_plus

@@ -47,6 +47,10 @@ def kernel_rows_for(context):
     ----------
     context : FitContext
         `sparse`, `objects`, and `options` with a value for each name of `KERNEL_OPTIONS`.
+
+    Returns
+    -------
+    KernelRows
     """
     given = context.options
     kernel = given["kernel"]

@@ -29,7 +29,21 @@ SEPARATED = 1e-6        # mean negative log-likelihood of ranks that a direction
 
 @attrs.frozen(eq=False)
 class Fitted:
-    """The maximum of the likelihood: its logarithm, and the covariances of u and b by the Hessian and by the sandwich."""
+    """The maximum of the likelihood: its logarithm, and the covariances of u and b by the Hessian and by the sandwich.
+
+    Attributes
+    ----------
+    log_likelihood : float
+    covariance, robust_covariance : arrays of shape (d + K - 1, d + K - 1)
+        Of coefficients and thresholds, by the Hessian and by the sandwich.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc_prank.cumulative_logit import Fitted
+    >>> Fitted(-12.5, np.eye(2), np.eye(2)).log_likelihood
+    -12.5
+    """
 
     log_likelihood: float
     covariance: np.ndarray
@@ -50,6 +64,14 @@ class CumulativeLogitTrainer(Trainer):
     ----------
     penalty : float
         At least 0.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [1.5]], [1, 2, 1, 2, 2]
+    >>> engine = Engine("prank", trainer="cumulative-logit").fit(X, y)
+    >>> engine.status_, round(float(engine.log_likelihood_), 2)
+    ('converged', -3.17)
     """
 
     citation = MCCULLAGH
@@ -95,7 +117,18 @@ class CumulativeLogitTrainer(Trainer):
         return status or (EARLY_STOPPED if run.stop_requested else MAX_EPOCHS)
 
     def problem(self, run):
-        """The likelihood of the examples with a weight, and the ends of their intervals."""
+        """The likelihood of the examples with a weight, and the ends of their intervals.
+
+        Parameters
+        ----------
+        run : TrainingRun
+
+        Returns
+        -------
+        problem : ProportionalOdds
+        low, high : int arrays of shape (n_examples,)
+            The ends of the intervals, ranks from 1.
+        """
         gold, active = np.asarray(run.gold.values), slice(None) if run.active is None else np.asarray(run.active)
         low, high = gold.reshape(run.n_examples, -1)[active, 0].astype(int), gold.reshape(run.n_examples, -1)[active, -1].astype(int)
         weights = np.ones(run.n_examples) if run.weights is None else np.asarray(run.weights, dtype=float)
@@ -110,10 +143,34 @@ class CumulativeLogitTrainer(Trainer):
         return ProportionalOdds(run.rows.X[active], low, high, n_ranks, weights[active], self.penalty), low, high
 
     def answers(self, model, place):
+        """The predicted ranks of all examples.
+
+        Parameters
+        ----------
+        model : ProportionalOdds
+        place : Place
+            Coefficients and thresholds.
+
+        Returns
+        -------
+        int32 array of shape (n_examples,)
+        """
         return 1 + np.searchsorted(place.b, model.X @ place.u, side="right").astype(np.intc)
 
     def described(self, run, model, place):
-        """Covariances in the units of X: weights of other units are a linear map of these."""
+        """Covariances in the units of X: weights of other units are a linear map of these.
+
+        Parameters
+        ----------
+        run : TrainingRun
+        model : ProportionalOdds
+        place : Place
+            Coefficients and thresholds.
+
+        Returns
+        -------
+        Fitted
+        """
         scaling, features = run.model.scaling, run.model.parts.features
         change = np.eye(self.n_weights) if scaling is None else np.array(
             [features.rescaled(unit, scaling.shift, scaling.spread) for unit in np.eye(self.n_weights)]).T

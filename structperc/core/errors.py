@@ -42,7 +42,14 @@ class UnusedOption(OptionError):
 
 
 class ReplacedOption(UnusedOption):
-    """An option has no effect because a plugin has replaced the part that would use it."""
+    """An option has no effect because a plugin has replaced the part that would use it.
+
+    Parameters
+    ----------
+    message : str
+    option : str, default ""
+        Name of the option.
+    """
 
 
 class PluginError(StructPercError, TypeError):

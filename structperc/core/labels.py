@@ -341,7 +341,26 @@ class LabelCodes:
                 self.table[labels.astype(np.intp) - low] = np.arange(1, len(labels) + 1)
 
     def encode(self, y, n_examples, name="y", fixed=LEARNED):
-        """Codes as an int32 array of length n_examples; raises an error for labels that are not known. `fixed`: where they are named."""
+        """Codes of labels.
+
+        Parameters
+        ----------
+        y : sequence of length n_examples
+        n_examples : int
+        name : str, default "y"
+            Name of the argument, for error messages.
+        fixed : str
+            A sentence about where the labels are defined, for error messages.
+
+        Returns
+        -------
+        int32 array of shape (n_examples,)
+
+        Raises
+        ------
+        DataError
+            If a label is not known. The message names its place.
+        """
         values = as_label_array(y)
         if len(values) != n_examples:
             raise DataError(f"y has {len(values)} labels but X has {n_examples} examples; give one label per example.")
@@ -369,8 +388,21 @@ class LabelCodes:
             refuse_unhashable(values, "y")
             return np.array([self.code_of.get(v, 0) for v in values.tolist()], dtype=np.intc)
 
-    def refuse(self, place, label, fixed=LEARNED):
-        """Raises for a label that is not known. `place` is its position, such as "y[3]"."""
+    def refuse(self, place, label, fixed=LEARNED) -> None:
+        """Raise an error for a label that is not known.
+
+        Parameters
+        ----------
+        place : str
+            Position of the label, such as "y[3]".
+        label : object
+        fixed : str
+            A sentence about where the labels are defined.
+
+        Raises
+        ------
+        DataError
+        """
         names = [str(v) for v in self.labels.tolist()]
         shown = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
         hint = did_you_mean(label, names) if isinstance(label, str) else ""

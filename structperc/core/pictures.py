@@ -19,7 +19,22 @@ FONT = "system-ui,sans-serif"
 
 @attrs.frozen
 class Line:
-    """A straight line."""
+    """A straight line.
+
+    Parameters
+    ----------
+    x1, y1, x2, y2 : float
+        Both ends, in pixels. y grows downwards.
+    dashed : bool, default False
+    width : float, default 1.0
+        In pixels.
+
+    Examples
+    --------
+    >>> from structperc.pictures import Line
+    >>> Line(0.0, 0.0, 10.0, 0.0).width
+    1.0
+    """
 
     x1: float
     y1: float
@@ -31,7 +46,22 @@ class Line:
 
 @attrs.frozen
 class Box:
-    """A filled rectangle; `strength` from 0, unseen, to 1."""
+    """A filled rectangle; `strength` from 0, unseen, to 1.
+
+    Parameters
+    ----------
+    x, y : float
+        The upper left corner, in pixels. y grows downwards.
+    width, height : float
+    strength : float, default 0.2
+        Opacity from 0 to 1.
+
+    Examples
+    --------
+    >>> from structperc.pictures import Box
+    >>> Box(0.0, 0.0, 20.0, 10.0).strength
+    0.2
+    """
 
     x: float
     y: float
@@ -42,7 +72,20 @@ class Box:
 
 @attrs.frozen
 class Dot:
-    """A filled circle."""
+    """A filled circle.
+
+    Parameters
+    ----------
+    x, y : float
+        The centre, in pixels. y grows downwards.
+    radius : float, default 4.0
+
+    Examples
+    --------
+    >>> from structperc.pictures import Dot
+    >>> Dot(5.0, 5.0).radius
+    4.0
+    """
 
     x: float
     y: float
@@ -51,7 +94,22 @@ class Dot:
 
 @attrs.frozen
 class Arc:
-    """A curve from (x1, y) to an arrow's head at (x2, y). Its top is at `top`, which may be below y."""
+    """A curve from (x1, y) to an arrow's head at (x2, y). Its top is at `top`, which may be below y.
+
+    Parameters
+    ----------
+    x1, x2 : float
+        Where it begins, and where the arrow's head is, in pixels.
+    y, top : float
+        Height of both ends, and of the highest point. y grows downwards.
+    dashed : bool, default False
+
+    Examples
+    --------
+    >>> from structperc.pictures import Arc
+    >>> Arc(0.0, 40.0, 30.0, 5.0).dashed
+    False
+    """
 
     x1: float
     x2: float
@@ -62,7 +120,23 @@ class Arc:
 
 @attrs.frozen
 class Text:
-    """A text on one line; y is its base line, `anchor` is "start", "middle" or "end"."""
+    """A text on one line; y is its base line, `anchor` is "start", "middle" or "end".
+
+    Parameters
+    ----------
+    x, y : float
+        Place of the text, in pixels. y is its base line and grows downwards.
+    text : str
+    anchor : {"start", "middle", "end"}, default "start"
+        Which part of the text is at x.
+    strong : bool, default False
+
+    Examples
+    --------
+    >>> from structperc.pictures import Text
+    >>> Text(0.0, 12.0, "bmi").anchor
+    'start'
+    """
 
     x: float
     y: float
@@ -72,26 +146,68 @@ class Text:
 
 
 class Picture:
-    """How an explanation shows two structures. A subclass overrides `shapes()`, or `svg` and `draw` for another way of drawing."""
+    """How an explanation shows two structures. A subclass overrides `shapes()`, or `svg` and `draw` for another way of drawing.
+
+    Examples
+    --------
+    >>> from structperc.pictures import Box, Picture, Text
+    >>> class Labelled(Picture):
+    ...     def shapes(self):
+    ...         return [Box(0, 0, 60, 20), Text(4, 14, "chosen")]
+    >>> Labelled().extent()[2]
+    24
+    """
 
     def shapes(self) -> list:
-        """The shapes, in the order in which they cover each other."""
+        """The shapes, in the order in which they cover each other.
+
+        Returns
+        -------
+        list of Line, Box, Dot, Arc and Text
+        """
         raise NotImplementedError
 
     def extent(self) -> tuple[float, float, float]:
-        """How far it reaches to the left, to the right and down, in pixels."""
+        """How far it reaches to the left, to the right and down, in pixels.
+
+        Returns
+        -------
+        left, right, bottom : float
+        """
         return extent(self.shapes())
 
     def svg(self) -> str:
-        """The picture as an SVG element, in the reader's colour."""
+        """The picture as an SVG element, in the reader's colour.
+
+        Returns
+        -------
+        str
+        """
         return written(self.shapes())
 
     def draw(self, ax, top=0.0) -> None:
-        """Draws the picture into matplotlib's axes, whose unit is a pixel, from `top` down."""
+        """Draws the picture into matplotlib's axes, whose unit is a pixel, from `top` down.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes
+        top : float, default 0.0
+            Height of the picture's upper edge, in pixels.
+        """
         drawn(self.shapes(), ax, top)
 
     def lines(self, width=COLUMNS) -> list[str]:
-        """The picture as lines of text, at most `width` characters long; none where it has no such form."""
+        """The picture as lines of text, at most `width` characters long; none where it has no such form.
+
+        Parameters
+        ----------
+        width : int, default 78
+            Longest line, in characters.
+
+        Returns
+        -------
+        list of str
+        """
         return []
 
 
@@ -108,6 +224,13 @@ class Ruler(Picture):
     score : float
     winner, rival : int
         Places of labels, from 0.
+
+    Examples
+    --------
+    >>> from structperc.pictures import Ruler
+    >>> picture = Ruler(["low", "high"], [0.5], score=1.2, winner=1, rival=0)
+    >>> picture.svg().startswith("<svg")
+    True
     """
 
     labels: list
@@ -163,17 +286,36 @@ class Spans(Picture):
     tokens : sequence of str
     rows : list of (str, sequence of str)
         The structures' names, and a label for each token.
+
+    Examples
+    --------
+    >>> from structperc.pictures import Spans
+    >>> picture = Spans(["dogs", "bark"], [("predicted", ["NOUN", "VERB"]), ("runner-up", ["NOUN", "NOUN"])])
+    >>> picture.differing()
+    [1]
     """
 
     tokens: list
     rows: list
 
     def differing(self) -> list[int]:
-        """The tokens whose labels differ."""
+        """The tokens whose labels differ.
+
+        Returns
+        -------
+        list of int
+            Numbers of tokens, from 0.
+        """
         return [t for t in range(len(self.tokens)) if len({labels[t] for _, labels in self.rows}) > 1]
 
     def part(self) -> tuple[int, int]:
-        """Which tokens are shown: from two before the first that differs."""
+        """Which tokens are shown: from two before the first that differs.
+
+        Returns
+        -------
+        first, last : int
+            Numbers of tokens; `last` is the first that is left out.
+        """
         first = max(0, min(next(iter(self.differing()), 0) - 2, len(self.tokens) - TOKENS))
         return first, min(len(self.tokens), first + TOKENS)
 
@@ -222,6 +364,13 @@ class Choices(Picture):
     tokens : sequence of str
     choices : sequence of list of (str, bool)
         For each token its labels, and whether each is certain.
+
+    Examples
+    --------
+    >>> from structperc.pictures import Choices
+    >>> picture = Choices(["time", "flies"], [[("NOUN", True)], [("VERB", False), ("NOUN", False)]])
+    >>> picture.svg().startswith("<svg")
+    True
     """
 
     tokens: list
@@ -295,6 +444,13 @@ class ArcChoices(Picture):
     words : sequence of str
     arcs : list of (int, int, str, bool)
         Number of a word from 1, of its head (0 for the root), a label or "", and whether the arc is certain.
+
+    Examples
+    --------
+    >>> from structperc.pictures import ArcChoices
+    >>> picture = ArcChoices(["dogs", "bark"], [(1, 2, "nsubj", True), (2, 0, "root", True)])
+    >>> picture.svg().startswith("<svg")
+    True
     """
 
     words: list
@@ -327,6 +483,13 @@ class Arcs(Picture):
     words : sequence of str
     heads, rival_heads : sequence of (int, str)
         The number of each word's head, from 1, 0 for the root, and a label or "".
+
+    Examples
+    --------
+    >>> from structperc.pictures import Arcs
+    >>> picture = Arcs(["dogs", "bark"], [(2, "nsubj"), (0, "root")], [(0, "root"), (1, "obj")])
+    >>> picture.svg().startswith("<svg")
+    True
     """
 
     words: list
@@ -365,6 +528,13 @@ class Bars(Picture):
         What each side speaks for.
     groups : list of (str, list of (str, float))
         Headings, and the bars below: names and values.
+
+    Examples
+    --------
+    >>> from structperc.pictures import Bars
+    >>> picture = Bars("for 2", "for 1", [("for > 1", [("bmi", 0.8), ("age", -0.2)])])
+    >>> picture.svg().startswith("<svg")
+    True
     """
 
     left: str
@@ -428,7 +598,24 @@ def joined(names, margin, columns) -> list[str]:
 
 
 def arc_levels(arcs) -> list[int]:
-    """How high each arc (word, head) goes: one above the highest arc that it spans; those from the root, 0, go to the top."""
+    """How high each arc (word, head) goes: one above the highest arc that it spans; those from the root, 0, go to the top.
+
+    Parameters
+    ----------
+    arcs : sequence of (int, int)
+        Word and head, from 1; 0 is the root.
+
+    Returns
+    -------
+    list of int
+        Levels from 1.
+
+    Examples
+    --------
+    >>> from structperc.pictures import arc_levels
+    >>> arc_levels([(1, 2), (3, 1)])
+    [1, 2]
+    """
     spans = [(min(arc), max(arc)) for arc in arcs]
     levels = [0] * len(arcs)
     for i in sorted(range(len(arcs)), key=lambda i: spans[i][1] - spans[i][0]):
@@ -522,7 +709,25 @@ def drawn(shapes, ax, top=0.0) -> None:
 
 
 def token_texts(given, n) -> list[str]:
-    """The names of the n tokens of one example, if users passed names. Otherwise their places, from 0."""
+    """The names of the n tokens of one example, if users passed names. Otherwise their places, from 0.
+
+    Parameters
+    ----------
+    given : object
+        The example as users passed it.
+    n : int
+        Number of tokens.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from structperc.pictures import token_texts
+    >>> token_texts([["word=the"], ["word=dog"]], 2)
+    ['the', 'dog']
+    """
     if isinstance(given, (list, tuple)) and len(given) == n and all(isinstance(token, (str, dict, list, tuple, set)) for token in given):
         return [token_text(token) for token in given]
     if isinstance(given, (list, tuple)) and len(given) == 1:

@@ -30,6 +30,14 @@ class Change:
         As the user has them: numbers, or levels of a category.
     deviations : float
         What the change adds to the distance: standard deviations, 1 for another category.
+
+    Examples
+    --------
+    >>> import structperc
+    >>> from structperc.estimators import PRank
+    >>> model = PRank(random_state=0).fit([[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2])
+    >>> structperc.counterfactual(model, [0.0], 2).changes[0].before
+    0.0
     """
 
     row: int

@@ -33,6 +33,15 @@ class Counterfactual:
     before, after : output
         The predictions, as `predict` shows them; `after` is None where x is None.
     wanted : str
+
+    Examples
+    --------
+    >>> import structperc
+    >>> from structperc.estimators import PRank
+    >>> model = PRank(random_state=0).fit([[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2])
+    >>> found = structperc.counterfactual(model, [0.0], 2)
+    >>> found.status, found.proved, int(found.after)
+    ('nearest', True, 2)
     """
 
     x: object

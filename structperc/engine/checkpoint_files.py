@@ -64,8 +64,14 @@ class Checkpoint:
         self.path, self.every = os.fsdecode(path), float(every)
 
     @hookimpl
-    def structperc_epoch_end(self, engine, record):
-        """Nothing: training writes the checkpoints itself, also within epochs."""
+    def structperc_epoch_end(self, engine, record) -> None:
+        """Does nothing: training writes the checkpoints itself, also within epochs.
+
+        Parameters
+        ----------
+        engine : Engine
+        record : EpochRecord
+        """
 
 
 def checkpoint_of(engine, resume):

@@ -34,6 +34,13 @@ def check_parts(context, parts) -> None:
         If an option has no effect.
     DataError
         If parts do not fit the data.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.plugin_tools import check_parts
+    >>> model = Engine("cusum", preset="paper").fit([[0.0], [1.0]], [1, 2]).model_
+    >>> check_parts(model.context, model.parts)
     """
     if context.loss_weight:
         check_search(parts, f"loss_weight={context.loss_weight}", "loss_weight")
@@ -110,6 +117,13 @@ def check_search(parts, wanted, option="") -> None:
     ------
     PluginError
         If the solver does not support the loss.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.plugin_tools import check_search
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> check_search(engine.model_.parts, "loss_weight=1.0")
     """
     if not parts.argmax.searches_with(parts.loss):
         loss, argmax = type(parts.loss).__name__, type(parts.argmax).__name__
@@ -169,6 +183,13 @@ def check_same(context, rows) -> None:
     ------
     DataError
         If the number or names of columns differ. The message names them.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.plugin_tools import check_same
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> check_same(engine.model_.context, engine.read([[3.0]]))
     """
     if rows.objects != context.objects:
         raise DataError("X is a list of objects, but this model was trained on rows." if rows.objects

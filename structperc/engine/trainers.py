@@ -43,6 +43,15 @@ class EpochRecord:
     loss : float
         Sum of the losses of the predictions of this epoch.
     seconds : float
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.callbacks import History
+    >>> history = History()
+    >>> _ = Engine("cusum", epochs=2, plugins=[history], preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> history.records[-1].epoch, history.records[-1].mistakes
+    (2, 1)
     """
 
     epoch: int
@@ -71,6 +80,20 @@ class Trainer(Component):
         The fitted attribute whose numbers, one for each epoch, fall while further epochs help.
     scale_free : bool
         Whether columns in other units give the same predictions, so that no `ScaleWarning` is needed.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import Trainer
+    >>> class TwoPasses(Trainer):
+    ...     def train(self, run):
+    ...         for _ in range(2):
+    ...             run.begin_epoch()
+    ...             run.end_epoch(run.run(run.order()))
+    ...         return "max_epochs"
+    >>> engine = Engine("cusum", trainer=TwoPasses, preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> engine.status_, engine.mistakes_
+    ('max_epochs', 2)
     """
 
     online = True
@@ -81,6 +104,11 @@ class Trainer(Component):
     def train(self, run):
         """Trains, by passes of the `TrainingRun`.
 
+        Parameters
+        ----------
+        run : TrainingRun
+            The training: its order, its passes and its record.
+
         Returns
         -------
         str
@@ -89,21 +117,49 @@ class Trainer(Component):
         """
         raise self.missing("train")
 
-    def end_pass(self, epoch, loss):
-        """Called after a pass over all parts of a stream, with its number from 1 and the mean loss of its predictions."""
+    def end_pass(self, epoch, loss) -> None:
+        """Called after a pass over all parts of a stream, with its number from 1 and the mean loss of its predictions.
+
+        Parameters
+        ----------
+        epoch : int
+            Number of the pass, from 1.
+        loss : float
+            Mean loss of its predictions.
+        """
 
     def is_level(self) -> bool:
-        """Whether the loss has levelled off, so that no further epoch is wanted."""
+        """Whether the loss has levelled off, so that no further epoch is wanted.
+
+        Returns
+        -------
+        bool
+        """
         return False
 
-    def check_chunks(self, parts):
-        """Raises an error for partial_fit, by a `PluginError`, where online passes cannot go on from what `train` makes."""
+    def check_chunks(self, parts) -> None:
+        """Raise an error for partial_fit if online passes cannot continue what `train` makes.
+
+        Parameters
+        ----------
+        parts : Parts
+            All parts of the model.
+
+        Raises
+        ------
+        PluginError
+        """
         if not self.online:
             raise PluginError(f"partial_fit learns from chunk after chunk, but {type(self).__name__} solves one problem over all examples; "
                               f"call fit with all of them.")
 
-    def check_answers(self):
-        """Raises an error for predictions, by a `StructPercError`, where what was trained has none that can be trusted."""
+    def check_answers(self) -> None:
+        """Raise an error for predictions if the trained model has none that can be trusted.
+
+        Raises
+        ------
+        StructPercError
+        """
 
 
 class OnlineTrainer(Trainer):
@@ -121,6 +177,14 @@ class OnlineTrainer(Trainer):
     ----------
     epoch : int
         Epochs made.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import OnlineTrainer
+    >>> engine = Engine("cusum", trainer=OnlineTrainer(), epochs=9, preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> engine.status_
+    'converged'
     """
 
     options_used = ("trainer", "update", "loss_weight", "epochs", "shuffle", "weighting", "random_state")
@@ -158,7 +222,17 @@ class OnlineTrainer(Trainer):
         return self.patience is not None and self.epoch - self.lowest_epoch >= self.patience
 
     def visit_all(self, run):
-        """The passes of one epoch; returns what happened in them."""
+        """The passes of one epoch.
+
+        Parameters
+        ----------
+        run : TrainingRun
+
+        Returns
+        -------
+        PassResult
+            Counts of the epoch.
+        """
         return run.run(run.order())
 
     def state(self):

@@ -90,7 +90,18 @@ ATTRIBUTES = """
 
 
 def declared(cls):
-    """An estimator: the texts that it shares are written into its docstring, and it is known by its public address."""
+    """An estimator: the texts that it shares are written into its docstring, and it is known by its public address.
+
+    Parameters
+    ----------
+    cls : class
+        A class of estimators.
+
+    Returns
+    -------
+    class
+        The same class.
+    """
     cls.__module__ = "structperc.estimators"
     for name, text in cls._texts.items():
         cls.__doc__ = cls.__doc__ and cls.__doc__.replace(f"{{{name}}}", text.strip())

@@ -182,7 +182,14 @@ class EngineAnswers(EngineMethods):
 
 
 def note(estimator, engine) -> None:
-    """Notes in the engine which estimator it is of: the class, parameters that JSON has, and the names of those that the engine holds."""
+    """Notes in the engine which estimator it is of: the class, parameters that JSON has, and the names of those that the engine holds.
+
+    Parameters
+    ----------
+    estimator : estimator
+    engine : Engine
+        The engine that it trains.
+    """
     defaults = inspect.signature(type(estimator)).parameters
     changed = {name: value for name, value in estimator.get_params(deep=False).items() if not same(value, defaults[name].default)}
     entries = changed.pop("plugin_options", None) or {}

@@ -126,7 +126,7 @@ class RankingScorer(Parameters):
         kw_only=False, default=None, help='what documents of relevance 0, 1, 2, ... are worth, for "ndcg"; else 2^relevance - 1')
 
     def __call__(self, estimator, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
-        """The measure of a trained estimator; parameters as in the `score` of rankers."""
+        """The measure of a trained estimator. Parameters are those of the `score` of rankers."""
         if self.measure not in MEASURES:
             raise OptionError(f"measure={self.measure!r}; expected one of {', '.join(map(repr, MEASURES))}.")
         if y is None:

@@ -22,7 +22,17 @@ class KnownParameters:
 
 
 class RankScore:
-    """The score of estimators of ordered labels; wants `predict` and, of a trained one, `classes_`."""
+    """The score of estimators of ordered labels; wants `predict` and, of a trained one, `classes_`.
+
+    Examples
+    --------
+    >>> from structperc.estimators import AdaBoostOR
+    >>> from structperc.estimators.rankers import RankScore
+    >>> issubclass(AdaBoostOR, RankScore)
+    True
+    >>> AdaBoostOR(n_estimators=5).fit([[0.0], [1.0], [2.0]], [1, 2, 3]).score([[0.0], [2.0]], [1, 3])
+    1.0
+    """
 
     def score(self, X, y, sample_weight=None) -> float:
         """1 - (mean absolute difference of ranks) / (r - 1): higher is better.
@@ -61,10 +71,22 @@ def cloned_ranker(estimator, labels, random=None):
     random : numpy.random.Generator, optional
         Draws the seeds, in the order of the parameters' names; None: they stay None.
 
+    Returns
+    -------
+    estimator
+        The clone.
+
     Raises
     ------
     OptionError
         The estimator cannot be cloned.
+
+    Examples
+    --------
+    >>> from structperc.estimators import PRank
+    >>> from structperc.estimators.rankers import cloned_ranker
+    >>> cloned_ranker(PRank(), [1, 2, 3]).classes
+    [1, 2, 3]
     """
     refuse_class("estimator", estimator)
     if not hasattr(estimator, "get_params"):

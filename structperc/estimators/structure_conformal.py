@@ -82,8 +82,8 @@ class StructureConformal(HeldOutOptions, Parameters):
     If held-out and new examples are exchangeable, a set contains the right output with a probability of at least coverage. If distances do
     not tie, it is at most coverage + 1 / (`n_calibration_` + 1). This is an average over draws of both, not a promise for each x. The
     quantile is the ceil((`n_calibration_` + 1) coverage)-th smallest scaled distance. It is 0 if more than `coverage` of the predictions
-    are right. A set then has only the outputs of largest score. With the same probability all right atoms are `possible`, and all
-    `certain` atoms are right. `atom_quantile_` is chosen by conformal risk control. The expected share of an example's right atoms that are in its
+    are right. A set then has only the outputs of largest score. With the same probability all right atoms are `possible`, and all `certain`
+    atoms are right. `atom_quantile_` is chosen by conformal risk control. The expected share of an example's right atoms that are in its
     `atom_set` is at least coverage.
 
     The cost of an example is one search for the prediction. Atoms need the solver's max-marginals and a search for each atom of the

@@ -114,6 +114,16 @@ class StructureSet:
     exact : bool
         Whether `certain` and `possible` are exact. False, with an approximate solver: some atoms of the set may be missing in `certain`,
         and some of `possible` may be in no output. `certain` has no wrong one and `possible` lacks none.
+
+    Examples
+    --------
+    >>> from structperc.estimators import SequenceTagger, StructureConformal
+    >>> X = [["the", "dog"], ["a", "cat"], ["the", "cat"], ["a", "dog"]]
+    >>> X, y = [[[word] for word in sentence] for sentence in X], [["DET", "NOUN"]] * 4
+    >>> sets = StructureConformal(SequenceTagger(random_state=0), coverage=0.5, random_state=0).fit(X, y)
+    >>> found = sets.predict(X[:1])[0]
+    >>> found.prediction, ["DET", "NOUN"] in found
+    (['DET', 'NOUN'], True)
     """
 
     def __init__(self, near, given, distance, atom_distance):

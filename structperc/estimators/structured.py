@@ -306,7 +306,18 @@ class ProblemEstimator(ExampleEstimator):
 
 
 def option_of(declared: Option):
-    """Declares a parameter that is an option of a plugin, with its default, bounds and help."""
+    """Declares a parameter that is an option of a plugin, with its default, bounds and help.
+
+    Parameters
+    ----------
+    declared : Option
+        The option of the plugin.
+
+    Returns
+    -------
+    field
+        A field of an estimator's class.
+    """
     return option(**attrs.asdict(declared, recurse=False))
 
 

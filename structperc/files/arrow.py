@@ -18,7 +18,23 @@ __all__ = ["opened_arrow", "read_arrow", "stream_arrow"]
 
 
 def read_arrow(path, **options) -> Table:
-    """Reads a whole file; parameters and errors as of `stream_arrow`, but for `rows`."""
+    """Read a whole Arrow file.
+
+    Parameters
+    ----------
+    path : path
+    **options
+        As in `stream_arrow`, but for `rows`.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> from structperc.files.arrow import read_arrow
+    >>> table = read_arrow("visits.arrow", target="level")      # doctest: +SKIP
+    """
     (table,) = stream_arrow(path, **options)
     return table
 
@@ -44,6 +60,12 @@ def stream_arrow(path, *, target=None, features=None, weight=None, group=None, t
         For a damaged or empty file, a missing column, and an entry of X that is no finite number.
     MissingExtra
         When pyarrow is not installed.
+
+    Examples
+    --------
+    >>> from structperc.files.arrow import stream_arrow
+    >>> for table in stream_arrow("visits.arrow", target="level", rows=65536):      # doctest: +SKIP
+    ...     print(table.X.shape)
     """
     with opened_arrow(path) as file:
         yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
@@ -52,7 +74,24 @@ def stream_arrow(path, *, target=None, features=None, weight=None, group=None, t
 
 @contextmanager
 def opened_arrow(path):
-    """An `ArrowFile`."""
+    """An open Arrow file, for several epochs over its parts.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    ArrowFile
+        A context manager. `tables(target=..., rows=...)` yields the parts.
+
+    Examples
+    --------
+    >>> from structperc.files.arrow import opened_arrow
+    >>> with opened_arrow("visits.arrow") as file:              # doctest: +SKIP
+    ...     for table in file.tables(target="level", rows=65536):
+    ...         print(table.X.shape)
+    """
     arrow = require("pyarrow", "reading Arrow files", "parquet")
     ipc = require("pyarrow.ipc", "reading Arrow files", "parquet")
     with readable(path, "Arrow", arrow), arrow.memory_map(str(path)) as file:

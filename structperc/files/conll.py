@@ -39,6 +39,16 @@ class ColumnFile:
     others : list of list of tuple of (int, str)
         Of each sentence of CoNLL-U the lines that are no words: comments, multiword tokens and empty nodes, each with the number of words
         before it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from structperc.files.conll import read_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.txt").write_text("the DT\\ndog NN\\n")
+    ...     file = read_file(f"{folder}/a.txt")
+    >>> file.separator, file.conllu
+    (' ', False)
     """
 
     path: str
@@ -178,6 +188,15 @@ def write_columns(file, sentences, added, separator=" ") -> None:
     ------
     DataError
         When sentences and added cells do not match.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from structperc.files.conll import write_columns
+    >>> write_columns(sys.stdout, [[("the", "DT"), ("dog", "NN")]], [["DT", "VB"]])
+    the DT DT
+    dog NN VB
+    <BLANKLINE>
     """
     check_lengths(sentences, added)
     for sentence, cells in zip(sentences, added, strict=True):
@@ -278,6 +297,15 @@ def read_file(path, conllu=False) -> ColumnFile:
     Returns
     -------
     ColumnFile
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from structperc.files.conll import read_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.txt").write_text("the DT\\ndog NN\\n")
+    ...     read_file(f"{folder}/a.txt").sentences
+    [[('the', 'DT'), ('dog', 'NN')]]
     """
     (file,) = stream_file(path, conllu)
     return file

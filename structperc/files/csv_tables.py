@@ -23,7 +23,28 @@ AT_ONCE = 1 << 16       # rows that are parsed at a time
 
 
 def read_csv(path, **options) -> Table:
-    """Reads a CSV file with a header line; parameters and errors as of `stream_csv`, but for `rows`."""
+    """Read a CSV file with a header line.
+
+    Parameters
+    ----------
+    path : path
+    **options
+        As in `stream_csv`, but for `rows`.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from structperc.files.csv_tables import read_csv
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "visits.csv").write_text("age,level\\n31,1\\n58,2\\n")
+    ...     table = read_csv(f"{folder}/visits.csv", target="level")
+    >>> list(table.X.columns), table.y.tolist()
+    (['age'], [1, 2])
+    """
     (table,) = stream_csv(path, **options)
     return table
 
@@ -87,7 +108,28 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
 
 @contextmanager
 def opened_csv(path, separator=",", decimal=".", encoding="utf-8"):
-    """A `CsvFile`, to be read once."""
+    """An open CSV file, to be read once.
+
+    Parameters
+    ----------
+    path : path
+        May end with .gz, .bz2 or .xz; "-" is standard input.
+    separator : str, default ","
+    decimal : str, default "."
+    encoding : str, default "utf-8"
+
+    Returns
+    -------
+    CsvFile
+        A context manager.
+
+    Examples
+    --------
+    >>> from structperc.files.csv_tables import opened_csv
+    >>> with opened_csv("visits.csv") as file:                  # doctest: +SKIP
+    ...     for table in file.tables(target="level", rows=65536):
+    ...         print(table.X.shape)
+    """
     if len(decimal) != 1 or decimal == separator:
         raise OptionError(f"decimal={decimal!r}: expected one character before decimals, another than the separator {separator!r}.")
     try:

@@ -41,6 +41,16 @@ def read_svmlight(path, *, n_features=None, grouped=False) -> Table:
     DataError
         If the file has no examples, or a line has another form. Also if a value is not finite, or a feature is beyond `n_features` or 2^31
         - 1.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from structperc.files.svmlight import read_svmlight
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.svm").write_text("1 1:0.5\\n2 2:1.5\\n")
+    ...     table = read_svmlight(f"{folder}/a.svm")
+    >>> table.X.toarray().tolist(), table.y.tolist()
+    ([[0.0, 0.5, 0.0], [0.0, 0.0, 1.5]], [1, 2])
     """
     (table,) = stream_svmlight(path, n_features=n_features, grouped=grouped)
     return table
@@ -101,6 +111,16 @@ def survey(path) -> tuple[np.ndarray, int]:
     -------
     targets : ndarray
     n_columns : int
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from structperc.files.svmlight import survey
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.svm").write_text("1 1:0.5\\n2 2:1.5\\n")
+    ...     targets, n_columns = survey(f"{folder}/a.svm")
+    >>> targets.tolist(), n_columns
+    ([1, 2], 3)
     """
     name, targets, largest = name_of(path), set(), -1
     with opened(path) as file:

@@ -35,6 +35,13 @@ class Table:
         How many rows of the file stand before.
     kept : dict
         Further columns by name, as the text of the file.
+
+    Examples
+    --------
+    >>> from structperc.files.tables import Table
+    >>> table = Table(X=[[0.5], [1.5]], y=[1, 2])
+    >>> table.y
+    [1, 2]
     """
 
     X: object
@@ -78,6 +85,12 @@ def guess_format(path) -> str:
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> from structperc.files.tables import guess_format
+    >>> guess_format("pages.svm.gz"), guess_format("visits.csv")
+    ('svmlight', 'csv')
     """
     return SUFFIXES.get(uncompressed_suffix(path), "csv")
 
@@ -202,6 +215,15 @@ def write_predictions(file, predictions, header=True) -> None:
         A label or structure for each example.
     header : bool, default True
         Whether to write a line with the name.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from structperc.files.tables import write_predictions
+    >>> write_predictions(sys.stdout, [1, 3])
+    prediction
+    1
+    3
     """
     write_table(file, {"prediction": predictions}, header)
 
@@ -216,6 +238,15 @@ def write_table(file, columns, header=True) -> None:
         Entries of each column.
     header : bool, default True
         Whether to write a line with the names.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from structperc.files.tables import write_table
+    >>> write_table(sys.stdout, {"patient": ["p1", "p2"], "prediction": [1, 3]})
+    patient,prediction
+    p1,1
+    p2,3
     """
     writer = csv.writer(file, lineterminator="\n")
     if header:

@@ -31,6 +31,16 @@ class Measured:
         Of the difference, by the jackknife over blocks of examples.
     low, high : float
         Ends of the 95 % confidence interval of the difference.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import compare
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2]
+    >>> first, second = (Engine(problem, epochs=9, preset="paper").fit(X, y) for problem in ("cusum", "prank"))
+    >>> measure = compare(first, second, X, y).measures[0]
+    >>> measure.name, measure.difference
+    ('mean absolute error', 0.0)
     """
 
     name: str
@@ -60,6 +70,16 @@ class Comparison:
         Number from 0, right label, first and second prediction of each example whose predictions differ.
     names : pair of str
         Names of the models.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import compare
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2]
+    >>> first, second = (Engine(problem, epochs=9, preset="paper").fit(X, y) for problem in ("cusum", "prank"))
+    >>> found = compare(first, second, X, y)
+    >>> found.n_examples, found.both_right
+    (4, 4)
     """
 
     n_examples: int

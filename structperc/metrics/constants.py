@@ -26,6 +26,14 @@ class Constant:
         The prediction for each example, or for each token.
     measures : dict of str to float
         What `measures` returns for these predictions.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import best_constant
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0], [2.0]], [1, 2, 2])
+    >>> best_constant(engine, [[0.0], [1.0], [2.0]], [1, 2, 2]).answer
+    2
     """
 
     answer: object
@@ -89,6 +97,14 @@ def best_constant_of(model, rows, y) -> Constant | None:
     Returns
     -------
     Constant or None
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import best_constant_of
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0], [2.0]], [1, 2, 2])
+    >>> best_constant_of(engine.model_, engine.read([[0.0], [1.0], [2.0]]), [1, 2, 2]).answer
+    2
     """
     outputs, labels, loss = parts_of(model, rows).outputs, model.context.labels, model.parts.loss
     if outputs.n_labels and rows.n_examples and not isinstance(loss, ExampleCosts):

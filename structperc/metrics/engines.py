@@ -72,6 +72,14 @@ def losses_of(model, rows, y, predicted) -> np.ndarray | None:
     Returns
     -------
     ndarray of shape (n_examples,) or None
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import losses_of
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+    >>> losses_of(engine.model_, engine.read([[0.0], [2.0]]), [1, 3], [1, 2]).tolist()
+    [0.0, 1.0]
     """
     outputs, loss = parts_of(model, rows).outputs, model.parts.loss
     if isinstance(loss, ExampleCosts):
@@ -151,6 +159,14 @@ def measures_of(model, rows, y, predicted) -> dict[str, float]:
     Returns
     -------
     dict of str to float
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import measures_of
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+    >>> measures_of(engine.model_, engine.read([[0.0], [2.0]]), [1, 3], [1, 2])["accuracy"]
+    0.5
     """
     return Judged.of(model, rows, y, predicted).measures()
 

@@ -19,6 +19,14 @@ class KeyedRows(Rows):
     X, offsets, feature_names
         As of `Rows`.
     keys : float64 array of shape (n_rows, n_keys)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import KeyedRows
+    >>> rows = KeyedRows(np.array([[0.5], [2.0]]), keys=np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> rows.example(1).keys.tolist()
+    [[1.0, 0.0]]
     """
 
     keys = None                 # not the property of Rows

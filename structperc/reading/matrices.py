@@ -432,6 +432,13 @@ def refuse_not_finite(rows: Rows) -> None:
     ------
     DataError
         The message names the row and column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import Rows
+    >>> from structperc.plugin_tools import refuse_not_finite
+    >>> refuse_not_finite(Rows(np.array([[1.0], [2.0]])))
     """
     parts = [] if rows.objects else [None if rows.sparse_part is None else rows.sparse_part.data, rows.dense_part]
     if not all(np.isfinite(part).all() for part in parts if part is not None):

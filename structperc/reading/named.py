@@ -91,7 +91,7 @@ class NamedReader(Reader):
         self.template = None if template is None else Template(template, columns)
         self.forget()
 
-    def forget(self):
+    def forget(self) -> None:
         """Back to what it was before `learn`."""
         self.named = self.n_features = self.vocabulary = self.n_columns = None
         self.vectors = Vectors()

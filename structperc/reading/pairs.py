@@ -59,7 +59,19 @@ class PairReader(KeyedReader):
         return self.read([x])
 
     def compared(self, x, i):
-        """The rows of a table, or of a pair of tables."""
+        """The rows of a table, or of a pair of tables.
+
+        Parameters
+        ----------
+        x : table, or pair of tables
+        i : int
+            Number of the example, for error messages.
+
+        Returns
+        -------
+        float64 array of shape (n_pairs, 2 + n_features)
+            Both items and the features of each pair.
+        """
         if self.kind != "between":
             x = (x,)
         elif not isinstance(x, (list, tuple)) or len(x) != 2:
@@ -74,7 +86,19 @@ class PairReader(KeyedReader):
             raise DataError(f"{where} returned {shortened(found)}; expected pairs (k, 2) and their features (k, d).") from None
 
     def all_pairs(self, features, where):
-        """Rows (first item, second item, features) of an array (n, m, d)."""
+        """Rows (first item, second item, features) of an array (n, m, d).
+
+        Parameters
+        ----------
+        features : array of shape (n, m, d)
+        where : str
+            What the array is, for error messages.
+
+        Returns
+        -------
+        float64 array of shape (n_pairs, 2 + d)
+            All pairs; of one list those of different items.
+        """
         sides = "left items, right items" if self.kind == "between" else "items, items"
         try:
             features = np.asarray(features, dtype=float)

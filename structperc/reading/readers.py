@@ -42,6 +42,21 @@ class Reader(Component):
         Whether columns of a data frame may hold other things than numbers.
     codes : tuple of ColumnCode or None
         What each column of the training's table has become; None where X had none, or is taken as it is.
+
+    Examples
+    --------
+    >>> from structperc import Engine, hookimpl
+    >>> from structperc.components import Reader
+    >>> class Squares(Reader):
+    ...     def read(self, X, offsets=None):
+    ...         return super().read([[x * x] for x in X], offsets)
+    >>> class Plugin:
+    ...     @hookimpl
+    ...     def structperc_reader(self, context):
+    ...         return Squares()
+    >>> engine = Engine("multiclass", plugins=[Plugin()], epochs=9, preset="paper").fit([-2.0, 0.0, 2.0], ["far", "near", "far"])
+    >>> engine.predict([-3.0]).tolist()
+    ['far']
     """
 
     n_keys = 0
@@ -50,25 +65,82 @@ class Reader(Component):
     codes = None
 
     def n_inputs(self, n_features) -> int:
-        """How many columns X has as users bring it, from the number of features."""
+        """How many columns X has as users bring it, from the number of features.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of features.
+
+        Returns
+        -------
+        int
+            Number of columns of the users' X.
+        """
         return n_features + self.n_keys
 
     def input_names(self, feature_names) -> tuple:
-        """Their names, from those of the features."""
+        """Their names, from those of the features.
+
+        Parameters
+        ----------
+        feature_names : tuple of str
+            Names of the features.
+
+        Returns
+        -------
+        tuple of str
+            Names of the columns of the users' X.
+        """
         return (*self.key_names, *feature_names)
 
     def learn(self, X, offsets=None) -> Rows:
-        """The rows of the first data of a fit; a reader with a vocabulary learns it from them."""
+        """The rows of the first data of a fit; a reader with a vocabulary learns it from them.
+
+        Parameters
+        ----------
+        X : object
+            As users pass it.
+        offsets : int array, optional
+            Where each example begins, and the end.
+
+        Returns
+        -------
+        Rows
+        """
         return self.read(X, offsets)
 
     def learn_more(self, X, offsets=None) -> None:
-        """Learns from further data of the first fit, before training. A reader with a vocabulary adds their names."""
+        """Learns from further data of the first fit, before training. A reader with a vocabulary adds their names.
+
+        Parameters
+        ----------
+        X : object
+            As users pass it.
+        offsets : int array, optional
+            Where each example begins, and the end.
+        """
         self.read(X, offsets)
 
     read = staticmethod(matrices.read)      # the rows of later data; 0.1 us matter to one-row calls
 
     def read_one(self, x, objects=False, several_rows=False) -> Rows:
-        """One example, as users pass it to `explain`: an object, a row, or with several_rows a block of rows."""
+        """One example, as users pass it to `explain`: an object, a row, or with several_rows a block of rows.
+
+        Parameters
+        ----------
+        x : object
+            The example.
+        objects : bool, default False
+            Whether examples are objects.
+        several_rows : bool, default False
+            Whether an example has a block of rows.
+
+        Returns
+        -------
+        Rows
+            With one example.
+        """
         if objects:
             return self.read(x if isinstance(x, list) else [x])
         if matrices.is_row(x):
@@ -80,9 +152,24 @@ class Reader(Component):
         return self.read([x if matrices.is_block(x) else matrices.as_dense(x)] if several_rows else x)
 
     def feature_name(self, j) -> str | None:
-        """The name that this reader has given to column j, or None."""
+        """The name that this reader has given to column j, or None.
+
+        Parameters
+        ----------
+        j : int
+            Number of the column.
+
+        Returns
+        -------
+        str or None
+        """
         return None
 
     def naming(self) -> Naming | None:
-        """How tokens of text become columns, for exports; None where X has rows of numbers."""
+        """How tokens of text become columns, for exports; None where X has rows of numbers.
+
+        Returns
+        -------
+        Naming or None
+        """
         return None

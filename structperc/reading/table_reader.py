@@ -114,7 +114,18 @@ class TableReader(Reader):
             self.read(X, offsets)
 
     def learned(self, columns) -> tuple:
-        """What each column is to become."""
+        """What each column is to become.
+
+        Parameters
+        ----------
+        columns : dict of str to column
+            The columns of the first table.
+
+        Returns
+        -------
+        tuple of Column
+            The encoding of each column.
+        """
         options, codes, faults = self.options, [], []
         options.check_names(columns)
         options.check_fills(columns)

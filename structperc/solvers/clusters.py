@@ -320,7 +320,23 @@ def adjacency(n, first, second):
 
 
 def canonical(labels):
-    """The same clusters, numbered from 0 in the order of their first items."""
+    """The same clusters, numbered from 0 in the order of their first items.
+
+    Parameters
+    ----------
+    labels : int array of shape (n_items,)
+
+    Returns
+    -------
+    int array of shape (n_items,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.solvers.clusters import canonical
+    >>> canonical(np.array([7, 2, 7])).tolist()
+    [0, 1, 0]
+    """
     _, firsts, which = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(firsts))[which]
 

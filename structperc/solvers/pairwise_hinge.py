@@ -191,6 +191,11 @@ class PairwiseHinge(BlockAscent):
         ----------
         enough : float
             Stop at a gap of at most this.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            The weights.
         """
         offsets = np.cumsum([0, *(len(block.alpha) for block in self.blocks)])
         if not can_sweep(offsets[-1], len(self.w)):
@@ -228,14 +233,31 @@ class Block:
         self.a, self.size, self.alpha = np.zeros((1, len(levels))), np.zeros(1), np.full(1, cost)
         self.distance = np.zeros((1, 1))
 
-    def take(self, a, size, alpha):
-        """Begins with these sets; their coefficients are scaled so that they add up to the cost."""
+    def take(self, a, size, alpha) -> None:
+        """Begin with these sets. Their coefficients are scaled so that they add up to the cost.
+
+        Parameters
+        ----------
+        a : array of shape (n_sets, n_rows)
+        size, alpha : arrays of shape (n_sets,)
+            Number of pairs and coefficient of each set.
+        """
         self.a, self.size, self.alpha = a, size, alpha * (self.cost / alpha.sum())
         vectors = self.X.T @ a.T
         self.distance = np.array([np.square(vectors - vector[:, None]).sum(axis=0) for vector in vectors.T])
 
     def improved(self, w):
-        """Improves the block and returns w after that."""
+        """Improve the block.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_features,)
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            The weights after it.
+        """
         scores = np.ascontiguousarray(self.X @ w, dtype=float)
         up, down, _, _ = short_pairs(scores, self.levels, np.argsort(scores, kind="stable"), self.offsets)
         new, size = up - down, up.sum()
@@ -257,8 +279,13 @@ class Block:
         self.keep(alpha)
         return w + moved
 
-    def keep(self, alpha):
-        """Takes these coefficients and forgets the sets without any."""
+    def keep(self, alpha) -> None:
+        """Set the coefficients, and drop sets without any.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n_sets,)
+        """
         kept = alpha > 0
         self.a, self.size, self.alpha, self.distance = self.a[kept], self.size[kept], alpha[kept], self.distance[np.ix_(kept, kept)]
 
@@ -350,7 +377,18 @@ class PairwiseSquaredHinge:
                      options={"maxiter": self.max_iter, "maxfun": 20 * self.max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": 20})
         return self.measured.close
 
-    def step(self, w):
+    def step(self, w) -> None:
+        """Accept a step of L-BFGS, and measure it.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_features,)
+
+        Raises
+        ------
+        StopIteration
+            If the duality gap is small enough.
+        """
         self.w = w.copy()
         self.n_epochs += 1
         self.measured.take(certified(*self.at(self.w)[::2]))
@@ -375,6 +413,18 @@ class PairwiseSquaredHinge:
         return self.last[1]
 
     def computed(self, w):
+        """Compute what `at` returns.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_features,)
+
+        Returns
+        -------
+        objective : float
+        gradient : ndarray of shape (n_features,)
+        gap : float
+        """
         problem = self.problem
         scores = problem.scores(w)
         up, down, lower, higher = problem.short_pairs(scores)

@@ -17,6 +17,14 @@ class Report(list):
     ----------
     parts : str
         The parts that were tested, by their authors' names.
+
+    Examples
+    --------
+    >>> import structperc_cusum
+    >>> from structperc.testing import check_problem
+    >>> report = check_problem(structperc_cusum)
+    >>> report[0]
+    ('plugin_is_used', 'passed')
     """
 
     parts = ""

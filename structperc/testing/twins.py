@@ -17,6 +17,18 @@ class DualWeights(Weights):
     """w as the list of all steps: w = sum of the remembered steps sum_a c_i[a] phi(x_i, a).
 
     It adds the steps up again after each of them. With averaging, a step counts by the share of examples visited after it.
+
+    Examples
+    --------
+    >>> from structperc import Engine, hookimpl
+    >>> from structperc.testing import DualWeights
+    >>> class Plugin:
+    ...     @hookimpl
+    ...     def structperc_weights(self, context):
+    ...         return DualWeights()
+    >>> engine = Engine("cusum", plugins=[Plugin()], epochs=9, preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> engine.predict([[0.0], [1.0]]).tolist()
+    [1, 2]
     """
 
     options_used = ("average",)
@@ -28,7 +40,16 @@ class DualWeights(Weights):
         self.sparse, self.objects, self.average = context.sparse, context.objects, context.average
 
     def keep(self, x):
-        """A copy of the example, which the loop will overwrite."""
+        """A copy of the example, which the loop will overwrite.
+
+        Parameters
+        ----------
+        x : Example
+
+        Returns
+        -------
+        Example
+        """
         if self.objects:
             rows = Rows([x.object])
         else:
@@ -39,7 +60,8 @@ class DualWeights(Weights):
         kept.n_atoms = x.n_atoms
         return kept
 
-    def add_up(self):
+    def add_up(self) -> None:
+        """Adds up all steps."""
         self.total = np.zeros(self.features.n_weights)
         for z, c, _ in self.steps:
             self.features.add(self.total, z, c)

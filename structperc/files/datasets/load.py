@@ -34,6 +34,13 @@ class TaggedSentences:
         The names of the entries of a token. The last one is the label.
     train, dev, test : list of list of tuple
         Sentences of tokens; dev is empty where the data set has none.
+
+    Examples
+    --------
+    >>> from structperc.files.datasets import load_fables
+    >>> fables = load_fables()
+    >>> fables.columns, fables.train[0][0]
+    (('form', 'upos', 'head', 'deprel', 'chunk'), ('A', 'DET', 3, 'det', 'B-NP'))
     """
 
     name: str
@@ -171,6 +178,14 @@ class NumberTable:
     name : str
     columns : tuple of str
     values : array of shape (n_rows, n_columns)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.files.datasets import NumberTable
+    >>> table = NumberTable("shells", ("length", "rings"), np.array([[0.455, 15.0], [0.35, 7.0]]))
+    >>> table.values.shape
+    (2, 2)
     """
 
     name: str
@@ -285,6 +300,14 @@ class Partition:
     X, X_test : array of shape (n_rows, n_features), (n_test, n_features)
     y, y_test : int array of shape (n_rows,), (n_test,)
         Ranks 1, 2, ... Some may be missing in y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.files.datasets import Partition
+    >>> part = Partition(X=np.ones((2, 1)), y=np.array([1, 2]), X_test=np.ones((1, 1)), y_test=np.array([2]))
+    >>> part.X.shape, part.X_test.shape
+    ((2, 1), (1, 1))
     """
 
     X: np.ndarray
@@ -376,6 +399,14 @@ class Documents:
         Relevances.
     lengths : int array of shape (n_queries,)
         How many documents each query has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.files.datasets import Documents
+    >>> documents = Documents(X=np.ones((3, 2)), y=np.array([1, 0, 0]), lengths=np.array([3]))
+    >>> documents.lengths.tolist()
+    [3]
     """
 
     X: np.ndarray
@@ -385,7 +416,20 @@ class Documents:
 
 @attrs.frozen(eq=False)
 class RankingFold:
-    """Documents to learn from, to choose settings with and to test with."""
+    """Documents to learn from, to choose settings with and to test with.
+
+    Attributes
+    ----------
+    train, validation, test : Documents
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.files.datasets import Documents, RankingFold
+    >>> documents = Documents(X=np.ones((3, 2)), y=np.array([1, 0, 0]), lengths=np.array([3]))
+    >>> RankingFold(train=documents, validation=documents, test=documents).test.y.tolist()
+    [1, 0, 0]
+    """
 
     train: Documents
     validation: Documents

@@ -86,7 +86,25 @@ def lambdarank(part, first, sha256) -> File:
 
 
 def archived(*contents, names) -> bytes:
-    """A tar archive, not compressed, with these files."""
+    """A tar archive, not compressed, with these files.
+
+    Parameters
+    ----------
+    *contents : bytes
+        Contents of the files.
+    names : sequence of str
+        Their names.
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> from structperc.files.datasets import archived
+    >>> len(archived(b"a", b"b", names=["a.txt", "b.txt"])) % 512
+    0
+    """
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, content in zip(names, contents, strict=True):
