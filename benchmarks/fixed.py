@@ -45,7 +45,7 @@ def imports(rounds):
     return {"seconds": times, "unwanted": [name for name in found["structperc"][0]["modules"] if name.startswith(UNWANTED)]}
 
 
-def fresh(code):
+def clone(code):
     """What a new Python prints as JSON, started in this folder."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent)
     return json.loads(done.stdout)

@@ -130,7 +130,7 @@ def key(name, share):
 
 def online(make, X, labels):
     """The predictions made before each step, in one pass."""
-    return make().fit(X, labels, keep_online=True).online_predictions_
+    return make().fit(X, labels, record_predictions=True).online_predictions_
 
 
 def with_best_C(make, X, labels):

@@ -97,7 +97,7 @@ def parquet_alone(path):
     return lambda: [batch.num_rows for batch in file.iter_batches(batch_size=PART)]
 
 
-def fresh(case, folder):
+def clone(case, folder):
     """One case in a process of its own."""
     code = f"import json, streams; from pathlib import Path; print(json.dumps(streams.run({case!r}, Path({folder!r}))))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent)

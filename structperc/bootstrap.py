@@ -309,7 +309,7 @@ def untrained(engine) -> Engine:
     """An engine with the same options and no observers, which visits weighted examples in random orders."""
     options = engine_options(engine)
     loaded = engine.loaded_plugins[2:]
-    plugins = [copy.deepcopy(given) for given, plugin in zip(engine.plugins, loaded, strict=True) if plugin.hooks != OBSERVES]
+    plugins = [copy.deepcopy(argument) for argument, plugin in zip(engine.plugins, loaded, strict=True) if plugin.hooks != OBSERVES]
     options |= {"plugins": plugins, "classes": engine.classes_, "calibrate": False}
     if engine.status_ == EARLY_STOPPED:
         options["epochs"] = len(engine.mistakes_)
@@ -322,10 +322,10 @@ def draw(random, clusters, labels, weights) -> np.ndarray:
     """Weights of the examples for one refit: each label has some."""
     here = np.unique(labels)
     for _ in range(MOST_DRAWS):
-        found = random.poisson(1.0, clusters.max() + 1)[clusters].astype(float)
-        found = found if weights is None else found * weights
-        if found.any() and np.isin(here, labels[found > 0]).all():
-            return found
+        drawn = random.poisson(1.0, clusters.max() + 1)[clusters].astype(float)
+        drawn = drawn if weights is None else drawn * weights
+        if drawn.any() and np.isin(here, labels[drawn > 0]).all():
+            return drawn
     rarest = np.bincount(labels).tolist()
     raise DataError(f"some label has so few examples, or groups, that {MOST_DRAWS} resamples all lacked one; the labels have "
                     f"{', '.join(map(str, rarest[1:]))} examples. Join rare labels with their neighbours.")
@@ -333,9 +333,9 @@ def draw(random, clusters, labels, weights) -> np.ndarray:
 
 def scaled(engine, sd, scale) -> np.ndarray:
     """The effects of one model."""
-    found = np.asarray(engine.coef_) * sd
-    length = np.sqrt((found**2).sum())
-    return found / length if scale == "direction" and length else found
+    effects = np.asarray(engine.coef_) * sd
+    length = np.sqrt((effects**2).sum())
+    return effects / length if scale == "direction" and length else effects
 
 
 def note_of(engine, scale, level, n_boot) -> str:

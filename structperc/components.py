@@ -3,7 +3,7 @@
 from structperc.core.adagrad import AdaGradWeights
 from structperc.core.argmax import Argmax, LargestArgmax, PrefixArgmax, ThresholdArgmax
 from structperc.core.component import Component
-from structperc.core.descent import HingeUpdate
+from structperc.core.gradient_updates import HingeUpdate
 from structperc.core.exact import ExactUpdate
 from structperc.core.features import Features, SumFeatures, TablePart
 from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, HammingLoss, Loss, SquaredLoss, TokenLoss, ZeroOneLoss

@@ -312,9 +312,9 @@ def plot_steps(engine, X, y, steps=6):
 
 def refuse_other_planes(points, y, labels, model) -> None:
     """Raises an error for rows of other than two columns, and labels that are not those of the rows."""
-    known = getattr(model, "n_features_in_", 2)
-    if points.ndim != 2 or points.shape[1] != 2 or known != 2:
-        raise DataError(f"X has shape {points.shape} and the model knows {known} columns; regions are drawn of models of two columns.")
+    n_columns = getattr(model, "n_features_in_", 2)
+    if points.ndim != 2 or points.shape[1] != 2 or n_columns != 2:
+        raise DataError(f"X has shape {points.shape} and the model knows {n_columns} columns; regions are drawn of models of two columns.")
     if len(y) != len(points):
         raise DataError(f"y has {len(y)} labels but X has {len(points)} rows; give one label per row.")
     if not np.isin(y, labels).any():
@@ -439,7 +439,7 @@ def plot_weights(engine, ax=None, top=15):
     2
     """
     before, last = unwrapped(engine)
-    engine, known = engine_of(last), None if before is None else column_names(before, last)
+    engine, columns = engine_of(last), None if before is None else column_names(before, last)
     try:
         weights = np.asarray(engine.coef_)
     except NotFittedError:
@@ -451,14 +451,14 @@ def plot_weights(engine, ax=None, top=15):
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
     if weights.ndim == 1 or len(rows) > len(MARKERS):       # a bar for each weight
         of_row, chosen = largest(rows, top)
-        names = [name_of_column(engine, known, j) for j in chosen]
+        names = [name_of_column(engine, columns, j) for j in chosen]
         if weights.ndim > 1:
             names = [f"{name} ({row_name(engine, k, len(rows))})" for name, k in zip(names, of_row, strict=True)]
         places = np.arange(len(chosen))
         ax.barh(places, rows[of_row, chosen], height=0.6, color="0.4")
     else:                                                   # a marker for each row
         _, chosen = largest(np.abs(rows).max(axis=0)[None], top)
-        names, places = [name_of_column(engine, known, j) for j in chosen], np.arange(len(chosen))
+        names, places = [name_of_column(engine, columns, j) for j in chosen], np.arange(len(chosen))
         for k, row in enumerate(rows):
             if row.any():
                 ax.plot(row[chosen], places, linestyle="none", marker=MARKERS[k], color=shade(k, len(rows)),
@@ -493,9 +493,9 @@ def engine_of(model):
                           f"that ends with one.") from None
 
 
-def name_of_column(engine, known, j) -> str:
+def name_of_column(engine, columns, j) -> str:
     """What column j is called by the steps before, or by the engine."""
-    return engine.feature_name(int(j)) if known is None else str(known[j])
+    return engine.feature_name(int(j)) if columns is None else str(columns[j])
 
 
 def describe(engine) -> str:

@@ -2,20 +2,20 @@
 
 Labels and gold outputs: `class_weights`, `LabelCodes`, `find_labels`, `is_listed`, `is_missing`, `is_nested`, `encode_nested`,
 `interval_labels`, `read_intervals`, `warn_of_open_ends`, `read_grades`. Losses: `check_costs`, `refuse_matrix`. Readers: `read`,
-`read_alone`, `refuse_not_finite`, `check_same`, `default_template`. Trainers: `bound`, `check_parts`, `check_search`, `generator`, `adopt`,
+`read_alone`, `refuse_not_finite`, `check_same`, `default_template`. Trainers: `adapted`, `check_parts`, `check_search`, `generator`, `adopt`,
 `engine_options`, and the words for why training ended. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`,
-`map_in_threads`; work to be whole: `completed`. Ordered labels: `cumulative_log_probabilities`. `restore`: `taken`, `within`,
+`map_in_threads`; work to be whole: `retry_on_interrupt`. Ordered labels: `cumulative_log_probabilities`. `restore`: `read_array`, `substate`,
 `check_starts`.
 BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
 
 from structperc.core.citations import COLLINS, YU_JOACHIMS
-from structperc.core.component import bound, overrides
+from structperc.core.component import adapted, overrides
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_missing, is_nested
 from structperc.core.losses import check_costs, refuse_matrix
 from structperc.core.probabilities import cumulative_log_probabilities
-from structperc.core.states import check_starts, taken, within
-from structperc.core.stopping import completed, map_in_threads, raise_interruption, take_interruption
+from structperc.core.saved_state import check_starts, read_array, substate
+from structperc.core.signals import retry_on_interrupt, map_in_threads, raise_interruption, take_interruption
 from structperc.core.structures import encode_nested
 from structperc.engine.assembly import adopt
 from structperc.engine.compatibility import check_parts, check_same, check_search
@@ -29,7 +29,7 @@ from structperc.reading.tokens import default_template
 
 __all__ = [
     "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "LabelCodes", "adopt",
-    "bound", "check_costs", "check_parts", "check_same", "check_search", "check_starts", "class_weights", "completed",
+    "adapted", "check_costs", "check_parts", "check_same", "check_search", "check_starts", "class_weights", "retry_on_interrupt",
     "cumulative_log_probabilities", "default_template",
     "encode_nested",
     "engine_options", "find_labels", "generator", "interval_labels", "is_listed", "is_missing", "is_nested", "map_in_threads",

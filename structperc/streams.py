@@ -137,12 +137,12 @@ def drawing(engine):
     if not engine.shuffle:
         yield None
         return
-    given = engine.random_state
-    engine.random_state = generator(given) if engine.model is None else engine.model.context.random
+    random_state = engine.random_state
+    engine.random_state = generator(random_state) if engine.model is None else engine.model.context.random
     try:
         yield engine.random_state
     finally:
-        engine.random_state = given
+        engine.random_state = random_state
 
 
 # ---- parts ----
@@ -150,8 +150,8 @@ def drawing(engine):
 
 def identity_of(parts) -> dict:
     """What distinguishes these parts from others, without reading them."""
-    known = {"number of parts": str(len(parts))} if isinstance(parts, Sequence) else {}
-    return known | ({"number of rows": str(parts.n_rows)} if isinstance(parts, Slices) else {})
+    facts = {"number of parts": str(len(parts))} if isinstance(parts, Sequence) else {}
+    return facts | ({"number of rows": str(parts.n_rows)} if isinstance(parts, Slices) else {})
 
 
 def order_of(parts, random):
@@ -199,11 +199,11 @@ def read_ahead(read):
 def learner(engine):
     """Learns from a part by `partial_fit`; returns how many examples it has."""
     def learn(part):
-        given = arguments_of(part)
-        weights = given.get("sample_weight")
+        arguments = arguments_of(part)
+        weights = arguments.get("sample_weight")
         if weights is None or np.any(weights):
             before = 0 if engine.model is None else engine.parts_.weights.n_visited
-            engine.partial_fit(**given)
+            engine.partial_fit(**arguments)
             return engine.parts_.weights.n_visited - before
         return 0
 

@@ -20,7 +20,7 @@ NONE = {"long": 0, "word": 0}
 # A word or turn, and what to write instead.
 WORDS = {
     r"mend(?:s|ed|ing)?": "fix",
-    r"heed(?:s|ed|ing)?": "use, check",
+    r"check_signals(?:s|ed|ing)?": "use, check",
     r"stand(?:s|ing)? for": "is, means",
     r"stands|stood": "is",
     r"answer(?:s|ed|ing)?(?: with)?": "return, predict; prediction",

@@ -86,7 +86,7 @@ def dual_predictions(X, y, feature, passes=3):
 def test_figure_4_needs_the_label_of_the_example():
     """CS-10: x = (0, 0), (-1, 0) with y = 2, 3, three passes: 1 1 1 3 1 3; phi(x_i, i) as printed gives 1 1 1 2 1 2."""
     X, y = np.array([[0.0, 0.0], [-1.0, 0.0]]), [2, 3]
-    engine = Engine("multiclass", classes=[1, 2, 3], fit_intercept=False, epochs=3).fit(X, y, keep_online=True)
+    engine = Engine("multiclass", classes=[1, 2, 3], fit_intercept=False, epochs=3).fit(X, y, record_predictions=True)
     assert engine.online_predictions_.tolist() == dual_predictions(X, y, lambda i: y[i]) == [1, 1, 1, 3, 1, 3]
     assert dual_predictions(X, y, lambda i: i + 1) == [1, 1, 1, 2, 1, 2]
 
@@ -114,7 +114,7 @@ def test_figure_5_needs_all_pairs_of_atoms():
 def test_ties_and_inputs_of_zero_have_a_rule():
     """CS-11: the first prediction from zero is the lowest rank of cusum, the highest of prank; x = 0 counts and takes no step."""
     for name, first in (("cusum", 1), ("prank", 3)):
-        assert Engine(name, classes=[1, 2, 3]).fit([[1.0]], [2], keep_online=True).online_predictions_[0] == first
+        assert Engine(name, classes=[1, 2, 3]).fit([[1.0]], [2], record_predictions=True).online_predictions_[0] == first
     engine = Engine("cusum", update="pa", fit_intercept=False, classes=[1, 2]).fit([[0.0]], [2])
     assert engine.mistakes_ == [1] and not engine.coef_.any()
 

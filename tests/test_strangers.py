@@ -204,7 +204,7 @@ random = np.random.default_rng(0)
 X, y = random.integers(-3, 4, size=(300, 4)).astype(float), random.integers(1, 6, 300)
 found, used = {}, {}
 for name, plugins in {"bundled": [], "cython": ["cython-ranks"], "python": [PythonArgmax(), PythonLoss()]}.items():
-    engine = Engine("cusum", preset="paper", loss_weight=1.0, epochs=3, plugins=plugins).fit(X, y, keep_online=True)
+    engine = Engine("cusum", preset="paper", loss_weight=1.0, epochs=3, plugins=plugins).fit(X, y, record_predictions=True)
     used[name] = [type(engine.parts_.argmax).__name__, type(engine.parts_.loss).__name__]
     found[name] = [engine.coef_.tolist(), engine.mistakes_, engine.cumulative_loss_, engine.predict(X).tolist(),
                    engine.online_predictions_.tolist()]

@@ -187,8 +187,8 @@ def test_a_source_that_ends_before_its_place_is_refused(path):
 
 @pytest.mark.parametrize(("call", "message"), [
     (lambda path: trained("in order", resume=True), "none is named; pass plugins="),
-    (lambda path: fit_stream(Engine("cusum", plugins=[Checkpoint(path)]), [{"X": X, "y": Y, "keep_online": True}]),
-     "keep_online=True is kept in no checkpoint of a stream"),
+    (lambda path: fit_stream(Engine("cusum", plugins=[Checkpoint(path)]), [{"X": X, "y": Y, "record_predictions": True}]),
+     "record_predictions=True is kept in no checkpoint of a stream"),
     (lambda path: fit_stream(Engine("cusum", n_shards=2), [{"X": X, "y": Y, "history": True}]), "history=True keeps one visit after"),
 ])  # fmt: skip
 def test_what_no_checkpoint_keeps_is_refused(call, message, path):

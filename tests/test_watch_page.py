@@ -70,7 +70,7 @@ def test_its_steps_are_the_engines(name):
             i = t % len(X)
             assert step["example"] == i
             for engine, found in zip(engines, step["scores"], strict=True):
-                engine.partial_fit(X[i], y[i], keep_online=True)
+                engine.partial_fit(X[i], y[i], record_predictions=True)
                 assert np.array(engine.online_predictions_[-1]).tolist() == step["said"], (run["rule"], run["C"], t)
                 theirs = np.concatenate(engine.atom_scores([x for part in X for x in part]), axis=None)
                 assert np.abs(np.concatenate(found) - theirs).max() <= CLOSE, (run["rule"], run["C"], t)

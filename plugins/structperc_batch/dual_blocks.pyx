@@ -14,10 +14,10 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memmove
 from structperc.core.features cimport Features, Parameter, written_out
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals cimport interrupted
 from structperc.core.updates cimport Encoded, Trial
 from structperc.errors import DataError
-from structperc.plugin_tools import bound, taken
+from structperc.plugin_tools import adapted, read_array
 from structperc.solvers.block_steps cimport pairwise
 from structperc.solvers.block_steps import can_sweep, sweep_blocks
 
@@ -175,7 +175,7 @@ cdef class DualBlocks:
     def start(self, parts):
         """Takes the loss of a fit, and forgets the solution of an earlier one."""
         self.forget()
-        self.loss, self.adopting = bound(parts.loss), False
+        self.loss, self.adopting = adapted(parts.loss), False
 
     def begin(self, Py_ssize_t n_examples):
         """Makes a block for each example, all weight on its gold structure: w = 0."""
@@ -240,12 +240,12 @@ cdef class DualBlocks:
         if "counts" not in state:
             self.forget()
             return
-        counts = taken(state, "counts", np.int64, (None,), low=0).tolist()
-        sizes = taken(state, "sizes", np.int64, (None,), low=0).tolist()
-        gold_sizes = taken(state, "gold_sizes", np.int64, (len(counts),), low=-1).tolist()
-        alpha = taken(state, "alpha", np.float64, (len(sizes),), low=0).tolist()
-        loss = taken(state, "loss", np.float64, (len(sizes),)).tolist()
-        values, golds = (taken(state, name, np.intc, (None,)) for name in ("structures", "golds"))
+        counts = read_array(state, "counts", np.int64, (None,), low=0).tolist()
+        sizes = read_array(state, "sizes", np.int64, (None,), low=0).tolist()
+        gold_sizes = read_array(state, "gold_sizes", np.int64, (len(counts),), low=-1).tolist()
+        alpha = read_array(state, "alpha", np.float64, (len(sizes),), low=0).tolist()
+        loss = read_array(state, "loss", np.float64, (len(sizes),)).tolist()
+        values, golds = (read_array(state, name, np.intc, (None,)) for name in ("structures", "golds"))
         if (sum(counts) != len(sizes) or sum(sizes) != len(values) or sum(max(n, 0) for n in gold_sizes) != len(golds)
                 or max(len(values), len(golds)) > MOST):
             raise DataError("the saved dual solution is damaged: its arrays do not fit together.")
@@ -623,7 +623,7 @@ cdef class BlockFrankWolfe(SearchedPass):
         return {**self.dual.state(), "estimate": np.array(self.estimate)}
 
     def restore(self, state):
-        self.estimate = taken(state, "estimate", np.float64) if "estimate" in state else 0      # files of older versions have none
+        self.estimate = read_array(state, "estimate", np.float64) if "estimate" in state else 0      # files of older versions have none
         self.dual.restore(state)
 
     cdef int step_c(self, Trial trial) noexcept nogil:

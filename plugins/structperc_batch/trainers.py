@@ -7,7 +7,7 @@ import numpy as np
 
 from structperc.components import Trainer
 from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, YU_JOACHIMS, check_search, taken, within
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, YU_JOACHIMS, check_search, read_array, substate
 from structperc.solvers.certificates import Certificate, Measurements
 from structperc_batch.dual_blocks import BlockFrankWolfe
 from structperc_batch.passes import Passes
@@ -101,21 +101,21 @@ class FrankWolfeTrainer(Trainer):
         }
 
     def state(self):
-        known = self.measured.certificate
+        certificate = self.measured.certificate
         passes = self.passes
         place = () if passes is None or passes.enough is None else (passes.estimate, passes.enough)
         return {"objectives": np.array(self.measured.objectives, dtype=float), "gaps": np.array(self.measured.gaps, dtype=float),
-                "certificate": np.array(attrs.astuple(known) if known else (), dtype=float), "place": np.array(place, dtype=float)}
+                "certificate": np.array(attrs.astuple(certificate) if certificate else (), dtype=float), "place": np.array(place, dtype=float)}
 
     def restore(self, state):
         measured = self.measured
-        measured.objectives, measured.gaps = (taken(state, name, np.float64, (None,), finite=False).tolist()
+        measured.objectives, measured.gaps = (read_array(state, name, np.float64, (None,), finite=False).tolist()
                                               for name in ("objectives", "gaps"))
-        known = taken(state, "certificate", np.float64, (None,), finite=False).tolist()
-        if len(known) not in (0, 2):
-            raise DataError(f"the saved certificate has {len(known)} numbers; expected 2.")
-        measured.certificate = Certificate(*known) if known else None
-        self.place = taken(state, "place", np.float64, (None,), finite=False).tolist() if "place" in state else []      # else an older file
+        numbers = read_array(state, "certificate", np.float64, (None,), finite=False).tolist()
+        if len(numbers) not in (0, 2):
+            raise DataError(f"the saved certificate has {len(numbers)} numbers; expected 2.")
+        measured.certificate = Certificate(*numbers) if numbers else None
+        self.place = read_array(state, "place", np.float64, (None,), finite=False).tolist() if "place" in state else []      # else an older file
         if len(self.place) not in (0, 2):
             raise DataError(f"the saved place in the training has {len(self.place)} numbers; expected 2.")
 
@@ -174,8 +174,8 @@ class ConcaveConvexTrainer(FrankWolfeTrainer):
 
     def restore(self, state):
         super().restore(state)
-        self.rounds = taken(state, "rounds", np.float64, (None,), finite=False).tolist()
+        self.rounds = read_array(state, "rounds", np.float64, (None,), finite=False).tolist()
         self.kept = None
         if "kept.n_visited" in state:
-            dual, weights = (dict(within(state, prefix)) for prefix in ("kept.dual.", "kept.weights."))
-            self.kept = dual, taken(state, "kept.n_visited", np.int64, low=0), weights
+            dual, weights = (dict(substate(state, prefix)) for prefix in ("kept.dual.", "kept.weights."))
+            self.kept = dual, read_array(state, "kept.n_visited", np.int64, low=0), weights

@@ -13,7 +13,7 @@ from structperc_boosting.costs import check_v_shape, cost_matrix
 FLOATS = (np.float64, np.float32)
 
 
-def read_examples(estimator, X, y, sample_weight=None, named=False, **checks):
+def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **checks):
     """X as floats, y as a column or an ordered categorical, and the sample weights or None; `named`: the labels are known.
 
     Parameters
@@ -32,7 +32,7 @@ def read_examples(estimator, X, y, sample_weight=None, named=False, **checks):
     X, y, sample_weight
     """
     X, column = read_rows(estimator, X, y, **checks)
-    if not named:
+    if not has_classes:
         check_classification_targets(column)
     if sample_weight is not None:
         sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -63,7 +63,7 @@ def read_rows(estimator, X, *y, **checks):
         raise
 
 
-def weighed(estimator, y, sample_weight):
+def example_weights(estimator, y, sample_weight):
     """The sample weights times those of the labels by the estimator's `class_weight`; None where there are none of either kind.
 
     Parameters

@@ -9,7 +9,7 @@ from structperc.core.features cimport Features, Parameter
 from structperc.core.inner_products cimport SP_DENSE_F64
 from structperc.core.rows cimport Example
 from structperc.errors import DataError
-from structperc.plugin_tools import taken
+from structperc.plugin_tools import read_array
 
 cdef enum:
     ON_STACK = 64               # ranks
@@ -144,10 +144,10 @@ cdef class StumpFeatures(Features):
         return {name: show[f"stump_{name}_"]() for name in ("features", "directions", "thresholds")}
 
     def restore(self, state):
-        columns = taken(state, "features", np.int32, (None,), low=0, high=self.n_features - 1)
+        columns = read_array(state, "features", np.int32, (None,), low=0, high=self.n_features - 1)
         n = len(columns)
-        directions = taken(state, "directions", np.int64, (n,), low=-1, high=1)
-        thresholds = taken(state, "thresholds", np.float64, (n, self.n_ranks - 1), finite=False)
+        directions = read_array(state, "directions", np.int64, (n,), low=-1, high=1)
+        thresholds = read_array(state, "thresholds", np.float64, (n, self.n_ranks - 1), finite=False)
         if n > self.n_weights:
             raise DataError(f"{n} stumps are saved, but these options allow {self.n_weights}.")
         if not directions.all() or np.isnan(thresholds).any() or (thresholds[:, 1:] < thresholds[:, :-1]).any():

@@ -21,7 +21,7 @@ from structperc_boosting.bases import (
     read_ranks,
     read_rows,
     require_parameter,
-    weighed,
+    example_weights,
 )
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, Stump, tally
@@ -102,7 +102,7 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         self
         """
         X, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None)
-        weights = weighed(self, y, weights)
+        weights = example_weights(self, y, weights)
         labels, _, costs = read_ranks(y, self.classes, self.cost, costs, weights)
         kept = slice(None) if weights is None else np.flatnonzero(weights)
         self._stump, _ = SortedColumns(X[kept]).search(np.ascontiguousarray(costs[kept]))
@@ -214,7 +214,7 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         """
         n_rounds, patience = ROUNDS.read("n_estimators", self.n_estimators), PATIENCE.read("n_iter_no_change", self.n_iter_no_change)
         share = FRACTION.read("validation_fraction", self.validation_fraction)
-        given, own_costs = X, costs
+        frame, own_costs = X, costs
         X, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None)
         labels, ranks, costs = read_ranks(y, self.classes, self.cost, costs, weights)
         random, rows, held_out = generator(self.random_state), np.arange(len(X)), None
@@ -230,7 +230,7 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
                                   calibrate=self.calibrate, plugins=[] if held_out is None else [held_out])
             chosen = {"costs": None if own_costs is None else np.asarray(own_costs)[rows],
                       "sample_weight": None if weights is None else weights[rows]}
-            engine.fit(_safe_indexing(given, rows) if hasattr(given, "columns") else X[rows], labels[ranks[rows] - 1], **chosen)
+            engine.fit(_safe_indexing(frame, rows) if hasattr(frame, "columns") else X[rows], labels[ranks[rows] - 1], **chosen)
         else:
             if self.calibrate:
                 raise OptionError(f"calibrate=True only fits a temperature to stumps, and estimator={self.estimator!r:.60} is another "
@@ -359,11 +359,11 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
 
     def _keep(self, engine):
         """What training of stumps made known."""
-        known = {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
-        known |= {"engine_": engine, "estimators_": [stump_of(engine, t) for t in range(len(engine.votes_))],
+        fitted = {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
+        fitted |= {"engine_": engine, "estimators_": [stump_of(engine, t) for t in range(len(engine.votes_))],
                   "estimator_weights_": engine.votes_, "errors_": engine.errors_, "status_": engine.status_, "classes_": engine.classes_}
         note(self, engine)
-        vars(self).update(known)
+        vars(self).update(fitted)
 
     def _trained(self):
         return self._ensemble_of_stumps("saved without pickle, or asked for more than labels and probabilities")
@@ -385,12 +385,12 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         boosting = Boosting(ranks, costs)
         base, joined, status = RankerBase(self.estimator, X, ranks, costs.shape[1], boosting.total, random), [], MAX_EPOCHS
         while boosting.rounds < n_rounds and status == MAX_EPOCHS:
-            found = boosting.round(base)
-            if found is not None:
-                joined = [found] if found.alone else [*joined, found]
+            member = boosting.round(base)
+            if member is not None:
+                joined = [member] if member.alone else [*joined, member]
             if boosting.over:
                 status = CONVERGED
-            elif held_out is not None and held_out.stalls(found.ranker, found.vote):
+            elif held_out is not None and held_out.stalls(member.ranker, member.vote):
                 status = EARLY_STOPPED
         return [one.ranker for one in joined], np.array([one.vote for one in joined]), np.array([one.error for one in joined]), status
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structperc.errors import DataError, OptionError
 from structperc.estimators.rankers import KnownParameters, RankScore, cloned_ranker
-from structperc_boosting.bases import FLOATS, ranks_predicted, read_examples, read_ranks, require_parameter, weighed
+from structperc_boosting.bases import FLOATS, ranks_predicted, read_examples, read_ranks, require_parameter, example_weights
 from structperc_boosting.costs import ranks_of_answers, reduce_costs, threshold_answers
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, Classifier
             raise OptionError(f"thresholds={self.thresholds!r}; expected one of {', '.join(map(repr, THRESHOLDS))}.")
         require_parameter(self.estimator, "sample_weight", "the reduction to binary examples")
         X, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None, accept_sparse="csr")
-        labels, ranks, costs = read_ranks(y, self.classes, self.cost, costs, weighed(self, y, weights))
+        labels, ranks, costs = read_ranks(y, self.classes, self.cost, costs, example_weights(self, y, weights))
         z, weights = (values.T.ravel() for values in reduce_costs(ranks, costs))        # all examples at k = 1, then at k = 2, ...
         kept = np.flatnonzero(weights)
         if len(kept) == 0:

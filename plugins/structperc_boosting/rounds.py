@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.plugin_tools import taken
+from structperc.plugin_tools import read_array
 from structperc_boosting.stump_search import reweigh, tally
 
 NEARLY_HALF = 0.5 - 1e-12       # an error from here on is 1/2 up to rounding: the ranker has nothing to say
@@ -125,8 +125,8 @@ class Boosting:
 
     def restore(self, state):
         shape = self.costs.shape
-        self.costs, self.votes = (taken(state, name, np.float64, shape) for name in ("costs", "votes"))
-        self.ends = taken(state, "ends", np.float64, low=0)
-        self.answers = taken(state, "answers", np.intc, shape[:1], low=1, high=shape[1])
-        rounds, over = taken(state, "progress", np.int64, (2,), low=0).tolist()
+        self.costs, self.votes = (read_array(state, name, np.float64, shape) for name in ("costs", "votes"))
+        self.ends = read_array(state, "ends", np.float64, low=0)
+        self.answers = read_array(state, "answers", np.intc, shape[:1], low=1, high=shape[1])
+        rounds, over = read_array(state, "progress", np.int64, (2,), low=0).tolist()
         self.rounds, self.over = rounds, bool(over)

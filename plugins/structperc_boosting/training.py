@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.components import Trainer
 from structperc.errors import PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, refuse_not_finite, taken, within
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, refuse_not_finite, read_array, substate
 from structperc_boosting.costs import check_v_shape
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, constant_stump
@@ -88,8 +88,8 @@ class BoostingTrainer(Trainer):
         return {"errors": np.array(self.errors, dtype=float)} | {f"boosting.{name}": array for name, array in under_way.items()}
 
     def restore(self, state):
-        self.errors = taken(state, "errors", np.float64, (None,), low=0, high=0.5).tolist()
-        self.resumed = dict(within(state, "boosting."))
+        self.errors = read_array(state, "errors", np.float64, (None,), low=0, high=0.5).tolist()
+        self.resumed = dict(substate(state, "boosting."))
 
 
 def examples(run):

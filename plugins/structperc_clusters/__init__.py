@@ -46,11 +46,11 @@ class Partition(Argmax):
 
     def argmax(self, scores, x):
         try:
-            found = cluster_pairs(*x.keys.T, np.asarray(scores), **self.limits)
+            clustering = cluster_pairs(*x.keys.T, np.asarray(scores), **self.limits)
         except DataError as error:
             raise DataError(f"example {x.index} cannot be clustered: {error}") from None
-        x.bound = found.gap
-        return inside(found.labels, x)
+        x.bound = clustering.gap
+        return inside(clustering.labels, x)
 
 
 class Trees(Argmax):
@@ -70,12 +70,12 @@ def structperc_reader(context):
 
 @hookimpl
 def structperc_outputs(context):
-    given = context.options
-    used = {"exact": LIMITS, "trees": ("missing",)}.get(given["solver"], ())
+    values = context.options
+    used = {"exact": LIMITS, "trees": ("missing",)}.get(values["solver"], ())
     for name in (*LIMITS, "missing"):
-        if name not in used and given[name] != options[name].default:
-            raise UnusedOption(f"{name} has no effect with solver={given['solver']!r}; leave it out.", name)
-    return (LatentTrees if given["solver"] == "trees" else Clusterings)(given["show"])
+        if name not in used and values[name] != options[name].default:
+            raise UnusedOption(f"{name} has no effect with solver={values['solver']!r}; leave it out.", name)
+    return (LatentTrees if values["solver"] == "trees" else Clusterings)(values["show"])
 
 
 @hookimpl
@@ -85,11 +85,11 @@ def structperc_features(context):
 
 @hookimpl
 def structperc_argmax(context):
-    given = context.options
-    if given["solver"] == "trees":
+    values = context.options
+    if values["solver"] == "trees":
         return Trees()
-    limits = {name: given[name] for name in LIMITS}
-    return Partition(**limits | {"most_pairs": 0} if given["solver"] == "greedy" else limits)
+    limits = {name: values[name] for name in LIMITS}
+    return Partition(**limits | {"most_pairs": 0} if values["solver"] == "greedy" else limits)
 
 
 @hookimpl

@@ -78,11 +78,11 @@ class Clusterings(Outputs):
         """Those of all examples' clusters as one clustering."""
         if self.shown != "labels" or not len(y_true):
             return {}
-        gold, found = [], []
+        gold, predicted = [], []
         for i, (one, other) in enumerate(zip(y_true, y_pred, strict=True)):
             gold += [(i, str(label)) for label in np.asarray(one).tolist()[:len(other)]]
-            found += [(i, str(label)) for label in np.asarray(other).tolist()]
-        return cluster_measures(*(np.unique(side, axis=0, return_inverse=True)[1].reshape(-1) for side in (gold, found)))
+            predicted += [(i, str(label)) for label in np.asarray(other).tolist()]
+        return cluster_measures(*(np.unique(side, axis=0, return_inverse=True)[1].reshape(-1) for side in (gold, predicted)))
 
 
 class LatentTrees(Clusterings):
@@ -119,8 +119,8 @@ class LatentTrees(Clusterings):
     def encode_answers(self, answers, rows):
         """Trees that have these clusters. The tree of a prediction is hidden, too."""
         gold = self.encode(answers, rows)
-        found = [self.complete(gold[i], np.zeros(rows.example(i).n_rows), rows.example(i)) for i in range(rows.n_examples)]
-        return Outputs.encode(self, found, rows)
+        trees = [self.complete(gold[i], np.zeros(rows.example(i).n_rows), rows.example(i)) for i in range(rows.n_examples)]
+        return Outputs.encode(self, trees, rows)
 
     def agrees(self, gold, y, x):
         return np.array_equal(clusters(gold, x), clusters(y, x))
@@ -166,22 +166,22 @@ def read_labels(labels, x):
     """A number for each item of an example, the same for equal labels."""
     expected = f"expected a label for each of its {n_items(x)} items, or with show='rows' the rows of X within clusters"
     try:
-        found = np.asarray(labels)
+        values = np.asarray(labels)
     except ValueError:
-        found = None
-    if found is None or found.ndim != 1 or len(found) < n_items(x):
+        values = None
+    if values is None or values.ndim != 1 or len(values) < n_items(x):
         raise DataError(f"y[{x.index}] is {shortened(labels)}; {expected}.")
-    if (found != found).any() or any(label is None for label in found.tolist()):
+    if (values != values).any() or any(label is None for label in values.tolist()):
         raise DataError(f"y[{x.index}] holds NaN or None; {expected}.")
-    return np.unique(found.astype(str) if found.dtype.kind == "O" else found, return_inverse=True)[1]
+    return np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)[1]
 
 
 def partitions(n):
     """All clusterings of n items, as labels."""
-    found = [()]
+    labellings = [()]
     for _ in range(n):
-        found = [(*labels, label) for labels in found for label in range(max(labels, default=-1) + 2)]
-    return map(np.array, found) if n else [np.zeros(0, dtype=int)]
+        labellings = [(*labels, label) for labels in labellings for label in range(max(labels, default=-1) + 2)]
+    return map(np.array, labellings) if n else [np.zeros(0, dtype=int)]
 
 
 def named(a, x):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from structperc.components import Schedule, Update
-from structperc.plugin_tools import taken
+from structperc.plugin_tools import read_array
 
 BERTHET = """@inproceedings{berthet2020learning,
   author = {Quentin Berthet and Mathieu Blondel and Olivier Teboul and Marco Cuturi and Jean-Philippe Vert and Francis Bach},
@@ -51,14 +51,14 @@ class PerturbedUpdate(Update):
         eta = self.step_size.at(trial.n_visited + 1) * trial.weight
         return eta * (self.outputs.count(x, trial.gold) - counts / self.samples)
 
-    def probe(self):
-        return self.step_size.probe()
+    def fingerprint(self):
+        return self.step_size.fingerprint()
 
     def state(self):
         return {"seed": np.array(self.seed, dtype=np.int64)}
 
     def restore(self, state):
-        self.seed = int(taken(state, "seed", np.int64, (), low=0))
+        self.seed = int(read_array(state, "seed", np.int64, (), low=0))
 
 
 __all__ = ["PerturbedUpdate"]

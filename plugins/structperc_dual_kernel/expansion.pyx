@@ -16,7 +16,7 @@ from structperc.core.features cimport PADDING, Features, written_out
 from structperc.core.rows cimport Example, Rows
 from structperc.core.weights cimport Weights
 from structperc.errors import DataError
-from structperc.plugin_tools import bound, map_in_threads, taken, within
+from structperc.plugin_tools import adapted, map_in_threads, read_array, substate
 from structperc_kernels.instruction_sets cimport best_tiles, sp_tiles
 from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
 
@@ -207,20 +207,20 @@ cdef class SupportSet:
         return {**state, **{f"kernel_rows.{key}": value for key, value in self.kernel_rows.state().items()}}
 
     def restore(self, state):
-        self.kernel_rows.restore(within(state, "kernel_rows."))
+        self.kernel_rows.restore(substate(state, "kernel_rows."))
         n = self.kernel_rows.n
         if self.budget and n > self.budget:
             raise DataError(f"{n} rows are saved, more than the budget of {self.budget}.")
-        keys = [row.tobytes() for row in taken(state, "keys", np.uint8, (n, KEY_BYTES))]
+        keys = [row.tobytes() for row in read_array(state, "keys", np.uint8, (n, KEY_BYTES))]
         keys = [None if key == NO_KEY else key for key in keys]
         slot_of = {key: slot for slot, key in enumerate(keys) if key is not None}
         if len(slot_of) != n - keys.count(None):
             raise DataError(f"two of the saved keys of {n} rows are equal; expected different digests.")
-        self.v, self.u = (taken(state, name, np.float64, (n, self.n_blocks)) for name in ("coefficients", "sums"))
-        self.n_joined = taken(state, "n_joined", np.int64, low=0, high=MOST)
-        self.number = taken(state, "numbers", np.int64, (n,), low=0, high=MOST)
-        self.joined = taken(state, "joined", np.int64, (n,), low=0, high=self.n_joined)
-        self.square = taken(state, "squares", np.float64, (n,), finite=False)
+        self.v, self.u = (read_array(state, name, np.float64, (n, self.n_blocks)) for name in ("coefficients", "sums"))
+        self.n_joined = read_array(state, "n_joined", np.int64, low=0, high=MOST)
+        self.number = read_array(state, "numbers", np.int64, (n,), low=0, high=MOST)
+        self.joined = read_array(state, "joined", np.int64, (n,), low=0, high=self.n_joined)
+        self.square = read_array(state, "squares", np.float64, (n,), finite=False)
         self.keys, self.slot_of, self.journal, self.evicted, self.vacant = keys, slot_of, None, None, -1
 
 
@@ -366,7 +366,7 @@ cdef class ExplicitPart:
         if described is None:
             self.vector = np.zeros((2, 0))
             return
-        self.features = features = bound(described)
+        self.features = features = adapted(described)
         self.vector = w = np.zeros((2, features.n_weights)) if vector is None else vector
         self.p = written_out(features, &w[0, 0])
         self.p.average = features.n_weights

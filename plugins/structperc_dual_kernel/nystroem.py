@@ -15,7 +15,7 @@ import structperc_dual_kernel as dual_kernel
 from structperc import Engine
 from structperc.components import PrimalWeights, Reader, Rows
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.plugin_tools import adopt, check_same, engine_options, generator, read, refuse_not_finite, taken, within
+from structperc.plugin_tools import adopt, check_same, engine_options, generator, read, refuse_not_finite, read_array, substate
 from structperc_dual_kernel.weights import DualWeights
 
 WILLIAMS_SEEGER = r"""@inproceedings{williams2001using,
@@ -106,8 +106,8 @@ class NystroemReader(Reader):
         """Back to what it was before `learn`."""
         self.seen = self.kernel_rows = self.normalization = None
 
-    def fresh(self):
-        component = super().fresh()
+    def clone(self):
+        component = super().clone()
         component.forget()
         return component
 
@@ -146,14 +146,14 @@ class NystroemReader(Reader):
 
     # ---- model files ----
 
-    def probe(self):
-        return None if self.kernel_rows is None else self.kernel_rows.probe()
+    def fingerprint(self):
+        return None if self.kernel_rows is None else self.kernel_rows.fingerprint()
 
     def described(self) -> str:
         """The kernel and its options, to be compared when a model is loaded."""
         kernel = self.options["kernel"]
-        shown = kernel if isinstance(kernel, str) else getattr(kernel, "__qualname__", type(kernel).__name__)
-        return json.dumps({**self.options, "kernel": shown}, default=str, sort_keys=True)
+        kernel_name = kernel if isinstance(kernel, str) else getattr(kernel, "__qualname__", type(kernel).__name__)
+        return json.dumps({**self.options, "kernel": kernel_name}, default=str, sort_keys=True)
 
     def state(self):
         """What was learned, a dict of arrays; empty before `learn`."""
@@ -170,19 +170,19 @@ class NystroemReader(Reader):
         if not state:
             self.forget()
             return
-        described = taken(state, "described", str)
+        described = read_array(state, "described", str)
         if described != self.described():
             raise DataError(f"the model was trained with NystroemReader's options {described}, but this one has {self.described()}")
-        n_features, sparse, objects = taken(state, "seen", np.int64, (3,), low=0).tolist()
+        n_features, sparse, objects = read_array(state, "seen", np.int64, (3,), low=0).tolist()
         if max(sparse, objects) > 1:
             raise DataError(f"the saved form of the data is {sparse, objects}; expected 0 or 1 for sparse and for objects.")
-        names = taken(state, "names", str, (n_features,)).tolist() if "names" in state else None
+        names = read_array(state, "names", str, (n_features,)).tolist() if "names" in state else None
         seen = SimpleNamespace(n_features=n_features, sparse=bool(sparse), objects=bool(objects),
                                feature_names=None if names is None else tuple(names))
         kernel_rows = self.kernel_rows_like(seen)
         kernel_rows.start(seen)
-        kernel_rows.restore(within(state, "kernel_rows."))
-        normalization = taken(state, "normalization", np.float64, (kernel_rows.n, kernel_rows.n))
+        kernel_rows.restore(substate(state, "kernel_rows."))
+        normalization = read_array(state, "normalization", np.float64, (kernel_rows.n, kernel_rows.n))
         if not kernel_rows.n:
             raise DataError("there are no saved landmarks; expected at least one.")
         self.seen, self.kernel_rows, self.normalization = seen, kernel_rows.select(range(kernel_rows.n)), normalization
@@ -247,9 +247,9 @@ def taken_over(engine, model, n_components, random_state) -> Engine:
     slots, coefficients, own = weights.live()
     if not len(slots):
         raise DataError("the weights hold no row with a coefficient, so there is nothing to take over.")
-    given = engine.plugin_options
-    reader = NystroemReader(given["kernel"], len(slots) if n_components is None else n_components, random_state,
-                            **{name: given[name] for name in OPTIONS})
+    options = engine.plugin_options
+    reader = NystroemReader(options["kernel"], len(slots) if n_components is None else n_components, random_state,
+                            **{name: options[name] for name in OPTIONS})
     held = weights.support.kernel_rows.select(slots)
     chosen = drawn(len(slots), reader.n_components, random_state)
     landmarks = held.select(chosen)
@@ -259,12 +259,12 @@ def taken_over(engine, model, n_components, random_state) -> Engine:
     reader.seen = SimpleNamespace(n_features=context.n_features, sparse=context.sparse, objects=context.objects,
                                   feature_names=context.feature_names)
 
-    primal = engine_with(engine, reader.fresh())
+    primal = engine_with(engine, reader.clone())
     context = attrs.evolve(context, n_features=len(chosen), sparse=False, objects=False, feature_names=None, options=primal.plugin_options,
                         random=copy.deepcopy(context.random))
     states = {name: part.state() for name, part in model.parts.items() if name not in ("reader", "weights")}
     record = {"mistakes": list(model.mistakes), "loss": model.loss, "status": model.status, "streaming": model.streaming,
-              "weighted": model.weighted, "weighed": model.weighed, "temperature": model.temperature}
+              "weighted": model.weighted, "visit_totals": model.visit_totals, "temperature": model.temperature}
     adopt(primal, context, context.labels, states, record, reader)
     made = primal.parts_
     if type(made.weights) is not PrimalWeights:
@@ -316,7 +316,7 @@ def written(features, blocks, own, values):
     Both are found by what single atoms add. phi(x, a) with a row x less phi(0, a) is x in the block of a. phi(0, a) is the rest of a, which
     the map without columns has in the same order.
     """
-    vector, found = np.zeros(features.n_weights), set()
+    vector, blocks_written = np.zeros(features.n_weights), set()
     place = np.full(len(values), -1)
     for n_rows in (1,) if features.rows_per_example == 1 else (1, 2):
         blank = example(features, np.zeros((n_rows, len(blocks))))
@@ -324,19 +324,19 @@ def written(features, blocks, own, values):
             atom = np.arange(blank.n_atoms) == a
             besides, alone = features.vector(blank, atom), own.atom(blank, a)
             here, there = np.flatnonzero(besides), np.flatnonzero(alone)
-            known = place[there] if len(here) == len(there) else None
-            if known is None or not np.array_equal(besides[here], alone[there]) or ((known >= 0) & (known != here)).any():
+            expected = place[there] if len(here) == len(there) else None
+            if expected is None or not np.array_equal(besides[here], alone[there]) or ((expected >= 0) & (expected != here)).any():
                 raise PluginError(f"{type(features).__name__} arranges what atoms have besides their row otherwise without columns, so "
                                   f"to_primal cannot take it over.")
             place[there] = here
             cell = features.cell(blank, a)
-            if cell is not None and cell[1] not in found:
+            if cell is not None and cell[1] not in blocks_written:
                 row, block = cell
                 filled = np.zeros((n_rows, len(blocks)))
                 filled[row] = blocks[:, block]
                 vector += features.vector(example(features, filled), atom) - besides
-                found.add(block)
-    if len(found) != blocks.shape[1] or values[place < 0].any():
+                blocks_written.add(block)
+    if len(blocks_written) != blocks.shape[1] or values[place < 0].any():
         raise PluginError(f"not every weight of {type(features).__name__} belongs to an atom of one or two rows, so to_primal cannot take "
                           f"it over.")
     vector[place[place >= 0]] = values[place >= 0]

@@ -19,7 +19,7 @@ from structperc.core.weights cimport Weights
 from structperc.errors import DataError, PluginError
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
-from structperc.plugin_tools import completed, refuse_not_finite, take_interruption, taken
+from structperc.plugin_tools import retry_on_interrupt, refuse_not_finite, take_interruption, read_array
 from structperc_kernels import KernelObjects, PrecomputedKernelRows
 from structperc_kernels.kernel_rows cimport LANES, KernelRows
 from structperc_dual_kernel.expansion cimport Expansion, ExplicitPart, ScoreCache, SupportSet, add_rows
@@ -86,7 +86,7 @@ cdef class DualWeights(Weights):
                               f"inner.")
         self.n_blocks = features.n_blocks
         self.random = context.random
-        kernel_rows = kernel_rows.fresh()
+        kernel_rows = kernel_rows.clone()
         kernel_rows.start(context)
         self.support = SupportSet(kernel_rows, self.n_blocks, budget, removal)
         self.explicit = ExplicitPart(features.explicit_part())
@@ -257,7 +257,7 @@ cdef class DualWeights(Weights):
     def whole(self, function, *arguments):
         """The result of a part of a step, which goes on after Ctrl-C: `update_c` reports that once the step is made."""
         interrupts = []
-        answer = completed(interrupts, function, *arguments)
+        answer = retry_on_interrupt(interrupts, function, *arguments)
         if interrupts:
             self.error = interrupts[0]
         return answer
@@ -486,8 +486,8 @@ cdef class DualWeights(Weights):
 
     # ---- persistence and taking back ----
 
-    def probe(self):
-        answers = [found for found in (self.support.kernel_rows.probe(), self.decay.probe()) if found is not None]
+    def fingerprint(self):
+        answers = [found for found in (self.support.kernel_rows.fingerprint(), self.decay.fingerprint()) if found is not None]
         return np.concatenate(answers) if answers else None
 
     def state(self):
@@ -497,11 +497,11 @@ cdef class DualWeights(Weights):
     def restore(self, state):
         cdef ScoreCache known = self.ahead.cache
         rows, keys = self.fit_rows, list(self.support.keys)
-        explicit = taken(state, "explicit", np.float64, self.explicit.vector.shape)
-        scale, scale_sum = taken(state, "scales", np.float64, (2,), low=0)
+        explicit = read_array(state, "explicit", np.float64, self.explicit.vector.shape)
+        scale, scale_sum = read_array(state, "scales", np.float64, (2,), low=0)
         if scale == 0:
             raise DataError("the saved scale of the weights is 0; expected a number above 0.")
-        numbers = taken(state, "row_numbers", np.int64, (2,), low=0, high=MOST)
+        numbers = read_array(state, "row_numbers", np.int64, (2,), low=0, high=MOST)
         self.support.restore(state)
         self.explicit.vector[:] = explicit
         self.averaging.scale, self.averaging.scale_sum = scale, scale_sum

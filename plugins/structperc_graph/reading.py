@@ -4,7 +4,7 @@ import numpy as np
 
 from structperc.components import KeyedReader
 from structperc.errors import DataError, shortened
-from structperc.plugin_tools import taken
+from structperc.plugin_tools import read_array
 from structperc.solvers import grid_edges
 
 
@@ -113,14 +113,14 @@ class GraphReader(KeyedReader):
 
     def restore(self, state):
         super().restore({key: value for key, value in state.items() if key != "columns"})
-        self.columns = tuple(taken(state, "columns", int, (2,)).tolist()) if "columns" in state else None
+        self.columns = tuple(read_array(state, "columns", int, (2,)).tolist()) if "columns" in state else None
 
 
 def as_floats(values, where):
     """An array of float32 or float64."""
     try:
-        found = np.asarray(values)
-        return found if found.dtype in (np.float32, np.float64) else found.astype(np.float64)
+        floats = np.asarray(values)
+        return floats if floats.dtype in (np.float32, np.float64) else floats.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"{where} is {shortened(values)}; expected an array of numbers.") from None
 

@@ -49,7 +49,7 @@ class Constrained:
         if wrong:
             raise PluginError(f"the set {shortened(y)} of example {x.index} {wrong}.")
 
-    def probe(self):
+    def fingerprint(self):
         """A fingerprint of programs of equal shape; a function of examples cannot be called without one."""
         if not isinstance(self.constraints, ILP):
             return None
@@ -97,13 +97,13 @@ class Program(Argmax):
         self.most_nodes, self.time_limit, self.exact = most_nodes, time_limit, most_nodes is None and time_limit is None
 
     def argmax(self, scores, x):
-        found = solved(self.outputs.program(x).solve, scores, x, most_nodes=self.most_nodes, time_limit=self.time_limit)
-        x.bound = found.gap
-        return found.chosen
+        solution = solved(self.outputs.program(x).solve, scores, x, most_nodes=self.most_nodes, time_limit=self.time_limit)
+        x.bound = solution.gap
+        return solution.chosen
 
     def k_best(self, scores, x, k):
         ranked = solved(self.outputs.program(x).k_best, scores, x, k=k)
-        return [(tuple(found.chosen.tolist()), found.score) for found in ranked]
+        return [(tuple(solution.chosen.tolist()), solution.score) for solution in ranked]
 
 
 class Relaxation(Argmax):

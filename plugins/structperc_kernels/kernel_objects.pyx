@@ -7,9 +7,9 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 from structperc.core.rows cimport Rows
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals cimport interrupted
 from structperc.errors import DataError, PluginError, shortened
-from structperc.plugin_tools import check_starts, taken
+from structperc.plugin_tools import check_starts, read_array
 from structperc_kernels.kernel_rows cimport LANES, ComparedKernelRows, KernelRows, ListedKernelRows, Queries
 from structperc_kernels.object_kernels cimport Encoded, ObjectKernel
 
@@ -67,7 +67,7 @@ cdef class KernelObjects(ListedKernelRows):
     def start(self, context):
         if not context.objects:
             raise DataError(f"X has rows of numbers, but the kernel {self.kernel!r} compares objects; pass a list of them.")
-        self.begin(self.kernel.fresh() if isinstance(self.kernel, ObjectKernel) else self.kernel, True)
+        self.begin(self.kernel.clone() if isinstance(self.kernel, ObjectKernel) else self.kernel, True)
 
     cdef begin(self, kernel, bint learns):
         self.compiled = kernel if isinstance(kernel, ObjectKernel) else None
@@ -106,7 +106,7 @@ cdef class KernelObjects(ListedKernelRows):
         ListedKernelRows.copy_slot(self, to, slot, source)
         self.largest = max(self.largest, self.size(self.held[to]))
 
-    def taken(self, Rows rows, Py_ssize_t row, number):
+    def copied_row(self, Rows rows, Py_ssize_t row, number):
         found = self.encode(rows, row)
         self.largest = max(self.largest, self.size(found))
         return found
@@ -242,11 +242,11 @@ cdef class KernelObjects(ListedKernelRows):
                               f"function, objects must be strings that do not end in a zero character.")
         return {"objects": np.array(self.held, dtype=str)}
 
-    def probe(self):
+    def fingerprint(self):
         return None if self.compiled is not None else self.few_values()
 
     def restore(self, state):
-        self.hold(taken(state, "objects", str, (None,)).tolist() if self.compiled is None else self.compiled.restore(state))
+        self.hold(read_array(state, "objects", str, (None,)).tolist() if self.compiled is None else self.compiled.restore(state))
 
 
 # ---- callable rows ----
@@ -286,7 +286,7 @@ cdef class CallableKernelRows(ComparedKernelRows):
     def __init__(self, kernel):
         self.kernel, self.expensive = kernel, True
 
-    def taken(self, Rows rows, Py_ssize_t row, number):
+    def copied_row(self, Rows rows, Py_ssize_t row, number):
         return self.matrix(rows, slice(row, row + 1)).copy()
 
     def key(self, Rows rows, Py_ssize_t row):
@@ -311,13 +311,13 @@ cdef class CallableKernelRows(ComparedKernelRows):
         rows = self.support()
         return {"rows": rows} if isinstance(rows, np.ndarray) else {"values": rows.data, "indices": rows.indices, "indptr": rows.indptr}
 
-    def probe(self):
+    def fingerprint(self):
         return self.few_values()
 
     def restore(self, state):
         if self.sparse == ("rows" in state):
             raise DataError(f"the saved rows are {'dense' if self.sparse else 'sparse'}, but the rows of the training are not.")
-        rows = self.saved_csr(state) if self.sparse else taken(state, "rows", FLOATS, (None, self.n_features))
+        rows = self.saved_csr(state) if self.sparse else read_array(state, "rows", FLOATS, (None, self.n_features))
         self.held, self.n = [rows[i:i + 1] for i in range(rows.shape[0])], rows.shape[0]
 
     def saved_csr(self, state):
@@ -338,9 +338,9 @@ cdef class CallableKernelRows(ComparedKernelRows):
             If an array is missing or invalid.
         """
         from scipy.sparse import csr_array
-        values = taken(state, "values", FLOATS, (None,))
-        indices = taken(state, "indices", INTEGERS, (len(values),), low=0, high=self.n_features - 1)
-        starts = taken(state, "indptr", INTEGERS, (None,))
+        values = read_array(state, "values", FLOATS, (None,))
+        indices = read_array(state, "indices", INTEGERS, (len(values),), low=0, high=self.n_features - 1)
+        starts = read_array(state, "indptr", INTEGERS, (None,))
         check_starts("row starts", starts, len(values))
         return csr_array((values, indices, starts), shape=(len(starts) - 1, self.n_features))
 
@@ -385,7 +385,7 @@ cdef class PrecomputedKernelRows(ComparedKernelRows):
             raise DataError(f"kernel='precomputed': X has {rows.n_rows} rows and {rows.n_features} columns; training needs a column for "
                             f"each row.")
 
-    def taken(self, Rows rows, Py_ssize_t row, number):
+    def copied_row(self, Rows rows, Py_ssize_t row, number):
         if number >= rows.n_features:
             raise DataError(f"kernel='precomputed': row {row} of X is row {number} of all training data. X has no column for it; it "
                             f"has {rows.n_features}.")
@@ -401,5 +401,5 @@ cdef class PrecomputedKernelRows(ComparedKernelRows):
         return {"columns": self.support()}
 
     def restore(self, state):
-        self.held = taken(state, "columns", np.int64, (None,), low=0, high=self.n_features - 1).tolist()
+        self.held = read_array(state, "columns", np.int64, (None,), low=0, high=self.n_features - 1).tolist()
         self.n = len(self.held)

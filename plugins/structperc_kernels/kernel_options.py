@@ -52,23 +52,23 @@ def kernel_rows_for(context):
     -------
     KernelRows
     """
-    given = context.options
-    kernel = given["kernel"]
+    options = context.options
+    kernel = options["kernel"]
     if not (callable(kernel) or isinstance(kernel, str) and kernel in KERNELS):
         raise OptionError(f"kernel={shortened(kernel)}. Expected one of {', '.join(map(repr, KERNELS))}, a function of two matrices "
                           f"(of two objects if X is a list of objects), or an ObjectKernel.{did_you_mean(kernel, KERNELS)}")
     for name, kernels in USED_BY.items():
-        if given[name] != KERNEL_OPTIONS[name].default and kernel not in kernels:
-            raise UnusedOption(f"{name}={shortened(given[name])} has no effect with kernel={shortened(kernel)}; it is for "
+        if options[name] != KERNEL_OPTIONS[name].default and kernel not in kernels:
+            raise UnusedOption(f"{name}={shortened(options[name])} has no effect with kernel={shortened(kernel)}; it is for "
                                f"{', '.join(kernels)}.", name)
     if kernel == "precomputed":
         return PrecomputedKernelRows()
     if kernel in VECTOR_KERNELS:
         kind = SparseKernelRows if context.sparse else DenseKernelRows
-        return kind(kernel, given["gamma"], given["degree"], given["coef0"], given["offset"], given["dtype"])
+        return kind(kernel, options["gamma"], options["degree"], options["coef0"], options["offset"], options["dtype"])
     if isinstance(kernel, str):
-        decay = {} if given["kernel_decay"] is None else {"decay": given["kernel_decay"]}
+        decay = {} if options["kernel_decay"] is None else {"decay": options["kernel_decay"]}
         if kernel == "subset-tree":
-            return KernelObjects(SubsetTreeKernel(normalise=given["normalise"], **decay))
-        return KernelObjects(SubsequenceKernel(given["length"], normalise=given["normalise"], **decay))
+            return KernelObjects(SubsetTreeKernel(normalise=options["normalise"], **decay))
+        return KernelObjects(SubsequenceKernel(options["length"], normalise=options["normalise"], **decay))
     return KernelObjects(kernel) if context.objects or isinstance(kernel, ObjectKernel) else CallableKernelRows(kernel)

@@ -31,7 +31,7 @@ cdef class KernelRows(Component):
 
 
 cdef class ListedKernelRows(KernelRows):
-    cdef readonly list held                 # what `taken` makes of rows of X
+    cdef readonly list held                 # what `read_array` makes of rows of X
 
 
 # ---- compared rows ----

@@ -267,7 +267,7 @@ cdef class KernelRows(Component):
                     self.reraise()
         return np.asarray(tiles).transpose(0, 2, 1).reshape(tiles.shape[0] * LANES, self.n)[:numbers.shape[0]]
 
-    def probe(self):
+    def fingerprint(self):
         """Kernel values as a flat fingerprint, to recognise another function of the same name.
 
         Returns
@@ -309,11 +309,11 @@ cdef class KernelRows(Component):
 # ---- listed rows ----
 # Stored rows whose slots are the entries of a list: for what is no row of numbers, or compared by a function of Python.
 #
-# Typical sizes: 10^2..10^5 entries. Cost: 0.1 us to hold one, and what `taken` costs.
+# Typical sizes: 10^2..10^5 entries. Cost: 0.1 us to hold one, and what `read_array` costs.
 
 
 cdef class ListedKernelRows(KernelRows):
-    """Base class: stored rows in a Python list. A subclass defines `taken` and the other methods of `KernelRows`.
+    """Base class: stored rows in a Python list. A subclass defines `read_array` and the other methods of `KernelRows`.
 
     Examples
     --------
@@ -322,7 +322,7 @@ cdef class ListedKernelRows(KernelRows):
     True
     """
 
-    def taken(self, rows, row, number):
+    def copied_row(self, rows, row, number):
         """Makes the list entry for a row of X.
 
         Parameters
@@ -357,7 +357,7 @@ cdef class ListedKernelRows(KernelRows):
     cdef int append_c(self, Example x, Py_ssize_t row, int64_t number) noexcept nogil:
         with gil:
             try:
-                self.held.append(self.taken(x.source, x.first_row + row, number))
+                self.held.append(self.copied_row(x.source, x.first_row + row, number))
                 self.n += 1
                 return 0
             except BaseException as error:
@@ -367,7 +367,7 @@ cdef class ListedKernelRows(KernelRows):
     cdef int overwrite_c(self, Py_ssize_t slot, Example x, Py_ssize_t row, int64_t number) noexcept nogil:
         with gil:
             try:
-                self.held[slot] = self.taken(x.source, x.first_row + row, number)
+                self.held[slot] = self.copied_row(x.source, x.first_row + row, number)
                 return 0
             except BaseException as error:
                 self.error = error
@@ -385,7 +385,7 @@ cdef class RowsQueries(Queries):
 
 
 cdef class ComparedKernelRows(ListedKernelRows):
-    """Base class: stored rows that Python code compares with many rows of X at once. A subclass defines `taken` and `compared`.
+    """Base class: stored rows that Python code compares with many rows of X at once. A subclass defines `read_array` and `compared`.
 
     Examples
     --------
@@ -398,7 +398,7 @@ cdef class ComparedKernelRows(ListedKernelRows):
         self.held, self.n, self.n_features, self.sparse = [], 0, context.n_features, context.sparse
 
     def empty(self):
-        cdef ComparedKernelRows other = self.fresh()
+        cdef ComparedKernelRows other = self.clone()
         other.held, other.n, other.expensive, other.n_features, other.sparse = [], 0, self.expensive, self.n_features, self.sparse
         return other
 
@@ -440,7 +440,7 @@ cdef class ComparedKernelRows(ListedKernelRows):
         which : int array
             Row numbers of X.
         entries : list
-            Results of `taken`.
+            Results of `read_array`.
 
         Returns
         -------

@@ -17,7 +17,7 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport sqrt
 from structperc.errors import DataError, OptionError, shortened
-from structperc.plugin_tools import taken
+from structperc.plugin_tools import read_array
 
 
 # ---- symbol table ----
@@ -178,7 +178,7 @@ cdef class ObjectKernel(Component):
 
     def __call__(self, a, b):
         """The kernel between two objects as users have them, a float; nothing is learned from them."""
-        kernel = self.fresh()
+        kernel = self.clone()
         return float(kernel.values([kernel.encode(a)], [kernel.encode(b)])[0, 0])
 
     def encode(self, obj, learn=True):
@@ -278,7 +278,7 @@ cdef class ObjectKernel(Component):
         DataError
             If an array is missing or invalid.
         """
-        text, codes, ends = (taken(state, name, dtype, (None,)) for name, dtype in (
+        text, codes, ends = (read_array(state, name, dtype, (None,)) for name, dtype in (
             ("symbols", np.uint8), ("codes", np.int32), ("ends", np.int64)))
         try:
             symbols = json.loads(text.tobytes())

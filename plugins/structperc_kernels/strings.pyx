@@ -8,9 +8,9 @@ import numbers
 import numpy as np
 
 from libc.math cimport NAN
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals cimport interrupted
 from structperc.errors import DataError, OptionError, shortened
-from structperc.plugin_tools import taken
+from structperc.plugin_tools import read_array
 from structperc_kernels.object_kernels cimport Encoded, Measured, ObjectKernel
 
 cdef enum:
@@ -109,7 +109,7 @@ cdef class SubsequenceKernel(ObjectKernel):
     def restore(self, state):
         """The list of `Encoded` of which this is the state; their originals are str and tuples."""
         listed = self.saved_symbols(state)
-        texts = taken(state, "texts", bool, (len(listed),))
+        texts = read_array(state, "texts", bool, (len(listed),))
         originals = []
         for i, (symbols, is_text) in enumerate(zip(listed, texts.tolist(), strict=True)):
             if is_text and not all(isinstance(symbol, str) and len(symbol) == 1 for symbol in symbols):

@@ -11,9 +11,9 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport NAN, ceil, sqrt
 from libc.stdint cimport int64_t
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals cimport interrupted
 from structperc.errors import DataError, shortened
-from structperc.plugin_tools import taken
+from structperc.plugin_tools import read_array
 from structperc_kernels.object_kernels cimport Encoded, Measured, ObjectKernel
 
 cdef enum:
@@ -147,7 +147,7 @@ cdef class SubsetTreeKernel(ObjectKernel):
 
     def restore(self, state):
         """The list of `Encoded` of which this is the state; their originals are nested tuples."""
-        listed, n_children = self.saved_symbols(state), taken(state, "n_children", np.intc, (None,))
+        listed, n_children = self.saved_symbols(state), read_array(state, "n_children", np.intc, (None,))
         if len(n_children) != sum(map(len, listed)):
             raise DataError(f"there are {len(n_children)} saved numbers of children; expected {sum(map(len, listed))}.")
         trees, start = [], 0

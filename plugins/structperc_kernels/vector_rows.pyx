@@ -20,9 +20,9 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memmove, memset
 from structperc.core.inner_products cimport sp_rows
 from structperc.core.rows cimport Example, Rows
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals cimport interrupted
 from structperc.errors import DataError, OptionError, shortened
-from structperc.plugin_tools import check_starts, taken
+from structperc.plugin_tools import check_starts, read_array
 from structperc_kernels.instruction_sets cimport (
     best_tiles, named_tiles, sp_is_distance, sp_keep_dense_f32, sp_keep_dense_f64, sp_keep_sparse_f32, sp_keep_sparse_f64, sp_n_values,
     sp_norm_of_f32, sp_norm_of_f64, sp_panel,
@@ -240,7 +240,7 @@ cdef class VectorKernelRows(KernelRows):
             raise DataError(f"X {what}, but the kernel was started with {self.n_features} columns.")
 
     def empty(self):
-        cdef VectorKernelRows other = self.fresh()
+        cdef VectorKernelRows other = self.clone()
         other.n_features, other.held.n_features, other.fitted = self.n_features, self.n_features, self.fitted
         other.function, other.tiles = self.function, self.tiles
         return other
@@ -300,7 +300,7 @@ cdef class VectorKernelRows(KernelRows):
         DataError
             If one is missing or invalid.
         """
-        gamma, offset = taken(state, "gamma", np.float64, low=0), taken(state, "offset", np.float64)
+        gamma, offset = read_array(state, "gamma", np.float64, low=0), read_array(state, "offset", np.float64)
         if gamma == 0:
             raise DataError("the saved kernel has gamma = 0; gamma must be > 0.")
         return gamma, offset
@@ -478,8 +478,8 @@ cdef class DenseKernelRows(VectorKernelRows):
         cdef Py_ssize_t i, n
         cdef AlignedBuffer stored = AlignedBuffer()
         gamma, offset = self.check_state(state)
-        rows = taken(state, "rows", self.dtype, (None, self.n_features), into=lambda shape: room_for(stored, shape, self.dtype))
-        self.origin = taken(state, "origin", np.float64, (self.n_features,))
+        rows = read_array(state, "rows", self.dtype, (None, self.n_features), into=lambda shape: room_for(stored, shape, self.dtype))
+        self.origin = read_array(state, "origin", np.float64, (self.n_features,))
         n = len(rows)
         self.stored = stored
         self.reserve(n)
@@ -744,10 +744,10 @@ cdef class SparseKernelRows(VectorKernelRows):
         cdef Py_ssize_t i, n
         cdef AlignedBuffer columns = AlignedBuffer(), stored = AlignedBuffer()
         gamma, offset = self.check_state(state)
-        values = taken(state, "values", self.dtype, (None,), into=lambda shape: room_for(stored, shape, self.dtype))
-        indices = taken(state, "indices", np.int32, (len(values),), low=0, high=self.n_features - 1,
+        values = read_array(state, "values", self.dtype, (None,), into=lambda shape: room_for(stored, shape, self.dtype))
+        indices = read_array(state, "indices", np.int32, (len(values),), low=0, high=self.n_features - 1,
                         into=lambda shape: room_for(columns, shape, np.int32))
-        starts = taken(state, "starts", np.int64, (None,))
+        starts = read_array(state, "starts", np.int64, (None,))
         check_starts("row starts", starts, len(values))
         falls = np.flatnonzero(np.diff(indices) <= 0) + 1
         if not np.isin(falls, starts).all():

@@ -29,6 +29,6 @@ check_options = {"trainer": "svor", "update": "exact-pa1"}
 def structperc_trainer(context):
     if context.trainer not in trainers:
         return None
-    given = context.options
-    cache_bytes = int(given.get("cache_size", DEFAULT_CACHE) * 1e6)
-    return LargeMarginTrainer(given["method"], given["nu"], given["tolerance"], given["disordered"], given["warm_start"], cache_bytes)
+    options = context.options
+    cache_bytes = int(options.get("cache_size", DEFAULT_CACHE) * 1e6)
+    return LargeMarginTrainer(options["method"], options["nu"], options["tolerance"], options["disordered"], options["warm_start"], cache_bytes)

@@ -290,9 +290,9 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
                    "scale": self.scale, "class_weight": self.class_weight, "calibrate": self.calibrate,
                    "loss": "costs" if own_costs else self.cost, "epochs": MOST_PASSES if passes < 0 else passes}
         if not linear:
-            given = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
+            kernel_parameters = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
             options |= {"kernel": self.kernel, "cache_size": self.cache_size, **(self.kernel_options or {})}
-            options |= {name: value for name, value in given.items() if self.kernel in USED_BY[name]}
+            options |= {name: value for name, value in kernel_parameters.items() if self.kernel in USED_BY[name]}
         plugins = ["large-margin"] if linear else ["dual-kernel", "large-margin"]
         return Engine("prank", trainer="svor", classes=labels, plugins=plugins, **options)
 
@@ -300,12 +300,12 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         """What training made known."""
         names = ("thresholds_", "margins_", "coef_", "support_", "dual_coef_", "objective_", "dual_objective_", "gap_", "status_",
                  "classes_")
-        known = {name: getattr(engine, name) for name in names if hasattr(engine, name)}
-        known |= {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
+        fitted = {name: getattr(engine, name) for name in names if hasattr(engine, name)}
+        fitted |= {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
         for name in names:
             vars(self).pop(name, None)
         note(self, engine)
-        vars(self).update(known | {"engine_": engine, "n_iter_": len(engine.mistakes_)})
+        vars(self).update(fitted | {"engine_": engine, "n_iter_": len(engine.mistakes_)})
 
 
 def weighted_gamma(X, weights, scale):

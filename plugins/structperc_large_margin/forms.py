@@ -90,7 +90,7 @@ class Form:
             weights[0::2], weights[1::2] = np.where(left, self.weights, 0).T, np.where(left, 0, self.weights).T
         else:
             weights = self.weights.T
-        node, example = (found.astype(np.int32) for found in np.nonzero(weights))
+        node, example = (indices.astype(np.int32) for indices in np.nonzero(weights))
         if self.of_margins:
             sign = 1 - 2 * (node % 2)
         else:

@@ -13,7 +13,7 @@ from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from structperc.core.rows cimport Rows
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals cimport interrupted
 from structperc.errors import DataError
 from structperc.plugin_tools import raise_interruption
 from structperc_kernels.kernel_rows cimport LANES, KernelRows

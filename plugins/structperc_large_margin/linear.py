@@ -336,10 +336,10 @@ class NewtonSteps:
             if best.gap <= self.tolerance * best.objective:
                 break
             scores = point.scores if w is point.w else self.products(w)
-            found = self.quantiles.best(scores)
-            objective = inner_product(w, w) / 2 + found.value
+            thresholds = self.quantiles.best(scores)
+            objective = inner_product(w, w) / 2 + thresholds.value
             if objective < best.objective:
-                best = attrs.evolve(best, w=w, thresholds=found, scores=scores, objective=objective)
+                best = attrs.evolve(best, w=w, thresholds=thresholds, scores=scores, objective=objective)
         self.best = best
         return best.gap < 0.9 * before
 

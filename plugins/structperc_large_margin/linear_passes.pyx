@@ -11,7 +11,7 @@ from libc.stdint cimport int32_t, int64_t
 from structperc.core.inner_products cimport SP_CSR_F32_I32, SP_CSR_F32_I64, SP_DENSE_F32, best_inner, sp_blocks, sp_inner, sp_rows
 from structperc.core.inner_products cimport sp_index, sp_is_dense, sp_start
 from structperc.core.rows cimport Rows
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals cimport interrupted
 from structperc.plugin_tools import raise_interruption
 
 

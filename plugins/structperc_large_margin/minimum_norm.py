@@ -161,9 +161,9 @@ class NearestPoint:
             if progress is not None and progress(self.n_iterations, None, scores, space.weights(nearest)):
                 return "stopped"
             self.n_iterations += 1
-            found = space.direction(self.beta(self.quantiles.vertex(scores)))
+            point = space.direction(self.beta(self.quantiles.vertex(scores)))
             gram = self.gram
-            state = self.closer([*vertex_of, nearest], np.vstack([points, found]), np.append(shares, 0.0))
+            state = self.closer([*vertex_of, nearest], np.vstack([points, point]), np.append(shares, 0.0))
             if not space.inner(state[-1], state[-1]) < square:
                 self.gram = gram
                 return "stalled"
@@ -288,12 +288,12 @@ def largest_C(form, X) -> float:
     flows, due = sparse.hstack([flows, nowhere]).tocsr(), np.cumsum(chain.offset)
     of_examples = sparse.csr_matrix((chain.sign.astype(float), (chain.example, places)), shape=(chain.n_examples, n))
     direction = sparse.csr_matrix(X).T @ of_examples
-    found = linprog(
+    result = linprog(
         np.append(np.zeros(n), 1.0),
         A_ub=sparse.vstack([-flows[:-1], sparse.hstack([sparse.eye(n), -weight[:, None]])]), b_ub=np.append(-due[:-1], np.zeros(n)),
         A_eq=sparse.vstack([flows[-1], sparse.hstack([direction, sparse.csr_matrix((direction.shape[0], 1))])]),
         b_eq=np.append(due[-1], np.zeros(direction.shape[0])))
-    return float(found.fun) if found.status == 0 else np.inf
+    return float(result.fun) if result.status == 0 else np.inf
 
 
 def affine_minimum(gram):

@@ -177,18 +177,18 @@ class Search:
         """(31) along a fit: at s (w, b, rho = 1) it is s^2 / 2 ||w||^2 + s (sum of W slacks / n - nu)."""
         of_margin_1 = self.form.total * fit.C
         scores = of_margin_1 * fit.scores
-        found = thresholds(self.unit, scores)
-        square, slope = of_margin_1 ** 2 * fit.square, min(found.value - self.nu, 0.0)
+        primal = thresholds(self.unit, scores)
+        square, slope = of_margin_1 ** 2 * fit.square, min(primal.value - self.nu, 0.0)
         rho = -slope / square if square > 0 else 0.0
-        return NuSolution(fit.C, rho, fit.solution, of_margin_1 * fit.beta, scores, found, rho * slope / 2, bound, self.n_fits,
+        return NuSolution(fit.C, rho, fit.solution, of_margin_1 * fit.beta, scores, primal, rho * slope / 2, bound, self.n_fits,
                           "max_iterations")
 
-    def better(self, best, found) -> NuSolution:
+    def better(self, best, other) -> NuSolution:
         """The lower objective with the higher bound."""
         if best is None:
-            return found
-        one = found if found.objective <= best.objective else best
-        return attrs.evolve(one, dual_objective=max(best.dual_objective, found.dual_objective), n_fits=self.n_fits)
+            return other
+        one = other if other.objective <= best.objective else best
+        return attrs.evolve(one, dual_objective=max(best.dual_objective, other.dual_objective), n_fits=self.n_fits)
 
 
 def between(low, high, nu, n_fits) -> float:

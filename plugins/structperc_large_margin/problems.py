@@ -69,12 +69,12 @@ class KernelProblem:
         def count(n_points, *_):
             return progress(solution.n_iterations + n_points * chain.n_examples, solution.mu, solution.scores)
 
-        found = maximise_margins(chain, KernelSpace(self.scores, self.length), tolerance, progress=count)
-        norms = [self.point(chain, mu, self.scores(coefficients(chain, mu))).square for mu in (solution.mu, found.mu)]
-        mu = solution.mu if norms[0] < norms[1] else found.mu
+        refined = maximise_margins(chain, KernelSpace(self.scores, self.length), tolerance, progress=count)
+        norms = [self.point(chain, mu, self.scores(coefficients(chain, mu))).square for mu in (solution.mu, refined.mu)]
+        mu = solution.mu if norms[0] < norms[1] else refined.mu
         beta = coefficients(chain, mu)
-        return Solution(mu, beta, self.scores(beta), solution.n_iterations + found.n_iterations * chain.n_examples, found.status,
-                        found.interruption)
+        return Solution(mu, beta, self.scores(beta), solution.n_iterations + refined.n_iterations * chain.n_examples, refined.status,
+                        refined.interruption)
 
     def point(self, chain, mu, scores) -> Point:
         """Where a dual solution is, with the scores K beta."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from structperc.components import AbsoluteLoss, Trainer
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, STALLED, completed, taken
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, STALLED, retry_on_interrupt, read_array
 from structperc_large_margin.forms import Form
 from structperc_large_margin.nu import solve_nu
 from structperc_large_margin.passes import Found, Passes, Primal
@@ -72,7 +72,7 @@ class LargeMarginTrainer(Trainer):
 
     def start(self, parts, context):
         self.n_thresholds, self.features = context.n_labels - 1, parts.features
-        self.found, self.mu, self.C, self.rho, self.n_visited = None, None, float(context.C), 1.0, 0    # of the training that ended last
+        self.optimum, self.mu, self.C, self.rho, self.n_visited = None, None, float(context.C), 1.0, 0    # of the training that ended last
 
     def check(self, context, parts):
         if parts.outputs.partial_gold or not parts.outputs.ordered:
@@ -100,14 +100,14 @@ class LargeMarginTrainer(Trainer):
         self.check_answers()
 
     def check_answers(self):
-        if self.found is None:
+        if self.optimum is None:
             return
-        if not self.found.scale and self.method == "sum-of-margins":
+        if not self.optimum.scale and self.method == "sum-of-margins":
             raise OptionError("the sum of margins found no direction (status 'degenerate'): at this C no direction separates the ranks "
                               "by a positive sum of margins net of errors. Lower C, or use another kernel or method='implicit'.")
-        if self.found.disordered and not self.pool:
+        if self.optimum.disordered and not self.pool:
             raise OptionError(f"the best thresholds of the fixed margin are out of order (status 'disordered'): "
-                              f"{self.found.free.tolist()}. Use method='explicit', or disordered='pool' to predict by the best ordered "
+                              f"{self.optimum.free.tolist()}. Use method='explicit', or disordered='pool' to predict by the best ordered "
                               f"thresholds of the same direction.")
 
     # ---- training ----
@@ -125,9 +125,9 @@ class LargeMarginTrainer(Trainer):
         self.remember(run, mu)
         self.warn_of_slabs(context.labels)
         finished = status in (CONVERGED, STALLED, DEGENERATE)       # else w = 0 is only the best so far
-        if finished and not self.found.scale:
+        if finished and not self.optimum.scale:
             return DEGENERATE
-        if self.found.disordered:
+        if self.optimum.disordered:
             return DISORDERED
         if finished:
             return status
@@ -138,11 +138,11 @@ class LargeMarginTrainer(Trainer):
         chain = form.chain(self.C)
         solution = passes.solve(chain, self.tolerance, self.beginning(run, chain, passes.problem))
         if solution.interruption is not None:
-            self.remember(run, completed([], passes.keep, solution))
+            self.remember(run, retry_on_interrupt([], passes.keep, solution))
             raise solution.interruption
         point = passes.problem.end(chain, solution)
-        self.found = passes.primal.of(attrs.evolve(point, square=0.0) if solution.status == DEGENERATE else point)
-        passes.end(point, self.found)
+        self.optimum = passes.primal.of(attrs.evolve(point, square=0.0) if solution.status == DEGENERATE else point)
+        passes.end(point, self.optimum)
         return solution.status, solution.mu
 
     def search(self, run, form, passes):
@@ -152,7 +152,7 @@ class LargeMarginTrainer(Trainer):
         def solve_at(C, start, tolerance):
             solution = passes.solve(form.chain(C), tolerance, start)
             if solution.interruption is not None:
-                completed([], passes.keep, solution)
+                retry_on_interrupt([], passes.keep, solution)
                 self.remember(run, None)
                 raise solution.interruption
             return solution
@@ -163,8 +163,8 @@ class LargeMarginTrainer(Trainer):
         point = Point(problem.direction(result.beta), result.scores, max(float(result.beta @ result.scores), 0.0))
         if result.status == DEGENERATE:
             point = Point(0 * point.weights, 0 * point.scores, 0.0)
-        self.found = attrs.evolve(passes.primal.of(point), objective=result.objective, dual=result.dual_objective)
-        passes.end(point, self.found)
+        self.optimum = attrs.evolve(passes.primal.of(point), objective=result.objective, dual=result.dual_objective)
+        passes.end(point, self.optimum)
         return result.status, result.solution.mu
 
     def remember(self, run, mu):
@@ -177,21 +177,21 @@ class LargeMarginTrainer(Trainer):
         before = run.before
         if not self.warm_start or before is None:
             return None
-        known, n_visited = before.parts.trainer, before.parts.weights.n_visited
+        earlier, n_visited = before.parts.trainer, before.parts.weights.n_visited
         n = run.n_examples if run.active is None else len(run.active)
-        if isinstance(known, LargeMarginTrainer) and known.mu is not None and known.n_visited == n_visited:
-            if known.n_visited != n:
-                raise DataError(f"warm_start=True continues a training on {known.n_visited} examples, but there are {n} now. It needs "
+        if isinstance(earlier, LargeMarginTrainer) and earlier.mu is not None and earlier.n_visited == n_visited:
+            if earlier.n_visited != n:
+                raise DataError(f"warm_start=True continues a training on {earlier.n_visited} examples, but there are {n} now. It needs "
                                 f"the same ones in the same order. Make a new engine for others.")
-            if known.method == self.method and len(known.mu) == len(chain.node):
-                return rescaled(chain, known.mu, run.context.C / known.C)
+            if earlier.method == self.method and len(earlier.mu) == len(chain.node):
+                return rescaled(chain, earlier.mu, run.context.C / earlier.C)
         return suggested(chain, *direction(before, run.rows, n), problem.scores) if chain.gain else None
 
     def warn_of_slabs(self, labels):
         """Names the ranks between whose planes there is no room."""
-        if self.method != "sum-of-margins" or not self.found.scale:
+        if self.method != "sum-of-margins" or not self.optimum.scale:
             return
-        margins = self.found.margins
+        margins = self.optimum.margins
         width = margins[1:, 0] - margins[:-1, 1]
         flat = [str(labels[j + 1]) for j in np.flatnonzero(width <= ROUNDING * np.ptp(margins))]
         if flat:
@@ -217,42 +217,42 @@ class LargeMarginTrainer(Trainer):
         C_, rho_ : float
             With nu: the C that it means, and the margin.
         """
-        found = self.found if weights.n_visited == self.n_visited else None
-        if found is None:
+        optimum = self.optimum if weights.n_visited == self.n_visited else None
+        if optimum is None:
             return {"objective_": lambda: np.nan, "dual_objective_": lambda: np.nan, "gap_": lambda: np.inf}
         searched = {} if self.nu is None else {"C_": lambda: self.C, "rho_": lambda: self.rho}
-        return searched | {"objective_": lambda: found.objective, "dual_objective_": lambda: found.dual, "gap_": lambda: found.gap,
-                           "margins_": lambda: found.margins + self.moved(weights)[:, None],
-                           "free_thresholds_": lambda: found.free + self.moved(weights)}
+        return searched | {"objective_": lambda: optimum.objective, "dual_objective_": lambda: optimum.dual, "gap_": lambda: optimum.gap,
+                           "margins_": lambda: optimum.margins + self.moved(weights)[:, None],
+                           "free_thresholds_": lambda: optimum.free + self.moved(weights)}
 
     def moved(self, weights):
         """How far the thresholds moved when the weights of scaled rows became those of the users' units."""
         if weights.vector() is None:                # rows stay scaled
             return np.zeros(self.n_thresholds)
-        return self.features.attributes(weights)["thresholds_"]() - self.found.thresholds
+        return self.features.attributes(weights)["thresholds_"]() - self.optimum.thresholds
 
     def state(self):
-        found, nothing = self.found, np.zeros(0)
-        known = (found.scale, found.objective, found.dual, found.disordered) if found is not None else ()
+        optimum, nothing = self.optimum, np.zeros(0)
+        numbers = (optimum.scale, optimum.objective, optimum.dual, optimum.disordered) if optimum is not None else ()
         return {"searched": np.array([self.C, self.rho]), "n_visited": np.array(self.n_visited, dtype=np.int64),
-                "values": np.array(known, dtype=float), "thresholds": nothing if found is None else found.thresholds.copy(),
-                "free": nothing if found is None else found.free.copy(),
-                "margins": np.zeros((0, 2)) if found is None else found.margins.copy(),
+                "values": np.array(numbers, dtype=float), "thresholds": nothing if optimum is None else optimum.thresholds.copy(),
+                "free": nothing if optimum is None else optimum.free.copy(),
+                "margins": np.zeros((0, 2)) if optimum is None else optimum.margins.copy(),
                 "mu": nothing if self.mu is None else self.mu.copy()}
 
     def restore(self, state):
-        C, rho = taken(state, "searched", np.float64, (2,), low=0)
-        n_visited = int(taken(state, "n_visited", np.int64, low=0))
-        values, mu = taken(state, "values", np.float64, (None,)), taken(state, "mu", np.float64, (None,), low=0)
+        C, rho = read_array(state, "searched", np.float64, (2,), low=0)
+        n_visited = int(read_array(state, "n_visited", np.int64, low=0))
+        values, mu = read_array(state, "values", np.float64, (None,)), read_array(state, "mu", np.float64, (None,), low=0)
         if len(values) not in (0, 4):
             raise DataError(f"the saved values of the solution are {len(values)} numbers; expected 4, or none.")
         n = self.n_thresholds if len(values) else 0
-        thresholds, free = (taken(state, name, np.float64, (n,)) for name in ("thresholds", "free"))
-        margins, found = taken(state, "margins", np.float64, (n, 2)), None
+        thresholds, free = (read_array(state, name, np.float64, (n,)) for name in ("thresholds", "free"))
+        margins, optimum = read_array(state, "margins", np.float64, (n, 2)), None
         if len(values):
             scale, objective, dual, disordered = values.tolist()
-            found = Found(scale, thresholds, free, margins, objective, dual, bool(disordered))
-        self.C, self.rho, self.n_visited, self.found, self.mu = float(C), float(rho), n_visited, found, mu if len(mu) else None
+            optimum = Found(scale, thresholds, free, margins, objective, dual, bool(disordered))
+        self.C, self.rho, self.n_visited, self.optimum, self.mu = float(C), float(rho), n_visited, optimum, mu if len(mu) else None
 
 
 def direction(model, rows, n_examples):

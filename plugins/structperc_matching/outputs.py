@@ -46,15 +46,15 @@ class Matchings(Outputs):
         items = sorted(set(left))
         smaller = min(len(items), len(set(right)))
 
-        def extended(i, taken, chosen):
+        def extended(i, used, chosen):
             if i == len(items):
                 if not self.perfect or len(chosen) == smaller:
                     yield tuple(sorted(chosen))
                 return
-            yield from extended(i + 1, taken, chosen)
+            yield from extended(i + 1, used, chosen)
             for a in range(len(left)):
-                if left[a] == items[i] and right[a] not in taken:
-                    yield from extended(i + 1, taken | {right[a]}, (*chosen, a))
+                if left[a] == items[i] and right[a] not in used:
+                    yield from extended(i + 1, used | {right[a]}, (*chosen, a))
 
         return extended(0, frozenset(), ())
 

@@ -20,7 +20,7 @@ from libc.string cimport memset
 from structperc.core.features cimport Features, Parameter, StepSizes, adapt_row, claimed
 from structperc.core.inner_products cimport SP_PREFETCH
 from structperc.core.rows cimport Example
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals cimport interrupted
 from structperc.errors import DataError
 from structperc_parsing.atoms cimport Layout, count_atoms, first_label, first_sibling, layout_of
 from structperc_parsing.hashed_lines cimport (Lines, Parts, TO_THE_RIGHT, find_rows, find_sibling_rows, hash_between, hash_siblings,
@@ -184,7 +184,7 @@ cdef class ArcFeatures(Features):
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
         cdef Py_ssize_t n = x.block.n_rows, size = n + 1, m
-        cdef const int *given = x.given()
+        cdef const int *given = x.first_stage()
         memset(s, 0, count_atoms(&self.atoms, n) * sizeof(double))
         if given != NULL and self.atoms.later and self.labels.n and self.score_given(p, x, given, s + first_label(&self.atoms, n)) < 0:
             return -1
@@ -439,7 +439,7 @@ cdef class ArcFeatures(Features):
     cdef int add_all(self, const Parameter *p, Example x, const double *c, double to_w, double to_u, Sums *sums) noexcept nogil:
         """Adds the vectors of the atoms with coefficients to the weights, or to `sums`."""
         cdef Py_ssize_t n = x.block.n_rows
-        cdef const int *given = x.given()
+        cdef const int *given = x.first_stage()
         if self.add_arcs(&self.arcs, p, x, c, to_w, to_u, sums) < 0:
             return -1
         if self.siblings.n and self.add_siblings(p, x, c + first_sibling(&self.atoms, n), to_w, to_u, sums) < 0:

@@ -99,10 +99,10 @@ def read_line(text, where, columns, n_columns) -> Line:
 
 
 def column_number(column, where, columns, n_columns) -> int:
-    known = f"; there are {', '.join(columns)}" if columns else "; give their names in columns="
+    hint = f"; there are {', '.join(columns)}" if columns else "; give their names in columns="
     if not column.isdecimal():
         if columns is None or column not in columns:
-            raise OptionError(f"{where} reads the column {column!r}, but no column has this name{known}.")
+            raise OptionError(f"{where} reads the column {column!r}, but no column has this name{hint}.")
         return list(columns).index(column)
     if int(column) >= n_columns:
         raise DataError(f"tokens have {n_columns} column{'s' * (n_columns != 1)}, but {where} reads column {column}; columns are counted "
@@ -137,9 +137,9 @@ def default_template(n_columns, order=1) -> str:
 
 def sibling_features(tags) -> list[str]:
     form_h, form_d, form_s = "%h[0,0]", "%d[0,0]", "%s[0,0]"
-    found = [f"{form_s}/{form_d}"]
+    features = [f"{form_s}/{form_d}"]
     for t in tags:
         h, d, s = f"%h[0,{t}]", f"%d[0,{t}]", f"%s[0,{t}]"
-        found += [f"{s}/{d}", f"{form_s}/{d}", f"{s}/{form_d}", f"{h}/{s}/{d}"]
+        features += [f"{s}/{d}", f"{form_s}/{d}", f"{s}/{form_d}", f"{h}/{s}/{d}"]
     coarse = tags[-1]
-    return [*found, f"{form_h}/%s[0,{coarse}]/%d[0,{coarse}]"]
+    return [*features, f"{form_h}/%s[0,{coarse}]/%d[0,{coarse}]"]

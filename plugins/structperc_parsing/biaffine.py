@@ -50,13 +50,13 @@ class BiaffineFeatures(Features):
         return (x.n_rows + 1) ** 2 + x.n_rows * self.n_labels
 
     def scores(self, w, x):
-        n, given = x.n_rows, self.given(x)
+        n, first_stage = x.n_rows, self.given(x)
         pairs, distances, labels = self.parts(w)
         z, scores, of_labels = self.extended(x), np.zeros((n + 1, n + 1)), np.zeros((n, self.n_labels))
-        if given is not None:
-            heads = np.where(given < 0, -1 - given, given)
+        if first_stage is not None:
+            heads = np.where(first_stage < 0, -1 - first_stage, first_stage)
             of_labels = self.of_labels(labels, z, heads)
-        if given is not None and n and given[0] < 0:            # the tree is settled
+        if first_stage is not None and n and first_stage[0] < 0:            # the tree is settled
             scores[heads, np.arange(1, n + 1)] = 1
         else:
             right = np.triu(np.ones((n + 1, n + 1), dtype=bool))
@@ -66,15 +66,15 @@ class BiaffineFeatures(Features):
         return np.concatenate([scores.ravel(), of_labels.ravel()])
 
     def add(self, w, x, c):
-        n, given, c = x.n_rows, self.given(x), np.asarray(c)
+        n, first_stage, c = x.n_rows, self.given(x), np.asarray(c)
         pairs, distances, labels = self.parts(w)
         z, of_arcs = self.extended(x), c[:(n + 1) ** 2].reshape(n + 1, n + 1).copy()
         of_arcs[:, 0] = 0
         for direction, part in enumerate((np.tril(of_arcs, -1), np.triu(of_arcs, 1))):
             pairs[direction] += z.T @ part @ z
             np.add.at(distances[direction], bins(n), part)
-        if given is not None and self.n_labels:
-            heads = np.where(given < 0, -1 - given, given)
+        if first_stage is not None and self.n_labels:
+            heads = np.where(first_stage < 0, -1 - first_stage, first_stage)
             of_labels = c[(n + 1) ** 2:].reshape(n, self.n_labels)
             for direction in (0, 1):
                 there = (np.arange(1, n + 1) > heads) == direction
@@ -88,8 +88,8 @@ class BiaffineFeatures(Features):
         return np.einsum("kmd,md->mk", sides[:, :, 0], z[heads]) + np.einsum("kmd,md->mk", sides[:, :, 1], z[1:])
 
     def given(self, x):
-        known = x.source.given
-        return None if known is None else known[x.first_row:x.first_row + x.n_rows]
+        values = x.source.first_stage
+        return None if values is None else values[x.first_row:x.first_row + x.n_rows]
 
     def extended(self, x):
         """z of the root and of all words."""

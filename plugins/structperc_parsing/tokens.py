@@ -9,7 +9,7 @@ import numpy as np
 
 from structperc.components import Reader, Rows
 from structperc.errors import DataError, OptionError, shortened
-from structperc.plugin_tools import read, taken
+from structperc.plugin_tools import read, read_array
 
 
 class CellCodes(dict):
@@ -40,8 +40,8 @@ class TokenReader(Reader):
         self.columns = None if columns is None else tuple(columns)
         self.width = None
 
-    def fresh(self):
-        component = super().fresh()
+    def clone(self):
+        component = super().clone()
         component.width = None
         return component
 
@@ -65,7 +65,7 @@ class TokenReader(Reader):
         return {} if self.width is None else {"n_columns": np.array(self.width, dtype=np.int64)}
 
     def restore(self, state):
-        self.width = taken(state, "n_columns", np.int64, low=1) if state else None
+        self.width = read_array(state, "n_columns", np.int64, low=1) if state else None
 
     def encoded(self, X, offsets, n_columns):
         """The rows of all tokens, of so many columns; without a number, as many as the first token has."""
@@ -115,6 +115,6 @@ class TokenReader(Reader):
                 raise DataError(f"X[{i}][{j}] is {shortened(token)}; expected a tuple of strings, one for each column.")
         return tokens
 
-    def refuse_width(self, found, expected):
-        if expected is not None and found != expected:
-            raise DataError(f"tokens of X have {found} column{'s' * (found != 1)}; expected {expected}.")
+    def refuse_width(self, width, expected):
+        if expected is not None and width != expected:
+            raise DataError(f"tokens of X have {width} column{'s' * (width != 1)}; expected {expected}.")

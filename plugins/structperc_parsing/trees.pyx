@@ -17,7 +17,7 @@ from structperc.core.rows cimport Example
 from structperc.components import Structures
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption, shortened
 from structperc.pictures import ArcChoices, Arcs, token_texts
-from structperc.plugin_tools import find_labels, is_listed, taken
+from structperc.plugin_tools import find_labels, is_listed, read_array
 from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
 from structperc.solvers.arborescence_sums cimport arborescence_marginals_c, arborescence_marginals_work
 from structperc.solvers.projective cimport projective_marginals_c, projective_refusal, projective_tree_c, projective_work
@@ -143,7 +143,7 @@ cdef class TreeOutputs(Outputs):
     def conditional(self):
         return "set labels='joint'" if self.atoms.later else None
 
-    def conditioned(self, found, rows, settled=False):
+    def second_stage(self, found, rows, settled=False):
         rows, heads = rows.part(0, rows.n_examples), found.values // self.n_tags
         rows.condition(-1 - heads if settled else heads)
         return rows
@@ -165,7 +165,7 @@ cdef class TreeOutputs(Outputs):
         return {"n_lifted": np.array(self.n_lifted, dtype=np.int64)}
 
     def restore(self, state):
-        self.n_lifted = int(taken(state, "n_lifted", np.int64, low=0))
+        self.n_lifted = int(read_array(state, "n_lifted", np.int64, low=0))
 
     def check_gold(self, gold, rows, features):
         for i in range(rows.n_examples):

@@ -10,7 +10,7 @@ import numpy as np
 from structperc import Option
 from structperc.components import ThresholdFeatures, Trainer
 from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import EARLY_STOPPED, MAX_EPOCHS, refuse_not_finite, taken
+from structperc.plugin_tools import EARLY_STOPPED, MAX_EPOCHS, refuse_not_finite, read_array
 from structperc_prank.proportional_odds import MOST_STEPS, Place, ProportionalOdds, covariance, newton
 
 MCCULLAGH = r"""@article{mccullagh1980regression,
@@ -205,9 +205,9 @@ class CumulativeLogitTrainer(Trainer):
             "robust_covariance": fitted.robust_covariance})
 
     def restore(self, state):
-        objectives = taken(state, "objectives", np.float64, (None,)).tolist()
+        objectives = read_array(state, "objectives", np.float64, (None,)).tolist()
         fitted, shape = None, (self.n_weights, self.n_weights)
         if "log_likelihood" in state:
-            fitted = Fitted(float(taken(state, "log_likelihood", np.float64)), taken(state, "covariance", np.float64, shape),
-                            taken(state, "robust_covariance", np.float64, shape))
+            fitted = Fitted(float(read_array(state, "log_likelihood", np.float64)), read_array(state, "covariance", np.float64, shape),
+                            read_array(state, "robust_covariance", np.float64, shape))
         self.objectives, self.fitted = objectives, fitted

@@ -11,8 +11,8 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint64_t
-from structperc.core.stopping cimport interrupted
-from structperc.plugin_tools import raise_interruption, taken
+from structperc.core.signals cimport interrupted
+from structperc.plugin_tools import raise_interruption, read_array
 
 cdef extern from "pocket_sets.h" nogil:
     enum:
@@ -280,9 +280,9 @@ cdef class PocketSearch:
 
     def restore(self, state):
         n = self.ranker.shape[0]
-        self.ranker, self.pocket = (taken(state, name, np.float64, (n,)) for name in ("ranker", "pocket"))
-        self.pocket_cost, self.seed = taken(state, "cost", np.float64, low=0), taken(state, "seed", np.uint64)
-        self.updates, self.run_length, self.pocket_run, compared, in_pocket = taken(state, "counts", np.int64, (5,), low=0).tolist()
+        self.ranker, self.pocket = (read_array(state, name, np.float64, (n,)) for name in ("ranker", "pocket"))
+        self.pocket_cost, self.seed = read_array(state, "cost", np.float64, low=0), read_array(state, "seed", np.uint64)
+        self.updates, self.run_length, self.pocket_run, compared, in_pocket = read_array(state, "counts", np.int64, (5,), low=0).tolist()
         self.compared, self.in_pocket = compared, in_pocket
         self.measure_pocket()
 

@@ -221,10 +221,10 @@ def solved(H, g):
     scale = 1 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))
     scaled, right = H * scale * scale[:, None], g * scale
     try:
-        found = cho_solve(cho_factor(scaled), right)
+        solution = cho_solve(cho_factor(scaled), right)
     except np.linalg.LinAlgError:
-        found = np.linalg.lstsq(scaled, right, rcond=CURVED)[0]
-    return found * scale
+        solution = np.linalg.lstsq(scaled, right, rcond=CURVED)[0]
+    return solution * scale
 
 
 def covariance(model, place, robust):

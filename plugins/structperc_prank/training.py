@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.components import PerceptronUpdate, ThresholdFeatures, Trainer
 from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, refuse_not_finite, taken, within
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, refuse_not_finite, read_array, substate
 from structperc_prank.pocket import PocketSearch
 from structperc_prank.updates import OriginalUpdate, SingleUpdate
 
@@ -112,8 +112,8 @@ class PocketTrainer(Trainer):
         return {"costs": np.array(self.costs, dtype=float)} | {f"search.{name}": array for name, array in under_way.items()}
 
     def restore(self, state):
-        self.costs = taken(state, "costs", np.float64, (None,), low=0).tolist()
-        self.resumed = dict(within(state, "search."))
+        self.costs = read_array(state, "costs", np.float64, (None,), low=0).tolist()
+        self.resumed = dict(substate(state, "search."))
 
 
 def examples(run):

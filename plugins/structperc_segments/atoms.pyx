@@ -7,7 +7,7 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from structperc.errors import DataError
-from structperc.plugin_tools import taken
+from structperc.plugin_tools import read_array
 from structperc.solvers.segments cimport Lattice, best_segments_c, segments_work
 
 
@@ -203,7 +203,7 @@ cdef class Atoms:
         return {"limits": self.limits}
 
     def restore(self, state):
-        limits = taken(state, "limits", np.int32, (self.layout.n_labels,))
+        limits = read_array(state, "limits", np.int32, (self.layout.n_labels,))
         if limits.min() < 1:
             raise DataError(f"the saved segments have {limits.min()} tokens at most; expected 1 at least.")
         self.limit(limits)

@@ -40,7 +40,7 @@ def segments_of(y, i, n_tokens, tagged) -> list:
 
 
 def from_triples(y, i, n_tokens) -> list:
-    found, before = [], 0
+    segments, before = [], 0
     for j, segment in sorted(enumerate(y), key=lambda pair: start_of(pair[1])):
         try:
             start, stop, label = segment
@@ -52,9 +52,9 @@ def from_triples(y, i, n_tokens) -> list:
                             f"{n_tokens}, the tokens of sentence {i}.")
         if start < before:
             raise DataError(f"y[{i}][{j}] begins at token {start}, but the one before it stops at {before}; expected disjoint segments.")
-        found.append((int(start), int(stop), None if is_open(label) else label, False))
+        segments.append((int(start), int(stop), None if is_open(label) else label, False))
         before = stop
-    return found
+    return segments
 
 
 def start_of(segment):
@@ -68,17 +68,17 @@ def from_tags(y, i, n_tokens) -> list:
     if len(y) != n_tokens:
         raise DataError(f"y[{i}] has {len(y)} tag{'s' * (len(y) != 1)} but sentence {i} of X has {n_tokens} token"
                         f"{'s' * (n_tokens != 1)}; give one tag per token.")
-    found, at, tag = [], 0, None        # tag: of the token before
+    segments, at, tag = [], 0, None        # tag: of the token before
     for missing, run in groupby(y, is_open):
         run = list(run)
         if missing:
-            found.append((at, at + len(run), None, tag is None or tag[:1] not in ENDING))
+            segments.append((at, at + len(run), None, tag is None or tag[:1] not in ENDING))
         else:
             wrong = next((tag for tag in run if not isinstance(tag, str) or not tag), None)
             if wrong is not None:
                 raise DataError(f"y[{i}] has {shortened(wrong)} among its tags; expected text such as 'B-NP', or None for an unlabelled "
                                 f"token.")
             rest = at > 0 and run[0][:1] in ("I", "E", "L", "M")
-            found.extend((at + start, at + stop, label, rest and start == 0) for start, stop, label in phrases(run))
+            segments.extend((at + start, at + stop, label, rest and start == 0) for start, stop, label in phrases(run))
         at, tag = at + len(run), run[-1]
-    return found
+    return segments

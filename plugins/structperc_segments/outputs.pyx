@@ -12,7 +12,7 @@ from structperc.components import Structures
 from structperc.errors import DataError, PluginError, shortened
 from structperc.metrics import tag_scheme, tags, token_measures
 from structperc.pictures import Choices, Spans, token_texts
-from structperc.plugin_tools import find_labels, is_listed, taken
+from structperc.plugin_tools import find_labels, is_listed, read_array
 from structperc.solvers.segments cimport Lattice, refusal
 from structperc_segments.atoms cimport OPEN, OPEN_BEGIN, Atoms, Search
 from structperc_segments.forms import has_open_parts, is_tagged, segments_of
@@ -259,7 +259,7 @@ cdef class SegmentOutputs(Outputs):
         return {"form": np.array(self.form or ""), **self.atoms.state()}
 
     def restore(self, state):
-        form = taken(state, "form", str)
+        form = read_array(state, "form", str)
         self.atoms.restore(state)
         self.form = str(form) or None
 

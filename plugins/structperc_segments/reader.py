@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from structperc.components import NamedReader, Reader, Rows
-from structperc.plugin_tools import within
+from structperc.plugin_tools import substate
 
 
 class SegmentReader(Reader):
@@ -29,9 +29,9 @@ class SegmentReader(Reader):
         self.tokens = NamedReader(**options)
         self.segments = NamedReader(n_hashed=options["n_hashed"], min_count=options["min_count"])
 
-    def fresh(self):
-        component = super().fresh()
-        component.tokens, component.segments = self.tokens.fresh(), self.segments.fresh()
+    def clone(self):
+        component = super().clone()
+        component.tokens, component.segments = self.tokens.clone(), self.segments.clone()
         return component
 
     def learn(self, X, offsets=None):
@@ -73,5 +73,5 @@ class SegmentReader(Reader):
         return {f"{side}.{key}": value for side, part in parts for key, value in part.state().items()}
 
     def restore(self, state):
-        self.tokens.restore(within(state, "tokens."))
-        self.segments.restore(within(state, "segments."))
+        self.tokens.restore(substate(state, "tokens."))
+        self.segments.restore(substate(state, "segments."))

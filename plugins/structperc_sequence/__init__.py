@@ -35,8 +35,8 @@ def structperc_reader(context):
 
 @hookimpl
 def structperc_outputs(context):
-    given = context.options
-    return ChainOutputs(given["start"], given["end"], given["forbidden_transitions"], given["required_transitions"])
+    options = context.options
+    return ChainOutputs(options["start"], options["end"], options["forbidden_transitions"], options["required_transitions"])
 
 
 @hookimpl
@@ -47,9 +47,9 @@ def structperc_features(context):
 
 @hookimpl
 def structperc_argmax(context):
-    given = context.options
-    return Viterbi(context.n_labels, given["start"], given["end"],
-                   read_constraints(context.labels, given["forbidden_transitions"], given["required_transitions"]))
+    options = context.options
+    return Viterbi(context.n_labels, options["start"], options["end"],
+                   read_constraints(context.labels, options["forbidden_transitions"], options["required_transitions"]))
 
 
 @hookimpl

@@ -14,7 +14,7 @@ message spreads over more than 1 / SMALL.
 Typical sizes: 24 tokens, 22 labels: 0.3 us a token. Time O(T L^2), memory O(T L).
 """
 from libc.math cimport INFINITY, log
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals cimport interrupted
 
 cdef enum:
     PADDING = 16                    # powers are computed sixteen at a time

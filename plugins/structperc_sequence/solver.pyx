@@ -17,7 +17,7 @@ from libc.string cimport memcpy, memset
 from structperc.core.argmax cimport Argmax
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.core.inner_products cimport best_inner
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals cimport interrupted
 from structperc.core.rows cimport Example
 from structperc_kernels.instruction_sets cimport best_tiles
 from structperc_sequence.chains cimport Chain

@@ -70,7 +70,7 @@ def training_options(source, plugins) -> dict:
 
 def said(plugins, attribute):
     """The result of the last loaded plugin whose hook returns one."""
-    return next((found for found in (getattr(plugin, attribute) for plugin in reversed(plugins)) if found), None)
+    return next((value for value in (getattr(plugin, attribute) for plugin in reversed(plugins)) if value), None)
 
 
 def usual_target(engine) -> list:
@@ -206,8 +206,8 @@ def share_of_labels(engine, y) -> float:
     labels = getattr(engine, "classes_", None)
     if labels is None:
         return 1.0
-    known, found = set(labels.tolist()), list(engine.parts_.outputs.labels_in(y))
-    return sum(label in known for label in found) / max(len(found), 1)
+    trained, labels_here = set(labels.tolist()), list(engine.parts_.outputs.labels_in(y))
+    return sum(label in trained for label in labels_here) / max(len(labels_here), 1)
 
 
 # ---- both ----
@@ -233,8 +233,8 @@ def target_names(source) -> list[str]:
     return split(source.target) or [""]
 
 
-def check_known(name, known, what, knowledge) -> None:
+def check_known(name, names, what, knowledge) -> None:
     """Raises an error for a column without a name."""
-    if name not in known:
-        hint = did_you_mean(name, known)
+    if name not in names:
+        hint = did_you_mean(name, names)
         raise OptionError(f"{what} {name!r}: there is no such column; {knowledge}.{hint}")

@@ -31,20 +31,20 @@ def explain(arguments) -> int:
     x, y, table = example(engine, arguments)
     with counted_in(table, arguments.data):
         against = None if arguments.against is None else label_named(engine, arguments.against, "--against")
-        found = engine.explain(x, against=against, baseline=arguments.baseline)
+        explanation = engine.explain(x, against=against, baseline=arguments.baseline)
     right = "" if y is None else f", right {y}"
     if kind is None:
-        say(f"row {arguments.row} of {arguments.data}: predicted {found.winner}{right}", "")
-        say_drawn(*found.text(shutil.get_terminal_size().columns - 2).split("\n"))
+        say(f"row {arguments.row} of {arguments.data}: predicted {explanation.winner}{right}", "")
+        say_drawn(*explanation.text(shutil.get_terminal_size().columns - 2).split("\n"))
         return 0
     if kind == "html":
-        content = page(f"Row {arguments.row} of {arguments.data}", found.html()).encode()
+        content = page(f"Row {arguments.row} of {arguments.data}", explanation.html()).encode()
         replace_file(arguments.output, lambda file: file.write(content))
     else:
-        figure = require("matplotlib.figure", "a picture", "plot").Figure(figsize=found.size(), layout="constrained")
-        found.plot(figure.subplots())
+        figure = require("matplotlib.figure", "a picture", "plot").Figure(figsize=explanation.size(), layout="constrained")
+        explanation.plot(figure.subplots())
         replace_file(arguments.output, lambda file: figure.savefig(file, format=kind, dpi=DOTS_PER_INCH))
-    say(f"{arguments.output} shows why row {arguments.row} of {arguments.data} is predicted {found.winner}{right}")
+    say(f"{arguments.output} shows why row {arguments.row} of {arguments.data} is predicted {explanation.winner}{right}")
     return 0
 
 
@@ -55,12 +55,12 @@ def example(engine, arguments):
         for table in tables:
             i = wanted - seen
             if i < table.n_examples:
-                return (*taken(table, i), table)
+                return (*record_of(table, i), table)
             seen += table.n_examples
     raise DataError(f"{arguments.data} has {seen} examples; --row {arguments.row} is none of them.")
 
 
-def taken(table, i):
+def record_of(table, i):
     """Example i of a table and its right output."""
     if isinstance(table, Tokens):
         return table.X[i], None if table.y is None else table.y[i]

@@ -193,11 +193,11 @@ def listed() -> list[str]:
 
 def about(name) -> list[str]:
     """What a plugin is for, and its options."""
-    found = {plugin.name: plugin for plugin in registry.installed() if not plugin.broken}
-    if name not in found:
-        hint = did_you_mean(name, [*TOPICS, "options", *found])
+    plugins = {plugin.name: plugin for plugin in registry.installed() if not plugin.broken}
+    if name not in plugins:
+        hint = did_you_mean(name, [*TOPICS, "options", *plugins])
         raise PluginError(f"there is no topic {name!r}.{hint} structperc help lists all topics.")
-    plugin = found[name]
+    plugin = plugins[name]
     flags = flags_of(plugin.options)
     options = {key: option for key, option in plugin.options.items() if key not in {**flags, **FLAGS, **TABLE_FLAGS}}
     kind = about_plugins.kind(plugin)

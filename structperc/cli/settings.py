@@ -36,8 +36,8 @@ def read_settings(pairs, plugins) -> dict:
     """
     if not pairs:
         return {}
-    known = {**ENGINE_OPTIONS, **plugin_defaults([registry.load(name) for name in plugins])}
-    flags = FLAGS | flags_of(known) | (TABLE_FLAGS if set(TABLE_FLAGS) <= set(known) else {})
+    options = {**ENGINE_OPTIONS, **plugin_defaults([registry.load(name) for name in plugins])}
+    flags = FLAGS | flags_of(options) | (TABLE_FLAGS if set(TABLE_FLAGS) <= set(options) else {})
     settings = {}
     for pair in pairs:
         key, equals, text = (part.strip() for part in pair.partition("="))
@@ -45,11 +45,11 @@ def read_settings(pairs, plugins) -> dict:
             raise OptionError(f"--set {pair}: expected key=value, for instance --set epochs=10.")
         if key in flags:
             raise OptionError(f"--set {pair}: {key} is set with {flags[key]}.")
-        if key not in known:
-            hint = did_you_mean(key, known) or "".join(f" It comes with --plugin {name}." for name in registry.parts_with(key))
+        if key not in options:
+            hint = did_you_mean(key, options) or "".join(f" It comes with --plugin {name}." for name in registry.parts_with(key))
             raise OptionError(f"--set {pair}: there is no option {key!r}.{hint} "
                               f"structperc help {plugins[0]} and structperc help options list what can be set.")
-        settings[key] = read_value(key, text, known[key])
+        settings[key] = read_value(key, text, options[key])
     return settings
 
 

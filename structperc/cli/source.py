@@ -48,31 +48,31 @@ class Source:
         """
         path = arguments.data
         flags = {name: getattr(arguments, name, None) for name in ("target", *COLUMN_FLAGS, *TABLE_FLAGS)}
-        given = {name for name, value in flags.items() if value is not None}
-        default = "conll" if given & set(COLUMN_FLAGS) else None if tables.says_csv(path) else default
+        passed = {name for name, value in flags.items() if value is not None}
+        default = "conll" if passed & set(COLUMN_FLAGS) else None if tables.says_csv(path) else default
         default = default or tables.guess_format(path)
         source = cls(path, arguments.format or conll.guess_format(path) or default, **flags, rows=rows)
         foreign, others = (TABLE_FLAGS, tables.FORMATS) if source.has_columns else (COLUMN_FLAGS, conll.FORMATS)
         for name, flag in foreign.items():
-            if name in given:
+            if name in passed:
                 raise OptionError(f"{path} is read as {source.format}, for which {flag} means nothing; leave it out, or say --format "
                                   f"{' or '.join(others)}.")
         for name, flag in CSV_FLAGS.items():
-            if source.format != "csv" and name in given:
+            if source.format != "csv" and name in passed:
                 raise OptionError(f"{path} is read as {source.format}, for which {flag} means nothing; leave it out, or say --format csv.")
-        return attrs.evolve(source, **source.remembered(notes or {}, given))
+        return attrs.evolve(source, **source.remembered(notes or {}, passed))
 
     def notes(self) -> dict:
         """What later commands need not be told again."""
         return {name: getattr(self, name) for name in ("format", *NOTED) if getattr(self, name) is not None}
 
-    def remembered(self, notes, given) -> dict:
+    def remembered(self, notes, passed) -> dict:
         """The flags in the notes of a training that apply to data like these."""
         if notes.get("format") == self.format:
             names = NOTED if not self.has_columns else ("target",) if self.conllu else ()
         else:
             names = NAMED_COLUMNS if {notes.get("format"), self.format} <= FRAMES else ()
-        return {name: notes[name] for name in names if name not in given and isinstance(notes.get(name), str)}
+        return {name: notes[name] for name in names if name not in passed and isinstance(notes.get(name), str)}
 
     @property
     def has_columns(self) -> bool:

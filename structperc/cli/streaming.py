@@ -17,7 +17,7 @@ from structperc.cli.files import answers, counted_in, is_text, opened_frames, ou
 from structperc.cli.source import FRAMES
 from structperc.components import Outputs
 from structperc.engine import plugins as registry
-from structperc.engine.assembly import adopt, ask, options_alone
+from structperc.engine.assembly import ask, install_model, options_alone
 from structperc.engine.options import generator
 from structperc.engine.presets import give_way
 from structperc.errors import OptionError
@@ -85,13 +85,13 @@ def totals(engine) -> tuple:
 
 def identity_of(source) -> dict:
     """What distinguishes a file from another one: its path, its size, its columns, and how it is read."""
-    known = {name: str(value) for name, value in attrs.asdict(source).items() if value is not None}
+    facts = {name: str(value) for name, value in attrs.asdict(source).items() if value is not None}
     if not can_be_read_again(source.path):
-        return known
+        return facts
     if source.format in FRAMES:
         with opened_frames(source) as file:
-            known["header"] = ", ".join(file.header)
-    return known | {"path": os.path.realpath(source.path), "size": f"{os.path.getsize(source.path)} bytes"}
+            facts["header"] = ", ".join(file.header)
+    return facts | {"path": os.path.realpath(source.path), "size": f"{os.path.getsize(source.path)} bytes"}
 
 
 def refuse(engine, source, plugins) -> None:
@@ -159,4 +159,4 @@ def read_names(engine, source, plugins, outputs, wants_labels, wants_names) -> N
         engine.classes = outputs.find_labels(None, sorted(labels)).tolist()
     if wants_names:
         context = attrs.evolve(context, n_features=reader.n_features, sparse=rows.sparse, objects=rows.objects)
-        adopt(engine, context, np.array(engine.classes), {}, {}, reader)
+        install_model(engine, context, np.array(engine.classes), {}, {}, reader)

@@ -146,17 +146,17 @@ def summary(engine, arguments, facts) -> list[str]:
 def record(engine, arguments, facts) -> dict:
     """The same for programs; `structperc fit --help` describes it."""
     labels = getattr(engine, "classes_", None)
-    found = {
+    entries = {
         "problem": engine.problem, "data": arguments.data, "model": arguments.model, "examples": facts.examples, "rows": facts.rows,
         "features": engine.n_features_in_, "labels": None if labels is None else labels.tolist(), "epochs": len(engine.mistakes_),
         "status": engine.status_, "mistakes": engine.mistakes_, "loss": engine.cumulative_loss_,
     }  # fmt: skip
     constant = constant_of(engine, facts)
     if constant is not None:
-        found["constant"] = constant
+        entries["constant"] = constant
     if hasattr(engine, "gap_"):
-        found |= {"objective": engine.objective_, "gap": engine.gap_}
-    return found | {"next": next_steps(engine, arguments, facts)}
+        entries |= {"objective": engine.objective_, "gap": engine.gap_}
+    return entries | {"next": next_steps(engine, arguments, facts)}
 
 
 def constant_of(engine, facts) -> dict | None:

@@ -87,14 +87,14 @@ def evaluate(arguments) -> int:
     model = engine.model_
     rows = model.read(table.X, table.offsets)
     predicted = engine.predict_rows(rows)
-    found = metrics.measures_of(model, rows, answers(engine, table), predicted)
+    measures = metrics.measures_of(model, rows, answers(engine, table), predicted)
     constant = metrics.best_constant_of(model, rows, answers(engine, table))
     if arguments.json:
-        say_json(record(engine, arguments, table, predicted, found, constant))
+        say_json(record(engine, arguments, table, predicted, measures, constant))
         return 0
     say(f"{arguments.model} ({engine.problem}) on {arguments.data}, {table}")
-    say_table(*measure_table(found, constant))
-    details = details_of(engine, table, predicted, found)
+    say_table(*measure_table(measures, constant))
+    details = details_of(engine, table, predicted, measures)
     if details.get("unknown labels"):
         say(f"  the model does not know the labels {counted(details['unknown labels'])}; they count as wrong, and there is no mean loss")
     if "phrases" in details:
@@ -111,8 +111,8 @@ def refuse_strangers(engine, table, path) -> None:
         return
     unseen = metrics.unseen_labels(table.y.tolist(), labels)
     if unseen:
-        known = f"{', '.join(map(str, labels[:10]))}{', ...' * (len(labels) > 10)}"
-        raise DataError(f"the target of {path} has labels that the model does not know, {counted(unseen, 'row')}; it knows {known}. "
+        listing = f"{', '.join(map(str, labels[:10]))}{', ...' * (len(labels) > 10)}"
+        raise DataError(f"the target of {path} has labels that the model does not know, {counted(unseen, 'row')}; it knows {listing}. "
                         f"Name the column of right labels with --target, or leave these rows out.")
 
 

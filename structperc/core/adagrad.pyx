@@ -71,8 +71,8 @@ cdef class AdaGradWeights(PrimalWeights):
         PrimalWeights.allocate(self, features)
         self.sizes.squares = features.row_width * (1 + self.averaging.average)
 
-    def probe(self):
-        found = [answers for answers in (self.decay.probe(), self.step_size.probe()) if answers is not None]
+    def fingerprint(self):
+        found = [answers for answers in (self.decay.fingerprint(), self.step_size.fingerprint()) if answers is not None]
         return np.concatenate(found) if found else None
 
     cdef int update_c(self, Example x, const double *c) noexcept nogil:

@@ -120,7 +120,7 @@ cdef int in_place(answer, given, component, method, Example x) except -1:
 
 cdef int failed(Component adapter, error, method, Example x) noexcept:
     """Keeps the error of an author's method for whoever called the adapter."""
-    adapter.error = noted(error, adapter.as_written(), method, x)
+    adapter.error = noted(error, adapter.unwrapped(), method, x)
     return -1
 
 
@@ -147,7 +147,7 @@ cdef class PythonFeatures(Features):
         self.has_project, self.has_norm, self.has_inner, self.has_cell, self.has_gram = (
             "project" in python, "norm" in python, "inner" in python, "cell" in python, "constant_gram" in python)
 
-    def as_written(self):
+    def unwrapped(self):
         return self.target
 
     cdef flat(self, const Parameter *p, Py_ssize_t far):
@@ -332,7 +332,7 @@ cdef class PythonWeights(Weights):
         self.has_scores, self.has_update = "scores" in python, "update" in python
         self.has_norm, self.has_inner = "norm" in python, "inner" in python
 
-    def as_written(self):
+    def unwrapped(self):
         return self.target
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
@@ -399,7 +399,7 @@ cdef class PythonOutputs(Outputs):
         self.has_agrees, self.has_complete = "agrees" in python, "complete" in python
         self.compares_counts = self.has_count and not self.partial_gold and self.n_labels == 0
 
-    def as_written(self):
+    def unwrapped(self):
         return self.target
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
@@ -457,7 +457,7 @@ cdef class PythonArgmax(Argmax):
         self.has_argmax, self.has_augmented = "argmax" in python, "argmax_augmented" in python
         self.has_own_marginals = "marginals" in python
 
-    def as_written(self):
+    def unwrapped(self):
         return self.target
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
@@ -476,7 +476,7 @@ cdef class PythonArgmax(Argmax):
         with gil:
             try:
                 answer = self.target.argmax_augmented(copied(s, x.n_atoms), x, structure(gold, n_gold, gold_width(self.outputs)),
-                                                      loss.as_written(), scale)
+                                                      loss.unwrapped(), scale)
                 return self.outputs.write(answer, x, y)
             except BaseException as error:
                 return failed(self, error, "argmax_augmented", x)
@@ -507,7 +507,7 @@ cdef class PythonLoss(Loss):
         self.over_atoms = target.over_atoms
         self.has_value, self.has_augment = "value" in python, "augment" in python
 
-    def as_written(self):
+    def unwrapped(self):
         return self.target
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
@@ -538,7 +538,7 @@ cdef class PythonUpdate(Update):
     def __init__(self, Update target, python):
         self.target = target
 
-    def as_written(self):
+    def unwrapped(self):
         return self.target
 
     cdef int step_c(self, Trial trial) noexcept nogil:

@@ -7,7 +7,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy
 from structperc.core.component cimport Component
-from structperc.core.component import bound, overrides, raise_stored
+from structperc.core.component import adapted, overrides, raise_stored
 from structperc.core.errors import PluginError, shortened
 from structperc.core.losses cimport Loss
 from structperc.core.rows cimport Example
@@ -142,13 +142,13 @@ cdef class Argmax(Component):
 
         Of equal sums the one earlier in the list.
         """
-        cdef double value, total, best = -INFINITY, largest = loss.as_written().largest
+        cdef double value, total, best = -INFINITY, largest = loss.unwrapped().largest
         cdef Py_ssize_t k = 2, n, n_best = -1
         cdef int[::1] codes = np.empty(self.most_integers(x.n_atoms), dtype=np.intc)
-        solver = self.as_written()
+        solver = self.unwrapped()
         ranked = []
         scores = np.array(<const double[:x.n_atoms]> s) if x.n_atoms else np.zeros(0)
-        if not solver.searches_with(loss.as_written()):
+        if not solver.searches_with(loss.unwrapped()):
             raise self.missing("argmax_augmented")
         while True:
             ranked = ranked_by(solver, scores.copy(), x, k)
@@ -159,7 +159,7 @@ cdef class Argmax(Component):
                 if value < 0:
                     raise_stored(loss, loss._outputs)
                 if not value <= largest * (1 + 1e-9):
-                    raise PluginError(f"{type(loss.as_written()).__name__} is {value} for example {x.index}, but its `largest` is "
+                    raise PluginError(f"{type(loss.unwrapped()).__name__} is {value} for example {x.index}, but its `largest` is "
                                       f"{largest}; correct `largest`.")
                 total = score + scale * value
                 if total > best:
@@ -223,8 +223,8 @@ cdef class Argmax(Component):
         cdef double[::1] s = np.array(scores, dtype=float)
         cdef int[::1] y = np.empty(self.most_integers(s.shape[0]), dtype=np.intc)
         cdef int[::1] codes = np.atleast_1d(np.asarray(gold, dtype=np.intc))
-        cdef Loss called = bound(loss)
-        cdef Argmax solver = bound(self) if overrides(self, "argmax") else self
+        cdef Loss called = adapted(loss)
+        cdef Argmax solver = adapted(self) if overrides(self, "argmax") else self
         cdef Py_ssize_t n
         x.provide(self.workspace_size(s.shape[0]))
         if solver is self:

@@ -9,7 +9,7 @@ from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t
 from structperc.core.inner_products cimport SP_CSR_F32_I32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_DENSE_F32, SP_DENSE_F64, sp_rows
 from structperc.core.rows cimport Rows
-from structperc.core.states import taken
+from structperc.core.saved_state import read_array
 
 CONSTANT = 1e-12            # a column whose spread is a smaller part of its mean is constant up to rounding
 FIRST = 1000                # rows whose mean is the centre
@@ -186,11 +186,11 @@ cdef class ColumnSums:
         """What `state` returned; files of older versions hold sums of the values and no more."""
         cdef ColumnSums found = cls.__new__(cls)
         shape, zeros = (n_features,), np.zeros(n_features)
-        found.begin(taken(state, "centre", np.float64, shape) if "centre" in state else zeros, "squares" in state)
-        found._sums = taken(state, "sums", np.float64, shape).copy()
-        found.n_rows = taken(state, "n_rows", np.float64, low=0)
+        found.begin(read_array(state, "centre", np.float64, shape) if "centre" in state else zeros, "squares" in state)
+        found._sums = read_array(state, "sums", np.float64, shape).copy()
+        found.n_rows = read_array(state, "n_rows", np.float64, low=0)
         if found.squared:
-            found._squares = taken(state, "squares", np.float64, shape, low=0).copy()
+            found._squares = read_array(state, "squares", np.float64, shape, low=0).copy()
         return found
 
 

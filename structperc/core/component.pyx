@@ -6,7 +6,7 @@ from cpython.object cimport Py_TPFLAGS_HEAPTYPE
 from cpython.type cimport PyType_HasFeature
 from structperc.core.errors import PluginError, StructPercError, add_note, shortened
 from structperc.core.rows cimport Example
-from structperc.core.stopping import take_interruption
+from structperc.core.signals import take_interruption
 from structperc.core.signatures import ClassSignature
 
 COMPILED = ("cython_function_or_method", "method_descriptor", "builtin_function_or_method")
@@ -84,7 +84,7 @@ def expected(answer, kind, part, method, what, Example x=None):
     if isinstance(answer, kind):
         return answer
     where = "" if x is None else f" for example {x.index}"
-    raise PluginError(f"{type(part.as_written()).__name__}.{method} returned {shortened(answer)}{where}; expected {what}.")
+    raise PluginError(f"{type(part.unwrapped()).__name__}.{method} returned {shortened(answer)}{where}; expected {what}.")
 
 
 def nothing(answer, component, method):
@@ -140,7 +140,7 @@ def settle(component):
     return replaced
 
 
-def bound(Component component):
+def adapted(Component component):
     """The part as compiled code can call it: itself, or its adapter if Python overrides a method that the loop calls.
 
     Parameters
@@ -160,9 +160,9 @@ def bound(Component component):
     Examples
     --------
     >>> from structperc.components import PerceptronUpdate
-    >>> from structperc.plugin_tools import bound
+    >>> from structperc.plugin_tools import adapted
     >>> rule = PerceptronUpdate()
-    >>> bound(rule) is rule
+    >>> adapted(rule) is rule
     True
     """
     if is_compiled(component):
@@ -200,7 +200,7 @@ def take_error(*parts):
 
     None if there is neither. Forgets all of them.
     """
-    parts = [found for part in parts for found in (part, part.as_written())]
+    parts = [found for part in parts for found in (part, part.unwrapped())]
     errors = [error for error in (take_interruption(), *(part.error for part in parts)) if error is not None]
     for part in parts:
         part.error = None
@@ -212,7 +212,7 @@ def raise_stored(*parts):
     error = take_error(*parts)
     if error is not None:
         raise error
-    names = ", ".join(dict.fromkeys(type(part.as_written()).__name__ for part in parts))
+    names = ", ".join(dict.fromkeys(type(part.unwrapped()).__name__ for part in parts))
     raise PluginError(f"a compiled method returned -1, but stored no exception in `error` before. Look at the methods ending "
                       f"in _c of {names}.")
 
@@ -297,7 +297,7 @@ cdef class Component:
     def __cinit__(self, *args, **kwargs):
         self._arguments = args, kwargs
 
-    def fresh(self):
+    def clone(self):
         """A new component with the same constructor arguments, for another fit: engines share no state.
 
         Returns
@@ -385,7 +385,7 @@ cdef class Component:
             If the state is invalid.
         """
 
-    def probe(self):
+    def fingerprint(self):
         """A few values of the functions among this part's options: a fingerprint of them.
 
         A model file stores only the names of functions. `Engine.load` compares these values and raises an error for another function of
@@ -397,7 +397,7 @@ cdef class Component:
             None without such functions.
         """
 
-    def as_written(self):
+    def unwrapped(self):
         """The author's own object: this one, or the one behind an adapter.
 
         Returns
@@ -421,6 +421,6 @@ cdef class Component:
         -------
         PluginError
         """
-        kind = type(self.as_written())
+        kind = type(self.unwrapped())
         return PluginError(f"{kind.__module__}.{kind.__name__} does not implement {method}(); "
                            f"override it in Python, or {method}_c in Cython.")

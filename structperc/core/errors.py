@@ -187,7 +187,7 @@ OTHER_NAMES = {             # names here, and what other libraries, textbooks an
 }
 
 
-def did_you_mean(value, known) -> str:
+def did_you_mean(value, names) -> str:
     """A hint for the end of a message about an unknown name.
 
     Parameters
@@ -208,13 +208,13 @@ def did_you_mean(value, known) -> str:
     >>> did_you_mean("epoch", ["epochs", "margin"])
     " Did you mean 'epochs'?"
     """
-    near = nearest(value, known)
+    near = nearest(value, names)
     return f" Did you mean {near!r}?" if near else ""
 
 
 def no_attribute(owner, name) -> AttributeError:
     """The error of an attribute that an object does not have, with the one that is meant."""
-    public = [known for known in dir(type(owner)) if known[:1] != "_"] if name[:1] != "_" else []
+    public = [attribute for attribute in dir(type(owner)) if attribute[:1] != "_"] if name[:1] != "_" else []
     hint = did_you_mean(name, public)
     return AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}{hint and '.'}{hint}")
 

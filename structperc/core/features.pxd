@@ -86,7 +86,7 @@ cdef inline Parameter written_out(Features f, double *w) noexcept nogil:
 
 cdef room_for(c, Features features, Example x)
 cdef const double *pointer(const double[::1] values) noexcept
-cdef double taken(double *v, Py_ssize_t n) noexcept nogil
+cdef double take_square(double *v, Py_ssize_t n) noexcept nogil
 
 
 cdef class TablePart(Features):

@@ -10,11 +10,11 @@ import numpy as np
 from libc.string cimport memcpy, memset
 from structperc.core.bounds cimport Bounds, hold
 from structperc.core.component cimport Component
-from structperc.core.component import bound, expected, overrides, settle, state_of
+from structperc.core.component import adapted, expected, overrides, settle, state_of
 from structperc.core.errors import DataError, PluginError
 from structperc.core.inner_products cimport SP_OBJECTS, best_inner, sp_end, sp_is_dense, sp_start, sp_touched
 from structperc.core.rows cimport Example
-from structperc.core.states import within
+from structperc.core.saved_state import substate
 
 MOST_WEIGHTS = 2**55        # with averages and padding, in bytes: still an address
 
@@ -34,7 +34,7 @@ cdef const double *pointer(const double[::1] values) noexcept:
     return &values[0] if values.shape[0] else NULL
 
 
-cdef double taken(double *v, Py_ssize_t n) noexcept nogil:
+cdef double take_square(double *v, Py_ssize_t n) noexcept nogil:
     """The sum of squares of n numbers, which are then set to 0."""
     cdef Py_ssize_t j
     cdef double total = 0
@@ -225,8 +225,8 @@ cdef class Features(Component):
         if self.write_c(x, c, &p) < 0:
             return -1
         if self.on_demand_rows == 0:
-            return taken(p.w, self.n_weight_rows * self.row_width)
-        total = taken(p.w, self.scratch_rows * p.pitch)
+            return take_square(p.w, self.n_weight_rows * self.row_width)
+        total = take_square(p.w, self.scratch_rows * p.pitch)
         if sp_is_dense(&x.block):
             memset(p.place, 0, self.on_demand_rows * sizeof(int))
         else:
@@ -300,7 +300,7 @@ cdef class Features(Component):
         """
         if self.fixed_atoms >= 0:
             return self.fixed_atoms
-        called = bound(self)
+        called = adapted(self)
         return max([called.n_atoms(rows.example(i)) for i in range(rows.n_examples)], default=0)
 
     def touched_rows(self, rows):
@@ -415,7 +415,7 @@ cdef class Features(Component):
         cdef double[::1] padded
         cdef double total
         if overrides(self, "add"):
-            return bound(self).norm(x, c)
+            return adapted(self).norm(x, c)
         padded = room_for(c, self, x)
         total = self.norm_c(x, &padded[0])
         self.reraise()
@@ -676,7 +676,7 @@ cdef class TablePart(Features):
         return None
 
     def explicit_part(self):
-        return self.fresh()
+        return self.clone()
 
     @property
     def has_constant_gram(self):
@@ -691,7 +691,7 @@ cdef class TablePart(Features):
         return where, c[where]
 
     def in_rows(self, Py_ssize_t width):
-        cdef TablePart table = self.fresh()
+        cdef TablePart table = self.clone()
         table.n_weight_rows, table.row_width = (self.length + width - 1) // width, width
         return table
 
@@ -731,7 +731,7 @@ cdef class Unweighted(Features):
     cdef Features map
 
     def __init__(self, Features features):
-        self.map = bound(features)
+        self.map = adapted(features)
         self.fixed_atoms, self.explicit_only, self.row_width = features.fixed_atoms, True, 0
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
@@ -770,7 +770,7 @@ class PartOfWeights:
 cdef class SumFeatures(Features):
     """Several feature maps as one: the atoms of the first, then those of the next, each with the weights of its own map.
 
-    `left + right` makes a sum of two maps. The sum contains copies of its parts (`fresh`). If X is sparse, name a map that was
+    `left + right` makes a sum of two maps. The sum contains copies of its parts (`clone`). If X is sparse, name a map that was
     constructed with feature_major=True first.
 
     Parameters
@@ -794,7 +794,7 @@ cdef class SumFeatures(Features):
         cdef Py_ssize_t last = len(parts) - 1
         if last < 1:
             raise PluginError(f"{type(self).__name__} was given {len(parts)} feature map{'s' * (last != 0)}; a sum has two or more.")
-        self.put_together(parts[0].fresh() if last == 1 else SumFeatures(*parts[:last]), parts[last].fresh(), 0)
+        self.put_together(parts[0].clone() if last == 1 else SumFeatures(*parts[:last]), parts[last].clone(), 0)
 
     def put_together(self, Features left, Features right, Py_ssize_t width) -> None:
         """Lay out the weights of the parts.
@@ -829,7 +829,7 @@ cdef class SumFeatures(Features):
                               f"{made_for[1]}.")
         left.follow()
         self.prefetches = left.prefetches or right.prefetches
-        self.left, self.right, self.first, self.second = left, right, bound(left), bound(right)
+        self.left, self.right, self.first, self.second = left, right, adapted(left), adapted(right)
         if (left.explicit_only or self.first.n_blocks) and (right.explicit_only or self.second.n_blocks):
             self.n_blocks = self.first.n_blocks + self.second.n_blocks
         self.table = self.second if isinstance(self.second, TablePart) else None
@@ -1002,7 +1002,7 @@ cdef class SumFeatures(Features):
         cdef SumFeatures laid
         if self.by_rows:
             return Features.in_rows(self, width)
-        laid = self.fresh()
+        laid = self.clone()
         laid.put_together(laid.left, laid.right, width)
         return laid
 
@@ -1069,4 +1069,4 @@ cdef class SumFeatures(Features):
 
     def restore(self, state):
         for side, part in (("left", self.left), ("right", self.right)):
-            part.restore(within(state, f"{side}."))
+            part.restore(substate(state, f"{side}."))

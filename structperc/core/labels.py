@@ -265,9 +265,9 @@ def find_labels(y, classes, ordered):
             refuse_unhashable(values, "y")
             labels = distinct(values)
             if ordered and labels.dtype.kind in "USO" and not all(isinstance(v, (int, float, np.number)) for v in labels.tolist()):
-                shown = ", ".join(map(repr, labels[:5].tolist()))
+                listing = ", ".join(map(repr, labels[:5].tolist()))
                 kind = "strings" if labels.dtype.kind in "US" or isinstance(labels[0], str) else "labels"
-                raise DataError(f"y holds the {kind} {shown}{', ...' if len(labels) > 5 else ''}, and their rank order is unknown "
+                raise DataError(f"y holds the {kind} {listing}{', ...' if len(labels) > 5 else ''}, and their rank order is unknown "
                                 f"(alphabetical order is seldom meant): name it with classes=[lowest, ..., highest], "
                                 f"or pass an ordered categorical.")
             if labels.dtype.kind == "f" and len(labels) > 50 and len(labels) > len(values) // 2:
@@ -275,9 +275,9 @@ def find_labels(y, classes, ordered):
                                 f"target. Cut it into levels first, for instance with numpy.digitize.")
             source = "y holds only"
     if len(labels) < 2:
-        shown = ", ".join(map(repr, labels.tolist())) or "no label"
+        listing = ", ".join(map(repr, labels.tolist())) or "no label"
         count = f"{len(labels)} class{'es' * (len(labels) != 1)}"
-        raise DataError(f"{source} {shown} ({count}); at least two labels are needed to learn anything. "
+        raise DataError(f"{source} {listing} ({count}); at least two labels are needed to learn anything. "
                         f"If more will come later, name them all with classes=[...].")
     labels = storable(np.array(labels), "y" if classes is None else "classes")
     labels.flags.writeable = False
@@ -381,9 +381,9 @@ class LabelCodes:
     def _search(self, values):
         """Codes by sorted search, 0 for unknown labels; any label type."""
         try:
-            found, where = np.unique(values, return_inverse=True)
-            known = np.array([self.code_of.get(v, 0) for v in found.tolist()], dtype=np.intc)
-            return known[where.reshape(-1)] if len(found) else np.zeros(0, dtype=np.intc)
+            distinct, where = np.unique(values, return_inverse=True)
+            codes = np.array([self.code_of.get(v, 0) for v in distinct.tolist()], dtype=np.intc)
+            return codes[where.reshape(-1)] if len(distinct) else np.zeros(0, dtype=np.intc)
         except TypeError:
             refuse_unhashable(values, "y")
             return np.array([self.code_of.get(v, 0) for v in values.tolist()], dtype=np.intc)
@@ -404,7 +404,7 @@ class LabelCodes:
         DataError
         """
         names = [str(v) for v in self.labels.tolist()]
-        shown = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
+        listing = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
         hint = did_you_mean(label, names) if isinstance(label, str) else ""
         label = plain(label)
-        raise DataError(f"{place} is {shortened(label)}, which is not one of the labels known so far ({shown}).{hint} {fixed}")
+        raise DataError(f"{place} is {shortened(label)}, which is not one of the labels known so far ({listing}).{hint} {fixed}")

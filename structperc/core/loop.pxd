@@ -15,7 +15,7 @@ cdef class PassResult:
     cdef public double loss
 
 
-cdef class Room:
+cdef class Workspace:
     cdef Example x                      # through which the examples are seen
     cdef double[::1] buffer
     cdef double *scores
@@ -45,11 +45,11 @@ cdef class Loop:
     cdef object parts
     cdef tuple answers                  # of the store that predicted last: itself, as the loop calls it, whether no part is in Python
     cdef bint plain_workspace           # whether the solver needs no memory, as most do
-    cdef Room spare                     # of the prediction that ended last; None while another one uses it
+    cdef Workspace spare                     # of the prediction that ended last; None while another one uses it
 
-    cdef Room taken_room(self)
+    cdef Workspace idle_workspace(self)
     cdef Py_ssize_t workspace(self, Py_ssize_t n_atoms) except -1
-    cdef int provide(self, Py_ssize_t room) except -1
+    cdef int provide(self, Py_ssize_t scratch) except -1
     cpdef run(self, PassResult passed, Rows rows, Structures gold, order=*, sample_weight=*, list online=*)
     cdef void bind(self, Rows rows)
     cdef Py_ssize_t visit(self, Rows rows, const int *codes, const int64_t *starts, const int64_t *order, const double *sample_weight,

@@ -7,7 +7,7 @@ class PassResult:
     updates: Any
     loss: Any
 
-class Room:
+class Workspace:
     ...
 
 class Loop:

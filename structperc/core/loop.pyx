@@ -9,10 +9,10 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
-import structperc.core.adapters              # enters the adapters that `bound` chooses from  # no-cython-lint
-from structperc.core.component import bound, expected, inherits, is_adapter, outdated, overrides, take_error, unstarted
-from structperc.core.stopping import raise_interruption
-from structperc.core.stopping cimport heed
+import structperc.core.adapters              # enters the adapters that `adapted` chooses from  # no-cython-lint
+from structperc.core.component import adapted, expected, inherits, is_adapter, outdated, overrides, take_error, unstarted
+from structperc.core.signals import raise_interruption
+from structperc.core.signals cimport check_signals
 from structperc.core.argmax cimport Argmax
 from structperc.core.averaging cimport count_visit
 from structperc.core.features cimport PADDING, Features
@@ -82,7 +82,7 @@ cdef class PassResult:
     """
 
 
-cdef class Room:
+cdef class Workspace:
     """Scratch buffers for one prediction."""
 
     def __cinit__(self):
@@ -161,17 +161,17 @@ cdef class Loop:
 
     def __init__(self, parts, loss_weight=0.0):
         self.parts = parts
-        self.features = bound(parts.features)
-        self.outputs = bound(parts.outputs)
-        self.argmax = bound(parts.argmax)
+        self.features = adapted(parts.features)
+        self.outputs = adapted(parts.outputs)
+        self.argmax = adapted(parts.argmax)
         self.plain_workspace = inherits(parts.argmax, Argmax, "workspace_size")
         for method in ("workspace_size", "marginals_workspace_size"):
             if overrides(parts.argmax, method):
                 raise PluginError(f"{type(parts.argmax).__name__} replaces {method}, which describes the part to a compiled search; "
                                   f"leave it out.")
         parts.loss.started()
-        self.loss = bound(parts.loss)
-        self.weights, self.store = bound(parts.weights), parts.weights
+        self.loss = adapted(parts.loss)
+        self.weights, self.store = adapted(parts.weights), parts.weights
         if outdated(parts.weights, "averaged", "scores") and not isinstance(parts.weights.averaged(), type(parts.weights)):
             raise PluginError(f"{type(parts.weights).__name__} replaces scores, but predictions come from what averaged() returns, a "
                               f"{type(parts.weights.averaged()).__name__}; replace averaged too.")
@@ -193,22 +193,22 @@ cdef class Loop:
         if search not in SEARCHES or update.when not in MOMENTS or search == "none" and update.when != "always":
             raise PluginError(f"{type(update).__name__} has when={update.when!r} and search={search!r}; expected when='wrong' or 'always', "
                               f"and search='plain', 'augmented', 'both', 'margin' or, with when='always', 'none'.")
-        self.update, self.acts_always, self.loss_weight = bound(update), update.when == "always", loss_weight
+        self.update, self.acts_always, self.loss_weight = adapted(update), update.when == "always", loss_weight
         self.sets_loss, self.needs_marginals = update.sets_loss, "marginals" in update.needs
         self.predicts_last = search == "margin"
         self.predicts, self.augments = SEARCHES["plain" if search == "both" and loss_weight == 0 else search]
         self.compiled = not any(map(is_adapter, self.components()))
         if self.room >= 0:
-            self.provide(self.room)
+            self.provide(self.capacity_)
 
     cdef Py_ssize_t workspace(self, Py_ssize_t n_atoms) except -1:
         """How much memory the solver needs for a search."""
         return 0 if self.plain_workspace else self.parts.argmax.workspace_size(n_atoms)
 
-    cdef int provide(self, Py_ssize_t room) except -1:
+    cdef int provide(self, Py_ssize_t n_atoms) except -1:
         """Gives the solver the memory that it works in."""
         argmax = self.parts.argmax
-        self.x.provide(max(argmax.workspace_size(room), argmax.marginals_workspace_size(room) if self.needs_marginals else 0))
+        self.x.provide(max(argmax.workspace_size(n_atoms), argmax.marginals_workspace_size(n_atoms) if self.needs_marginals else 0))
         return 0
 
     def capacity(self, n_atoms):
@@ -218,18 +218,18 @@ cdef class Loop:
     def reserve(self, n_atoms):
         """Makes room for examples of up to n_atoms atoms."""
         cdef Py_ssize_t room, capacity
-        room = max(counted(n_atoms, self.parts.features, "max_atoms"), 1)
+        scratch = max(counted(n_atoms, self.parts.features, "max_atoms"), 1)
         if n_atoms and n_atoms != self.label_atoms >= 0:
             raise self.unlike_labels(f"{n_atoms} atoms")
         self.ready = self.ready or n_atoms > 0
         if room <= self.room:
             return
         self.scores, self.augmented = np.zeros(room + PADDING), np.zeros(room + PADDING)
-        self.provide(room)
-        capacity = self.capacity(room)
+        self.provide(scratch)
+        capacity = self.capacity(scratch)
         self.predicted, self.searched, self.completed = (np.zeros(capacity, dtype=np.intc) for _ in range(3))
         self.trial.bind(self.x, self.weights, self.outputs, self.argmax, self.loss, room, capacity)
-        self.room = room                # last: what was interrupted begins again
+        self.scratch = room                # last: what was interrupted begins again
 
     def unlike_labels(self, atoms):
         """The error of an example with other atoms than labels have; compiled code would count labels behind its memory."""
@@ -317,7 +317,7 @@ cdef class Loop:
                 if ragged is not None:
                     ragged.append(structure(&self.predicted[0], self.n_predicted, self.outputs.code_width))
                 start = stop
-                heed()
+                check_signals()
         finally:
             self.bind(None)                  # the data may go when their owner lets them go
             if record_at != NULL:
@@ -364,7 +364,7 @@ cdef class Loop:
         """The method that stopped a pass."""
         kind, method = CALLS[status]
         called = self.update if kind == "update" else getattr(self.parts, kind)
-        return f"{type(called.as_written()).__name__}.{method}"
+        return f"{type(called.unwrapped()).__name__}.{method}"
 
     cdef Py_ssize_t visit(self, Rows rows, const int *codes, const int64_t *starts, const int64_t *order, const double *sample_weight,
                           int *record, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, PassResult passed, Example x, Trial trial,
@@ -498,7 +498,7 @@ cdef class Loop:
         """`predict`; with `labels` it writes label outputs there, and returns None."""
         cdef bint compiled, single = self.outputs.code_width == 1
         cdef Weights weights = self.answering(self.store if store is None else store, &compiled)
-        cdef Room room = self.taken_room()
+        cdef Workspace scratch = self.idle_workspace()
         cdef Py_ssize_t n = rows.n_examples, at = 0, before, start = 0, stop = 0, length = n, pitch = 0
         cdef Py_ssize_t most = self.features.fixed_atoms if batch is None else self.parts.features.max_atoms(rows)
         cdef Py_ssize_t capacity = 1 if single else self.capacity(max(most, 0))
@@ -526,9 +526,9 @@ cdef class Loop:
         elif batch is not None:
             scores = batch
             batch_at, pitch = &scores[0, 0], scores.shape[1]
-        room.provide(together * most)
-        room.x.look_at(rows)
-        room.x.provide(self.workspace(max(most, 1)))
+        scratch.provide(together * most)
+        scratch.x.look_at(rows)
+        scratch.x.provide(self.workspace(max(most, 1)))
         while start < n:
             if not single and length < at + capacity:
                 length = 2 * (at + capacity)
@@ -537,33 +537,33 @@ cdef class Loop:
             before = at
             if compiled:
                 with nogil:
-                    stop = self.answer(rows, room.x, weights, batch_at, begins_at, pitch, room.scores, most, together, found_at, length,
+                    stop = self.answer(rows, scratch.x, weights, batch_at, begins_at, pitch, scratch.scores, most, together, found_at, length,
                                        ends_at, start, n, capacity, &at)
             if not compiled or stop < 0 and stop != TOO_MANY:      # parts keep the error, shared with other threads: once more with the GIL
                 raise_interruption()
                 at = before
-                stop = self.answer(rows, room.x, weights, batch_at, begins_at, pitch, room.scores, most, together, found_at, length,
+                stop = self.answer(rows, scratch.x, weights, batch_at, begins_at, pitch, scratch.scores, most, together, found_at, length,
                                    ends_at, start, n, capacity, &at)
             if stop == TOO_MANY:                    # more than any example before
-                most, stop = max(room.x.n_atoms, 2 * most), room.x.index
-                room.provide(most)
+                most, stop = max(scratch.x.n_atoms, 2 * most), scratch.x.index
+                scratch.provide(most)
                 capacity = self.capacity(most)
-                room.x.provide(self.workspace(most))
+                scratch.x.provide(self.workspace(most))
             if stop < 0:
-                self.fail(<int> stop, room.x, weights)
+                self.fail(<int> stop, scratch.x, weights)
             start = stop
-            heed()
-        room.x.look_at(None)
-        self.spare = room
+            check_signals()
+        scratch.x.look_at(None)
+        self.spare = scratch
         if labels != NULL:
             return None
         return codes[:n] if single else Structures(codes[:at], np.asarray(ends))
 
-    cdef Room taken_room(self):
+    cdef Workspace idle_workspace(self):
         """Returns buffers that no other thread uses: predictions run in parallel, and during training."""
-        cdef Room room = self.spare
+        cdef Workspace scratch = self.spare
         self.spare = None               # before any line of Python, so that no other thread finds it
-        return Room() if room is None else room
+        return Workspace() if scratch is None else room
 
     cdef Weights answering(self, store, bint *compiled):
         """Weights as predictions call them, and whether they need no Python. The last result is cached, for one-row calls."""
@@ -571,7 +571,7 @@ cdef class Loop:
         found = self.answers
         if found is None or found[0] is not store:
             expected(store, Weights, self.store, "averaged", "a weight store")
-            weights = bound(store)
+            weights = adapted(store)
             if weights.features is None:
                 raise unstarted(store, "the feature map")
             found = (store, weights, not (is_adapter(self.features) or is_adapter(self.argmax) or is_adapter(weights)
@@ -606,7 +606,7 @@ cdef class Loop:
                 if not sp_finite(&found[i * width], width):
                     raise NotFinite(i)
             start = stop
-            heed()
+            check_signals()
         return np.asarray(found)[:n * width].reshape(n, width)
 
     cdef Py_ssize_t answer(self, Rows rows, Example x, Weights weights, const double *batch, const int64_t *begins, Py_ssize_t pitch,

@@ -8,7 +8,7 @@ from libc.stdlib cimport abs
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.rows cimport Example
 from structperc.core.component cimport Component
-from structperc.core.component import bound, overrides, raise_stored, unstarted
+from structperc.core.component import adapted, overrides, raise_stored, unstarted
 
 
 cdef class Loss(Component):
@@ -53,7 +53,7 @@ cdef class Loss(Component):
             raise PluginError(f"{type(self).__name__}.largest is {shortened(self.largest)}; expected a number, the largest value of this "
                               f"loss.")
         self.outputs = parts.outputs
-        self._outputs = bound(self.outputs)
+        self._outputs = adapted(self.outputs)
         self.costs = np.zeros(max(self.outputs.n_labels, 1))
         own_value = self.outputs.n_labels == 0 and overrides(self, "value")
         self.over_atoms = overrides(self, "augment") or self.decomposable and not own_value

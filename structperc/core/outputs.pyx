@@ -11,7 +11,7 @@ from operator import index
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
 from structperc.core.component cimport Component
-from structperc.core.component import bound, expected, inherits, noted, nothing, overrides
+from structperc.core.component import adapted, expected, inherits, noted, nothing, overrides
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested
@@ -48,7 +48,7 @@ cdef class Outputs(Component):
     per_row : bool
         Whether y has an entry for each row of X if examples have several rows.
     conditional : str or None
-        If features of some atoms depend on an earlier part of the prediction (see `conditioned`): how to score all atoms at once, such as
+        If features of some atoms depend on an earlier part of the prediction (see `second_stage`): how to score all atoms at once, such as
         "set labels='joint'". Lists of the k best need that.
 
     Examples
@@ -74,7 +74,7 @@ cdef class Outputs(Component):
         self.code_width = -1
 
     def start(self, parts, context):
-        self._features = bound(parts.features)
+        self._features = adapted(parts.features)
 
     def find_labels(self, y, classes):
         """The labels of outputs that have labels.
@@ -140,7 +140,7 @@ cdef class Outputs(Component):
         """
         return gold
 
-    def conditioned(self, found, rows, settled=False):
+    def second_stage(self, found, rows, settled=False):
         """The same examples with a first part of the prediction as given (`Rows.condition`).
 
         Only outputs that are `conditional` have this method: features of a later part depend on an earlier part. `admissible` passes the
@@ -158,7 +158,7 @@ cdef class Outputs(Component):
         -------
         Rows
         """
-        raise self.missing("conditioned")
+        raise self.missing("second_stage")
 
     cdef Structures gold(self, y, Rows rows, features):
         """What users pass as y, encoded and checked, in Y(x)."""
@@ -236,7 +236,7 @@ cdef class Outputs(Component):
         """
         if self.partial_gold:
             return
-        called = bound(features)
+        called = adapted(features)
         for i in range(rows.n_examples):
             x = rows.example(i)
             x.n_atoms = called.n_atoms(x)
@@ -582,7 +582,7 @@ cdef class Outputs(Component):
         if c == NULL:
             with gil:
                 self.error = MemoryError() if x is not None else PluginError(
-                    f"{type(self.as_written()).__name__} compares structures by their atoms, for which it needs the example; pass x.")
+                    f"{type(self.unwrapped()).__name__} compares structures by their atoms, for which it needs the example; pass x.")
             return NULL
         return NULL if self.count_c(x, y, n, 1.0, c) < 0 else c
 
@@ -662,7 +662,7 @@ cdef class Outputs(Component):
         cdef Outputs counting = self
         cdef int same
         if overrides(self, "count") and not self.partial_gold and self.n_labels == 0:
-            counting = bound(self)
+            counting = adapted(self)
             same = Outputs.agrees_c(counting, x, gold_at, a.shape[0], y_at, b.shape[0])
         else:
             same = self.agrees_c(x, gold_at, a.shape[0], y_at, b.shape[0])

@@ -247,17 +247,17 @@ class Ruler(Picture):
             return 10 + (WIDTH - 20) * (value - low + room) / (high - low + 2 * room)
 
         ends = [at(low - room), *map(at, self.cuts), at(high + room)]
-        base, found = 52.0, []
+        base, shapes = 52.0, []
         for place, strength in ((self.rival, 0.12), (self.winner, 0.3)):
             left, right = ends[place], ends[place + 1]
             if left < right:
-                found.append(Box(left, base - 14, right - left, 28, strength))
-        found.append(Line(ends[0], base, ends[-1], base))
+                shapes.append(Box(left, base - 14, right - left, 28, strength))
+        shapes.append(Line(ends[0], base, ends[-1], base))
         for k, cut in enumerate(ends[1:-1]):
-            found += [Line(cut, base - 14, cut, base + 14),
+            shapes += [Line(cut, base - 14, cut, base + 14),
                       Text(cut, base + 28 + 14 * (k % 2), f"{shown(self.labels[k], 16)} | {shown(self.labels[k + 1], 16)}", "middle")]
         x = at(self.score)
-        return [*found, Line(x, base - 24, x, base, width=2), Dot(x, base),
+        return [*shapes, Line(x, base - 24, x, base, width=2), Dot(x, base),
                 Text(x, base - 30, f"score {self.score:.3g}: {shown(self.labels[self.winner], 30)}", "middle", True)]
 
     def lines(self, width=COLUMNS):
@@ -322,37 +322,37 @@ class Spans(Picture):
     def shapes(self):
         differing = self.differing()
         first, last = self.part()
-        known = sorted({label for _, labels in self.rows for label in labels})
+        labels_in_order = sorted({label for _, labels in self.rows for label in labels})
         x = 8 + LETTER * max(len(name) for name, _ in self.rows) + 8
-        found = [Text(4, 50 + 26 * k, name) for k, (name, _) in enumerate(self.rows)]
+        shapes = [Text(4, 50 + 26 * k, name) for k, (name, _) in enumerate(self.rows)]
         if first:
-            found.append(Text(x, 22, "…"))
+            shapes.append(Text(x, 22, "…"))
             x += 16
         for t in range(first, last):
             texts = [shown(self.tokens[t], 20), *(shown(labels[t], 16) for _, labels in self.rows)]
             width = (LETTER + 1) * max(map(len, texts)) + 12         # strong letters are wider
-            found.append(Text(x + width / 2, 22, texts[0], "middle", t in differing))
+            shapes.append(Text(x + width / 2, 22, texts[0], "middle", t in differing))
             for k, (_, labels) in enumerate(self.rows):
-                strength = 0.08 + 0.32 * known.index(labels[t]) / max(1, len(known) - 1)
-                found += [Box(x + 1, 34 + 26 * k, width - 2, 22, strength),
+                strength = 0.08 + 0.32 * labels_in_order.index(labels[t]) / max(1, len(labels_in_order) - 1)
+                shapes += [Box(x + 1, 34 + 26 * k, width - 2, 22, strength),
                           Text(x + width / 2, 50 + 26 * k, texts[k + 1], "middle", t in differing)]
             x += width
-        return [*found, Text(x + 2, 22, "…")] if last < len(self.tokens) else found
+        return [*shapes, Text(x + 2, 22, "…")] if last < len(self.tokens) else shapes
 
     def lines(self, width=COLUMNS):
         differing = self.differing()
         names = ["", *(name for name, _ in self.rows), ""]
         margin = max(map(len, names)) + 2
-        found, part = [], []
+        lines, part = [], []
         for t in range(*self.part()):
             cells = [shown(self.tokens[t], 20), *(shown(labels[t], 16) for _, labels in self.rows)]
             size = max(map(len, cells))
             column = [cell.ljust(size + 2) for cell in (*cells, "^" * size if t in differing else "")]
             if part and margin + sum(len(one[0]) for one in part) + size > width:
-                found += joined(names, margin, part)
+                lines += joined(names, margin, part)
                 part = []
             part.append(column)
-        return found + joined(names, margin, part)
+        return lines + joined(names, margin, part)
 
 
 @attrs.frozen
@@ -377,19 +377,19 @@ class Choices(Picture):
     choices: list
 
     def shapes(self):
-        x, found = 4.0, []
+        x, shapes = 4.0, []
         for token, labels in list(zip(self.tokens, self.choices, strict=True))[:TOKENS]:
             texts = [shown(token, 20), *(shown(label, 24) for label, _ in labels[:DEEP])]
             if len(labels) > DEEP:
                 texts.append(f"{len(labels) - DEEP} more")
             width = (LETTER + 1) * max(map(len, texts)) + 12
-            found.append(Text(x + width / 2, 22, texts[0], "middle"))
+            shapes.append(Text(x + width / 2, 22, texts[0], "middle"))
             for k, text in enumerate(texts[1:]):
                 certain = k < len(labels) and labels[k][1]
-                found += [Box(x + 1, 34 + 26 * k, width - 2, 22, 0.45 if certain else 0.08),
+                shapes += [Box(x + 1, 34 + 26 * k, width - 2, 22, 0.45 if certain else 0.08),
                           Text(x + width / 2, 50 + 26 * k, text, "middle", certain)]
             x += width
-        return [*found, Text(x + 2, 22, "…")] if len(self.tokens) > TOKENS else found
+        return [*shapes, Text(x + 2, 22, "…")] if len(self.tokens) > TOKENS else shapes
 
     def lines(self, width=COLUMNS):
         size = max((len(shown(token, 20)) for token in self.tokens), default=0)
@@ -417,22 +417,22 @@ def arcs_between(texts, marked, labels, above, below) -> list:
     centres = [(left + right) / 2 for left, right in zip(ends, ends[1:], strict=False)]
     levels, deeper = arc_levels([arc[:2] for arc in above]), arc_levels([arc[:2] for arc in below])
     base = 24.0 * (max(levels, default=0) + 1)
-    found = [Text(centre, base + 16, word, "middle", n in marked)
+    shapes = [Text(centre, base + 16, word, "middle", n in marked)
              for n, (centre, word) in enumerate(zip(centres, texts, strict=True), 1)]
     for arcs, depths, y, way in ((above, levels, base, -1), (below, deeper, base + 24, 1)):
         for (m, head, label), level in zip(arcs, depths, strict=True):
             top = y + way * 24 * level
             if head:
                 start = centres[head - 1] + (6 if head < m else -6)
-                found.append(Arc(start, centres[m - 1], y, top, way > 0))
+                shapes.append(Arc(start, centres[m - 1], y, top, way > 0))
             else:
                 start, top = centres[m - 1], y + way * 20
-                found.append(Line(start, top, start, y, way > 0))
+                shapes.append(Line(start, top, start, y, way > 0))
             if label:
                 middle = (start + centres[m - 1]) / 2
                 height = y + (0.75 if head else 1) * (top - y)
-                found.append(Text(middle, height + (12 if way > 0 else -3), shown(label, 12), "middle"))
-    return found
+                shapes.append(Text(middle, height + (12 if way > 0 else -3), shown(label, 12), "middle"))
+    return shapes
 
 
 @attrs.frozen
@@ -465,13 +465,13 @@ class ArcChoices(Picture):
 
     def lines(self, width=COLUMNS):
         words = ["(root)", *(shown(word, 20) for word in self.words)]
-        size, found = max(map(len, words)), []
+        size, lines = max(map(len, words)), []
         for n, word in enumerate(words[1:], 1):
             heads = [f"{head} {words[head]} {label}".rstrip() if head else f"(root) {label}".rstrip() for m, head, label, _ in self.arcs
                      if m == n]
             certain = any(arc[0] == n and arc[3] for arc in self.arcs)
-            found.append(f"{n:>3} {word:<{size}}  ← {f'[{heads[0]}]' if certain else ' | '.join(heads)}".rstrip()[:width])
-        return found
+            lines.append(f"{n:>3} {word:<{size}}  ← {f'[{heads[0]}]' if certain else ' | '.join(heads)}".rstrip()[:width])
+        return lines
 
 
 @attrs.frozen
@@ -511,11 +511,11 @@ class Arcs(Picture):
 
         arcs = [arc(*head) for head in self.heads]
         first, second = max(map(len, words), default=0), max(map(len, arcs), default=0)
-        found = []
+        lines = []
         for n, (word, said, head, rival) in enumerate(zip(words, arcs, self.heads, self.rival_heads, strict=True), 1):
             other = f"  rival {arc(*rival)}" if rival != head else ""
-            found.append(f"{n:>3} {word:<{first}}  {said:<{second}}{other}".rstrip()[:width])
-        return found
+            lines.append(f"{n:>3} {word:<{first}}  {said:<{second}}{other}".rstrip()[:width])
+        return lines
 
 
 @attrs.frozen
@@ -545,17 +545,17 @@ class Bars(Picture):
         bars = [bar for _, group in self.groups for bar in group]
         middle, reach = 330.0, WIDTH - 390.0
         largest = max((abs(value) for _, value in bars), default=0) or 1.0
-        y, found = 34.0, [Text(middle - 8, 14, f"← for {shown(self.left, 28)}", "end"),
+        y, shapes = 34.0, [Text(middle - 8, 14, f"← for {shown(self.left, 28)}", "end"),
                           Text(middle + 8, 14, f"for {shown(self.right, 28)} →")]
         for heading, group in self.groups:
-            found.append(Text(4, y, heading, strong=True))
+            shapes.append(Text(4, y, heading, strong=True))
             for name, value in group:
                 y += 18
                 length = reach * abs(value) / largest
-                found += [Text(16, y, shown(name, 24)), Box(middle - (length if value < 0 else 0), y - 11, max(length, 1), 14, 0.75),
+                shapes += [Text(16, y, shown(name, 24)), Box(middle - (length if value < 0 else 0), y - 11, max(length, 1), 14, 0.75),
                           Text(WIDTH - 4, y, f"{value:+.4g}", "end")]
             y += 24
-        return [Line(middle, 22, middle, y - 14), *found]
+        return [Line(middle, 22, middle, y - 14), *shapes]
 
     def lines(self, width=COLUMNS):
         bars = [bar for _, group in self.groups for bar in group]
@@ -563,14 +563,14 @@ class Bars(Picture):
         names = min(width // 3, max((len(name) for name, _ in bars), default=0))
         reach = max(4, (width - names - 16) // 2)
         left, right = f"← {shown(self.left, reach - 2)}", f"{shown(self.right, reach - 2)} →"
-        found = [f"{'':{names + 3}}{left:>{reach}} │ {right}"]
+        lines = [f"{'':{names + 3}}{left:>{reach}} │ {right}"]
         for heading, group in self.groups:
-            found.append(shown(heading, width))
+            lines.append(shown(heading, width))
             for name, value in group:
                 bar = "█" * max(1, round(reach * abs(value) / largest))
                 sides = (bar, "") if value < 0 else ("", bar)
-                found.append(f"  {shown(name, names):<{names}} {sides[0]:>{reach}} │ {sides[1]:<{reach}} {value:+.4g}")
-        return found
+                lines.append(f"  {shown(name, names):<{names}} {sides[0]:>{reach}} │ {sides[1]:<{reach}} {value:+.4g}")
+        return lines
 
 
 # ---- text ----
@@ -708,7 +708,7 @@ def drawn(shapes, ax, top=0.0) -> None:
 # ---- tokens ----
 
 
-def token_texts(given, n) -> list[str]:
+def token_texts(tokens, n) -> list[str]:
     """The names of the n tokens of one example, if users passed names. Otherwise their places, from 0.
 
     Parameters
@@ -728,10 +728,10 @@ def token_texts(given, n) -> list[str]:
     >>> token_texts([["word=the"], ["word=dog"]], 2)
     ['the', 'dog']
     """
-    if isinstance(given, (list, tuple)) and len(given) == n and all(isinstance(token, (str, dict, list, tuple, set)) for token in given):
-        return [token_text(token) for token in given]
-    if isinstance(given, (list, tuple)) and len(given) == 1:
-        return token_texts(given[0], n)
+    if isinstance(tokens, (list, tuple)) and len(tokens) == n and all(isinstance(token, (str, dict, list, tuple, set)) for token in tokens):
+        return [token_text(token) for token in tokens]
+    if isinstance(tokens, (list, tuple)) and len(tokens) == 1:
+        return token_texts(tokens[0], n)
     return [str(t) for t in range(n)]
 
 

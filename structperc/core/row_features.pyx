@@ -8,11 +8,11 @@ import numpy as np
 from structperc.core.bounds cimport Bounds, hold
 from structperc.core.errors import PluginError
 from structperc.core.features import TablePart
-from structperc.core.features cimport Features, Parameter, StepSizes, adapt_row, taken
+from structperc.core.features cimport Features, Parameter, StepSizes, adapt_row, read_array
 from structperc.core.inner_products cimport (SP_CLAIM, best_inner, sp_blocks, sp_end, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows,
                                              sp_start, sp_touched, widest_inner)
 from structperc.core.rows cimport Example
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals cimport interrupted
 
 cdef enum:
     OFTEN = 32                  # rows between two questions whether to stop
@@ -199,7 +199,7 @@ cdef class RowPart(Features):
             if moves(c + t * self.n_blocks, self.n_blocks):
                 for q in range(sp_start(&x.block, t), sp_end(&x.block, t + 1)):
                     b.place[sp_touched(&x.block, t + 1, q)] = 0
-        return taken(b.w, n_placed * self.n_blocks)
+        return take_square(b.w, n_placed * self.n_blocks)
 
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
         return a

@@ -17,9 +17,9 @@ cdef class Example:
     cdef dict kept                      # what components keep of an example that is looked at again: (index, value) of each
 
     cdef int provide(self, Py_ssize_t n) except -1
-    cdef inline const int *given(self) noexcept nogil:
+    cdef inline const int *first_stage(self) noexcept nogil:
         """What is given of the example's rows (see `Rows.condition`), or NULL."""
-        return NULL if self.source.given_at == NULL else self.source.given_at + self.first_row
+        return NULL if self.source.first_stage_at == NULL else self.source.first_stage_at + self.first_row
 
     cdef double *zeros(self) noexcept nogil
     cdef inline void look_at(self, Rows source):
@@ -42,8 +42,8 @@ cdef class Rows:
     cdef const unsigned char *allowed_at
     cdef readonly Py_ssize_t allowed_width
     cdef const int64_t *starts
-    cdef readonly object given          # intc array (n_rows,): for each row the prediction that features of some atoms depend on, or None
-    cdef const int *given_at
+    cdef readonly object first_stage          # intc array (n_rows,): for each row the prediction that features of some atoms depend on, or None
+    cdef const int *first_stage_at
     cdef Py_ssize_t value_size, index_size
     cdef tuple _kept                    # the arrays whose memory is read
     cdef dict kept                      # of a single example: as `Example.kept`

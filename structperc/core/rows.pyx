@@ -285,12 +285,12 @@ cdef class Rows:
         given : int array of shape (n_rows,) or None
         """
         cdef const int[::1] answers
-        self.given, self.given_at = None, NULL
+        self.first_stage, self.first_stage_at = None, NULL
         if given is not None:
             answers = given
             if answers.shape[0] != self.n_rows:
                 raise ValueError(f"{answers.shape[0]} values are given, but X has {self.n_rows} rows")
-            self.given, self.given_at = given, &answers[0] if answers.shape[0] else NULL
+            self.first_stage, self.first_stage_at = given, &answers[0] if answers.shape[0] else NULL
 
     def __len__(self):
         return self.n_examples
@@ -315,8 +315,8 @@ cdef class Rows:
         found = self.like(self.X[first:last], None if self.offsets is None else self.offsets[start:stop + 1] - first, first, last)
         if self.allowed is not None:
             found.restrict(self.allowed[first:last])
-        if self.given is not None:
-            found.condition(self.given[first:last])
+        if self.first_stage is not None:
+            found.condition(self.first_stage[first:last])
         return found
 
     def like(self, X, offsets, first, last):
@@ -409,7 +409,7 @@ cdef class Rows:
         csr.sum_duplicates()
         rows = self.like(csr, self.offsets, 0, self.n_rows)
         rows.restrict(self.allowed)
-        rows.condition(self.given)
+        rows.condition(self.first_stage)
         return rows
 
     def products(self, const double[:, ::1] w):

@@ -99,8 +99,8 @@ cdef class Schedule:
             return -1
         return 1 - decay if decay >= 0 else -1
 
-    def probe(self):
-        """A few values of a function, as in `Component.probe`.
+    def fingerprint(self):
+        """A few values of a function, as in `Component.fingerprint`.
 
         Returns
         -------

@@ -9,7 +9,7 @@ from structperc.core.features cimport Features, Parameter
 from structperc.core.errors import DataError, PluginError
 from structperc.core.inner_products cimport best_inner, widest_inner, sp_blocks, sp_prefetch_blocks
 from structperc.core.rows cimport Example
-from structperc.core.states import taken
+from structperc.core.saved_state import read_array
 
 INSTEAD = "The updates 'exact-pa', 'exact-pa1' and 'exact-pa2' keep them ordered."
 
@@ -117,7 +117,7 @@ cdef class ThresholdFeatures(Features):
         return {"step_size": np.array(self.step_size, dtype=np.float64)}
 
     def restore(self, state):
-        self.step_size = taken(state, "step_size", np.float64, low=0)
+        self.step_size = read_array(state, "step_size", np.float64, low=0)
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
         cdef Py_ssize_t k, n = self.n_thresholds, step = step_of(self, p)

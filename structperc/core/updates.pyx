@@ -394,8 +394,8 @@ cdef class PassiveAggressiveUpdate(Update):
     def options_used(self):
         return ("margin", "C") if self.variant > 0 else ("margin",)
 
-    def probe(self):
-        return self.C.probe()
+    def fingerprint(self):
+        return self.C.fingerprint()
 
     cdef double aggressiveness_c(self, Trial trial) noexcept nogil:
         """C weight; negative after storing an error."""
@@ -472,8 +472,8 @@ cdef class ScheduledUpdate(Update):
     def __init__(self, step_size=1.0, decays=False):
         self.step_size, self.decays = positive("step_size", step_size), decays
 
-    def probe(self):
-        return self.step_size.probe()
+    def fingerprint(self):
+        return self.step_size.fingerprint()
 
     cdef double eta_c(self, Trial trial) noexcept nogil:
         """eta; negative after storing an error."""

@@ -8,14 +8,14 @@ import numpy as np
 from libc.string cimport memcpy
 from libc.stdint cimport int64_t
 from structperc.core.averaging cimport Averaging, count_visit, predicting, scale_multiplied_out, shrink, start_averaging
-from structperc.core.component import bound, overrides, raise_stored
+from structperc.core.component import adapted, overrides, raise_stored
 from structperc.core.component cimport Component
 from structperc.core.errors import DataError
 from structperc.core.features cimport PADDING, Features, room_for, written_out
 from structperc.core.mixing import add_rows, changed_rows, copy_rows, merged
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
-from structperc.core.states import taken
+from structperc.core.saved_state import read_array
 
 cdef enum:
     LINE = 8                            # doubles of a cache line
@@ -104,7 +104,7 @@ cdef class Weights(Component):
             As in `Component.start`.
         context : FitContext
         """
-        self.features = bound(parts.features)
+        self.features = adapted(parts.features)
         start_averaging(&self.averaging)
 
     def prepare(self, Rows rows):
@@ -121,7 +121,7 @@ cdef class Weights(Component):
         Rows
         """
         if rows.objects and self.features.n_blocks:
-            raise DataError(f"X is a list of objects, but {type(self.features.as_written()).__name__} describes rows of numbers; make a "
+            raise DataError(f"X is a list of objects, but {type(self.features.unwrapped()).__name__} describes rows of numbers; make a "
                             f"matrix of them (texts: scikit-learn's TfidfVectorizer, dicts: DictVectorizer), or use a kernel on such "
                             f"objects (texts: kernel='subsequence', trees: kernel='subset-tree').")
         return rows.summed()
@@ -516,7 +516,7 @@ cdef class PrimalWeights(Weights):
         self.place = self.marks = None
 
     def start(self, parts, context):
-        self.allocate(bound(parts.features))
+        self.allocate(adapted(parts.features))
 
     def allocate(self, Features features) -> None:
         """Allocate the weights of a feature map, all 0.
@@ -655,7 +655,7 @@ cdef class PrimalWeights(Weights):
             return self
         n_visited, mean = self.averaging.n_visited, self._final           # as in `vector`
         if mean is None or self._final_visited != n_visited or told:
-            mean = self.fresh()             # of its own class, which may score in a way of its own
+            mean = self.clone()             # of its own class, which may score in a way of its own
             (<PrimalWeights> mean).averaging.average, (<PrimalWeights> mean).averaging.decay = False, 0
             (<PrimalWeights> mean).n_kept = 0
             (<PrimalWeights> mean).allocate(self.features)
@@ -750,8 +750,8 @@ cdef class PrimalWeights(Weights):
         cdef Py_ssize_t n = sum(len(one["rows"]) for one in changes), width = self.features.row_width
         steps, rows = np.zeros((n, width), changes[0]["steps"].dtype), np.empty(n, dtype=np.int64)
         sums = np.zeros((n, width if self.averaging.average else 0))
-        weighed = np.ones(len(changes)) if shares is None else np.array(shares, dtype=float)
-        n = merged([(one["rows"], one["steps"], one["sums"]) for one in changes], weighed, shares is None, steps, sums, rows)
+        factors = np.ones(len(changes)) if shares is None else np.array(shares, dtype=float)
+        n = merged([(one["rows"], one["steps"], one["sums"]) for one in changes], factors, shares is None, steps, sums, rows)
         return {"rows": rows[:n], "steps": steps[:n], "sums": sums[:n], "n_visited": sum(one["n_visited"] for one in changes)}
 
     def advance(self, changes):
@@ -788,13 +788,13 @@ cdef class PrimalWeights(Weights):
         return np.asarray(self.buffer).reshape(-1, self.p.pitch)
 
     def batch_scores(self, rows):
-        given = overrides(self.features.as_written(), "batch_scores")      # compiled maps have `batch_scores_c`
+        given = overrides(self.features.unwrapped(), "batch_scores")      # compiled maps have `batch_scores_c`
         if not given or rows.offsets is not None or rows.objects or rows.allowed is not None:
             return None
         return self.features.batch_scores(self.vector(), rows)
 
-    def probe(self):
-        return self.decay.probe()
+    def fingerprint(self):
+        return self.decay.fingerprint()
 
     def state(self):
         """`weights`, the rows in use as they are stored, and `scales`. If rows are in the order in which steps touched them, also
@@ -822,11 +822,11 @@ cdef class PrimalWeights(Weights):
         if self.place is not None:
             columns = self._saved_columns(state)
             after = self._first() + len(columns)
-        scale, scale_sum = taken(state, "scales", np.float64, (2,), low=0)
+        scale, scale_sum = read_array(state, "scales", np.float64, (2,), low=0)
         if scale == 0:
             raise DataError("the saved scale of the weights is 0; expected a number above 0.")
         table = np.asarray(self.buffer)
-        taken(state, "weights", np.float64, (after * width,), into=lambda shape: table[:after * width])
+        read_array(state, "weights", np.float64, (after * width,), into=lambda shape: table[:after * width])
         if columns is not None:
             if table[:width].any():
                 raise DataError("the saved weights begin with a row that is not 0. Expected: the row of features that no step has touched.")
@@ -844,9 +844,9 @@ cdef class PrimalWeights(Weights):
         """Which rows are saved; files of the first format have a place for every row."""
         lazy = self.features.on_demand_rows
         if "columns" in state:
-            columns = taken(state, "columns", np.int64, (None,), low=0, high=lazy - 1)
+            columns = read_array(state, "columns", np.int64, (None,), low=0, high=lazy - 1)
         else:
-            place = taken(state, "place", np.intc, (lazy,), low=0)
+            place = read_array(state, "place", np.intc, (lazy,), low=0)
             columns = np.flatnonzero(place)
             columns = columns[np.argsort(place[columns])]
             if not np.array_equal(place[columns], np.arange(self._first(), self._first() + len(columns))):

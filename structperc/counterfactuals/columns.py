@@ -85,19 +85,19 @@ class Columns:
             self.low[j], self.high[j] = ends_of(column, ends)
         self.movable[self.numbers(fixed, "fixed")] = False
 
-    def spreads_of(self, given):
+    def spreads_of(self, spreads):
         """The standard deviation of each column."""
-        if given is None:
+        if spreads is None:
             if self.model.spreads is None:
                 raise OptionError("this model has no standard deviations of its columns: it was saved by an older version, was trained on "
                                   "workers, or has a kernel. Pass them, such as spreads=X.std(axis=0) of the training data.")
             return self.model.spreads
         try:
-            values = np.asarray(given, dtype=float)
+            values = np.asarray(spreads, dtype=float)
         except (TypeError, ValueError):
             values = None
         if values is None or values.shape != (self.n,) or not (np.isfinite(values) & (values >= 0)).all():
-            raise OptionError(f"spreads={shortened(given)}; expected a number, at least 0, for each of {self.n} columns.")
+            raise OptionError(f"spreads={shortened(spreads)}; expected a number, at least 0, for each of {self.n} columns.")
         return values
 
     def of_table(self):
@@ -151,11 +151,11 @@ class Columns:
         if only is not None:
             movable[[r for r in range(len(values)) if r not in only]] = False
         for group, name, checked in self.groups:
-            known = (np.sort(values[:, group], axis=1) == np.append(np.zeros(len(group) - 1), 1)).all(axis=1)
-            if checked and not known.all():
-                wrong = values[int(np.argmin(known)), group].tolist()
+            one_hot = (np.sort(values[:, group], axis=1) == np.append(np.zeros(len(group) - 1), 1)).all(axis=1)
+            if checked and not one_hot.all():
+                wrong = values[int(np.argmin(one_hot)), group].tolist()
                 raise DataError(f"x has {wrong} in the columns of groups[{name!r}]; expected one 1, and 0 in the others.")
-            movable[np.ix_(~known, group)] = False
+            movable[np.ix_(~one_hot, group)] = False
         places = np.flatnonzero(movable)
         column, x = places % self.n, values.ravel()[places]
         self.refuse_values(x, column)
@@ -180,7 +180,7 @@ class Columns:
 
     def changes(self, before, after, length) -> list[Change]:
         """What differs between two blocks; `length` is what each value adds to the distance."""
-        found, seen = [], set()
+        changes, seen = [], set()
         groups = dict(one_hot_columns(self.model.parts.reader))
         of_group = {j: (name, columns) for name, columns in groups.items() for j in columns}
         for r, j in np.argwhere(before != after).tolist():
@@ -190,11 +190,11 @@ class Columns:
                 name, columns = of_group[j]
                 seen.update((r, k) for k in columns)
                 levels = [self.names[columns[int(block[r, columns].argmax())]].removeprefix(f"{name}=") for block in (before, after)]
-                found.append(Change(r, name, *levels, float(length[r, columns].sum())))
+                changes.append(Change(r, name, *levels, float(length[r, columns].sum())))
             else:
-                found.append(Change(r, self.names[j], *(self.shown(j, float(block[r, j])) for block in (before, after)),
+                changes.append(Change(r, self.names[j], *(self.shown(j, float(block[r, j])) for block in (before, after)),
                                     float(length[r, j])))
-        return found
+        return changes
 
     def shown(self, j, value):
         """A value of a column as the user has it: a number, or the level or the day that it means."""

@@ -94,43 +94,43 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     if norm not in ("l1", "l2"):
         raise OptionError(f"norm={shortened(norm)}; expected 'l1' or 'l2'.")
     wanted, clock = wanted if isinstance(wanted, Wanted) else Wanted(one_of=[wanted]), Clock(time_limit)
-    given = engine.model_
+    engine_model = engine.model_
     if alternatives is not None:
         for name, value, default in (("fixed", fixed, ()), ("bounds", bounds, None), ("whole", whole, ()), ("groups", groups, None),
                                      ("rows", rows, None), ("spreads", spreads, None)):
             if value is not default and (value is None or len(value)):
                 raise OptionError(f"{name} is for rows of numbers, and alternatives for tokens; leave one of them out.")
-        return of_tokens(given, x, wanted, alternatives, clock)
-    if given.parts.outputs.conditional:
-        raise PluginError(f"a counterfactual needs all atoms scored at once; {given.parts.outputs.conditional}.")
-    read = given.parts.reader.read_one(x, given.context.objects, given.parts.features.atoms_per_example is None)
+        return of_tokens(engine_model, x, wanted, alternatives, clock)
+    if engine_model.parts.outputs.conditional:
+        raise PluginError(f"a counterfactual needs all atoms scored at once; {engine_model.parts.outputs.conditional}.")
+    read = engine_model.parts.reader.read_one(x, engine_model.context.objects, engine_model.parts.features.atoms_per_example is None)
     if read.n_examples != 1:
         raise DataError(f"counterfactual takes one example, but got {read.n_examples}; pass one of them.")
     if not isinstance(read.X, np.ndarray):
         raise PluginError("a counterfactual changes dense rows of numbers, and these are sparse rows or tokens; pass X.toarray(), or for "
                           "tokens alternatives={token: [other tokens]}.")
-    block = Block(given, read)
-    columns = Columns(given, read, spreads, fixed, bounds, whole, groups)
-    goal = Goal(given, block.prepared, block.example, wanted)
+    block = Block(engine_model, read)
+    columns = Columns(engine_model, read, spreads, fixed, bounds, whole, groups)
+    goal = Goal(engine_model, block.prepared, block.example, wanted)
     places, variables = columns.variables(block.values, rows_of(rows, read.n_rows))
     if norm == "l2" and variables.whole.any():
         raise OptionError("norm='l2' has no whole numbers and no categories; use 'l1', or name these columns in fixed.")
     before = block.predicted(block.values)
-    shown = given.parts.outputs.decode(before, block.example)
+    answer = engine_model.parts.outputs.decode(before, block.example)
     if goal.holds(goal.counts(before)):
-        return Counterfactual(x, [], 0.0, 0.0, ALREADY, shown, shown, str(wanted))
-    found = Search(block, goal, places, variables, norm, clock).run()
-    if found.values is None:
-        return Counterfactual(None, [], np.inf, found.bound, NONE if np.isinf(found.bound) else OPEN, shown, None, str(wanted))
-    rounded = variables.length(np.spacing(np.abs(block.stored(found.values[places]))).astype(float) / variables.unit, "l1")
-    proved = found.distance <= found.bound * (1 + CLOSE) + CLOSE_ENOUGH + rounded
+        return Counterfactual(x, [], 0.0, 0.0, ALREADY, answer, answer, str(wanted))
+    solution = Search(block, goal, places, variables, norm, clock).run()
+    if solution.values is None:
+        return Counterfactual(None, [], np.inf, solution.bound, NONE if np.isinf(solution.bound) else OPEN, answer, None, str(wanted))
+    rounded = variables.length(np.spacing(np.abs(block.stored(solution.values[places]))).astype(float) / variables.unit, "l1")
+    proved = solution.distance <= solution.bound * (1 + CLOSE) + CLOSE_ENOUGH + rounded
     lengths = np.zeros(block.values.size)
-    lengths[places] = np.abs(found.z) * variables.cost
-    after, values = found.values.reshape(block.values.shape), block.stored(found.values.reshape(block.values.shape))
+    lengths[places] = np.abs(solution.z) * variables.cost
+    after, values = solution.values.reshape(block.values.shape), block.stored(solution.values.reshape(block.values.shape))
     changes = columns.changes(block.stored(block.values), values, lengths.reshape(after.shape))
-    x = as_given(x, read, given.parts.reader.n_keys, values, changes)
-    return Counterfactual(x, changes, found.distance, found.bound, NEAREST if proved else OPEN, shown,
-                          given.parts.outputs.decode(block.predicted(found.values), block.example), str(wanted))
+    x = as_given(x, read, engine_model.parts.reader.n_keys, values, changes)
+    return Counterfactual(x, changes, solution.distance, solution.bound, NEAREST if proved else OPEN, answer,
+                          engine_model.parts.outputs.decode(block.predicted(solution.values), block.example), str(wanted))
 
 
 def engine_of(model) -> Engine:
@@ -171,9 +171,9 @@ def of_tokens(model, x, wanted, alternatives, clock) -> Counterfactual:
     before = model.predict(rows)[0]
     if sentences.first_wanted([()]) is not None:
         return Counterfactual(x, [], 0.0, 0.0, ALREADY, before, before, str(wanted))
-    found, bound = sentences.search(choices, clock)
-    if found is None:
+    choice, bound = sentences.search(choices, clock)
+    if choice is None:
         return Counterfactual(None, [], np.inf, bound, NONE if np.isinf(bound) else OPEN, before, None, str(wanted))
-    new = sentences.replaced(found)
-    return Counterfactual(new, sentences.changes(found), float(len(found)), bound, NEAREST, before, model.predict(model.read([new]))[0],
+    new = sentences.replaced(choice)
+    return Counterfactual(new, sentences.changes(choice), float(len(choice)), bound, NEAREST, before, model.predict(model.read([new]))[0],
                           str(wanted))

@@ -118,12 +118,12 @@ def shortest(variables, slopes, gaps, norm, clock) -> Solution:
         z, bound = (None, np.inf) if missed.any() else (np.zeros(len(variables)), 0.0)
         return Solution(z, bound, missed.astype(float))
     if norm == "l2":
-        found = least_squares(variables, rows, needed, clock)
+        solution = least_squares(variables, rows, needed, clock)
     elif variables.whole.any():
-        found = whole_numbers(variables, rows, needed, clock)
+        solution = whole_numbers(variables, rows, needed, clock)
     else:
-        found = linear(variables, rows, needed, clock)
-    return attrs.evolve(found, prices=found.prices / size)
+        solution = linear(variables, rows, needed, clock)
+    return attrs.evolve(solution, prices=solution.prices / size)
 
 
 def halves(variables):
@@ -133,16 +133,16 @@ def halves(variables):
 
 def linear(variables, rows, needed, clock) -> Solution:
     n = len(variables)
-    found = linprog(np.tile(variables.cost, 2), A_ub=np.hstack([-rows, rows]), b_ub=-needed, method="highs", options=clock.option,
+    result = linprog(np.tile(variables.cost, 2), A_ub=np.hstack([-rows, rows]), b_ub=-needed, method="highs", options=clock.option,
                     bounds=np.column_stack([np.zeros(2 * n), halves(variables)]))
-    if found.status == LIMIT:
+    if result.status == LIMIT:
         return unfinished(len(needed))
-    if found.status == IMPOSSIBLE:
+    if result.status == IMPOSSIBLE:
         return impossible(variables, rows, needed)
-    if found.status != OPTIMAL:
-        raise unsolved(found)
-    prices = np.maximum(-found.ineqlin.marginals, 0)
-    return Solution(found.x[:n] - found.x[n:], variables.least_length(rows, needed, prices, "l1"), prices)
+    if result.status != OPTIMAL:
+        raise unsolved(result)
+    prices = np.maximum(-result.ineqlin.marginals, 0)
+    return Solution(result.x[:n] - result.x[n:], variables.least_length(rows, needed, prices, "l1"), prices)
 
 
 def whole_numbers(variables, rows, needed, clock) -> Solution:
@@ -153,17 +153,17 @@ def whole_numbers(variables, rows, needed, clock) -> Solution:
     matrix = csr_array(vstack([hstack([csr_array(part), -csr_array(part)]) for part in (rows, together)]))
     matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
     zeros = np.zeros(len(together))
-    found = milp(np.tile(variables.cost, 2), integrality=np.tile(variables.whole, 2), bounds=Bounds(np.zeros(2 * n), halves(variables)),
+    result = milp(np.tile(variables.cost, 2), integrality=np.tile(variables.whole, 2), bounds=Bounds(np.zeros(2 * n), halves(variables)),
                  constraints=LinearConstraint(matrix, np.append(needed, zeros), np.append(np.full(len(needed), np.inf), zeros)),
                  options={"mip_rel_gap": 0.0} | clock.option)
-    if found.status == IMPOSSIBLE:
+    if result.status == IMPOSSIBLE:
         return Solution(None, np.inf, np.zeros(len(needed)))
-    if found.status not in (OPTIMAL, LIMIT):
-        raise unsolved(found)
-    bound = 0.0 if found.mip_dual_bound is None or not np.isfinite(found.mip_dual_bound) else max(found.mip_dual_bound, 0.0)
-    if found.x is None:
+    if result.status not in (OPTIMAL, LIMIT):
+        raise unsolved(result)
+    bound = 0.0 if result.mip_dual_bound is None or not np.isfinite(result.mip_dual_bound) else max(result.mip_dual_bound, 0.0)
+    if result.x is None:
         return Solution(None, bound, np.zeros(len(needed)))
-    z = found.x[:n] - found.x[n:]
+    z = result.x[:n] - result.x[n:]
     return Solution(np.where(variables.whole, np.rint(z), z), bound, np.zeros(len(needed)))
 
 
@@ -194,11 +194,11 @@ def least_squares(variables, rows, needed, clock) -> Solution:
 def impossible(variables, rows, needed) -> Solution:
     """The prices that prove that no change satisfies the rows (Farkas), from the program of the least violation."""
     n = len(variables)
-    found = linprog(np.append(np.zeros(n), 1.0), A_ub=np.column_stack([-rows, -np.ones(len(needed))]), b_ub=-needed, method="highs",
+    result = linprog(np.append(np.zeros(n), 1.0), A_ub=np.column_stack([-rows, -np.ones(len(needed))]), b_ub=-needed, method="highs",
                     bounds=np.column_stack([np.append(variables.low, 0), np.append(variables.high, np.inf)]))
-    if found.status != OPTIMAL:
-        raise unsolved(found)
-    prices = np.maximum(-found.ineqlin.marginals, 0)
+    if result.status != OPTIMAL:
+        raise unsolved(result)
+    prices = np.maximum(-result.ineqlin.marginals, 0)
     proved = variables.is_impossible(rows, needed, prices)
     return Solution(None, np.inf if proved else 0.0, prices)
 
@@ -207,5 +207,5 @@ def unfinished(m) -> Solution:
     return Solution(None, 0.0, np.zeros(m))
 
 
-def unsolved(found) -> DataError:
-    return DataError(f"HiGHS did not solve the program of the nearest change ({found.message.strip()}); bring the columns to one scale.")
+def unsolved(result) -> DataError:
+    return DataError(f"HiGHS did not solve the program of the nearest change ({result.message.strip()}); bring the columns to one scale.")

@@ -117,14 +117,14 @@ class Search:
             bound = max(bound, self.variables.least_of_one(slopes, gaps, self.norm))
             if bound >= self.best.distance:
                 break
-            found = shortest(self.variables, slopes, gaps + lead * np.abs(slopes).max(axis=1, initial=0), self.norm, self.clock)
-            if not lead or self.variables.whole.any() and found.z is not None:
-                bound = max(bound, found.bound)
-            elif found.z is not None:
-                bound = max(bound, self.variables.least_length(slopes, gaps, found.prices, self.norm))
-            if found.z is None or bound >= self.best.distance:
+            solution = shortest(self.variables, slopes, gaps + lead * np.abs(slopes).max(axis=1, initial=0), self.norm, self.clock)
+            if not lead or self.variables.whole.any() and solution.z is not None:
+                bound = max(bound, solution.bound)
+            elif solution.z is not None:
+                bound = max(bound, self.variables.least_length(slopes, gaps, solution.prices, self.norm))
+            if solution.z is None or bound >= self.best.distance:
                 break
-            values = self.moved(found.z)
+            values = self.moved(solution.z)
             rival = self.goal.counts(self.block.predicted(values))
             if self.goal.holds(rival):
                 self.keep(values)

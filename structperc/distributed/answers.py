@@ -96,8 +96,8 @@ def meta_of(model, X, method) -> dict:
 def answered(block, model, method):
     """The results for one part: with its index for a frame, a list for an iterator."""
     is_list = not hasattr(block, "shape")
-    found = getattr(model, method)(list(block) if is_list else block)
+    values = getattr(model, method)(list(block) if is_list else block)
     if hasattr(block, "iloc"):
         pandas = require("pandas", "predictions for frames", "cli")
-        return pandas.Series(found, block.index, name=method) if np.ndim(found) == 1 else pandas.DataFrame(found, block.index)
-    return list(found) if is_list else found
+        return pandas.Series(values, block.index, name=method) if np.ndim(values) == 1 else pandas.DataFrame(values, block.index)
+    return list(values) if is_list else values

@@ -48,7 +48,7 @@ def packed(value) -> tuple:
 
 def blueprint_of(engine, dumps, **changed) -> bytes:
     """An engine with its facts about the data and with changed options, as `dumps` pickles it. Observers stay with the caller."""
-    kept = [given for given, plugin in zip(engine.plugins, engine.loaded_plugins[2:], strict=False)
+    kept = [plugin_argument for plugin_argument, plugin in zip(engine.plugins, engine.loaded_plugins[2:], strict=False)
             if plugin.hooks != OBSERVER or plugin.options]
     twin = type(engine)(engine.problem, **{**constructor_arguments(engine), **changed, "plugins": kept})
     twin.model, twin.chosen = engine.model, engine.chosen
@@ -84,6 +84,6 @@ def spread(values, told):
     """An array that holds these values where it is told, and 0 elsewhere; without columns where there are none."""
     if values.ndim == 2:
         return values
-    found = np.zeros(told.shape, values.dtype)
-    found[told] = values
-    return found
+    dense = np.zeros(told.shape, values.dtype)
+    dense[told] = values
+    return dense

@@ -101,15 +101,15 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=
     engine, loaders = engine_of(model, first), list(map(Parcel, loaders))
     if learns(engine, first):
         blueprint = workers.kept(blueprint_of(engine, workers.dumps))
-        found = [one for one in workers.map(strangers, [blueprint] * len(loaders), loaders) if one is not None]
-        if found:
-            first = joined([first, *found])
+        samples = [one for one in workers.map(strangers, [blueprint] * len(loaders), loaders) if one is not None]
+        if samples:
+            first = joined([first, *samples])
             engine = engine_of(model, first)
-    known = None
+    sums = None
     if needs_totals(engine, first):
         blueprint = workers.kept(blueprint_of(engine, workers.dumps))
-        known = functools.reduce(operator.add, workers.map(totals, [blueprint] * len(loaders), loaders))
-    token = SHARDS_ELSEWHERE.set(Elsewhere(loaders, model.n_shards, stream, workers, np.dtype(dtype), engine, known))
+        sums = functools.reduce(operator.add, workers.map(totals, [blueprint] * len(loaders), loaders))
+    token = SHARDS_ELSEWHERE.set(Elsewhere(loaders, model.n_shards, stream, workers, np.dtype(dtype), engine, sums))
     try:
         return model.fit(**first, **({"resume": True} if resume else {}))
     finally:
@@ -137,17 +137,17 @@ class Elsewhere:
         Visited in the last round of all shards.
     """
 
-    def __init__(self, loaders, n_shards, stream, workers, dtype, engine, known):
+    def __init__(self, loaders, n_shards, stream, workers, dtype, engine, sums):
         self.loaders, self.n_shards, self.stream, self.workers, self.dtype = loaders, n_shards, stream, workers, dtype
-        self.scaling = None if known is None else known.scaling
-        self.class_weight = engine.class_weight if known is None else known.class_weight(engine)
-        self.weighed = (0, 0.0) if known is None else known.weighed(engine)
+        self.scaling = None if sums is None else sums.scaling
+        self.class_weight = engine.class_weight if sums is None else sums.class_weight(engine)
+        self.visit_totals = (0, 0.0) if sums is None else sums.visit_totals(engine)
         self.left_out, self.n_examples = 0, 0
 
     def shards(self, run, seed):
         """The shards of a run, as `MixingTrainer` uses them."""
         if run.online is not None:
-            raise OptionError("keep_online=True keeps predictions where the examples are; leave it out.")
+            raise OptionError("record_predictions=True keeps predictions where the examples are; leave it out.")
         return RemoteShards(run, seed, self)
 
     @contextmanager
@@ -162,8 +162,8 @@ class Elsewhere:
     def sample(self, engine, model, left_out, most):
         """A run of about so many of the examples that were left out, or with left_out=1 of all; None: there are none."""
         every, n = max(1, self.n_examples // (left_out * most)), len(self.loaders)
-        found = [one for part in self.workers.map(sampled, self.loaders, [left_out] * n, [every] * n) for one in part]
-        return run_of(engine, model, joined(found), self.class_weight) if found else None
+        examples = [one for part in self.workers.map(sampled, self.loaders, [left_out] * n, [every] * n) for one in part]
+        return run_of(engine, model, joined(examples), self.class_weight) if examples else None
 
 
 class Asked(Exception):
@@ -257,7 +257,7 @@ class RemoteShards:
     def __init__(self, run, seed, elsewhere):
         self.run, self.seed, self.elsewhere = run, seed, elsewhere
         self.workers, self.dtype = elsewhere.workers, elsewhere.dtype
-        self.shares = [(one, elsewhere.stream, elsewhere.weighed, elsewhere.left_out)
+        self.shares = [(one, elsewhere.stream, elsewhere.visit_totals, elsewhere.left_out)
                        for one in divided(elsewhere.loaders, elsewhere.n_shards)]
         self.changes = None
         run.model.column_sums = None                    # of the first part only

@@ -34,13 +34,13 @@ def k_best(parts, scores, x, k) -> list:
     winner = best(parts, scores, x)
     structures, counts = listed(parts, x, "the k best structures")
     totals = counts @ scores
-    found = [(winner, np.asarray(parts.outputs.count(x, winner), dtype=float))]
+    candidates = [(winner, np.asarray(parts.outputs.count(x, winner), dtype=float))]
     for i in np.argsort(-totals, kind="stable"):
-        if len(found) == k:
+        if len(candidates) == k:
             break
-        if not any(np.array_equal(counts[i], count) for _, count in found):
-            found.append((structures[i], counts[i]))
-    return [(y, float(count @ scores)) for y, count in found]
+        if not any(np.array_equal(counts[i], count) for _, count in candidates):
+            candidates.append((structures[i], counts[i]))
+    return [(y, float(count @ scores)) for y, count in candidates]
 
 
 def best(parts, scores, x):
@@ -50,18 +50,18 @@ def best(parts, scores, x):
 
 def log_partition(parts, scores, x) -> float:
     """log of the sum of exp(score of y) over all structures y."""
-    found = marginals_of(parts.argmax, scores, x)
-    if found is not None:
-        return found[0]
+    result = marginals_of(parts.argmax, scores, x)
+    if result is not None:
+        return result[0]
     totals = listed(parts, x, "probabilities of outputs")[1] @ scores
     return float(totals.max() + np.log(np.exp(totals - totals.max()).sum()))
 
 
 def marginals(parts, scores, x) -> np.ndarray:
     """How often each atom is expected in y where p(y) is proportional to exp(score of y)."""
-    found = marginals_of(parts.argmax, scores, x)
-    if found is not None:
-        return found[1]
+    result = marginals_of(parts.argmax, scores, x)
+    if result is not None:
+        return result[1]
     _, counts = listed(parts, x, "marginals")
     totals = counts @ scores
     p = np.exp(totals - totals.max())

@@ -101,11 +101,11 @@ class Member:
         self.archive, self.name, self.crc, self.checksum, self.was_read = archive, info.filename, info.CRC, checksum, False
         self.begin = archive.begin_of(info)
         self.head = self.read_head()
-        found = DESCRIBED.fullmatch(self.head[10 if self.head[6] == 1 else 12:])
-        if found is None:
+        header = DESCRIBED.fullmatch(self.head[10 if self.head[6] == 1 else 12:])
+        if header is None:
             raise archive.damaged(self.name, "is no array that a model file may hold")
-        self.dtype = np.dtype(found[1].decode())
-        self.shape = tuple(int(n) for n in found[2].decode().replace(" ", "").split(",") if n)
+        self.dtype = np.dtype(header[1].decode())
+        self.shape = tuple(int(n) for n in header[2].decode().replace(" ", "").split(",") if n)
         size = info.file_size - len(self.head)
         if not self.dtype.itemsize or math.prod(self.shape) * self.dtype.itemsize != size:
             raise archive.damaged(self.name, f"declares {self.dtype} of shape {self.shape}, but has {size} bytes")
@@ -193,10 +193,10 @@ class Archive:
 
     def read_sums(self, info, names) -> dict:
         self.file.seek(self.begin_of(info))
-        found = [SUM.fullmatch(line) for line in self.file.read(info.file_size).decode(errors="replace").splitlines()]
-        if None in found or len(found) != len(names) or {line[2] for line in found} != set(names):
+        lines = [SUM.fullmatch(line) for line in self.file.read(info.file_size).decode(errors="replace").splitlines()]
+        if None in lines or len(lines) != len(names) or {line[2] for line in lines} != set(names):
             raise self.damaged(SUMS, "does not name each of the other members once")
-        return {line[2]: line[1] for line in found}
+        return {line[2]: line[1] for line in lines}
 
     def begin_of(self, info) -> int:
         """Where the content of a member begins."""

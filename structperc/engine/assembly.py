@@ -12,7 +12,7 @@ from structperc.core.component import expected
 from structperc.core.errors import ConflictingOption, DataError, PluginError, UnusedOption
 from structperc.core.loop import Loop
 from structperc.core.rows import Rows
-from structperc.core.states import taken
+from structperc.core.saved_state import read_array
 from structperc.engine import plugins as registry
 from structperc.engine.compatibility import check_declarations, check_parts
 from structperc.engine.context import FitContext, PluginOptions, Reads
@@ -29,7 +29,7 @@ ENGINES = WeakValueDictionary()     # the engine that was last given the part of
 ASKED = ("features", "argmax", "loss", "update", "weights", "trainer")      # when labels are known, in this order
 
 
-def begin(engine, X, offsets, y, allowed=None, sample_weight=None, classes=None):
+def assemble(engine, X, offsets, y, allowed=None, sample_weight=None, classes=None):
     """A model of new parts for a new data set, its rows, and its context with the sample weights. `classes` is only that of the option."""
     check_options(engine)               # they may have been changed since
     refuse_swapped(X, y)
@@ -50,12 +50,12 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     context = attrs.evolve(context, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
     outputs = ask(engine, "outputs", context)
     model = assemble(engine, context, reader, outputs, outputs.find_labels(y, engine.classes if classes is None else classes))
-    given = matrices.sample_weights(sample_weight, rows.n_examples)
-    context = weighed(model.context, by_class(engine.class_weight, model, rows, y, given))
+    row_weights = matrices.sample_weights(sample_weight, rows.n_examples)
+    context = with_weights(model.context, by_class(engine.class_weight, model, rows, y, row_weights))
     check_parts(context, model.parts)
     model.make_room(rows)
     model.restrict(rows, allowed)
-    model.scaling = scaling_of(engine.scale, model.parts, rows, given)
+    model.scaling = scaling_of(engine.scale, model.parts, rows, row_weights)
     if model.scaling is None:
         warn_of_scales(model, rows)
     else:
@@ -64,28 +64,28 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     return model, rows, context
 
 
-def agreed(classes, known, where):
+def agreed(classes, trained, where):
     """The classes that a call names and those that are known from `where`. Both must be the same, and either may be None."""
-    if classes is None or known is None:
-        return known if classes is None else classes
-    now, before = np.asarray(classes).tolist(), np.asarray(known).tolist()
+    if classes is None or trained is None:
+        return trained if classes is None else classes
+    now, before = np.asarray(classes).tolist(), np.asarray(trained).tolist()
     if now != before:
         raise DataError(f"classes={now} is not the same as {before}, which {where} named. Name the same labels in the same order, "
                         f"or leave classes out.")
-    return known
+    return trained
 
 
-def again(engine, model, rows, weights, epochs, random):
+def clone_model(engine, model, rows, weights, epochs, random):
     """A model of new parts for the data of another one of this engine, without training, and its context with these weights."""
     options = {**model.context.engine_options, "epochs": epochs}
     context = attrs.evolve(model.context, engine_options=options, random=random, labels=None)
     outputs = ask(engine, "outputs", context)
-    found = assemble(engine, context, model.parts.reader, outputs, outputs.find_labels(None, model.context.labels))
-    context = weighed(found.context, weights)
-    check_parts(context, found.parts)
-    found.scaling, found.scales = model.scaling, model.scales
-    found.make_room(rows)
-    return found, context
+    clone = assemble(engine, context, model.parts.reader, outputs, outputs.find_labels(None, model.context.labels))
+    context = with_weights(clone.context, weights)
+    check_parts(context, clone.parts)
+    clone.scaling, clone.scales = model.scaling, model.scales
+    clone.make_room(rows)
+    return clone, context
 
 
 def refuse_swapped(X, y) -> None:
@@ -94,7 +94,7 @@ def refuse_swapped(X, y) -> None:
         raise DataError(f"X has one dimension and y has shape {tuple(y.shape)}: are they swapped? X is the matrix, y the labels.")
 
 
-def adopt(engine, context, labels, states, record, reader=None) -> None:
+def install_model(engine, context, labels, states, record, reader=None) -> None:
     """Install a training in an engine, such as weights from another library.
 
     Parameters
@@ -122,7 +122,7 @@ def adopt(engine, context, labels, states, record, reader=None) -> None:
     model = assemble(engine, context, reader, outputs, outputs.find_labels(None, labels))
     check_parts(model.context, model.parts)
     if "weights" in states:
-        model.parts.weights.n_visited = taken(states["weights"], "n_visited", np.int64, low=0, high=2**62)
+        model.parts.weights.n_visited = read_array(states["weights"], "n_visited", np.int64, low=0, high=2**62)
     for name, part in model.parts.items():
         if name in states:
             part.restore(states[name])
@@ -173,7 +173,7 @@ def own(engine, kind, part):
     """The part that a hook has returned and something else refers to. It is made again if this engine uses it; if another does, it raises
     an error."""
     if uses(engine, kind, part):
-        return part.fresh()
+        return part.clone()
     other = ENGINES.get(id(part))
     if other is not None and other is not engine and uses(other, kind, part):
         raise PluginError(f"structperc_{kind} of {registry.LAST.plugin.origin} returned the same {type(part).__name__} object to two "
@@ -195,7 +195,7 @@ def options_alone(engine, random=None) -> FitContext:
     return FitContext(seen, PluginOptions(engine.plugin_options, reads), random, reads=reads)
 
 
-def weighed(context, weights) -> FitContext:
+def with_weights(context, weights) -> FitContext:
     """The context with the weights of these examples."""
     if weights is None:
         return context

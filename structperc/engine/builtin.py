@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.adagrad import AdaGradWeights
-from structperc.core.descent import DirectUpdate, HingeUpdate, LogisticUpdate, LogLossUpdate
+from structperc.core.gradient_updates import DirectUpdate, HingeUpdate, LogisticUpdate, LogLossUpdate
 from structperc.core.errors import OptionError, PluginError
 from structperc.core.exact import ExactUpdate
 from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, HammingLoss, SquaredLoss, ZeroOneLoss

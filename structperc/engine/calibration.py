@@ -17,7 +17,7 @@ from structperc.core.argmax import marginals_of
 from structperc.core.errors import DataError, StructPercError
 from structperc.core.outputs import LabelOutputs
 from structperc.engine import answers
-from structperc.engine.assembly import again
+from structperc.engine.assembly import clone_model
 from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.run import TrainingRun
 from structperc.engine.trainers import EARLY_STOPPED
@@ -92,7 +92,7 @@ def temperature(engine, run, rows, y, costs) -> float:
 def trained_again(engine, run, rows, y, costs, weights, random):
     """The run of another model on these data, with these weights of examples and as many epochs."""
     epochs = run.best_epoch or (run.epoch if run.model.status == EARLY_STOPPED else run.context.epochs)
-    model, context = again(engine, run.model, rows, weights, epochs, np.random.default_rng(random.integers(2**63)))
+    model, context = clone_model(engine, run.model, rows, weights, epochs, np.random.default_rng(random.integers(2**63)))
     part = TrainingRun(model, context, rows, y, costs, observers=lambda record: None, engine=engine)
     model.parts.weights.begin_fit(part.rows)
     try:
@@ -165,11 +165,11 @@ def right_labels(model, run, examples):
     if not outputs.partial_gold:
         return codes == np.arange(1, outputs.n_labels + 1)
     _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    found = np.zeros((len(first), outputs.n_labels), dtype=bool)
+    right = np.zeros((len(first), outputs.n_labels), dtype=bool)
     for row, i in enumerate(examples[first].tolist()):
         x = model.example(run.rows, i)
-        found[row] = [outputs.agrees(run.gold[i], y, x) for y in range(1, outputs.n_labels + 1)]
-    return found[which.reshape(-1)]
+        right[row] = [outputs.agrees(run.gold[i], y, x) for y in range(1, outputs.n_labels + 1)]
+    return right[which.reshape(-1)]
 
 
 def held_out_structures(model, run, fold, weights, share):

@@ -30,11 +30,11 @@ class Curve(Picture):
         every = -(-len(self.counts) // EPOCHS)
         counts = self.counts[::every]
         largest, width = max(counts, default=0) or 1, min(20.0, 480 / max(len(counts), 1))
-        found = [Text(0, 12, self.title), Line(0, 72, width * len(counts), 72)]
+        shapes = [Text(0, 12, self.title), Line(0, 72, width * len(counts), 72)]
         for k, count in enumerate(counts):
             height = 52 * count / largest
-            found.append(Box(width * k + 0.1 * width, 72 - height, 0.8 * width, height, 0.75))
-        return found if not counts else [*found, Text(width * len(counts) + 6, 72, f"{self.counts[-1]} in epoch {len(self.counts)}")]
+            shapes.append(Box(width * k + 0.1 * width, 72 - height, 0.8 * width, height, 0.75))
+        return shapes if not counts else [*shapes, Text(width * len(counts) + 6, 72, f"{self.counts[-1]} in epoch {len(self.counts)}")]
 
 
 def engine_card(engine):
@@ -83,10 +83,10 @@ def training_of(engine) -> list:
         rows.append(("columns", f"{engine.n_features_in_}{' (sparse)' if context.sparse else ''}"))
     if engine.temperature_ != 1:
         rows.append(("temperature", f"{engine.temperature_:.4g}"))
-    found = [table(rows)] if rows else []
+    parts = [table(rows)] if rows else []
     if engine.mistakes_:
-        found.append(Curve(engine.mistakes_, "mistakes in each epoch").svg())
-    return [*found, *weights_of(engine)]
+        parts.append(Curve(engine.mistakes_, "mistakes in each epoch").svg())
+    return [*parts, *weights_of(engine)]
 
 
 def weights_of(engine) -> list:

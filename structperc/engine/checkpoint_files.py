@@ -11,7 +11,7 @@ from contextlib import suppress
 import numpy as np
 
 from structperc.core.errors import DataError, ModelFormatError, OptionError
-from structperc.core.stopping import completed
+from structperc.core.signals import retry_on_interrupt
 from structperc.engine import model_file
 from structperc.engine.hookspecs import hookimpl
 from structperc.engine.option_values import is_part
@@ -76,10 +76,10 @@ class Checkpoint:
 
 def checkpoint_of(engine, resume):
     """The `Checkpoint` among an engine's plugins, or None; resuming needs one."""
-    named = [plugin.plugin for plugin in engine.loaded_plugins if isinstance(plugin.plugin, Checkpoint)]
-    if resume and not named:
+    checkpoints = [plugin.plugin for plugin in engine.loaded_plugins if isinstance(plugin.plugin, Checkpoint)]
+    if resume and not checkpoints:
         raise OptionError("resume=True goes on from a checkpoint, but none is named; pass plugins=[Checkpoint(path)].")
-    return named[0] if named else None
+    return checkpoints[0] if checkpoints else None
 
 
 class CheckpointFile:
@@ -171,7 +171,7 @@ def settle(model, arrays) -> None:
     states, interrupts = model_file.states_of(arrays), []
     for name, part in model.parts.items():
         if name not in ("reader", "trainer"):
-            completed(interrupts, part.restore, states[name])
+            retry_on_interrupt(interrupts, part.restore, states[name])
     if interrupts:
         raise interrupts[0]
 

@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from structperc.core.loop import PassResult
-from structperc.core.states import taken, within
+from structperc.core.saved_state import read_array, substate
 from structperc.core.structures import Structures
 from structperc.engine import model_file
 from structperc.engine.checkpoint_files import CheckpointFile, checkpoint_of, contents, option_facts, settle
@@ -166,16 +166,16 @@ class Checkpoints:
         for name, value in model_file.training_of(header["record"]).items():
             setattr(model, name, value)
         model.context.random.bit_generator.state = generator(header["context"]["random"]).bit_generator.state
-        model.parts.weights.n_visited = taken(states["weights"], "n_visited", np.int64, low=0)
+        model.parts.weights.n_visited = read_array(states["weights"], "n_visited", np.int64, low=0)
         for name, part in model.parts.items():
             if name != "reader":                # has learned the same from the same data
                 part.restore(states[name])
         for number, plugin in enumerate(self.observers):
-            plugin.plugin.restore(within(states["observer"], f"{number}."))
+            plugin.plugin.restore(substate(states["observer"], f"{number}."))
         own = states["run"]
         self.visits, online = int(told["visits"]), passes_of(own, model.parts.outputs)
         if "best_epoch" in own:
-            run.kept, run.best_epoch = dict(within(own, "kept.")), taken(own, "best_epoch", np.int64, low=0)
+            run.kept, run.best_epoch = dict(substate(own, "kept.")), read_array(own, "best_epoch", np.int64, low=0)
         run.resumed = True
         if told["place"] != "in a pass":
             run.epoch = int(told["epoch"])
@@ -189,8 +189,8 @@ class Checkpoints:
             return None
         run.epoch = max(int(told["epoch"]) - 1, 0)
         self.take_online(online[:-1])
-        *finished, counts = taken(own, "counts", np.float64, (None, 4), low=0).tolist()
-        order = taken(own, "order", np.int64, (None,), low=0, high=run.n_examples - 1) if "order" in own else None
+        *finished, counts = read_array(own, "counts", np.float64, (None, 4), low=0).tolist()
+        order = read_array(own, "order", np.int64, (None,), low=0, high=run.n_examples - 1) if "order" in own else None
         self.cut = CutEpoch([result(one) for one in finished], counts, order,
                             predictions_of(online[-1][0]) if online else None, float(told["seconds"]))
         self.finished = list(self.cut.finished)
@@ -217,7 +217,7 @@ def facts(engine, run, costs, observers) -> dict:
         "sample_weight": contents(context.sample_weight if context.visit_weight is None else context.visit_weight),
         "costs": contents(costs),
         "allowed": contents(rows.allowed),
-        "keep_online": run.online is not None,
+        "record_predictions": run.online is not None,
     }
     return (option_facts(engine) | {name: str(value) for name, value in data.items()}
             | {"observers": ", ".join(plugin.name for plugin in observers)})
@@ -245,16 +245,16 @@ def online_arrays(online) -> dict:
 
 def passes_of(arrays, outputs) -> list:
     """The inverse of `online_arrays`."""
-    found, at, value = [], 0, 0
+    passes, at, value = [], 0, 0
     for size in arrays.get("online_sizes", ()):
         examples = arrays["online_examples"][at:at + size]
         offsets = None
         if outputs.code_width != 1:
             offsets = np.append(0, np.cumsum(arrays["online_lengths"][at:at + size])).astype(np.int64)
         n_values = size if offsets is None else int(offsets[-1])
-        found.append((Structures(arrays["online_values"][value:value + n_values], offsets), examples))
+        passes.append((Structures(arrays["online_values"][value:value + n_values], offsets), examples))
         at, value = at + size, value + n_values
-    return found
+    return passes
 
 
 def result(counts) -> PassResult:

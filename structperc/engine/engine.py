@@ -14,7 +14,7 @@ from structperc.engine.builtin import BuiltinParts
 from structperc.engine.calls import checked_calls
 from structperc.engine.citations import bibliography
 from structperc.engine.fitted_names import FittedNames
-from structperc.engine.fitting import EngineCalls
+from structperc.engine.engine_core import EngineCore
 from structperc.engine.model import Model, NoAttribute, read_for
 from structperc.engine.option import options_of
 from structperc.engine.options import EngineOptions, changed_options, check_plugin_options, given_parts, n_threads, read_given
@@ -32,7 +32,7 @@ REQUIRED = ("structperc_outputs", "structperc_features", "structperc_argmax")
 
 
 @checked_calls
-class Engine(EngineCalls, EngineOptions, FittedNames):
+class Engine(EngineCore, EngineOptions, FittedNames):
     """Structured prediction with replaceable parts: the class behind all estimators.
 
     An engine trains a linear or kernel model online and predicts the structure with the largest score. Options of the plugins are further
@@ -51,7 +51,7 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
     cumulative_loss_ : float
         Sum of the losses of all predictions made during training. With "log-loss" and "adagrad-log-loss": sum of -log p(gold output).
     online_predictions_ : ndarray
-        With keep_online=True: the predictions before each step, in the order of visits.
+        With record_predictions=True: the predictions before each step, in the order of visits.
     history_ : list of Visit
         With history=True: visit, example, gold and predicted output, and step of each visited example, in the order of visits.
     status_ : str
@@ -528,7 +528,7 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
     def online_predictions_(self) -> np.ndarray:
         online = self.model_.record("online")
         if online is None:
-            raise AttributeError("online_predictions_ is kept only by fit and partial_fit with keep_online=True.")
+            raise AttributeError("online_predictions_ is kept only by fit and partial_fit with record_predictions=True.")
         return np.concatenate(online) if online else np.empty(0, dtype=object)
 
     @property
@@ -572,8 +572,8 @@ class Engine(EngineCalls, EngineOptions, FittedNames):
         if model is None:
             return []
         own = {name for name in dir(type(self)) if is_fitted_name(name) and self._answers(getattr(type(self), name))}
-        named = {"feature_names_in_"} if model.context.feature_names is not None else set()
-        return sorted(own | named | model.attributes().keys())
+        of_columns = {"feature_names_in_"} if model.context.feature_names is not None else set()
+        return sorted(own | of_columns | model.attributes().keys())
 
     def _answers(self, attribute) -> bool:
         """Whether a property knows a value now."""

@@ -231,15 +231,15 @@ def structure_of(model, answer, rows, option):
     """An output of the user, such as the rival of the prediction, in its encoding. `option` is the option that named it."""
     outputs = model.parts.outputs
     try:
-        given = outputs.encode_answers([answer], rows)
+        encoded = outputs.encode_answers([answer], rows)
     except DataError as error:
         single = isinstance(outputs, LabelOutputs)
         reason = f"Expected one of {', '.join(map(repr, outputs.labels.tolist()[:10]))}." if single else error
         raise DataError(f"{option}={shortened(answer)} is no output of this model. {reason}") from None
-    found = outputs.checked(given, "encode_answers", rows)
+    structures = outputs.checked(encoded, "encode_answers", rows)
     if not outputs.partial_gold:
-        outputs.check_gold(found, rows, model.parts.features)
-    return found[0]
+        outputs.check_gold(structures, rows, model.parts.features)
+    return structures[0]
 
 
 def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
@@ -278,7 +278,7 @@ def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
         winner = answers.best(parts, scores, example)
         runner_up = structure_of(model, against, rows, "against")
     kind, compared = baselines.example(model, rows, baseline)
-    named = baselines.Naming(model, rows, groups)
+    naming = baselines.Naming(model, rows, groups)
     coefficients = np.subtract(*(np.asarray(parts.outputs.count(example, y), dtype=float) for y in (winner, runner_up)))
     names = names_of(parts.outputs, example)
     w = np.asarray(vector)
@@ -296,12 +296,12 @@ def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
                     terms[column] = terms.get(column, 0.0) - value
             terms[-1] = terms.get(-1, 0.0) + sum(value for column, value in at_baseline.items() if column >= 0)
         contributions += [Contribution(names[a], name, value, side, column)
-                          for (name, column), value in named.summed(terms).items() if value]
+                          for (name, column), value in naming.summed(terms).items() if value]
     contributions.sort(key=lambda c: -abs(c.value))
-    shown = [parts.outputs.decode(y, example) for y in (winner, runner_up)]
+    labels = [parts.outputs.decode(y, example) for y in (winner, runner_up)]
     picture = expected(parts.outputs.picture(x, example, scores, (winner, runner_up)), (Picture, NoneType), parts.outputs, "picture",
                        "a structperc.pictures.Picture or None", example)
-    return Explanation(*shown, float(coefficients @ scores), atoms, contributions, sides, picture, kind)
+    return Explanation(*labels, float(coefficients @ scores), atoms, contributions, sides, picture, kind)
 
 
 def by_column(model, w, example, unit) -> dict:
@@ -309,8 +309,8 @@ def by_column(model, w, example, unit) -> dict:
     where, values = model.parts.features.sparse_vector(example, unit)
     terms = w[where] * values
     features = columns_of(model, where)
-    known, place = np.unique(features[terms != 0], return_inverse=True)
-    return dict(zip(known.tolist(), np.bincount(place, terms[terms != 0], len(known)).tolist(), strict=True))
+    columns, place = np.unique(features[terms != 0], return_inverse=True)
+    return dict(zip(columns.tolist(), np.bincount(place, terms[terms != 0], len(columns)).tolist(), strict=True))
 
 
 def names_of(outputs, example):

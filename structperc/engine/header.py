@@ -47,10 +47,10 @@ def finite(text):
 
 
 def without_repeats(pairs) -> dict:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ValueError("a key occurs twice in an object")
-    return found
+    return members
 
 
 def depth(value) -> int:

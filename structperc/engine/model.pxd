@@ -1,4 +1,4 @@
-from structperc.core.access cimport Access
+from structperc.core.locks cimport ReadWriteLock
 from structperc.core.argmax cimport Argmax
 from structperc.core.column_sums cimport ColumnSums
 from structperc.core.features cimport Features
@@ -27,10 +27,10 @@ cdef class Model:
     cdef public Parts parts
     cdef public dict options
     cdef public list mistakes, online, history
-    cdef public tuple weighed
+    cdef public tuple visit_totals
     cdef public double loss, temperature
     cdef public bint scales, weighted, streaming
-    cdef readonly Access access
+    cdef readonly ReadWriteLock access
     cdef public ColumnSums column_sums  # of the rows of training; None: not kept
     cdef object linear                  # what `is_linear` returns; None: not yet known
     cdef Py_ssize_t n_features          # from the context

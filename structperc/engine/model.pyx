@@ -13,8 +13,8 @@ import warnings
 
 import numpy as np
 
-from structperc.core.access cimport Access
-from structperc.core.access import reading
+from structperc.core.locks cimport ReadWriteLock
+from structperc.core.locks import reading
 from structperc.core.column_sums cimport ColumnSums
 from structperc.core.component cimport Component
 from structperc.core.component import expected, inherits, located, overrides, settle, unstarted
@@ -159,7 +159,7 @@ cdef class Model:
         What both are computed from where there is no scaling.
     weighted : bool
         Whether sample weights were ever given.
-    weighed : tuple
+    visit_totals : tuple
         How many examples were learned from by visits, and the sum of their weights.
     streaming : bool
         Whether the last entry of mistakes belongs to partial_fit.
@@ -168,8 +168,8 @@ cdef class Model:
 
     def __init__(self, context, parts, loop, options):
         self.context, self.parts, self.loop, self.options = context, parts, loop, options
-        self.mistakes, self.temperature, self.access = [], 1.0, Access()
-        self.weighed = 0, 0.0
+        self.mistakes, self.temperature, self.access = [], 1.0, ReadWriteLock()
+        self.visit_totals = 0, 0.0
         self.n_features, self.objects = context.n_features, context.objects
         self.by_chunks = (not isinstance(parts.weights, PrimalWeights) or overrides(parts.weights, "batch_scores")
                           or overrides(parts.features, "batch_scores"))
@@ -355,7 +355,7 @@ cdef class Model:
         self.look_alike(rows)
         store = self.final()
         if self.parts.outputs.conditional:
-            rows = self.conditioned(self.loop.predict(rows, None, store), rows, False)
+            rows = self.second_stage(self.loop.predict(rows, None, store), rows, False)
         for i in range(rows.n_examples):
             x = self.example(rows, i)
             scores = store.scores(x)
@@ -363,10 +363,10 @@ cdef class Model:
                 raise not_finite(rows, i, x.doubted())
             yield x, scores
 
-    def conditioned(self, codes, rows, settled):
+    def second_stage(self, codes, rows, settled):
         """The rows with an earlier part of these predictions given."""
         outputs = self.parts.outputs
-        return expected(outputs.conditioned(codes, rows, settled=settled), Rows, outputs, "conditioned", "Rows")
+        return expected(outputs.second_stage(codes, rows, settled=settled), Rows, outputs, "second_stage", "Rows")
 
     @reading
     def atom_scores(self, rows):
@@ -436,7 +436,7 @@ cdef class Model:
             try:
                 codes = self.loop.predict(part, scores, self.final() if scores is None else None)
                 if self.conditional:
-                    known = self.conditioned(codes, part, True)
+                    known = self.second_stage(codes, part, True)
                     codes = self.loop.predict(known, None, self.final())
             except NotFinite as error:
                 raise not_finite(rows, start + error.index, error.said) from None

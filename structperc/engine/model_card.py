@@ -81,7 +81,7 @@ class ModelCard:
         return page(self.name, element("h1", self.name), self._repr_html_())
 
     def _repr_html_(self):
-        found = []
+        parts_of = []
         for section in self.all_sections():
             parts = [element("p", Markup(emphasised(text))) for text in section.text]
             if section.rows:
@@ -90,8 +90,8 @@ class ModelCard:
                 parts.append(section.picture.svg())
             if section.code:
                 parts.append(element("pre", Markup("\n".join(element("span", line) for line in section.code.split("\n")))))
-            found += [element("h2", section.title), *parts] if len(section.rows) < CONFUSED + 2 else [details(section.title, *parts)]
-        return block(*found)
+            parts_of += [element("h2", section.title), *parts] if len(section.rows) < CONFUSED + 2 else [details(section.title, *parts)]
+        return block(*parts_of)
 
     def save(self, path) -> None:
         """Writes the card to a file. The ending, .md or .html, sets the form.
@@ -146,9 +146,9 @@ class OnData:
 def measures_on(engine, X, y, offsets, lengths, groups) -> OnData:
     from structperc import metrics
 
-    model, given = engine.model_, Groups(X, offsets, lengths, groups)
-    rows = model.read(given.X, given.offsets)
-    predicted, y = model.predict(rows), given.by_rows(y)
+    model, groups_of = engine.model_, Groups(X, offsets, lengths, groups)
+    rows = model.read(groups_of.X, groups_of.offsets)
+    predicted, y = model.predict(rows), groups_of.by_rows(y)
     outputs, labels = model.parts.outputs, model.context.labels
     confusion = []
     if outputs.n_labels and not outputs.partial_gold and outputs.n_labels <= CONFUSED:
@@ -169,8 +169,8 @@ def predicts(engine) -> Section:
         between = " < " if model.parts.outputs.ordered else ", "
         rows.append([f"{len(labels)} labels", between.join(shown(label, 40) for label in labels[:LABELS]) + " …" * (len(labels) > LABELS)])
     if not model.context.objects:
-        known = getattr(engine, "feature_names_in_", None) if names is not None else None
-        listed = "" if known is None else ": " + ", ".join(shown(one, 40) for one in known[:COLUMNS]) + " …" * (len(known) > COLUMNS)
+        columns = getattr(engine, "feature_names_in_", None) if names is not None else None
+        listed = "" if columns is None else ": " + ", ".join(shown(one, 40) for one in columns[:COLUMNS]) + " …" * (len(columns) > COLUMNS)
         rows.append(["columns", f"{engine.n_features_in_}{listed}"])
     return Section("What it predicts", (), rows)
 
@@ -195,8 +195,8 @@ def measures_section(measured, data) -> Section:
     constant, about = measured.constant, f"On {measured.n_examples} examples{'' if data is None else f' of {literal(data)}'}."
     rows = [["measure", "value"], *([name, f"{value:.4f}"] for name, value in measured.measures.items())]
     if constant is not None:
-        known = [f"{constant.measures[name]:.4f}" if name in constant.measures else "" for name in measured.measures]
-        rows = [[*row, of_constant] for row, of_constant in zip(rows, ["constant", *known], strict=True)]
+        of_constants = [f"{constant.measures[name]:.4f}" if name in constant.measures else "" for name in measured.measures]
+        rows = [[*row, of_constant] for row, of_constant in zip(rows, ["constant", *of_constants], strict=True)]
         about += f" The constant is the best prediction that is the same for all: {literal(shown(constant.answer, 40))}."
     return Section("Measures", (about,), rows)
 
@@ -219,18 +219,18 @@ def front_matter(engine, name, measured, data) -> dict:
     outputs, problem = engine.parts_.outputs, name_of(engine.problem)
     single = bool(outputs.n_labels) and not engine.model_.context.objects
     task = "tabular-classification" if single else "token-classification" if problem in ("sequence", "segments") else None
-    found = {"library_name": "structperc", "tags": ["structperc", "structured-prediction", problem]}
+    entries = {"library_name": "structperc", "tags": ["structperc", "structured-prediction", problem]}
     if outputs.n_labels and outputs.ordered:
-        found["tags"].append("ordinal-regression")
+        entries["tags"].append("ordinal-regression")
     if task is not None:
-        found["pipeline_tag"] = task
+        entries["pipeline_tag"] = task
     if measured is not None:
         metrics = [{"type": re.sub(r"\W+", "_", one).strip("_").lower(), "name": one, "value": round(value, 6)}
                    for one, value in measured.measures.items() if np.isfinite(value)]
         title = "held-out data" if data is None else str(data)
-        found["model-index"] = [{"name": name, "results": [{"task": {"type": task or "other"},
+        entries["model-index"] = [{"name": name, "results": [{"task": {"type": task or "other"},
                                                            "dataset": {"type": "other", "name": title}, "metrics": metrics}]}]
-    return found
+    return entries
 
 
 def yaml(value, indent=0) -> list[str]:

@@ -180,10 +180,10 @@ class Near:
             totals = self.listed()[2] / self.temperature
             log_z = float(totals.max() + np.log(np.exp(totals - totals.max()).sum()))
         else:
-            found = marginals_of(self.parts.argmax, self.scores / self.temperature, self.x)
-            if found is None:
+            result = marginals_of(self.parts.argmax, self.scores / self.temperature, self.x)
+            if result is None:
                 return None
-            log_z = found[0]
+            log_z = result[0]
         return max(0.0, log_z - self.best / self.temperature)
 
     def log_share_of_two(self) -> float:

@@ -128,15 +128,15 @@ class Plugin:
 
 def implementations_of(plugin) -> dict:
     """The marked callables of a plugin by attribute name: hook, callable and its arguments. Every engine asks, so once is enough."""
-    found = {}
+    implementations = {}
     for name in dir(plugin) if plugin is not None else ():
         hook_like = name.startswith("structperc_")      # other attributes of a stranger's object are not evaluated
         method = getattr(plugin, name, None) if hook_like else inspect.getattr_static(plugin, name, None)
         marked = marker(method) if hook_like or inspect.isroutine(method) else None
         if marked is not None:
             method = method if hook_like else getattr(plugin, name)
-            found[name] = marked.get("specname") or name, method, arguments_of(method)
-    return found
+            implementations[name] = marked.get("specname") or name, method, arguments_of(method)
+    return implementations
 
 
 def said_of(plugin, name):
@@ -162,7 +162,7 @@ class ComponentPlugin:
 
 def _answer(component):
     def answer(context):
-        return component.fresh() if isinstance(component, Component) else component
+        return component.clone() if isinstance(component, Component) else component
 
     return answer
 
@@ -198,17 +198,17 @@ def from_entry_point(entry) -> Plugin:
     return plugin
 
 
-def as_object(found):
+def as_object(part):
     """A class becomes an instance, a component the plugin that returns it."""
-    if hasattr(found, "get_params"):
-        name = found.__name__ if isinstance(found, type) else type(found).__name__
+    if hasattr(part, "get_params"):
+        name = part.__name__ if isinstance(part, type) else type(part).__name__
         raise PluginError(f"{name} is an estimator, not a plugin. Name a problem or a part, such as 'cusum', or use the estimator.")
-    if isinstance(found, type):
-        found = instance_of(found)
-    if isinstance(found, (Component, Trainer)):
-        hook = next((h for h, kind in COMPONENTS.items() if isinstance(found, kind)), None)
-        return found if hook is None else ComponentPlugin(hook, found)
-    return found
+    if isinstance(part, type):
+        part = instance_of(part)
+    if isinstance(part, (Component, Trainer)):
+        hook = next((h for h, kind in COMPONENTS.items() if isinstance(part, kind)), None)
+        return part if hook is None else ComponentPlugin(hook, part)
+    return part
 
 
 def instance_of(cls):
@@ -256,10 +256,10 @@ def load(spec) -> Plugin:
     """A plugin from its name, or from the object itself; raises `PluginError` when it cannot be used."""
     if not isinstance(spec, str):
         plugin = as_object(spec)
-        named = getattr(plugin, "name", None) or getattr(plugin, "__name__", None)
+        name = getattr(plugin, "name", None) or getattr(plugin, "__name__", None)
         inner = getattr(plugin, "component", plugin)
         check_build(home_of(inner))
-        plugin = Plugin(str(named or type(inner).__name__), plugin)
+        plugin = Plugin(str(name or type(inner).__name__), plugin)
         check(plugin)
         if not plugin.hooks:
             raise PluginError(f"{shortened(spec)} implements no hook of structperc; expected a name, a plugin object with @hookimpl "
@@ -375,12 +375,12 @@ class Registered:
 
 def answering(plugin, hook, method, arguments):
     """A hook that returns a component: `method` in a Python function, with its result checked."""
-    given = slice(0, 1 if arguments is None else len(arguments))
+    accepted = slice(0, 1 if arguments is None else len(arguments))
 
     def wrapper(context):
         if context.reads is not None:
             context.reads.called.add(plugin)
-        return (yield from method(*(context,)[given]))
+        return (yield from method(*(context,)[accepted]))
 
     def implementation(context):
         kind, reads = COMPONENTS[hook], context.reads
@@ -388,7 +388,7 @@ def answering(plugin, hook, method, arguments):
             reads.called.add(plugin)
             n_read = len(reads.current)
         try:
-            component = method(*(context,)[given])
+            component = method(*(context,)[accepted])
         except StructPercError:
             raise
         except Exception as error:
@@ -481,9 +481,9 @@ def unanswered(plugins, hook, context) -> PluginError:
     kind = hook.removeprefix("structperc_")
     if kind in NAMED:
         value = getattr(context, kind)
-        known = list(dict.fromkeys(name for plugin in plugins for name in getattr(plugin, NAMED[kind])))
-        hint = did_you_mean(value, known)
-        return PluginError(f"{kind}={shortened(value)} is unknown to the plugins {names}.{hint} They know {', '.join(known)}.")
+        choices = list(dict.fromkeys(name for plugin in plugins for name in getattr(plugin, NAMED[kind])))
+        hint = did_you_mean(value, choices)
+        return PluginError(f"{kind}={shortened(value)} is unknown to the plugins {names}.{hint} They know {', '.join(choices)}.")
     return PluginError(f"no part for {hook}: none of the plugins ({names}) returns one for this context. "
                        f"A problem must implement structperc_outputs, structperc_features and structperc_argmax.")
 

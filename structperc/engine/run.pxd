@@ -6,7 +6,7 @@ from structperc.engine.model cimport Model
 
 cdef class TrainingRun:
     cdef readonly Model model
-    cdef readonly object context, before, observers, weights, active, expected, weighed, engine, costs
+    cdef readonly object context, before, observers, weights, active, expected, visit_totals, engine, costs
     cdef readonly list online, history
     cdef readonly Structures gold
     cdef readonly Rows rows

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from libc.stdint cimport int64_t, uint64_t
-from structperc.core.access cimport Access
-from structperc.core.stopping import completed
+from structperc.core.locks cimport ReadWriteLock
+from structperc.core.signals import retry_on_interrupt
 from structperc.core.component import state_of
 from structperc.core.errors import PluginError, shortened
 from structperc.core.labels import plain
@@ -19,7 +19,7 @@ from structperc.core.loop cimport Loop, PassResult
 from structperc.core.rows cimport Rows
 from structperc.core.shuffle import shuffled
 from structperc.core.structures cimport Structures
-from structperc.engine.assembly import again
+from structperc.engine.assembly import clone_model
 from structperc.engine.model cimport Model, Parts
 from structperc.engine.compatibility import attach_costs, not_finite
 from structperc.engine.context import SHARDS_ELSEWHERE
@@ -86,7 +86,7 @@ cdef class TrainingRun:
     expected : float64 array or None
         With weighting="visits": how often examples are visited in an epoch, on average. None: each one with a weight is visited once, and
         steps have the weights.
-    weighed : (int, float)
+    visit_totals : (int, float)
         With weighting="visits": how many examples the model will have been learned from, and the sum of their weights.
     epoch : int
         The number of the epoch under way, from 1; 0 before the first.
@@ -108,7 +108,7 @@ cdef class TrainingRun:
         self.model, self.context, self.before, self.observers = model, context, before, observers
         self.online, self.history, self.engine, self.costs = online, history, engine, costs
         self.gold = parts.outputs.gold(y, rows, parts.features)
-        self.weighed = model.weighed
+        self.visit_totals = model.visit_totals
         if context is not model.context:                # which knows no sample weights
             self.by_visits = context.visit_weight is not None
             given = context.visit_weight if self.by_visits else context.sample_weight
@@ -117,7 +117,7 @@ cdef class TrainingRun:
                 self.weights, self.active = visited(given)
             if self.by_visits:
                 n_before = parts.weights.n_visited
-                self.expected, self.weighed = expected_visits(given, model.weighed if model.weighed[0] else (n_before, n_before))
+                self.expected, self.visit_totals = expected_visits(given, model.visit_totals if model.visit_totals[0] else (n_before, n_before))
         if costs is not None or model.example_costs:
             attach_costs(parts.loss, costs, self.gold, rows.n_examples)
         self.rows = model.stored(rows)
@@ -226,7 +226,7 @@ cdef class TrainingRun:
         """
         cdef PassResult passed = PassResult()
         cdef list interrupts = []
-        cdef Access access = self.model.access
+        cdef ReadWriteLock access = self.model.access
         predictions = None if self.online is None else []
         self.refuse_early("run")
         if order is not None:
@@ -283,7 +283,7 @@ cdef class TrainingRun:
             return elsewhere.shards(self, seed)
         # With more shards than examples most are empty, and change nothing.
         for i in range(n_shards) if n_shards <= n else [-(-(j + 1) * n_shards // n) - 1 for j in range(n)]:
-            model, _ = again(self.engine, self.model, self.rows, self.weights, self.context.epochs, np.random.default_rng(0))
+            model, _ = clone_model(self.engine, self.model, self.rows, self.weights, self.context.epochs, np.random.default_rng(0))
             examples = np.arange(n * i // n_shards, n * (i + 1) // n_shards)
             part = ShardPart(self, examples if self.weights is None else examples[self.weights[examples] != 0])
             found.append(Shard(i, model, self.model, in_memory(part)))
@@ -310,17 +310,17 @@ cdef class TrainingRun:
         """
         cdef PassResult passed
         cdef list interrupts = []
-        cdef Access access = self.model.access
+        cdef ReadWriteLock access = self.model.access
         weights, keep = self.model.parts.weights, self.online is not None
         self.refuse_early("mix")
         try:
             answers = shards.train(weights, self.epoch)
         except KeyboardInterrupt as interrupt:
             interrupts.append(interrupt)
-            answers = completed(interrupts, shards.finished)
+            answers = retry_on_interrupt(interrupts, shards.finished)
         passed = counted(answers)
         shares = None if bounded else shares_of(answers)
-        changes = completed(interrupts, weights.mixed, [answer.changes for answer in answers], shares) if answers else None
+        changes = retry_on_interrupt(interrupts, weights.mixed, [answer.changes for answer in answers], shares) if answers else None
         predictions = [one for answer in answers for one in answer.online] if keep else None
         order = np.concatenate([np.zeros(0, dtype=np.int64), *(one for answer in answers for one in answer.examples)])
         access.begin_write()
@@ -352,7 +352,7 @@ cdef class TrainingRun:
     def pass_without_record(self, order=None, rule=None, double loss_weight=0.0, online=None):
         """One pass that the engine's record does not show; parameters as of `run`."""
         cdef PassResult passed = PassResult()
-        cdef Access access = self.model.access
+        cdef ReadWriteLock access = self.model.access
         if order is not None:
             order = visits(order, self.n_examples)
         access.begin_write()
@@ -398,7 +398,7 @@ cdef class TrainingRun:
         if predictions:
             structures = coded(predictions, model.parts.outputs)
             examples = range(passed.visited) if order is None else order[:passed.visited]
-            self.online.append(completed(interrupts, self.decoded, structures, examples))
+            self.online.append(retry_on_interrupt(interrupts, self.decoded, structures, examples))
         return structures, examples
 
     def keep(self, codes, examples=None):

@@ -15,7 +15,7 @@ import numpy as np
 from structperc.core.column_sums import CONSTANT
 from structperc.core.errors import DataError, PluginError, ScaleWarning
 from structperc.core.joined import Joined
-from structperc.core.states import taken
+from structperc.core.saved_state import read_array
 from structperc.reading import matrices
 
 AT_ONCE = 1 << 20           # values whose squares are added up together
@@ -67,16 +67,16 @@ class Scaling:
 
     def with_rows(self, rows, sample_weight=None) -> Scaling:
         """The same of more rows."""
-        X, weights = weighed(rows, sample_weight)
-        found, n = self, X.shape[0]
+        X, weights = weighted_rows(rows, sample_weight)
+        scaling, n = self, X.shape[0]
         step = n if rows.dense_part is None else max(1, AT_ONCE // rows.dense_part.shape[1])
         for start in range(0, n, max(1, step)):
             block, its = (X, weights) if step >= n else (X[start:start + step], None if weights is None else weights[start:start + step])
-            found = found.with_block(*(of_sparse(block.tocsr(), its) if rows.sparse else of_dense(block, its)))
-        if not (np.isfinite(found.mean).all() and np.isfinite(found.squares).all()):
+            scaling = scaling.with_block(*(of_sparse(block.tocsr(), its) if rows.sparse else of_dense(block, its)))
+        if not (np.isfinite(scaling.mean).all() and np.isfinite(scaling.squares).all()):
             raise matrices.not_finite_entry(rows) or DataError(
-                f"column {int(np.argmax(~np.isfinite(found.squares)))} of X is too large to be squared; divide it by a large number.")
-        return found
+                f"column {int(np.argmax(~np.isfinite(scaling.squares)))} of X is too large to be squared; divide it by a large number.")
+        return scaling
 
     def of(self, rows, sample_weight=None) -> Scaling:
         """That of these rows instead, of which a weight may be missing altogether."""
@@ -95,17 +95,17 @@ class Scaling:
 
     def applied(self, rows):
         """The rows on one scale, a copy."""
-        named, dense = rows.sparse_part, rows.dense_part
-        if named is not None:
-            named = named.copy()
-            named.data = (named.data / self.spread[named.indices]).astype(named.dtype)
+        strings, dense = rows.sparse_part, rows.dense_part
+        if strings is not None:
+            strings = strings.copy()
+            strings.data = (strings.data / self.spread[strings.indices]).astype(strings.dtype)
         if dense is not None:
             shift, spread = (values[rows.n_features - dense.shape[1]:] for values in (self.shift, self.spread))
             dense = on_one_scale(dense, shift, spread)
-        X = named if dense is None else dense if named is None else Joined(named, dense)
-        found = rows.like(X, rows.offsets, 0, rows.n_rows)
-        found.restrict(rows.allowed)
-        return found
+        X = strings if dense is None else dense if strings is None else Joined(strings, dense)
+        scaled = rows.like(X, rows.offsets, 0, rows.n_rows)
+        scaled.restrict(rows.allowed)
+        return scaled
 
     def state(self):
         """What a model file holds."""
@@ -114,8 +114,8 @@ class Scaling:
 
 def restored(state, n_features) -> Scaling:
     """What `Scaling.state` gave."""
-    return Scaling(taken(state, "n_rows", np.float64, low=np.nextafter(0, 1)), taken(state, "mean", np.float64, (n_features,)),
-                   taken(state, "squares", np.float64, (n_features,), low=0), taken(state, "centred", np.bool_))
+    return Scaling(read_array(state, "n_rows", np.float64, low=np.nextafter(0, 1)), read_array(state, "mean", np.float64, (n_features,)),
+                   read_array(state, "squares", np.float64, (n_features,), low=0), read_array(state, "centred", np.bool_))
 
 
 def scaling_of(wanted, parts, rows, sample_weight):
@@ -143,11 +143,11 @@ def scaling_of(wanted, parts, rows, sample_weight):
     if wanted == "auto" and rows.sparse:
         return None
     zeros = np.zeros(rows.n_features)
-    found = Scaling(0.0, zeros, zeros, not rows.sparse and parts.features.absorbs_shift).with_rows(rows, sample_weight)
-    return found if found.n_rows else None
+    scaling = Scaling(0.0, zeros, zeros, not rows.sparse and parts.features.absorbs_shift).with_rows(rows, sample_weight)
+    return scaling if scaling.n_rows else None
 
 
-def weighed(rows, sample_weight):
+def weighted_rows(rows, sample_weight):
     """The rows with a weight, and a weight for each, or None where all are 1."""
     if sample_weight is None:
         return rows.X, None
@@ -171,11 +171,11 @@ def of_dense(X, weights):
 
 def on_one_scale(X, shift, spread):
     """(X - shift) / spread in float64, rounded to the type of X: block by block, so that no copy of the size of X is made beside it."""
-    found, step = np.empty(X.shape, X.dtype), max(1, IN_CACHE // max(1, X.shape[1]))
+    scaled, step = np.empty(X.shape, X.dtype), max(1, IN_CACHE // max(1, X.shape[1]))
     for start in range(0, len(X), step):
         block = X[start:start + step] - shift
-        np.divide(block, spread, out=found[start:start + step], casting="same_kind")
-    return found
+        np.divide(block, spread, out=scaled[start:start + step], casting="same_kind")
+    return scaled
 
 
 def of_sparse(csr, weights):

@@ -17,7 +17,7 @@ from structperc.core.errors import PluginError
 from structperc.core.loop import NotFinite
 from structperc.core.loop cimport PassResult
 from structperc.core.shuffle import shuffled
-from structperc.core.stopping import Cancelled, map_in_threads
+from structperc.core.signals import Cancelled, map_in_threads
 from structperc.engine.compatibility import not_finite
 from structperc.engine.weighing import drawn
 
@@ -56,7 +56,7 @@ cdef class Shard:
     number : int
         Of this shard among all, from 0; random orders depend on it.
     model : Model
-        Assembled only for this shard (`structperc.engine.assembly.again`).
+        Assembled only for this shard (`structperc.engine.assembly.clone_model`).
     trained : Model
         The one that the shards train together. Its parts pass on to those of the shard what they have learned of the data.
     opened : function of a generator of random numbers or None

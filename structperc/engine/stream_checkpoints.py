@@ -12,13 +12,13 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import OptionError
-from structperc.core.states import taken
+from structperc.core.saved_state import read_array
 from structperc.engine import model_file
 from structperc.engine.checkpoint_files import CheckpointFile, checkpoint_of, contents, option_facts, settle
 from structperc.engine.options import generator
 from structperc.engine.trainers import CONVERGED, LEVELLED_OFF, MAX_EPOCHS
 
-NOT_KEPT = {"online": "keep_online", "history": "history"}
+NOT_KEPT = {"online": "record_predictions", "history": "history"}
 
 
 @attrs.define
@@ -139,7 +139,7 @@ class StreamCheckpoints:
     def restore(self, header, arrays) -> Place:
         """Gives the engine the model of a checkpoint; returns the place in the training."""
         told, own = header["run"], model_file.states_of(arrays)["run"]
-        order = taken(own, "order", np.int64, (None,), low=0) if "order" in own else None
-        passed = taken(own, "passed", np.float64, (2,), finite=False) if "passed" in own else np.zeros(2)       # earlier files have none
+        order = read_array(own, "order", np.int64, (None,), low=0) if "order" in own else None
+        passed = read_array(own, "passed", np.float64, (2,), finite=False) if "passed" in own else np.zeros(2)       # earlier files have none
         model_file.restore(self.engine, header, arrays, random=generator(self.engine.random_state))
         return Place(int(told["epoch"]), int(told["n_parts"]), order, bool(told["converged"]), bool(told["over"]), passed)

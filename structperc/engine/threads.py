@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.errors import StructPercError
-from structperc.core.stopping import map_in_threads
+from structperc.core.signals import map_in_threads
 
 
 def predicted(model, rows, n_threads):
@@ -19,7 +19,7 @@ def predicted(model, rows, n_threads):
     pieces = [rows.part(n * i // parts, n * (i + 1) // parts) for i in range(parts)]
     before = model.parts.weights.n_visited
     try:
-        found = map_in_threads(model.predict, pieces, parts)
+        answers = map_in_threads(model.predict, pieces, parts)
     except StructPercError:             # its sentence counts examples from the beginning of a part
         return model.predict(rows)
-    return np.concatenate(found) if model.parts.weights.n_visited == before else model.predict(rows)
+    return np.concatenate(answers) if model.parts.weights.n_visited == before else model.predict(rows)

@@ -9,7 +9,7 @@ import numpy as np
 
 from structperc.core.component import Component
 from structperc.core.errors import OptionError, PluginError
-from structperc.core.states import taken
+from structperc.core.saved_state import read_array
 from structperc.engine.options import n_threads
 
 MCDONALD = """@inproceedings{mcdonald2010distributed,
@@ -236,16 +236,16 @@ class OnlineTrainer(Trainer):
         return run.run(run.order())
 
     def state(self):
-        found = {"epoch": np.array(self.epoch, dtype=np.int64)}
+        arrays = {"epoch": np.array(self.epoch, dtype=np.int64)}
         if self.patience is not None:
-            found |= {"lowest": np.array(self.lowest, dtype=float), "lowest_epoch": np.array(self.lowest_epoch, dtype=np.int64)}
-        return found
+            arrays |= {"lowest": np.array(self.lowest, dtype=float), "lowest_epoch": np.array(self.lowest_epoch, dtype=np.int64)}
+        return arrays
 
     def restore(self, state):
-        self.epoch = taken(state, "epoch", np.int64, low=0) if "epoch" in state else 0      # files of older versions have none
+        self.epoch = read_array(state, "epoch", np.int64, low=0) if "epoch" in state else 0      # files of older versions have none
         if "lowest" in state:
-            self.lowest = taken(state, "lowest", np.float64, finite=False)
-            self.lowest_epoch = taken(state, "lowest_epoch", np.int64, low=0)
+            self.lowest = read_array(state, "lowest", np.float64, finite=False)
+            self.lowest_epoch = read_array(state, "lowest_epoch", np.int64, low=0)
 
 
 class MixingTrainer(OnlineTrainer):
@@ -316,4 +316,4 @@ class MixingTrainer(OnlineTrainer):
 
     def restore(self, state):
         super().restore(state)
-        self.seed = taken(state, "seed", np.int64, low=0) if "seed" in state else 0
+        self.seed = read_array(state, "seed", np.int64, low=0) if "seed" in state else 0

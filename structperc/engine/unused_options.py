@@ -63,8 +63,8 @@ def ignoring(engine, context, parts, name, value) -> str | None:
         if not used:
             return kind
     if name in NAMED and name not in by.get(name, ()):
-        known = getattr(engine.answered[f"structperc_{name}"], NAMED[name])
-        return None if isinstance(value, str) and value in known else name
+        own_names = getattr(engine.answered[f"structperc_{name}"], NAMED[name])
+        return None if isinstance(value, str) and value in own_names else name
     return None
 
 
@@ -74,8 +74,8 @@ def unused(engine, context, parts, name, value, kind) -> UnusedOption:
     default = engine.preset_values.get(name, declared[name].default)
     chosen = f"{kind}={shortened(getattr(context, kind))}" if kind in NAMED else type(part).__name__
     if plugin not in engine.loaded_plugins[2:] or kind in context.reads.by.get(kind, ()):     # the user has chosen it by its name
-        named = kind != "trainer" or context.trainer != declared["trainer"].default
-        return UnusedOption(f"{name}={shortened(value)} has no effect with {chosen if named else type(part).__name__}; "
+        is_set = kind != "trainer" or context.trainer != declared["trainer"].default
+        return UnusedOption(f"{name}={shortened(value)} has no effect with {chosen if is_set else type(part).__name__}; "
                             f"{left(value, default)}.", name)
     own = plugin.is_object
     where = f"the {type(part).__name__} object in plugins" if own else f"{type(part).__name__} of {plugin.origin}"

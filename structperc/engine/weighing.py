@@ -59,7 +59,7 @@ def class_weights(wanted, labels, low, high=None, sample_weight=None) -> np.ndar
         return sample_weight
     high = low if high is None else high
     weights = np.ones(len(low)) if sample_weight is None else sample_weight
-    of_labels = balanced(len(labels), low, high, weights) if isinstance(wanted, str) else named(wanted, labels)
+    of_labels = balanced(len(labels), low, high, weights) if isinstance(wanted, str) else weights_by_label(wanted, labels)
     sums = np.concatenate([[0.0], np.cumsum(of_labels)])
     means = np.where(low == high, of_labels[low - 1], (sums[high] - sums[low - 1]) / (high - low + 1))
     with np.errstate(over="ignore"):

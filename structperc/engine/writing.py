@@ -49,14 +49,14 @@ def replace_file(path, write) -> None:
             with open(open_number, "wb", closefd=False) as file:
                 write(file)
             return
-        known = None
+        before = None
         with suppress(FileNotFoundError):
-            known = os.stat(path)
-        if known is not None and not stat.S_ISREG(known.st_mode):
+            before = os.stat(path)
+        if before is not None and not stat.S_ISREG(before.st_mode):
             with open(path, "wb") as file:
                 write(file)
             return
-        replace_regular(os.path.realpath(path), known, write)
+        replace_regular(os.path.realpath(path), before, write)
     except OSError as error:
         if error.errno is None:         # a sentence already, from inside `write`
             raise
@@ -64,27 +64,27 @@ def replace_file(path, write) -> None:
                           f"enough space.") from None
 
 
-def replace_regular(target, known, write) -> None:
+def replace_regular(target, before, write) -> None:
     """`replace_file` for a path without links to a regular file, of which `known` is the present state, or to none."""
-    if known is not None and not os.access(target, os.W_OK):
+    if before is not None and not os.access(target, os.W_OK):
         raise PermissionError(13, "it is protected against writing")
     folder, name = os.path.split(target)
     series = f".structperc-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}-"
     remove_left_over(folder, series)
-    while not replaced(os.path.join(folder, series + os.urandom(8).hex()), target, known, write):
+    while not replaced(os.path.join(folder, series + os.urandom(8).hex()), target, before, write):
         pass
     sync_folder(folder)
 
 
-def replaced(temporary, target, known, write) -> bool:
+def replaced(temporary, target, before, write) -> bool:
     """Writes the temporary file and renames it. Returns False if another writer removed it before it was locked."""
     try:
         # from C to C: Ctrl-C cannot fall between the opening and the object that closes
-        with open(temporary, "xb", opener=partial(os.open, mode=0o666 if known is None else known.st_mode & 0o666)) as file:
+        with open(temporary, "xb", opener=partial(os.open, mode=0o666 if before is None else before.st_mode & 0o666)) as file:
             if not claimed(file):
                 return False
-            if known is not None:
-                keep_owner_and_mode(file, known)
+            if before is not None:
+                keep_owner_and_mode(file, before)
             write(file)
             file.flush()
             os.fsync(file.fileno())
@@ -132,15 +132,15 @@ def remove_left_over(folder, series) -> None:
             os.unlink(path)
 
 
-def keep_owner_and_mode(file, known) -> None:
+def keep_owner_and_mode(file, before) -> None:
     """Gives a new file the owner and the mode of the one that it replaces."""
     if os.name != "posix":
         return
     own = os.fstat(file.fileno())
-    if (own.st_uid, own.st_gid) != (known.st_uid, known.st_gid):
+    if (own.st_uid, own.st_gid) != (before.st_uid, before.st_gid):
         with suppress(PermissionError):
-            os.fchown(file.fileno(), known.st_uid, known.st_gid)
-    os.fchmod(file.fileno(), stat.S_IMODE(known.st_mode))
+            os.fchown(file.fileno(), before.st_uid, before.st_gid)
+    os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode))
 
 
 def sync_folder(folder) -> None:

@@ -156,12 +156,12 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
         for name in plugin_options:
             if name in options:
                 raise OptionError(f"plugin_options names {name!r}, which is a parameter of {type(self).__name__}; set it there.")
-        given, unused = read_plugins("plugins", options["plugins"]), []
+        own_plugins, unused = read_plugins("plugins", options["plugins"]), []
         if options["kernel"] is None:
             unused = self._drop_kernel(options)
         else:
-            given = (KERNEL_PLUGIN, *given)
-        options["plugins"] = (*brought(options["problem"], given, plugin_options), *given)
+            own_plugins = (KERNEL_PLUGIN, *own_plugins)
+        options["plugins"] = (*brought(options["problem"], own_plugins, plugin_options), *own_plugins)
         if self.verbose:
             options["plugins"] = (*options["plugins"], progress())
         problem = options.pop("problem")
@@ -248,16 +248,16 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
 
-def brought(problem, given, plugin_options) -> tuple:
+def brought(problem, own_plugins, plugin_options) -> tuple:
     """The plugins that options of plugins ask for: of each option that no plugin in use has, the installed one that has it.
 
     Only the parameter `kernel` brings the plugin of kernels.
     """
     if not plugin_options:
         return ()
-    declared = plugin_defaults([plugins.load(plugin) for plugin in (problem, *given)])
+    declared = plugin_defaults([plugins.load(plugin) for plugin in (problem, *own_plugins)])
     parts = [plugins.parts_with(name) for name in plugin_options if name not in declared]
-    return tuple(dict.fromkeys(found[0] for found in parts if found and found[0] != KERNEL_PLUGIN))
+    return tuple(dict.fromkeys(part_and_option[0] for part_and_option in parts if part_and_option and part_and_option[0] != KERNEL_PLUGIN))
 
 
 class LabelledEstimator(EngineEstimator, LabelOptions):
@@ -281,23 +281,23 @@ class LabelledEstimator(EngineEstimator, LabelOptions):
 
     def _refuse_strangers(self, y) -> None:
         """Labels none of which this estimator can predict, such as numbers for strings, are no fair test."""
-        known = self.classes_.tolist()
-        if not any(label in known for label in y):
-            raise DataError(f"y has none of the labels {known[:5]} that this {type(self).__name__} predicts. It has for instance "
+        labels = self.classes_.tolist()
+        if not any(label in labels for label in y):
+            raise DataError(f"y has none of the labels {labels[:5]} that this {type(self).__name__} predicts. It has for instance "
                             f"{y[0]!r}; pass labels of the same kind as in training.")
 
 
-def compare_columns(estimator, X, n_features, named, stacklevel) -> None:
+def compare_columns(estimator, X, n_features, has_names, stacklevel) -> None:
     """Raises an error for another number of features than `n_features`, if that is set. Warns if only one side has names."""
     name, shape = type(estimator).__name__, getattr(X, "shape", ())
     names = matrices.column_names(X)
     if len(shape) == 2 and n_features not in (None, shape[1]):
-        differences = matrices.other_columns(names, estimator.feature_names_in_ if named else None)
+        differences = matrices.other_columns(names, estimator.feature_names_in_ if has_names else None)
         raise DataError(f"X has {shape[1]} features, but {name} is expecting {n_features} features as input{differences}. Pass the columns "
                         f"that it was trained with, in the same order.")
-    if names is None and named:
+    if names is None and has_names:
         warnings.warn(f"X does not have valid feature names, but {name} was fitted with feature names.", UserWarning, stacklevel)
-    if names is not None and not named:
+    if names is not None and not has_names:
         warnings.warn(f"X has feature names, but {name} was fitted without feature names.", UserWarning, stacklevel)
 
 

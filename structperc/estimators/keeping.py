@@ -238,13 +238,13 @@ def class_noted(engine) -> type:
         raise ModelFormatError(f"the model was written by {address}. No installed plugin has this class; read the file with that class, "
                                f"{name}.load(path), or its engine with Engine.load(path).")
     try:
-        found = getattr(importlib.import_module(module), name)
+        cls_noted = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise ModelFormatError(f"the model was written by {address}, which cannot be imported ({error}); Engine.load reads its "
                                f"engine.") from None
-    if not (isinstance(found, type) and issubclass(found, EngineMethods)):
+    if not (isinstance(cls_noted, type) and issubclass(cls_noted, EngineMethods)):
         raise ModelFormatError(f"the model was written by {address}, which is no estimator; the file was written by hand.")
-    return found
+    return cls_noted
 
 
 def address_noted(engine) -> str:

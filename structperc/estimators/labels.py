@@ -54,7 +54,7 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
         self._refuse_unknown("fit", unknown)
-        y = self._labels(X, y, named=self.classes is not None)
+        y = self._labels(X, y, has_classes=self.classes is not None)
         return self._train(self._engine(), "fit", X, y, sample_weight=sample_weight)
 
     def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown) -> Self:
@@ -76,7 +76,7 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
         """
         self._refuse_unknown("partial_fit", unknown)
         engine = self._continued(classes)
-        y = self._labels(X, y, named=hasattr(engine, "classes_") or engine.classes is not None)
+        y = self._labels(X, y, has_classes=hasattr(engine, "classes_") or engine.classes is not None)
         if "engine_" in vars(self):
             self._compare(X)
         return self._train(engine, "partial_fit", X, y, sample_weight=sample_weight)
@@ -142,8 +142,8 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
 
         For ordered labels, column k is the probability of a level above `classes_[k]`; atoms of classes are the labels themselves.
         """
-        found = self._trained_for(X).predict_marginals(X)
-        return np.stack(found) if len(found) else np.zeros((0, 0))
+        marginals = self._trained_for(X).predict_marginals(X)
+        return np.stack(marginals) if len(marginals) else np.zeros((0, 0))
 
     def predict_k_best(self, X, k) -> list[list[tuple[Any, float]]]:
         """The k labels of largest score of each row, best first: a list of lists of (label, score); see `Engine.predict_k_best`."""
@@ -176,11 +176,11 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
         self._compare(X)
         return engine
 
-    def _labels(self, X, y, named):
+    def _labels(self, X, y, has_classes):
         """y as the engine takes it; `named`: the labels are known already."""
         self._refuse_none(X, y)
         y = as_column(y)
-        if not named and ordered_categories(y) is None:
+        if not has_classes and ordered_categories(y) is None:
             refuse_continuous(y)
         return y
 
@@ -334,7 +334,7 @@ class PRank(ThresholdEstimator):
                             f"for each row.")
         if not self.pocket and not self.loss_weight:
             raise OptionError("costs has no effect with pocket=False and loss_weight=0, where no step depends on it; set pocket=True.")
-        y = self._labels(X, y, named=self.classes is not None)
+        y = self._labels(X, y, has_classes=self.classes is not None)
         return self._train(self._engine(loss="costs"), "fit", X, y, sample_weight=sample_weight, costs=costs)
 
     @offered_if(lambda self: not self.pocket)
@@ -438,7 +438,7 @@ class IntervalPA(ThresholdEstimator):
         1 is every row inside its interval, 0 every row at the other end of the scale. y takes all forms that `fit` does; of exact
         labels it is the score of the other estimators of ranks.
         """
-        y = self._labels(X, y, named=True)
+        y = self._labels(X, y, has_classes=True)
         if find_ends(y) is None:
             return super().score(X, y, sample_weight)
         low, high, predicted, n_labels = metrics.interval_codes(y, self.predict(X), self.classes_, self.unrated)
@@ -446,13 +446,13 @@ class IntervalPA(ThresholdEstimator):
             sample_weight = np.asarray(sample_weight)[~without_ends(y)]
         return 1 - weighted_mean(metrics.interval_distances(low, high, predicted), sample_weight) / (n_labels - 1)
 
-    def _labels(self, X, y, named):
+    def _labels(self, X, y, has_classes):
         """y as the engine takes it; arrays of one column are flattened."""
         self._refuse_none(X, y)
         ends = find_ends(y)
         if ends is None:
-            return y if self.unrated == "skip" and is_listed(y) and without_ends(y).any() else super()._labels(X, y, named)
-        if not named and ends.real is None:
+            return y if self.unrated == "skip" and is_listed(y) and without_ends(y).any() else super()._labels(X, y, has_classes)
+        if not has_classes and ends.real is None:
             for values in (ends.low, ends.high):
                 refuse_continuous(values)
         return y

@@ -139,20 +139,20 @@ def default_trees():
 def leaves_of(estimator, X):
     """The leaf of each row in each tree, shape (n_samples, number of trees)."""
     find = next(find for method, find in LEAVES.items() if hasattr(type(estimator), method))
-    found = np.asarray(find(estimator, X))
-    return found.reshape(len(found), -1)
+    leaves = np.asarray(find(estimator, X))
+    return leaves.reshape(len(leaves), -1)
 
 
 def histogram_leaves(estimator, X):
     """The leaves of HistGradientBoosting, whose public methods hide them: its trees with the number of each node as its value."""
     X, trees = estimator._preprocess_X(X, reset=False), [tree for stage in estimator._predictors for tree in stage]
     categories = estimator._bin_mapper.make_known_categories_bitsets()
-    found = np.empty((len(X), len(trees)))
+    leaves = np.empty((len(X), len(trees)))
     for k, tree in enumerate(map(copy.copy, trees)):
         tree.nodes = tree.nodes.copy()
         tree.nodes["value"] = np.arange(len(tree.nodes))
-        found[:, k] = tree.predict(X, *categories, n_threads=1)
-    return found
+        leaves[:, k] = tree.predict(X, *categories, n_threads=1)
+    return leaves
 
 
 LEAVES = {          # by a method or attribute that an ensemble has

@@ -13,10 +13,10 @@ GROUP = "structperc.estimators"
 @functools.cache
 def addresses() -> dict:
     """The entry point of each name; of equal names that of the first package."""
-    found = {}
+    entries = {}
     for entry in importlib.metadata.entry_points(group=GROUP):
-        found.setdefault(entry.name, entry)
-    return found
+        entries.setdefault(entry.name, entry)
+    return entries
 
 
 def estimator(name):

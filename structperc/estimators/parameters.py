@@ -53,11 +53,11 @@ class Parameters(Options, BaseEstimator):
     """An estimator of scikit-learn whose parameters are the options that the class declares."""
 
     def __new__(cls, *unnamed, **parameters):
-        known = options_of(cls)
+        options = options_of(cls)
         if unnamed and next(iter(cls.__signature__.parameters.values())).kind is inspect.Parameter.KEYWORD_ONLY:
             raise TypeError(f"{cls.__name__} takes its parameters by name, but got {shortened(unnamed[0])} without one; write "
-                            f"{cls.__name__}(NAME={shortened(unnamed[0])}), of {', '.join(sorted(known))}.")
-        refuse_unknown(cls, parameters, known)
+                            f"{cls.__name__}(NAME={shortened(unnamed[0])}), of {', '.join(sorted(options))}.")
+        refuse_unknown(cls, parameters, options)
         return super().__new__(cls)
 
     def get_params(self, deep: bool = True) -> dict:
@@ -69,17 +69,17 @@ class Parameters(Options, BaseEstimator):
 
     def set_params(self, **params) -> Self:
         """Sets parameters by name; they take effect with the next fit. `plugin_options__NAME` sets one entry of `plugin_options`."""
-        known = self.get_params(deep=False)
-        for given in params:
-            name, _, key = given.partition("__")
-            if name not in known or key and name != ENTRIES and not is_estimator(params.get(name, known[name])) or given.endswith("__"):
-                raise OptionError(f"Invalid parameter {given!r} for estimator {self}.{where_it_goes({given: params[given]}, known)} "
-                                  f"Valid parameters are: {sorted(known)}.")
+        current = self.get_params(deep=False)
+        for key_path in params:
+            name, _, key = key_path.partition("__")
+            if name not in current or key and name != ENTRIES and not is_estimator(params.get(name, current[name])) or key_path.endswith("__"):
+                raise OptionError(f"Invalid parameter {key_path!r} for estimator {self}.{where_it_goes({key_path: params[key_path]}, current)} "
+                                  f"Valid parameters are: {sorted(current)}.")
             if key and name == ENTRIES:
-                refuse_entry(key, {**known, **params})
-        for given in sorted(params, key=lambda given: "__" in given):       # a whole dict before its entries
-            name, _, key = given.partition("__")
-            value = params[given]
+                refuse_entry(key, {**current, **params})
+        for key_path in sorted(params, key=lambda key_path: "__" in key_path):       # a whole dict before its entries
+            name, _, key = key_path.partition("__")
+            value = params[key_path]
             if key and is_estimator(getattr(self, name)):
                 getattr(self, name).set_params(**{key: value})
             else:
@@ -113,28 +113,28 @@ class Parameters(Options, BaseEstimator):
         """Raises an error for arguments that a method does not have, with their place."""
         for name, value in unknown.items():
             arguments = inspect.signature(getattr(type(self), method)).parameters
-            known = [known for known, one in arguments.items() if one.kind is one.POSITIONAL_OR_KEYWORD and known != "self"]
+            names = [names for names, one in arguments.items() if one.kind is one.POSITIONAL_OR_KEYWORD and names != "self"]
             owner = type(self).__name__
-            place = did_you_mean(name, known) or ELSEWHERE.get(name)
+            place = did_you_mean(name, names) or ELSEWHERE.get(name)
             if place is None:
                 parameter = name if name in self.get_params(deep=False) else nearest(name, self.get_params(deep=False))
                 place = f" It is a parameter of the estimator: {owner}({parameter}={shortened(value)})." if parameter else ""
-            raise OptionError(f"{owner}.{method} takes {', '.join(known)}, but got {name!r}.{place}")
+            raise OptionError(f"{owner}.{method} takes {', '.join(names)}, but got {name!r}.{place}")
 
 
-def refuse_unknown(cls, given, known) -> None:
+def refuse_unknown(cls, passed, names) -> None:
     """Raises an error for parameters that an estimator does not have, with their place."""
-    unknown = {name: value for name, value in given.items() if name not in known}
+    unknown = {name: value for name, value in passed.items() if name not in names}
     if unknown:
-        hint = where_it_goes(unknown, known) or f" Its parameters are {', '.join(sorted(known))}."
+        hint = where_it_goes(unknown, names) or f" Its parameters are {', '.join(sorted(names))}."
         raise OptionError(f"{cls.__name__} has no parameter {next(iter(unknown))!r}.{hint}")
 
 
-def where_it_goes(unknown, known) -> str:
+def where_it_goes(unknown, names) -> str:
     """The end of a message about unknown parameters: the parameter that is meant, or the options of a plugin that they are."""
     name = next(iter(unknown))
-    near = did_you_mean(name, known)
-    if near or ENTRIES not in known:
+    near = did_you_mean(name, names)
+    if near or ENTRIES not in names:
         return near
     part = next(iter(plugins.parts_with(name)), None)
     if part is None:
@@ -146,8 +146,8 @@ def where_it_goes(unknown, known) -> str:
 
 def refuse_entry(name, parameters) -> None:
     """Raises an error for an entry of `plugin_options` that no installed plugin and no plugin object has as an option."""
-    given = (parameters.get("problem"), *(parameters.get("plugins") or ()))
-    for plugin in (*map(plugins.load, (one for one in given if one is not None and not isinstance(one, str))), *plugins.all_loaded()):
+    parts = (parameters.get("problem"), *(parameters.get("plugins") or ()))
+    for plugin in (*map(plugins.load, (one for one in parts if one is not None and not isinstance(one, str))), *plugins.all_loaded()):
         if name in plugin.options:
             return
     raise OptionError(f"{ENTRIES} names {name!r}, which is no option of a plugin.{did_you_mean(name, plugins.options_of_parts())}")

@@ -176,10 +176,10 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
         data = Groups(X, None, lengths, groups)
-        found = engine.predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed), k=k)
+        answers = engine.predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed), k=k)
         if k is not None:
-            return list(found)
-        return Answers(found) if data.offsets is None else data.as_given(self._flat(found))
+            return list(answers)
+        return Answers(answers) if data.offsets is None else data.as_given(self._flat(answers))
 
     def predict_marginals(self, X, lengths=None, groups=None, allowed=None) -> list[np.ndarray] | np.ndarray:
         """How probable each label of each token is if outputs are drawn with probability proportional to exp(score / `temperature_`).
@@ -199,8 +199,8 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
         data = Groups(X, None, lengths, groups)
-        found = engine.predict_marginals(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
-        return list(found) if data.offsets is None else data.as_given(np.concatenate(found))
+        marginals = engine.predict_marginals(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
+        return list(marginals) if data.offsets is None else data.as_given(np.concatenate(marginals))
 
     def predict_k_best(self, X, k, lengths=None, groups=None, allowed=None) -> list[list[tuple[Any, float]]]:
         """The k outputs of largest score of each sentence.
@@ -297,14 +297,14 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         data = Groups(X, None, lengths, groups)
         predicted = engine.predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
         true = list(itertools.chain.from_iterable(sentences(data.by_rows(y), predicted, "y", "X")))
-        known = np.fromiter((label is not None for label in true), dtype=bool, count=len(true))
-        if not known.any():
+        labelled = np.fromiter((label is not None for label in true), dtype=bool, count=len(true))
+        if not labelled.any():
             raise DataError("X has no tokens, so there is nothing to score." if not true else
                             "y has no label for any token, so there is nothing to score.")
         self._refuse_strangers([label for label in true if label is not None])
         weights = matrices.sample_weights(sample_weight, len(predicted))
         right = np.fromiter(map(operator.eq, itertools.chain.from_iterable(predicted), true), dtype=bool, count=len(true))
-        return weighted_mean(right[known], None if weights is None else np.repeat(weights, list(map(len, predicted)))[known])
+        return weighted_mean(right[labelled], None if weights is None else np.repeat(weights, list(map(len, predicted)))[labelled])
 
     def explain(self, sentence, token=None, baseline=None, groups=None) -> Explanation:
         """Why one sentence, or one of its tokens, got its labels.
@@ -408,10 +408,10 @@ class Answers(list):
     """The labels of each sentence in a list, which numpy takes for an array of such lists: sentences differ in length."""
 
     def __array__(self, dtype=None, copy=None):
-        found = np.empty(len(self), dtype=object)
+        array = np.empty(len(self), dtype=object)
         for i, labels in enumerate(self):
-            found[i] = labels
-        return found
+            array[i] = labels
+        return array
 
 
 def as_only(sentence) -> list:

@@ -235,7 +235,7 @@ class StructureConformal(HeldOutOptions, Parameters):
         -------
         list of StructureSet
         """
-        return [self._set(near, given) for near, given, _ in self._near(self._trained(), X, None, lengths, groups)]
+        return [self._set(near, x) for near, x, _ in self._near(self._trained(), X, None, lengths, groups)]
 
     def evaluate(self, X, y, lengths=None, groups=None, limit=100) -> dict[str, float]:
         """Coverage of sets and of sets of atoms on new examples, and their sizes.
@@ -256,8 +256,8 @@ class StructureConformal(HeldOutOptions, Parameters):
             single outputs", and "larger than the limit". Single outputs are the share of sets of one output.
         """
         self._refuse_none(X, y)
-        judged = [Judged.of(self._set(near, given), self._right(near, gold), limit)
-                  for near, given, gold in self._near(self._trained(), X, y, lengths, groups)]
+        judged = [Judged.of(self._set(near, x), self._right(near, gold), limit)
+                  for near, x, gold in self._near(self._trained(), X, y, lengths, groups)]
         if not judged:
             raise DataError("X has no examples, so there is nothing to measure.")
         return measures(judged, limit)
@@ -299,9 +299,9 @@ class StructureConformal(HeldOutOptions, Parameters):
                               f"for a set; {outputs.conditional}.")
         rows = model.read(data.X, data.offsets)
         gold = outputs.checked(outputs.encode(data.by_rows(y), rows), "encode", rows) if y is not None else [None] * rows.n_examples
-        found = model.access.read(lambda: [Near(model.parts, x, scores, model.temperature) for x, scores in model.scores(rows)])
+        nears = model.access.read(lambda: [Near(model.parts, x, scores, model.temperature) for x, scores in model.scores(rows)])
         alone = X if isinstance(X, (list, tuple)) and len(X) == rows.n_examples else [None] * rows.n_examples
-        return zip(found, alone, gold, strict=True)
+        return zip(nears, alone, gold, strict=True)
 
     def _right(self, near, gold):
         """The atoms of the right output; None where it is an output that the model never has."""
@@ -328,10 +328,10 @@ class StructureConformal(HeldOutOptions, Parameters):
         _, unit, size = np.unique(units(sources, len(levels)), return_inverse=True, return_counts=True)
         return Measured(np.array(levels), of_atoms, 1 / size[unit], categories)
 
-    def _set(self, near, given) -> StructureSet:
+    def _set(self, near, x) -> StructureSet:
         """The set of one example."""
         quantiles = self._quantiles.get(None if self.category is None else self.category(near.x), (np.inf, np.inf))
-        return StructureSet(near, given, *(quantile * self._scale(near) for quantile in quantiles))
+        return StructureSet(near, x, *(quantile * self._scale(near) for quantile in quantiles))
 
     def _scale(self, near) -> float:
         """The scale that divides the distances of an example. It depends only on the example and the model."""

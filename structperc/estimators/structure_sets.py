@@ -78,16 +78,16 @@ def measures(judged, limit) -> dict[str, float]:
         return sum(getattr(one, name) for one in judged)
 
     n_certain = total("n_certain")
-    found = {"coverage": total("covered") / len(judged), "coverage of atoms": total("share") / len(judged),
+    values = {"coverage": total("covered") / len(judged), "coverage of atoms": total("share") / len(judged),
              "atoms in a set": total("n_set") / max(total("n_right"), 1), "certain atoms": n_certain / max(total("n_predicted"), 1),
              "right certain atoms": total("n_certain_right") / n_certain if n_certain else float("nan")}
     if limit is not None:
         sizes, right = np.array([one.size for one in judged]), np.array([one.covered for one in judged])
         single = sizes == 1
-        found |= {"median size": float(np.median(sizes)), "mean size": float(sizes.mean()), "single outputs": float(single.mean()),
+        values |= {"median size": float(np.median(sizes)), "mean size": float(sizes.mean()), "single outputs": float(single.mean()),
                   "right single outputs": float(right[single].mean()) if single.any() else float("nan"),
                   "larger than the limit": float((sizes > limit).mean())}
-    return found
+    return values
 
 
 class StructureSet:
@@ -126,8 +126,8 @@ class StructureSet:
     (['DET', 'NOUN'], True)
     """
 
-    def __init__(self, near, given, distance, atom_distance):
-        self._parts, self._near, self._given = near.parts, near, given
+    def __init__(self, near, x, distance, atom_distance):
+        self._parts, self._near, self._given = near.parts, near, x
         self.distance, self.atom_distance = distance, atom_distance
 
     @property

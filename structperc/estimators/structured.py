@@ -97,8 +97,8 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         -------
         list, or ndarray where the engine returns one of numbers or texts
         """
-        found = self._trained_for(X).predict(X, lengths=lengths, groups=groups, allowed=allowed, k=k)
-        return list(found) if found.dtype == object else found
+        answers = self._trained_for(X).predict(X, lengths=lengths, groups=groups, allowed=allowed, k=k)
+        return list(answers) if answers.dtype == object else answers
 
     def score(self, X, y, lengths=None, groups=None, allowed=None, sample_weight=None) -> float:
         """Minus the mean loss of the predictions: higher is better, 0 is perfect.
@@ -328,6 +328,6 @@ def atom_f1(engine, X, y, predicted, lengths=None, groups=None) -> float:
     pairs = zip(*(outputs.encode_answers(side, rows) for side in (data.by_rows(y), predicted)), strict=True)
     shared = total = 0.0
     for i, sides in enumerate(pairs):
-        gold, found = (outputs.count(model.example(rows, i), one) for one in sides)
-        shared, total = shared + np.minimum(gold, found).sum(), total + gold.sum() + found.sum()
+        gold, guess = (outputs.count(model.example(rows, i), one) for one in sides)
+        shared, total = shared + np.minimum(gold, guess).sum(), total + gold.sum() + guess.sum()
     return float(2 * shared / total) if total else 1.0

@@ -185,17 +185,17 @@ class ArrowFile(FrameFile):
         return Rows(table, 0, table.num_rows, {})
 
     def distinct(self, targets):
-        found = []
+        parts = []
         for frame in self.frames(1 << 16, list(dict.fromkeys(targets))):
             for target in targets:
                 column = self.column(frame, target).dropna()
                 values = column.to_numpy() if column.dtype.kind in "iufb" else as_text(column).str.strip().to_numpy(dtype=str)
-                found.append(np.unique(values))
-        if any(values.dtype.kind == "U" for values in found if len(values)):
-            found = [values.astype(str) for values in found]
-        if not any(map(len, found)):
+                parts.append(np.unique(values))
+        if any(values.dtype.kind == "U" for values in parts if len(values)):
+            parts = [values.astype(str) for values in parts]
+        if not any(map(len, parts)):
             raise self.without_rows()
-        labels = np.unique(np.concatenate([values for values in found if len(values)]))
+        labels = np.unique(np.concatenate([values for values in parts if len(values)]))
         return labels[labels != ""] if labels.dtype.kind == "U" else labels
 
 

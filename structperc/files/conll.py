@@ -335,7 +335,7 @@ def stream_file(path, conllu=False, sentences=None):
     ...     [(part.first, part.n_tokens) for part in stream_file(file.name, sentences=2)]
     [(0, 3), (2, 1)]
     """
-    name, separator, widths, found, others, size, first = name_of(path), " ", [], [], [], 0, 0
+    name, separator, widths, sentences_read, others, size, first = name_of(path), " ", [], [], [], 0, 0
     with opened(path) as file:
         for lines in blocks(name, file):
             tokens, beside = [], []
@@ -361,14 +361,14 @@ def stream_file(path, conllu=False, sentences=None):
                     continue
                 tokens.append(cells)
             if tokens:
-                found.append(tokens)
+                sentences_read.append(tokens)
                 others.append(beside)
-            if sentences is not None and (len(found) >= sentences or size >= PART_CHARACTERS and found):
-                yield ColumnFile(name, found, separator, conllu, first, others)
-                first += len(found)
-                found, others, size = [], [], 0
-    if found:
-        yield ColumnFile(name, found, separator, conllu, first, others)
+            if sentences is not None and (len(sentences_read) >= sentences or size >= PART_CHARACTERS and sentences_read):
+                yield ColumnFile(name, sentences_read, separator, conllu, first, others)
+                first += len(sentences_read)
+                sentences_read, others, size = [], [], 0
+    if sentences_read:
+        yield ColumnFile(name, sentences_read, separator, conllu, first, others)
     elif first == 0:
         raise DataError(f"{name} has no tokens. Expected one in each line, its cells parted by spaces or tabs, and a blank line after "
                         f"each sentence.")

@@ -283,8 +283,8 @@ class CsvFile(FrameFile):
         rows = io.StringIO()
         csv.writer(rows).writerows([[cell] for cell in ["label", *cells.tolist()]])
         rows.seek(0)
-        found = parse_csv(rows, decimal=self.decimal, sep=",;"[self.decimal == ","])["label"]
-        return found.iloc[codes].reset_index(drop=True) if found.dtype.kind in "iufb" else column
+        parsed = parse_csv(rows, decimal=self.decimal, sep=",;"[self.decimal == ","])["label"]
+        return parsed.iloc[codes].reset_index(drop=True) if parsed.dtype.kind in "iufb" else column
 
     def reader(self, lines):
         return csv.reader(lines, delimiter=self.separator)

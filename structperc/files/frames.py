@@ -151,15 +151,15 @@ class FrameFile:
 
     def typed(self, frame, names, as_text):
         """Columns of a data frame, as numbers where all cells are but empty ones, and no text is asked for."""
-        found = {}
+        columns = {}
         for name in names:
             column = self.column(frame, name)
             if column.dtype.kind not in "iufbM" and name not in as_text:
                 numbers = self.numbers(column)
-                known = column.notna() & ~column.astype(str).str.strip().isin(MISSING_WORDS)
-                column = column if (known & numbers.isna()).any() else numbers
-            found[name] = column
-        return require("pandas", "reading tables", "cli").DataFrame(found, copy=False)
+                present = column.notna() & ~column.astype(str).str.strip().isin(MISSING_WORDS)
+                column = column if (present & numbers.isna()).any() else numbers
+            columns[name] = column
+        return require("pandas", "reading tables", "cli").DataFrame(columns, copy=False)
 
     def guessed(self, column):
         """The column of labels, as numbers where its cells are such."""
@@ -241,10 +241,10 @@ class FrameFile:
 
 def in_flags(faults, encoded) -> str:
     """The options that fix columns, as the commands take them."""
-    found, fill = mends_of(faults), fill_of(faults)
-    options = [f"--{name.replace('_', '-')} {shlex.quote(','.join(found[name]))}" for name in ("drop", "one_hot", "date") if name in found]
+    mends, fill = mends_of(faults), fill_of(faults)
+    options = [f"--{name.replace('_', '-')} {shlex.quote(','.join(mends[name]))}" for name in ("drop", "one_hot", "date") if name in mends]
     fills = [fill] if isinstance(fill, str) else [f"{name}={value}" for name, value in fill.items()]
-    options += [f"--fill {shlex.quote(value)}" for value in fills] + ["--decimal ,"] * ("decimal" in found)
+    options += [f"--fill {shlex.quote(value)}" for value in fills] + ["--decimal ,"] * ("decimal" in mends)
     return " and ".join([*[f"say {' '.join(options)}"] * bool(options), *one_by_one(faults)])
 
 
@@ -258,24 +258,24 @@ def numbers_of(cells, decimal) -> np.ndarray:
     """What the parser of CSV files makes of each cell; NaN where it is no number to it."""
     point = re.escape(decimal)
     number = re.compile(rf"\s*[+-]?([0-9]+({point}[0-9]*)?|{point}[0-9]+)(e[+-]?[0-9]+)?\s*|\s*[+-]?inf(inity)?\s*", re.IGNORECASE)
-    found = np.array([TRUTH.get(cell, np.nan) for cell in cells], dtype=float)
-    parse([i for i, cell in enumerate(cells) if number.fullmatch(cell)], cells, decimal, found)
-    return found
+    numbers = np.array([TRUTH.get(cell, np.nan) for cell in cells], dtype=float)
+    parse([i for i, cell in enumerate(cells) if number.fullmatch(cell)], cells, decimal, numbers)
+    return numbers
 
 
-def parse(chosen, cells, decimal, found) -> None:
+def parse(chosen, cells, decimal, numbers) -> None:
     """Parses the chosen cells into `found`; of many halves, where one is beyond all numbers."""
     if not chosen:
         return
     text = "\n".join(cells[i].strip() for i in chosen)
     try:
-        found[chosen] = parse_csv(io.StringIO(text), header=None, names=["x"], sep="\x01", decimal=decimal, dtype=float,
+        numbers[chosen] = parse_csv(io.StringIO(text), header=None, names=["x"], sep="\x01", decimal=decimal, dtype=float,
                                   low_memory=False)["x"]
     except ValueError:
         if len(chosen) > 1:
             middle = len(chosen) // 2
-            parse(chosen[:middle], cells, decimal, found)
-            parse(chosen[middle:], cells, decimal, found)
+            parse(chosen[:middle], cells, decimal, numbers)
+            parse(chosen[middle:], cells, decimal, numbers)
 
 
 def is_number(cell) -> bool:

@@ -64,10 +64,10 @@ class Table:
         return f"{self.X.shape[0]} rows"
 
     def __repr__(self):
-        found = {"X": f"{type(self.X).__name__} of shape {self.X.shape}", "y": shape_of(self.y), "weights": shape_of(self.weights),
+        shapes = {"X": f"{type(self.X).__name__} of shape {self.X.shape}", "y": shape_of(self.y), "weights": shape_of(self.weights),
                  "offsets": None if self.offsets is None else f"of {self.n_examples} examples", "first": self.first or None,
                  "kept": ", ".join(self.kept) or None}
-        return f"Table({', '.join(f'{name}: {text}' for name, text in found.items() if text is not None)})"
+        return f"Table({', '.join(f'{name}: {text}' for name, text in shapes.items() if text is not None)})"
 
 
 def shape_of(values):
@@ -115,11 +115,11 @@ class GroupRuns:
     def offsets(self, values) -> np.ndarray:
         """Where each run of the next part begins, and the end; a part ends with a whole run."""
         offsets, again = runs(values)
-        found = values[offsets[:-1]].tolist()
-        again = [*again, *(value for value in found if value in self.seen)]
+        groups = values[offsets[:-1]].tolist()
+        again = [*again, *(value for value in groups if value in self.seen)]
         if again:
             raise DataError(f"{self.path}: the rows with {self.name!r} {again[0]!r} are not all together; sort the file by that column.")
-        self.seen.update(found)
+        self.seen.update(groups)
         return offsets
 
 

@@ -121,10 +121,10 @@ def best_constant_of(model, rows, y) -> Constant | None:
     else:
         return None
     try:
-        found = Judged.of(model, rows, y, predicted, scored=False).measures()
+        measures = Judged.of(model, rows, y, predicted, scored=False).measures()
     except StructPercError:             # constraints forbid it
         return None
-    return Constant(plain(answer), found)
+    return Constant(plain(answer), measures)
 
 
 def most_frequent(labels):

@@ -237,12 +237,12 @@ class Judged:
 
     def measures(self) -> dict[str, float]:
         """See `measures`."""
-        found = own_measures(self.outputs, self.gold, self.predicted)
+        measures = own_measures(self.outputs, self.gold, self.predicted)
         if self.scores is not None:
-            found |= self.outputs.measures_of_scores(self.gold, self.scores)
+            measures |= self.outputs.measures_of_scores(self.gold, self.scores)
         if self.losses is not None:
-            found[self.loss] = float(self.losses.mean())
-        return found
+            measures[self.loss] = float(self.losses.mean())
+        return measures
 
 
 def right_of(model, rows, y, predicted) -> np.ndarray:

@@ -58,8 +58,8 @@ def codes(y_true, y_pred, classes=None):
     if classes is None:
         classes = all_labels(y_true, y_pred, ("y_true", "y_pred"))
     encoder = LabelCodes(label_order(classes))
-    named = ("y_true", y_true), ("y_pred", y_pred)
-    true, predicted = (encoder.encode(y, len(y), name, "Name all labels in classes.") for name, y in named)
+    arguments = ("y_true", y_true), ("y_pred", y_pred)
+    true, predicted = (encoder.encode(y, len(y), name, "Name all labels in classes.") for name, y in arguments)
     return true, predicted, len(encoder.labels)
 
 
@@ -81,7 +81,7 @@ PARAMETERS = """Parameters
         All labels, lowest first. Required for text, unless one of the lists is an ordered categorical."""
 
 
-def ordered_labels(y_true, known, classes=None) -> np.ndarray:
+def ordered_labels(y_true, order, classes=None) -> np.ndarray:
     """The order of labels in which a model's predictions are measured.
 
     Parameters
@@ -108,12 +108,12 @@ def ordered_labels(y_true, known, classes=None) -> np.ndarray:
     """
     if classes is not None:
         return label_order(classes)
-    known, categories, values = label_order(known), ordered_categories(y_true), as_label_array(y_true, "y_true")
-    if categories is not None and np.isin(known, categories).all():
+    order, categories, values = label_order(order), ordered_categories(y_true), as_label_array(y_true, "y_true")
+    if categories is not None and np.isin(order, categories).all():
         return categories
-    if known.dtype.kind in "iuf" and values.dtype.kind in "iuf" and (np.diff(known) > 0).all() and np.isin(values, known).any():
-        return np.union1d(known, values[np.isfinite(values)])
-    return known
+    if order.dtype.kind in "iuf" and values.dtype.kind in "iuf" and (np.diff(order) > 0).all() and np.isin(values, order).any():
+        return np.union1d(order, values[np.isfinite(values)])
+    return order
 
 
 def of_codes(measure):

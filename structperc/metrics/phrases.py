@@ -314,20 +314,20 @@ def parse(label: str) -> tuple[bool, bool, bool, str]:
 
 def find(labels) -> list[tuple[int, int, str]]:
     """The phrases of a sentence that has been checked."""
-    found, start, open_kind = [], -1, ""
+    phrases, start, open_kind = [], -1, ""
     for i, label in enumerate(labels):
         inside, begins, ends, kind = parse(label)
         if start >= 0 and (begins or not inside or kind != open_kind):
-            found.append((start, i, open_kind))
+            phrases.append((start, i, open_kind))
             start = -1
         if inside and start < 0:
             start, open_kind = i, kind
         if ends:
-            found.append((start, i + 1, kind))
+            phrases.append((start, i + 1, kind))
             start = -1
     if start >= 0:
-        found.append((start, len(labels), open_kind))
-    return found
+        phrases.append((start, len(labels), open_kind))
+    return phrases
 
 
 def entries(values, name, expected) -> list:

@@ -48,11 +48,11 @@ def token_measures(y_true, y_pred) -> dict[str, float]:
     n_tokens = sum(map(len, right))
     if n_tokens == 0:
         raise DataError("y_true has no tokens whose label is known; at least one is needed to measure anything.")
-    found = {"token accuracy": sum(map(sum, right)) / n_tokens, "whole sentences right": sum(map(all, right)) / len(right)}
+    measures = {"token accuracy": sum(map(sum, right)) / n_tokens, "whole sentences right": sum(map(all, right)) / len(right)}
     if are_phrase_tags(chain.from_iterable((*y_true, *y_pred))):
         scores = phrase_scores(y_true, y_pred)
-        found.update({"phrase precision": scores.precision, "phrase recall": scores.recall, "phrase F1": scores.f1})
-    return found
+        measures.update({"phrase precision": scores.precision, "phrase recall": scores.recall, "phrase F1": scores.f1})
+    return measures
 
 
 def unseen_labels(y_true, labels) -> dict:
@@ -80,10 +80,10 @@ def unseen_labels(y_true, labels) -> dict:
     if is_nested(y_true):
         y_true = chain.from_iterable(entries(row, f"y_true[{i}]", "the labels of one sentence") for i, row in enumerate(y_true))
     try:
-        counts, known = Counter(y_true), set(labels)
+        counts, trained = Counter(y_true), set(labels)
     except TypeError:
         raise DataError("y_true or labels contains lists or the like; expected numbers, strings or other hashable labels.") from None
-    return {label: count for label, count in counts.most_common() if label not in known}
+    return {label: count for label, count in counts.most_common() if label not in trained}
 
 
 def sentences(y, like, name="y_true", other="y_pred") -> list:

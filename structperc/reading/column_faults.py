@@ -79,10 +79,10 @@ class Fault:
             return []
         if len(self.cells.get(KINDS[0], ())) == self.n_rows:
             return ["drop"]
-        found = {"text": "drop" if "text" in self.cells and self.identifies else "one_hot", "date": "date",
+        mend = {"text": "drop" if "text" in self.cells and self.identifies else "one_hot", "date": "date",
                  "number with a decimal comma": "decimal"}.get(self.kind)
-        filled = found != "drop" and self.cells.keys() & set(KINDS[:2])
-        return [option for option in (found, "fill" if filled else None) if option]
+        filled = mend != "drop" and self.cells.keys() & set(KINDS[:2])
+        return [option for option in (mend, "fill" if filled else None) if option]
 
     def describe(self, place) -> str:
         """The column in words. `place(row)` returns where a row is."""
@@ -100,8 +100,8 @@ class Fault:
         k, texts = len(self.texts), list(self.texts)
         if k == n > 1:
             return f"{n} texts, all different"
-        shown = ", ".join(f"{text!r:.40}" for text in texts[:NAMED])
-        return f"{k} text{'s' * (k > 1)} ({shown}{', ...' if k > NAMED else ''})"
+        examples = ", ".join(f"{text!r:.40}" for text in texts[:NAMED])
+        return f"{k} text{'s' * (k > 1)} ({examples}{', ...' if k > NAMED else ''})"
 
 
 class ColumnError(DataError):
@@ -150,8 +150,8 @@ def in_estimator(faults, encoded) -> str:
 
 def in_a_frame(faults, encoded) -> str:
     """What fixes columns before an estimator without plugins reads them."""
-    found = mends_of(faults)
-    ways = [f"{way.format(', '.join(map(repr, found[option])))}" for option, way in BY_HAND.items() if option in found]
+    mends = mends_of(faults)
+    ways = [f"{way.format(', '.join(map(repr, mends[option])))}" for option, way in BY_HAND.items() if option in mends]
     return " and ".join([*ways, *one_by_one(faults)])
 
 
@@ -168,9 +168,9 @@ def advice(faults, options) -> str:
 
 def options_of(faults) -> dict:
     """The options of `structperc.components.TableReader` that fix columns."""
-    found = mends_of(faults)
-    options = {name: found[name] for name in ("drop", "one_hot", "date") if name in found}
-    return options | ({"fill": fill_of(faults)} if "fill" in found else {})
+    mends = mends_of(faults)
+    options = {name: mends[name] for name in ("drop", "one_hot", "date") if name in mends}
+    return options | ({"fill": fill_of(faults)} if "fill" in mends else {})
 
 
 def fill_of(faults):
@@ -183,11 +183,11 @@ def fill_of(faults):
 
 def mends_of(faults) -> dict:
     """The columns that each option of `structperc.components.TableReader` fixes."""
-    found = {}
+    mends = {}
     for fault in faults:
         for option in fault.mends:
-            found.setdefault(option, []).append(fault.name)
-    return found
+            mends.setdefault(option, []).append(fault.name)
+    return mends
 
 
 def one_by_one(faults) -> list:
@@ -205,15 +205,15 @@ def find_fault(name, cells) -> Fault | None:
     cells : list
         Its entries.
     """
-    found, texts, first = {}, {}, None
+    rows_by_kind, texts, first = {}, {}, None
     for row, cell in enumerate(cells):
         kind = kind_of(cell)
         if kind is not None:
-            first = cell if not found else first
-            found.setdefault(kind, []).append(row)
+            first = cell if not rows_by_kind else first
+            rows_by_kind.setdefault(kind, []).append(row)
             if kind == "text":
                 texts.setdefault(str(cell).strip())
-    return Fault(name, found, texts, len(cells), first) if found else None
+    return Fault(name, rows_by_kind, texts, len(cells), first) if rows_by_kind else None
 
 
 def kind_of(cell) -> str | None:

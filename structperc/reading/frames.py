@@ -101,10 +101,10 @@ def read_column(narwhals, name, series) -> Column:
 
 def read_cells(name, cells) -> Column:
     """A column of Python objects: numbers or dates where all are, else text."""
-    known = [cell for cell in cells if not is_missing(cell)]
-    if known and all(isinstance(cell, (bool, int, float, np.number, np.bool_)) for cell in known):
+    present = [cell for cell in cells if not is_missing(cell)]
+    if present and all(isinstance(cell, (bool, int, float, np.number, np.bool_)) for cell in present):
         return Column(name, "number", np.array([np.nan if is_missing(cell) else cell for cell in cells], dtype=np.float64))
-    if known and all(isinstance(cell, datetime.date) for cell in known):
+    if present and all(isinstance(cell, datetime.date) for cell in present):
         return Column(name, "date", np.array([np.nan if is_missing(cell) else days_of(cell) for cell in cells]))
     return Column(name, "text", cells)
 

@@ -61,9 +61,9 @@ class Groups:
         """The inverse of `by_rows`, for an array with an entry for each row."""
         if self.order is None:
             return values
-        found = np.empty_like(values)
-        found[self.order] = values
-        return found
+        restored = np.empty_like(values)
+        restored[self.order] = values
+        return restored
 
     def __enter__(self):
         return self
@@ -77,9 +77,9 @@ def gathered(X, offsets, lengths, groups):
     """X, offsets and order of `Groups`."""
     if lengths is None and groups is None:
         return X, offsets, None
-    given = [name for name, value in (("offsets", offsets), ("lengths", lengths), ("groups", groups)) if value is not None]
-    if len(given) > 1:
-        raise DataError(f"{' and '.join(given)} were given; they say the same thing, so pass one of them.")
+    arguments = [name for name, value in (("offsets", offsets), ("lengths", lengths), ("groups", groups)) if value is not None]
+    if len(arguments) > 1:
+        raise DataError(f"{' and '.join(arguments)} were given; they say the same thing, so pass one of them.")
     X = as_table(X)
     if not isinstance(X, (list, tuple)) and not hasattr(X, "shape") and hasattr(X, "__array__"):
         X = np.asarray(X)
@@ -88,7 +88,7 @@ def gathered(X, offsets, lengths, groups):
     elif isinstance(X, (list, tuple)) and len(X) and is_row(X[0]):
         n_rows = len(X)
     else:
-        raise DataError(f"{given[0]} was given, but X is a {type(X).__name__} with one example per entry already; pass one or the other.")
+        raise DataError(f"{arguments[0]} was given, but X is a {type(X).__name__} with one example per entry already; pass one or the other.")
     if lengths is not None:
         return X, offsets_of(lengths, n_rows), None
     values = as_label_array(groups, "groups", "an entry for each row of X")

@@ -88,18 +88,18 @@ def interval_labels(y, unrated="refuse"):
                 raise DataError("the two columns of y are categoricals of different categories; give both the same ones in the same order.")
             return columns_of(y)[0]
     excluded = (None, None) if ends.real is None else (ends.without_low, ends.without_high)
-    named = []
+    parts = []
     for values, side, left_out in zip((ends.low, ends.high), (-1, 1), excluded, strict=True):
         open_end = is_open(values, side)
         skipped = open_end if left_out is None else open_end | left_out
-        named.append(values[~skipped] if skipped.any() else values)
+        parts.append(values[~skipped] if skipped.any() else values)
     if ends.sets:
-        named.append(np.fromiter(chain.from_iterable(ends.sets.values()), dtype=object))
-    if not any(map(len, named)) and len(ends.low):
+        parts.append(np.fromiter(chain.from_iterable(ends.sets.values()), dtype=object))
+    if not any(map(len, parts)) and len(ends.low):
         raise DataError("y names no label, only open or excluded ends, so its labels are unknown; name them with classes=[...].")
-    if any(values.dtype == object for values in named):
-        return [label for values in named for label in values.tolist()]
-    both = np.concatenate(named)
+    if any(values.dtype == object for values in parts):
+        return [label for values in parts for label in values.tolist()]
+    both = np.concatenate(parts)
     return both.astype(np.int64) if both.dtype.kind == "f" and len(both) and are_whole(both) else both
 
 
@@ -187,9 +187,9 @@ def read_intervals(y, labels, encode, n_examples, unrated="refuse"):
         pairs = ~ends.real
         if pairs.any():         # rows that are intervals of real numbers are shown to `encode` as the lowest label
             for codes, values, side in ((low, ends.low, -1), (high, ends.high, 1)):
-                shown = values.astype(object)
-                shown[ends.real] = labels.tolist()[0]
-                codes[pairs] = end_codes(shown, labels, encode, side)[pairs]
+                ends_as_labels = values.astype(object)
+                ends_as_labels[ends.real] = labels.tolist()[0]
+                codes[pairs] = end_codes(ends_as_labels, labels, encode, side)[pairs]
     for i, members in ends.sets.items():
         low[i], high[i] = set_codes(i, members, labels, encode)
     wrong = np.flatnonzero(low > high)
@@ -338,12 +338,12 @@ def refuse_texts(y, labels=()) -> None:
     values = np.asarray(y)
     if values.dtype.kind not in "USO" or values.ndim != 1:
         return
-    known = set() if isinstance(labels, tuple) else set(labels.tolist())
+    label_set = set() if isinstance(labels, tuple) else set(labels.tolist())
     for i, text in enumerate(values.tolist()):
-        for pattern, shown in TEXTS if isinstance(text, str) and text not in known else ():
-            found = pattern.fullmatch(text)
-            if found:
-                pair = shown.format(*found.groups())
+        for pattern, pair_text in TEXTS if isinstance(text, str) and text not in label_set else ():
+            match = pattern.fullmatch(text)
+            if match:
+                pair = pair_text.format(*match.groups())
                 raise DataError(f"y[{i}] is the text {text!r}; pass the pair of its lowest and highest label, {pair}, and numbers instead "
                                 f"of the other texts.")
 
@@ -373,8 +373,8 @@ def search_numbers(values, labels):
     """Codes of numbers, faster than by sorting them; None when one is no label."""
     order = np.argsort(labels)
     at = np.minimum(np.searchsorted(labels, values, sorter=order), len(labels) - 1)
-    found = order[at]
-    return found + 1 if (labels[found] == values).all() else None
+    positions = order[at]
+    return positions + 1 if (labels[positions] == values).all() else None
 
 
 def set_codes(i, members, labels, encode):
@@ -388,8 +388,8 @@ def set_codes(i, members, labels, encode):
     hole = np.flatnonzero(np.diff(codes) > 1)
     if len(hole):
         names = labels.tolist()
-        shown, lacking = ", ".join(repr(names[code - 1]) for code in codes[:8]), names[codes[hole[0]]]
-        raise DataError(f"y[{i}] is the set of {shown}, which lacks {lacking!r}; {EXPECTED}.")
+        listing, lacking = ", ".join(repr(names[code - 1]) for code in codes[:8]), names[codes[hole[0]]]
+        raise DataError(f"y[{i}] is the set of {listing}, which lacks {lacking!r}; {EXPECTED}.")
     return codes[0], codes[-1]
 
 
@@ -409,9 +409,9 @@ def real_codes(ends, labels):
     if len(empty):
         i = int(empty[0])
         left, right = "[("[int(ends.without_low[i])], "])"[int(ends.without_high[i])]
-        shown = ", ".join(map(repr, labels[:8].tolist())) + (", ..." if len(labels) > 8 else "")
+        listing = ", ".join(map(repr, labels[:8].tolist())) + (", ..." if len(labels) > 8 else "")
         raise DataError(f"y[{i}] is {left}{plain(ends.low[i])}, {plain(ends.high[i])}{right}, which has none of the labels known so far "
-                        f"({shown}). Widen it, or name all labels with classes=[...].")
+                        f"({listing}). Widen it, or name all labels with classes=[...].")
     return low, high
 
 

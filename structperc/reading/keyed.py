@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.core.rows import Rows
-from structperc.core.states import taken
+from structperc.core.saved_state import read_array
 from structperc.reading.matrices import read
 from structperc.reading.readers import Reader
 
@@ -82,12 +82,12 @@ class KeyedReader(Reader):
             raise DataError(f"the first columns of X are {', '.join(names[:k])}, but this model was trained with "
                             f"{', '.join(self.key_names)} there. Pass the same columns in the same order.")
         features = features if rows.sparse else np.ascontiguousarray(features)
-        found = KeyedRows(features, rows.offsets, None if names is None else names[k:], keys)
-        found.key_names = () if names is None else names[:k]
-        return found
+        keyed = KeyedRows(features, rows.offsets, None if names is None else names[k:], keys)
+        keyed.key_names = () if names is None else names[:k]
+        return keyed
 
     def state(self):
         return {"key_names": np.array(self.key_names, dtype=str)}
 
     def restore(self, state):
-        self.key_names = tuple(taken(state, "key_names", str, (None,)).tolist()) if state else ()
+        self.key_names = tuple(read_array(state, "key_names", str, (None,)).tolist()) if state else ()

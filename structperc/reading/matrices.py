@@ -135,8 +135,8 @@ def column_names(X):
     """The names of a data frame's columns, all different texts. None for numbers as names, and for anything but a data frame."""
     if type(X).__name__ == "LazyFrame":         # whose names are the result of a query
         raise DataTypeError("X is a LazyFrame, whose rows are not computed yet; pass X.collect().")
-    named = X if hasattr(X, "column_names") or hasattr(X, "columns") else getattr(X, "schema", None)      # of a stream
-    columns = getattr(named, "column_names", getattr(named, "columns", getattr(named, "names", None)))
+    table = X if hasattr(X, "column_names") or hasattr(X, "columns") else getattr(X, "schema", None)      # of a stream
+    columns = getattr(table, "column_names", getattr(table, "columns", getattr(table, "names", None)))
     if columns is None or not any(isinstance(c, str) for c in columns):
         return None
     odd = next((c for c in columns if not isinstance(c, str)), None)
@@ -153,11 +153,11 @@ def column_names(X):
     return tuple(columns)
 
 
-def other_columns(names, known) -> str:
+def other_columns(names, expected) -> str:
     """The missing and the further names, compared with those of training, as a part of a message. None: without names."""
-    if names is None or known is None:
+    if names is None or expected is None:
         return ""
-    sides = (("lacks", [name for name in known if name not in names]), ("has further", [name for name in names if name not in known]))
+    sides = (("lacks", [name for name in expected if name not in names]), ("has further", [name for name in names if name not in expected]))
     parts = [f"{word} {', '.join(f'{name!r:.60}' for name in side[:5])}{', ...' * (len(side) > 5)}" for word, side in sides if side]
     return f": it {' and '.join(parts)}" if parts else ""
 
@@ -367,10 +367,10 @@ def sample_weights(weights, n_examples: int):
     if weights is None:
         return None
     try:
-        given = np.asarray(weights)
-        if given.dtype.kind == "c":
+        values = np.asarray(weights)
+        if values.dtype.kind == "c":
             raise TypeError
-        weights = np.require(given, np.float64, IN_PLACE)
+        weights = np.require(values, np.float64, IN_PLACE)
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"sample_weight is not a list of numbers: {shortened(weights, 80)}.") from None
     if weights.ndim == 0:
@@ -395,11 +395,11 @@ def locate_not_finite(rows: Rows, example=None):
     if example is not None:
         first = example if rows.offsets is None else int(rows.offsets[example])
         last = first + 1 if rows.offsets is None else int(rows.offsets[example + 1])
-    found, named, dense = [], rows.sparse_part, rows.dense_part
-    if named is not None:
-        low, high = named.indptr[first], named.indptr[last]
-        bad = low + np.flatnonzero(~np.isfinite(named.data[low:high]))
-        found += [(int(np.searchsorted(named.indptr, at, side="right")) - 1, int(named.indices[at]), float(named.data[at]))
+    cells, matrix, dense = [], rows.sparse_part, rows.dense_part
+    if matrix is not None:
+        low, high = matrix.indptr[first], matrix.indptr[last]
+        bad = low + np.flatnonzero(~np.isfinite(matrix.data[low:high]))
+        cells += [(int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at]), float(matrix.data[at]))
                   for at in bad[:1].tolist()]
     if dense is not None:
         step = max(1, (1 << 20) // max(1, dense.shape[1]))
@@ -407,9 +407,9 @@ def locate_not_finite(rows: Rows, example=None):
             bad = np.argwhere(~np.isfinite(dense[start:min(start + step, last)]))
             if len(bad):
                 i, j = start + int(bad[0, 0]), int(bad[0, 1])
-                found.append((i, rows.n_features - dense.shape[1] + j, float(dense[i, j])))
+                cells.append((i, rows.n_features - dense.shape[1] + j, float(dense[i, j])))
                 break
-    return min(found, default=None)
+    return min(cells, default=None)
 
 
 def not_finite_entry(rows: Rows, example=None) -> DataError | None:

@@ -9,7 +9,7 @@ import numpy as np
 from structperc.core.errors import DataError, DataWarning, OptionError, PluginError, UnusedOption, shortened
 from structperc.core.joined import Joined
 from structperc.core.rows import Rows
-from structperc.core.states import taken
+from structperc.core.saved_state import read_array
 from structperc.reading import matrices
 from structperc.reading.readers import Naming, Reader
 from structperc.reading.row_builder import RowBuilder
@@ -96,8 +96,8 @@ class NamedReader(Reader):
         self.named = self.n_features = self.vocabulary = self.n_columns = None
         self.vectors = Vectors()
 
-    def fresh(self):
-        component = super().fresh()
+    def clone(self):
+        component = super().clone()
         component.forget()
         return component
 
@@ -198,8 +198,8 @@ class NamedReader(Reader):
         if not state:
             self.forget()
             return
-        named, n_features = taken(state, "named", bool), taken(state, "n_features", np.int64, low=0)
-        n_columns = taken(state, "n_columns", np.int64, low=1) if named and self.template is not None else None
+        named, n_features = read_array(state, "named", bool), read_array(state, "n_features", np.int64, low=0)
+        n_columns = read_array(state, "n_columns", np.int64, low=1) if named and self.template is not None else None
         vocabulary = Vocabulary.restored(state) if named and not self.n_hashed else None
         vectors = Vectors.restored(state) if named else Vectors()
         expected = vectors.width + (len(vocabulary) if vocabulary is not None else self.n_hashed) if named else n_features

@@ -76,14 +76,14 @@ class PairReader(KeyedReader):
             x = (x,)
         elif not isinstance(x, (list, tuple)) or len(x) != 2:
             raise DataError(f"X[{i}] is {shortened(x)}; expected a pair of tables for the comparison.")
-        found, where = self.comparison(*x), f"the comparison of X[{i}]"
-        if not isinstance(found, tuple):
-            return self.all_pairs(found, where)
+        comparison, where = self.comparison(*x), f"the comparison of X[{i}]"
+        if not isinstance(comparison, tuple):
+            return self.all_pairs(comparison, where)
         try:
-            pairs, features = (np.asarray(part, dtype=float) for part in found)
+            pairs, features = (np.asarray(part, dtype=float) for part in comparison)
             return np.column_stack([pairs.reshape(-1, 2), features])
         except (TypeError, ValueError, OverflowError):
-            raise DataError(f"{where} returned {shortened(found)}; expected pairs (k, 2) and their features (k, d).") from None
+            raise DataError(f"{where} returned {shortened(comparison)}; expected pairs (k, 2) and their features (k, d).") from None
 
     def all_pairs(self, features, where):
         """Rows (first item, second item, features) of an array (n, m, d).
@@ -109,8 +109,8 @@ class PairReader(KeyedReader):
         n, m = features.shape[:2]
         if self.kind != "between" and n != m:
             raise DataError(f"{where} has the shape {features.shape}; expected as many columns as rows, the same items.")
-        taken = {"between": np.ones((n, m)), "unordered": np.triu(np.ones((n, m)), 1), "ordered": 1 - np.eye(n, m)}[self.kind]
-        first, second = np.nonzero(taken)
+        allowed = {"between": np.ones((n, m)), "unordered": np.triu(np.ones((n, m)), 1), "ordered": 1 - np.eye(n, m)}[self.kind]
+        first, second = np.nonzero(allowed)
         return np.column_stack([first, second, features[first, second]])
 
 

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import DataError, DataWarning
-from structperc.core.states import check_starts, taken, within
+from structperc.core.saved_state import check_starts, read_array, substate
 from structperc.reading import matrices
 from structperc.reading.column_codes import KINDS, ColumnCode, Unusable, learned
 from structperc.reading.column_faults import ColumnError
@@ -184,16 +184,16 @@ class TableReader(Reader):
 
     def restore(self, state):
         self.codes = None
-        self.then.restore(dict(within(state, "then.")))
+        self.then.restore(dict(substate(state, "then.")))
         if "columns" not in state:
             return
-        names = taken(state, "columns", str, (None,)).tolist()
+        names = read_array(state, "columns", str, (None,)).tolist()
         n = len(names)
-        kinds, levels = taken(state, "kinds", str, (n,)).tolist(), taken(state, "levels", str, (None,)).tolist()
-        starts = taken(state, "level_starts", np.int64, (n + 1,))
+        kinds, levels = read_array(state, "kinds", str, (n,)).tolist(), read_array(state, "levels", str, (None,)).tolist()
+        starts = read_array(state, "level_starts", np.int64, (n + 1,))
         check_starts("levels", starts, len(levels))
-        origins, indicated = taken(state, "origins", np.float64, (n,)), taken(state, "indicated", bool, (n,))
-        fills = taken(state, "fills", np.float64, (n,), finite=False)
+        origins, indicated = read_array(state, "origins", np.float64, (n,)), read_array(state, "indicated", bool, (n,))
+        fills = read_array(state, "fills", np.float64, (n,), finite=False)
         if not set(kinds) <= set(KINDS) or np.isinf(fills).any():
             raise DataError("the saved columns are of kinds, or filled by numbers, that no table has.")
         self.codes = tuple(

@@ -14,7 +14,7 @@ from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 from structperc.core.errors import DataError, OptionError, shortened
-from structperc.core.states import taken, within
+from structperc.core.saved_state import read_array, substate
 from structperc.reading.row_builder cimport RowBuilder
 from structperc.reading.vocabulary cimport SP_FETCH, PyUnicode_Check, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_IS_COMPACT_ASCII, Text
 from structperc.reading.vocabulary import Vocabulary
@@ -103,11 +103,11 @@ class Vectors:
     @classmethod
     def restored(cls, state):
         """What `state` gave."""
-        saved = within(state, "vectors.")
+        saved = substate(state, "vectors.")
         if not len(saved):
             return cls()
         names = Vocabulary.restored(saved).names()
-        return cls(zip(names, taken(saved, "sizes", np.int64, (len(names),), low=0, high=MOST_COORDINATES).tolist(), strict=True))
+        return cls(zip(names, read_array(saved, "sizes", np.int64, (len(names),), low=0, high=MOST_COORDINATES).tolist(), strict=True))
 
 
 MOST_COORDINATES = 2**40

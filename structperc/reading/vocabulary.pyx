@@ -10,7 +10,7 @@ from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.string cimport memcpy, memset
 from structperc.core.errors import DataError
-from structperc.core.states import taken
+from structperc.core.saved_state import read_array
 
 cdef enum:
     FEWEST_SLOTS = 64
@@ -157,8 +157,8 @@ cdef class Vocabulary:
     @classmethod
     def restored(cls, state):
         """The vocabulary of which this is the state; a DataError names what is wrong with it."""
-        cdef const unsigned char[::1] bytes = taken(state, "text", np.uint8, (None,))
-        cdef const int64_t[::1] ends = taken(state, "ends", np.int64, (None,))
+        cdef const unsigned char[::1] bytes = read_array(state, "text", np.uint8, (None,))
+        cdef const int64_t[::1] ends = read_array(state, "ends", np.int64, (None,))
         cdef Vocabulary vocabulary = Vocabulary()
         cdef Py_ssize_t i, n_names = ends.shape[0]
         cdef int64_t start = 0

@@ -17,7 +17,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, exp, log, log1p
 from structperc.core.arguments import flag
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals cimport interrupted
 from structperc.solvers.arborescences cimport FOUND, INTERRUPTED, arborescence_work, max_arborescence_c, refusal
 from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence
 

@@ -3,7 +3,7 @@
 cdef enum:
     # What a tree solver of this package answers.
     FOUND = 0
-    INTERRUPTED = -1        # Ctrl-C; `structperc.core.stopping.raise_interruption` raises it
+    INTERRUPTED = -1        # Ctrl-C; `structperc.core.signals.raise_interruption` raises it
     NO_SCORE = -2           # a score is NaN or +inf
     INFEASIBLE = -3
 

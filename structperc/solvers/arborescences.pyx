@@ -13,8 +13,8 @@ import numpy as np
 from libc.math cimport INFINITY
 from structperc.core.arguments import flag
 from structperc.core.errors import DataError
-from structperc.core.stopping cimport interrupted
-from structperc.core.stopping import take_interruption
+from structperc.core.signals cimport interrupted
+from structperc.core.signals import take_interruption
 from structperc.solvers.score_matrices cimport ScoreMatrices
 
 cdef enum:

@@ -2,8 +2,8 @@
 import numpy as np
 
 from libc.math cimport INFINITY
-from structperc.core.stopping cimport interrupted
-from structperc.core.stopping import take_interruption
+from structperc.core.signals cimport interrupted
+from structperc.core.signals import take_interruption
 from structperc.solvers.heaps cimport KeyHeap
 
 

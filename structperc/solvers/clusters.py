@@ -273,15 +273,15 @@ class ClusterProgram:
         graph = adjacency(self.n, self.first, self.second)
         for relaxed, proof in ((True, EXACT_LP), (False, EXACT_MILP)):
             while not clock.over:
-                found = self.program().solve(self.scores, relaxed, most_nodes, clock.left)
-                self.bound = min(self.bound, found.bound)
-                cycles = violated(*graph, np.round(1.0 - found.v, 9), TOLERANCE)
+                solution = self.program().solve(self.scores, relaxed, most_nodes, clock.left)
+                self.bound = min(self.bound, solution.bound)
+                cycles = violated(*graph, np.round(1.0 - solution.v, 9), TOLERANCE)
                 self.cycles += cycles
-                self.consider(greedy(self.n, self.first, self.second, np.where(self.scores > -np.inf, found.v - 0.5, -np.inf), self.scores))
+                self.consider(greedy(self.n, self.first, self.second, np.where(self.scores > -np.inf, solution.v - 0.5, -np.inf), self.scores))
                 if self.bound - self.score <= TOLERANCE * self.scale:
                     self.status = proof
                     return
-                if not cycles or not relaxed and not found.exact:
+                if not cycles or not relaxed and not solution.exact:
                     break
 
     def program(self) -> ILP:

@@ -184,18 +184,18 @@ class ILP:
         if len(v) != self.n_variables:
             return f"has {len(v)} variables where the program has {self.n_variables}"
         if self.n_auxiliary:
-            known = getattr(self._warm, "answer", None)         # with the auxiliary variables that prove it
-            if known is None or not np.array_equal(known[:len(v)], v):
+            complete = getattr(self._warm, "answer", None)         # with the auxiliary variables that prove it
+            if complete is None or not np.array_equal(complete[:len(v)], v):
                 return None if self._completed(v) is not None else "leaves the auxiliary variables no values that satisfy the rows"
-            v = known
+            v = complete
         return self._violated(v)
 
     def _completed(self, v):
         """v with values of the auxiliary variables that satisfy the rows, or None."""
         low, high = np.append(v, self.auxiliary[:, 0]), np.append(v, self.auxiliary[:, 1])
-        found = milp(np.zeros(len(low)), integrality=np.append(np.zeros(len(v)), self.whole), bounds=Bounds(low, high),
+        result = milp(np.zeros(len(low)), integrality=np.append(np.zeros(len(v)), self.whole), bounds=Bounds(low, high),
                      constraints=self.constraints)
-        return found.x
+        return result.x
 
     def _violated(self, v):
         """As `violated`, of values for all variables."""
@@ -270,12 +270,12 @@ class ILP:
             if self._violated(greedy) is None:  # no other vertex of the cube scores more
                 return solution(finite, greedy, 0.0, EXACT_LP)
         try:
-            found = self._linear(cost, upper, clock)
+            result = self._linear(cost, upper, clock)
         except OutOfTime:
             return self._unfinished(finite, np.maximum(finite, 0.0).sum())
-        if found is None:
+        if result is None:
             raise self._infeasible(upper)
-        v, value = found
+        v, value = result
         bound = value * scale
         whole = np.where(self.integrality, np.rint(v), v)
         if np.abs(v - whole).max(initial=0.0) <= TOLERANCE and self._violated(whole) is None:
@@ -329,16 +329,16 @@ class ILP:
         list of Solution
             Fewer than k if fewer vectors are feasible.
         """
-        found, program, k = [], self, how_many(k)
-        while len(found) < k:
+        solutions, program, k = [], self, how_many(k)
+        while len(solutions) < k:
             try:
-                found.append(program.solve(scores))
+                solutions.append(program.solve(scores))
             except Infeasible:
-                if not found:
+                if not solutions:
                     raise
                 break
-            program = program.without(found[-1].v)
-        return found
+            program = program.without(solutions[-1].v)
+        return solutions
 
     def without(self, v) -> ILP:
         """The same program with one 0/1 vector excluded.
@@ -367,10 +367,10 @@ class ILP:
                 ones = np.append(np.ones(self.n_variables), self.auxiliary[:, 1])
                 self._warm.model = WarmModel(self.rows, self.low, self.high, self.lowest, ones)
             return self._warm.model.solve(cost, upper, clock)
-        found = milp(cost, bounds=Bounds(self.lowest, upper), constraints=self.constraints, options=clock.option)
-        if found.status == 1 and clock.over:
+        result = milp(cost, bounds=Bounds(self.lowest, upper), constraints=self.constraints, options=clock.option)
+        if result.status == 1 and clock.over:
             raise OutOfTime
-        return None if found.x is None else (found.x, -found.fun)
+        return None if result.x is None else (result.x, -result.fun)
 
     def _infeasible(self, upper):
         """Names the rows of a certificate of Farkas: the duals of the program that asks for the least violation."""

@@ -15,8 +15,8 @@ import numpy as np
 from libc.math cimport INFINITY
 from structperc.core.arguments import COSTS, MOST, NUMBERS, edge_array, real_array, whole_number
 from structperc.core.errors import DataError
-from structperc.core.stopping import raise_interruption
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals import raise_interruption
+from structperc.core.signals cimport interrupted
 from structperc.core.signatures import ClassSignature
 
 cdef enum:

@@ -10,8 +10,8 @@ import numpy as np
 from libc.stdint cimport int64_t
 from structperc.core.arguments import NUMBERS, offset_array, real_array, real_number, whole_array
 from structperc.core.errors import DataError
-from structperc.core.stopping import raise_interruption
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals import raise_interruption
+from structperc.core.signals cimport interrupted
 
 cdef enum:
     ROW = 32            # operations

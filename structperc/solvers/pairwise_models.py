@@ -333,10 +333,10 @@ class PairwiseModel:
             switch, _ = self._switched(unary[nodes, labels], unary[:, label], chosen(pairs, first, second), chosen(pairs, first, label),
                                        chosen(pairs, label, second), pairs[:, label, label])
             moved = np.where(switch == 1, label, labels)
-            found = self._score(moved, unary, pairs)
+            total = self._score(moved, unary, pairs)
             quiet += 1
-            if found > score:
-                labels, score, quiet = moved, found, 0
+            if total > score:
+                labels, score, quiet = moved, total, 0
             label = (label + 1) % self.n_labels
         return Labelling(labels, score, max(score, self._expansion_bound(score, unary, pairs)), EXPANSION)
 
@@ -357,13 +357,13 @@ class PairwiseModel:
 
     def _rounded(self, shares, unary, pairs):
         """Whole shares are kept; the other nodes, in order, take the best label beside those that are known."""
-        known = shares.max(axis=1) > 0.999
+        settled = shares.max(axis=1) > 0.999
         labels, (first, second), tables = shares.argmax(axis=1), self.edges.T, np.broadcast_to(pairs, (len(self.edges), *pairs.shape[1:]))
-        for i in np.flatnonzero(~known).tolist():
-            right, left = np.flatnonzero((first == i) & known[second]), np.flatnonzero((second == i) & known[first])
+        for i in np.flatnonzero(~settled).tolist():
+            right, left = np.flatnonzero((first == i) & settled[second]), np.flatnonzero((second == i) & settled[first])
             own = unary[i].copy()
             own += tables[right, :, labels[second[right]]].sum(axis=0) + tables[left, labels[first[left]]].sum(axis=0)
-            labels[i], known[i] = own.argmax(), True
+            labels[i], settled[i] = own.argmax(), True
         return labels
 
     def _programmed(self, unary, pairs, relaxed, most_nodes, time_limit):
@@ -371,11 +371,11 @@ class PairwiseModel:
         m, K = len(self.edges), self.n_labels
         scores = np.append(unary, np.broadcast_to(pairs, (m, K, K)))
         try:
-            found = self.polytope.solve(scores, relaxed, most_nodes, time_limit)
+            solution = self.polytope.solve(scores, relaxed, most_nodes, time_limit)
         except OutOfTime:
             shares, bound, status = np.zeros(unary.size), self._top(unary, pairs), RELAXED
         else:
-            shares, bound, status = found.v, found.bound, found.status
+            shares, bound, status = solution.v, solution.bound, solution.status
         labels = self._rounded(shares[:unary.size].reshape(-1, K), unary, pairs)
         score = self._score(labels, unary, pairs)
         if score == -np.inf:
@@ -515,12 +515,12 @@ def unexpandable(pairs):
     """The edges for which a switch to one label is no minimum cut."""
     if not np.isfinite(pairs).all():
         return np.flatnonzero(~np.isfinite(pairs).all(axis=(1, 2)))
-    found = []
+    pairs_of = []
     for label in range(pairs.shape[1]):
         lack = pairs[:, :, label, None] + pairs[:, label, None, :] - pairs - pairs[:, label, label, None, None]
         if (lack > 0).any():
-            found.append(np.flatnonzero(lack.max(axis=(1, 2)) > allowances(pairs)))
-    return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=int)
+            pairs_of.append(np.flatnonzero(lack.max(axis=(1, 2)) > allowances(pairs)))
+    return np.unique(np.concatenate(pairs_of)) if pairs_of else np.zeros(0, dtype=int)
 
 
 def allowances(pairs):

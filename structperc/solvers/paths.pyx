@@ -7,8 +7,8 @@ import numpy as np
 from libc.math cimport INFINITY
 from structperc.core.arguments import COSTS, MOST, SCORES, flag, how_many, real_array, whole_array, whole_number
 from structperc.core.errors import DataError
-from structperc.core.stopping import raise_interruption
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals import raise_interruption
+from structperc.core.signals cimport interrupted
 from structperc.solvers.ranked_paths import RankedPaths
 
 cdef enum:

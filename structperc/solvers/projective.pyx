@@ -24,8 +24,8 @@ from libc.string cimport memcpy, memset
 from structperc.core.arguments import flag, float_array, shaped
 from structperc.core.errors import DataError, shortened
 from structperc.core.labels import is_listed
-from structperc.core.stopping import take_interruption
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals import take_interruption
+from structperc.core.signals cimport interrupted
 from structperc.solvers.arborescences import max_arborescence
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, INTERRUPTED, NO_SCORE
 from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence

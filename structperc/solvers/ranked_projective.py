@@ -67,12 +67,12 @@ def k_best_projective(scores, k, siblings=None, one_root=False):
     """
     k, scores = how_many(k), np.array(float_array(scores, "scores"))
     heads, total = projective_tree(scores, siblings, one_root)
-    found, open_ones, n_seen = [], [(-total, 0, heads, scores, 0)], 1
-    while open_ones and len(found) < k:
+    trees, open_ones, n_seen = [], [(-total, 0, heads, scores, 0)], 1
+    while open_ones and len(trees) < k:
         loss, _, heads, left, fixed = heappop(open_ones)
-        found.append((heads, -loss))
+        trees.append((heads, -loss))
         left = left.copy()
-        for m in range(fixed, len(heads) if len(found) < k else 0):
+        for m in range(fixed, len(heads) if len(trees) < k else 0):
             others = left.copy()
             others[heads[m], m + 1] = -np.inf
             best = tree_of(others, siblings, one_root)
@@ -82,7 +82,7 @@ def k_best_projective(scores, k, siblings=None, one_root=False):
             kept = left[heads[m], m + 1]
             left[:, m + 1] = -np.inf
             left[heads[m], m + 1] = kept
-    return np.array([heads for heads, _ in found], dtype=np.intc), np.array([total for _, total in found])
+    return np.array([heads for heads, _ in trees], dtype=np.intc), np.array([total for _, total in trees])
 
 
 def tree_of(scores, siblings, one_root):

@@ -17,8 +17,8 @@ import numpy as np
 from libc.math cimport INFINITY, exp, log
 from structperc.core.arguments import how_many, real_array, whole_number
 from structperc.core.errors import DataError, OptionError
-from structperc.core.stopping import take_interruption
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals import take_interruption
+from structperc.core.signals cimport interrupted
 
 cdef enum:
     EXPONENTIAL = 16                # the time of so many sums

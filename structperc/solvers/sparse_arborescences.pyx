@@ -13,8 +13,8 @@ from libc.math cimport INFINITY
 from structperc.core.arguments import flag
 from structperc.core.errors import DataError
 from structperc.core.sparse_parts import refuse_damaged, to_csr
-from structperc.core.stopping import take_interruption
-from structperc.core.stopping cimport interrupted
+from structperc.core.signals import take_interruption
+from structperc.core.signals cimport interrupted
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, INTERRUPTED, refusal
 from structperc.core.signatures import ClassSignature
 

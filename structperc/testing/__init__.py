@@ -80,19 +80,19 @@ def check_problem(plugin, *, plugins=(), checks=None, random_state=0, progress=N
     >>> check_problem("cusum", checks=["argmax_maximises"])
     [('argmax_maximises', 'passed')]
     """
-    known = {check.__name__: check for check in CHECKS}
+    all_checks = {check.__name__: check for check in CHECKS}
     for name in checks or ():
-        if name not in known:
-            raise ValueError(f"there is no check {name!r}; the checks are {', '.join(known)}.")
+        if name not in all_checks:
+            raise ValueError(f"there is no check {name!r}; the checks are {', '.join(all_checks)}.")
     case = make_case(plugin, tuple(plugins), options, random_state)
     origin = registry.load(plugin).origin
     report = Report()
     report.parts = described(case, origin)
     progress = progress or (lambda name, outcome: None)
     progress("parts", report.parts)
-    for name in checks or known:
+    for name in checks or all_checks:
         try:
-            reason = known[name](case)
+            reason = all_checks[name](case)
         except AssertionError as error:
             raise AssertionError(f"{origin} fails {name}: {error}") from error
         except Exception as error:

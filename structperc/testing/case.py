@@ -9,11 +9,11 @@ from functools import cached_property
 import attrs
 import numpy as np
 
-from structperc.core.component import bound
+from structperc.core.component import adapted
 from structperc.core.errors import DataError, PluginError, StructPercError
 from structperc.core.rows import Rows
 from structperc.engine import plugins as registry
-from structperc.engine.assembly import begin
+from structperc.engine.assembly import assemble
 from structperc.engine.engine import REQUIRED, Engine
 from structperc.reading import matrices
 
@@ -66,13 +66,13 @@ class Case:
 
     def fit(self, *further, data=None, **changes) -> Engine:
         data = self.taught if data is None else data
-        return self.engine(*further, **changes).fit(data.X, data.y, offsets=data.offsets, keep_online=True)
+        return self.engine(*further, **changes).fit(data.X, data.y, offsets=data.offsets, record_predictions=True)
 
     @cached_property
     def asked(self) -> Engine:
         """An engine whose plugins were asked for their parts, with nothing learned."""
         engine = self.engine()
-        self.parts = begin(engine, self.data.X, self.data.offsets, None)[0].parts
+        self.parts = assemble(engine, self.data.X, self.data.offsets, None)[0].parts
         return engine
 
     @cached_property
@@ -89,7 +89,7 @@ class Case:
     def no_average(self) -> str:
         """Why these parts do not support average=True. Empty if they do."""
         try:
-            begin(self.engine(average=True), self.data.X, self.data.offsets, None)
+            assemble(self.engine(average=True), self.data.X, self.data.offsets, None)
         except StructPercError as error:
             return str(error)
         return ""
@@ -106,15 +106,15 @@ class Case:
 
     @cached_property
     def outputs(self):
-        return bound(self.parts.outputs)
+        return adapted(self.parts.outputs)
 
     @cached_property
     def features(self):
-        return bound(self.parts.features)
+        return adapted(self.parts.features)
 
     @cached_property
     def loss(self):
-        return bound(self.parts.loss)
+        return adapted(self.parts.loss)
 
     @cached_property
     def examples(self) -> list:
@@ -122,10 +122,10 @@ class Case:
 
     def examples_of(self, data) -> list:
         rows = self.rows_of(data)
-        found = [rows.example(i) for i in range(rows.n_examples)]
-        for x in found:
+        examples = [rows.example(i) for i in range(rows.n_examples)]
+        for x in examples:
             x.n_atoms = self.parts.features.n_atoms(x)
-        return found
+        return examples
 
     def rows_of(self, data) -> Rows:
         """The examples as the reader reads them."""
@@ -216,7 +216,7 @@ def make_case(plugin, plugins, options, random_state) -> Case:
     loaded = [registry.load(p) for p in (problem, *plugins)]
 
     def said(name):
-        return next((found for found in (getattr(plugin, name) for plugin in reversed(loaded)) if found), None)
+        return next((value for value in (getattr(plugin, name) for plugin in reversed(loaded)) if value), None)
 
     options = {"random_state": random_state, **{k: v for plugin in loaded for k, v in (plugin.check_options or {}).items()}, **options}
     random, sample = np.random.default_rng(random_state), said("sample")
@@ -226,7 +226,7 @@ def make_case(plugin, plugins, options, random_state) -> Case:
     X[1], X[3] = X[0], 0
     case = Case(problem, plugins, {"classes": LABELS, **options}, random, Data(X), said("observe"), checked)
     try:
-        begin(case.engine(), X, None, None)
+        assemble(case.engine(), X, None, None)
     except DataError as error:
         raise PluginError(f"no examples can be made up for {loaded[0].origin}: {error} "
                           f"Give it sample(random, n_examples), which returns (X, offsets) or a list of objects.") from error
@@ -245,9 +245,9 @@ def line_up(plugin, plugins):
     return problem, (plugin, *plugins)
 
 
-def read_sample(given, origin) -> Data:
+def read_sample(sample, origin) -> Data:
     """What `sample` returned, without empty examples, numbers rounded to 2^-10 so that sums of any order agree in every bit."""
-    X, offsets = given if isinstance(given, tuple) else (given, None)
+    X, offsets = sample if isinstance(sample, tuple) else (sample, None)
     try:
         rows = matrices.read(X, offsets)
     except DataError as error:

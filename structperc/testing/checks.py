@@ -61,8 +61,8 @@ def argmax_maximises(case):
         counts = case.counts(x, structures)
         draws = [case.random.standard_normal] * 3 + [partial(case.random.integers, -1, 2)] * 4 + [np.zeros, np.ones, lambda n: -np.ones(n)]
         trials = [case.scores(x, draw) for draw in draws]
-        found = [case.answer(s.copy(), x) for s in trials]
-        for s, y in zip(trials, found, strict=True):
+        answers = [case.answer(s.copy(), x) for s in trials]
+        for s, y in zip(trials, answers, strict=True):
             count = case.parts.outputs.count(x, y)
             require((counts == count).all(axis=1).any(),
                     f"{named(argmax)} returned {y} for example {x.index}, which {named(case.parts.outputs)}.enumerate does not list.")
@@ -71,7 +71,7 @@ def argmax_maximises(case):
                     f"{named(argmax)} returned {y} of score {count @ s:.6g} for example {x.index} with the atom scores {s}, "
                     f"but {structures[best]} scores {counts[best] @ s:.6g}.")
         again = [case.answer(s.copy(), x) for s in reversed(trials)]
-        for s, y, later in zip(trials, found, reversed(again), strict=True):
+        for s, y, later in zip(trials, answers, reversed(again), strict=True):
             require(y == later, f"{named(argmax)} returned {y} and later {later} for example {x.index} with the same atom scores {s}.")
     return None
 
@@ -146,10 +146,10 @@ def agreeing_is_counting_the_same(case):
                 continue
             for y in structures:
                 same = np.array_equal(outputs.count(x, gold), outputs.count(x, y))
-                found = case.outputs.agrees(gold, y, x)
-                require(found == same, f"{named(outputs)}.agrees({gold}, {y}) is {found} for example {x.index}, but they count "
+                agrees = case.outputs.agrees(gold, y, x)
+                require(agrees == same, f"{named(outputs)}.agrees({gold}, {y}) is {agrees} for example {x.index}, but they count "
                                        f"{'the same atoms' if same else 'different atoms'}.")
-                some_disagree |= not found
+                some_disagree |= not agrees
     single = all(len(case.some_structures(x)) == 1 for x in case.examples)
     require(some_disagree or single, f"by {named(outputs)}.agrees every structure agrees with every gold output.")
     return None
@@ -160,9 +160,9 @@ def decoding_is_undone(case):
     the same shown parts."""
     outputs, rows = case.parts.outputs, case.rows_of(case.data)
     answers = [case.some_structures(x)[-1] for x in case.examples]
-    shown = outputs.decode_many(answers, rows)
+    decoded = outputs.decode_many(answers, rows)
     try:
-        again = outputs.encode_answers(shown, rows)
+        again = outputs.encode_answers(decoded, rows)
     except PluginError as error:
         if outputs.partial_gold:
             return str(error)
@@ -170,9 +170,9 @@ def decoding_is_undone(case):
     for x, y, later in zip(case.examples, answers, again, strict=True):
         same = np.array_equal(case.counts(x, [y]), case.counts(x, [later]))
         if outputs.partial_gold and not same:           # what is hidden may differ
-            same = np.array_equal(listed(shown)[x.index], listed(outputs.decode_many([later], rows, [x.index]))[0])
+            same = np.array_equal(listed(decoded)[x.index], listed(outputs.decode_many([later], rows, [x.index]))[0])
         require(same,
-                f"{named(outputs)}.decode shows {y} of example {x.index} as {listed(shown)[x.index]!r}, which is encoded as {later}.")
+                f"{named(outputs)}.decode shows {y} of example {x.index} as {listed(decoded)[x.index]!r}, which is encoded as {later}.")
     return None
 
 
@@ -208,13 +208,13 @@ def augmented_argmax_maximises(case):
             losses = np.array([case.loss.value(gold, y, x) for y in structures])
             wanted = counts @ s + scale * losses
             if searches:
-                found = case.parts.outputs.as_structure(argmax.argmax_augmented(s.copy(), x, gold, loss, scale), x)
+                augmented = case.parts.outputs.as_structure(argmax.argmax_augmented(s.copy(), x, gold, loss, scale), x)
             else:           # its augment is that of a base class whose value it changed
-                found = case.answer(np.asarray(case.loss.augment(gold, s.copy(), scale, x)), x)
-            chosen = (counts == case.parts.outputs.count(x, found)).all(axis=1)
+                augmented = case.answer(np.asarray(case.loss.augment(gold, s.copy(), scale, x)), x)
+            chosen = (counts == case.parts.outputs.count(x, augmented)).all(axis=1)
             searcher = f"{named(loss)}.augment:" if loss.over_atoms or not searches else f"{named(argmax)}.argmax_augmented:"
             require(chosen.any() and reaches(wanted[chosen].max(), wanted.max()),
-                    f"{searcher} with the loss from {gold} in the atom scores of example {x.index} {named(argmax)} finds {found}. But "
+                    f"{searcher} with the loss from {gold} in the atom scores of example {x.index} {named(argmax)} finds {augmented}. But "
                     f"{structures[int(np.argmax(wanted))]} has the largest score + loss.")
     return None
 
@@ -381,9 +381,9 @@ def average_is_the_mean(case):
         one = data.take([i])
         streamed.partial_fit(one.X, one.y, offsets=one.offsets)
         seen.append(np.array(streamed.model.parts.weights.vector(), dtype=float))
-    mean, found = np.mean(seen, axis=0), averaged.model.parts.weights.vector()
-    require(close(found, mean, case.tolerance),
-            f"the averaged weights differ from the mean of the weights by up to {np.abs(found - mean).max():.6g}.")
+    mean, stored = np.mean(seen, axis=0), averaged.model.parts.weights.vector()
+    require(close(stored, mean, case.tolerance),
+            f"the averaged weights differ from the mean of the weights by up to {np.abs(stored - mean).max():.6g}.")
     model = averaged.model
     scores = np.concatenate([case.features.scores(mean, x) for x, _ in model.scores(model.read(data.X, data.offsets))])
     require(close(atom_scores(averaged, data), scores, case.tolerance), "averaged training does not predict with the averaged weights.")
@@ -491,12 +491,12 @@ def compiled_equals_python(case):
 def saving_keeps_everything(case):
     """A saved and loaded engine predicts the same and goes on learning the same."""
     engine, data = case.fit(epochs=2, average=case.parts.trainer.online and not case.no_average), case.taught
-    given = [p for p in (case.problem, *case.plugins) if not isinstance(p, str)]
+    parts = [p for p in (case.problem, *case.plugins) if not isinstance(p, str)]
     functions = {name: value for name, value in changed_options(engine).items() if callable(value)}     # which no file holds
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
         engine.save(path)
-        loaded = type(engine).load(path, plugins=given, **functions)
+        loaded = type(engine).load(path, plugins=parts, **functions)
     for _ in range(2):
         require(predictions(engine, data) == predictions(loaded, data), "a loaded model predicts differently from the saved one.")
         require(np.array_equal(atom_scores(engine, data), atom_scores(loaded, data)),
@@ -519,13 +519,13 @@ def export_predicts_the_same(case):
         exported = runpy.run_path(str(path))
     for scale in (1, 16, 256):
         if isinstance(data.X, list):
-            X, given = data.X, data.X
+            X, examples = data.X, data.X
         else:
             X = case.random.normal(size=data.X.shape) * scale
-            given = X if data.offsets is None else np.split(X, data.offsets[1:-1])
-        answers, others = listed(engine.predict(X, offsets=data.offsets)), listed(exported["predict"](given))
+            examples = X if data.offsets is None else np.split(X, data.offsets[1:-1])
+        answers, others = listed(engine.predict(X, offsets=data.offsets)), listed(exported["predict"](examples))
         for i, (one, other) in enumerate(zip(answers, others, strict=True)):
-            require(one == other, f"predict returns {one} for {plain(given[i])}, but the exported module returns {other}. Raise an error "
+            require(one == other, f"predict returns {one} for {plain(examples[i])}, but the exported module returns {other}. Raise an error "
                                   f"for exports, or export what {named(case.parts.argmax)} and {named(case.parts.outputs)} return.")
     return None
 

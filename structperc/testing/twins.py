@@ -54,8 +54,8 @@ class DualWeights(Weights):
             rows = Rows([x.object])
         else:
             rows = Rows(x.sparse_rows if self.sparse else np.array(x.rows), np.array([0, x.n_rows]))
-        if x.source.given is not None:
-            rows.condition(x.source.given[x.first_row:x.first_row + x.n_rows])
+        if x.source.first_stage is not None:
+            rows.condition(x.source.first_stage[x.first_row:x.first_row + x.n_rows])
         kept = rows.example(0)
         kept.n_atoms = x.n_atoms
         return kept

@@ -169,7 +169,7 @@ def test_mistakes_are_those_of_the_predictions_also_where_these_are_not_searched
     for problem, (X, y) in {"cusum": real(np.random.default_rng(9), 80, 4, 4, noise=1.0), "sequence": (TOKENS, TAGS)}.items():
         engine = Engine(problem, update="adagrad", epochs=2)
         mistakes = engine.fit(X, y).mistakes_
-        said = engine.fit(X, y, keep_online=True).online_predictions_
+        said = engine.fit(X, y, record_predictions=True).online_predictions_
         wrong = [list(np.atleast_1d(a)) != list(np.atleast_1d(b)) for a, b in zip(said, [*y, *y], strict=True)]
         assert mistakes == engine.mistakes_ == [sum(wrong[:len(y)]), sum(wrong[len(y):])]
 

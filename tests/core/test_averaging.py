@@ -132,8 +132,8 @@ def test_weight_0_is_a_deleted_row(name, update, layout, average, shuffle):
     X, y = whole(rng, 50, 6, 4)
     keep = rng.random(50) < 0.6
     options = dict(update=update, average=average, shuffle=shuffle, random_state=7, epochs=3, classes=[1, 2, 3, 4])
-    weighted = Engine(name, **options).fit(stored(X, layout), y, sample_weight=keep.astype(float), keep_online=True)
-    deleted = Engine(name, **options).fit(stored(X[keep], layout), y[keep], keep_online=True)
+    weighted = Engine(name, **options).fit(stored(X, layout), y, sample_weight=keep.astype(float), record_predictions=True)
+    deleted = Engine(name, **options).fit(stored(X[keep], layout), y[keep], record_predictions=True)
     assert_same_bits(weighted, deleted)
     assert weighted.online_predictions_.tolist() == deleted.online_predictions_.tolist()
 
@@ -154,12 +154,12 @@ def test_all_orders_are_equally_likely():
     X, y = np.array([[1.0], [2.0], [4.0]]), [2, 1, 3]
     seen = {}
     for seed in range(600):
-        engine = Engine("multiclass", shuffle=True, random_state=seed, fit_intercept=False, classes=[1, 2, 3]).fit(X, y, keep_online=True)
+        engine = Engine("multiclass", shuffle=True, random_state=seed, fit_intercept=False, classes=[1, 2, 3]).fit(X, y, record_predictions=True)
         key = (engine.coef_.tobytes(), engine.online_predictions_.tobytes())
         seen[key] = seen.get(key, 0) + 1
     by_order = {}
     for order in ([0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]):
-        engine = Engine("multiclass", fit_intercept=False, classes=[1, 2, 3]).fit(X[order], np.array(y)[order], keep_online=True)
+        engine = Engine("multiclass", fit_intercept=False, classes=[1, 2, 3]).fit(X[order], np.array(y)[order], record_predictions=True)
         key = (engine.coef_.tobytes(), engine.online_predictions_.tobytes())
         by_order[key] = by_order.get(key, 0) + 1
     assert set(seen) == set(by_order)

@@ -24,7 +24,7 @@ from structperc.components import (
     ThresholdFeatures,
     VectorFeatures,
 )
-from structperc.core.component import bound
+from structperc.core.component import adapted
 from structperc.errors import PluginError
 from structperc.testing import check_problem
 
@@ -122,7 +122,7 @@ def assert_is_twin(features, phi, X, offsets, form, dtype, repeated, random):
         x.n_atoms = n
         vectors = np.array([features.vector(x, unit) for unit in np.eye(n)]).reshape(n, features.n_weights)
         np.testing.assert_allclose(vectors @ vectors.T, block @ block.T, atol=1e-9)
-        for faced in (features, bound(features)):
+        for faced in (features, adapted(features)):
             c = random.normal(size=n) * (random.random(n) < 0.7)
             np.testing.assert_allclose(faced.scores(w, x), vectors @ w, atol=1e-9)
             np.testing.assert_allclose(faced.vector(x, c), vectors.T @ c, atol=1e-9)
@@ -179,7 +179,7 @@ def test_a_sum_has_the_atoms_of_its_parts_one_after_the_other(names, seed, form,
 
     assert_is_twin(total, phi, X, offsets, form, dtype, repeated and form != "dense", random)
     assert_is_twin(pickle.loads(pickle.dumps(total)), phi, X, offsets, form, dtype, False, random)
-    assert total.fresh().left is not total.left
+    assert total.clone().left is not total.left
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -301,9 +301,9 @@ def test_a_sum_learns_as_one_map_of_its_vectors(form, average, update):
 
     X = X if form == "dense" else scipy.sparse.csr_matrix(X)
     options = {"update": update, "average": average, "epochs": 4}
-    whole = Engine(problem(lambda context: Whole(2 * (D + 1) + 3)), **options).fit(X, y, offsets=offsets, keep_online=True)
+    whole = Engine(problem(lambda context: Whole(2 * (D + 1) + 3)), **options).fit(X, y, offsets=offsets, record_predictions=True)
     summed = Engine(problem(lambda context: RowPart(2, D, True, context.sparse) + TablePart(3, "table_")), **options)
-    summed.fit(X, y, offsets=offsets, keep_online=True)
+    summed.fit(X, y, offsets=offsets, record_predictions=True)
 
     assert list(summed.online_predictions_) == list(whole.online_predictions_)
     coefficients, intercepts = np.split(whole.coef_[:12].reshape(2, D + 1), [D], axis=1)

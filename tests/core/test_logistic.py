@@ -98,7 +98,7 @@ def test_the_bound_on_the_loss_and_on_mistakes_is_kept(problem):
             compared = sum(atom_loss(parts.features.scores(u, engine.model_.example(rows, i)), signs[i]) for i in range(len(y)))
             bound = (compared + u @ u / (2 * eta)) / (1 - eta * largest / 4)
             assert engine.cumulative_loss_ <= bound
-        answers = Engine(problem, update="logistic", step_size=0.05, fit_intercept=False).fit(X, y, keep_online=True).online_predictions_
+        answers = Engine(problem, update="logistic", step_size=0.05, fit_intercept=False).fit(X, y, record_predictions=True).online_predictions_
         distance = 2 * (answers != y).sum() if problem == "multiclass" else np.abs(answers - y).sum()
         assert np.log(2) * distance <= engine.cumulative_loss_ + 1e-9
 

@@ -96,7 +96,7 @@ def twin(X, y, epochs, loss_weight=0.0):
 @pytest.mark.parametrize("loss_weight", [0.0, 1.0])
 def test_bits_are_compared_by_what_they_count(shift, loss_weight):
     X, y = data()
-    engine = Engine(BitProblem(Bits(shift)), epochs=4, loss_weight=loss_weight).fit(X[:200], y[:200], keep_online=True)
+    engine = Engine(BitProblem(Bits(shift)), epochs=4, loss_weight=loss_weight).fit(X[:200], y[:200], record_predictions=True)
     mistakes, losses, w = twin(X[:200], y[:200], 4, loss_weight)
 
     assert engine.mistakes_ == mistakes[:len(engine.mistakes_)] and not any(mistakes[len(engine.mistakes_):])

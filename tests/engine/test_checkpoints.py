@@ -57,13 +57,13 @@ PRIMAL = {
     "sequences": ("sequence", TOKENS, TAGS, {"average": True, **SHUFFLED}, {}),
     "hashed sequences": ("sequence", TOKENS, TAGS, {"n_hashed": 2**12, "average": True}, {}),
     "rankings": ("latent-ranking", X, LISTS, {"k": 2, **SHUFFLED}, {"lengths": [4] * 10}),
-    "online predictions": ("cusum", X, Y, SHUFFLED, {"keep_online": True}),
-    "online predictions of sequences": ("sequence", TOKENS, TAGS, SHUFFLED, {"keep_online": True}),
+    "online predictions": ("cusum", X, Y, SHUFFLED, {"record_predictions": True}),
+    "online predictions of sequences": ("sequence", TOKENS, TAGS, SHUFFLED, {"record_predictions": True}),
     "an approximate kernel": ("multiclass", X, Y, {"plugins": [NystroemReader(n_components=8)], **SHUFFLED}, {}),
     "a generator": ("multiclass", X, Y, {"shuffle": True}, {}),
     "batch": ("multiclass", X, Y, {"plugins": ["batch"], "trainer": "bcfw", "C": 0.5, **SHUFFLED}, {}),
     "batch to the end": ("cusum", X, Y, {"plugins": ["batch"], "trainer": "bcfw", "C": 0.05, "epochs": 100, "tolerance": 0.05}, {}),
-    "boosting": ("adaboost-or", X, Y, {}, {"keep_online": True}),
+    "boosting": ("adaboost-or", X, Y, {}, {"record_predictions": True}),
     "boosting with weights": ("adaboost-or", X, Y, {"loss": "squared", "epochs": 7}, {"sample_weight": WEIGHTS}),
     "latent batch": ("latent-ranking", X, LISTS, {"k": 2, "plugins": ["batch"], "trainer": "cccp", "C": 0.1, "epochs": 12},
                      {"lengths": [4] * 10}),
@@ -122,7 +122,7 @@ def path(tmp_path):
 @pytest.mark.parametrize("name", KINDS)
 def test_from_every_checkpoint_on_a_training_has_the_bits_of_the_undisturbed_one(name, every, path, copies):
     undisturbed = trained(name, Checkpoint(path, every))
-    expected, online = content(undisturbed), KINDS[name][4].get("keep_online")
+    expected, online = content(undisturbed), KINDS[name][4].get("record_predictions")
     n, kills = len(undisturbed.mistakes_), list(copies)
     within_epochs = not name.startswith("boosting")         # whose epochs make no passes
     assert len(kills) >= int(n / (every if within_epochs else max(every, 1))) + 1 and n > 1
@@ -239,7 +239,7 @@ OTHERS = {
     "X": ({}, lambda a: a | {"X": X + 1}),
     "y": ({}, lambda a: a | {"y": Y[::-1]}),
     "sample_weight": ({}, lambda a: a | {"sample_weight": WEIGHTS}),
-    "keep_online": ({}, lambda a: a | {"keep_online": True}),
+    "record_predictions": ({}, lambda a: a | {"record_predictions": True}),
     "average": ({"average": True}, lambda a: a),
     "update": ({"update": "pa1"}, lambda a: a),
     "plugins": ({"plugins": ["dual-kernel"], "kernel": "rbf"}, lambda a: a),

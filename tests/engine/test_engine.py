@@ -95,7 +95,7 @@ def test_online_predictions_are_those_made_before_each_step_in_the_order_of_visi
     X, weight = stored(X, layout), (np.arange(60) % 3 > 0).astype(float)
     Noting.visited.clear()
     engine = Engine("cusum", epochs=2, shuffle=shuffle, random_state=3, plugins=[Noting(4)], classes=RANKS)
-    engine.fit(X, y, sample_weight=weight if weighted else None, keep_online=True)
+    engine.fit(X, y, sample_weight=weight if weighted else None, record_predictions=True)
     visited = list(Noting.visited)
     n = 40 if weighted else 60
     expected = [i for i in range(60) if weight[i] or not weighted]
@@ -116,7 +116,7 @@ def test_online_predictions_are_those_made_before_each_step_in_the_order_of_visi
 
 def test_online_predictions_are_labels_and_go_with_the_fit_that_kept_them():
     X, y = data()
-    engine = Engine("multiclass", classes=["d", "c", "b", "a"]).fit(X, np.array(list("xabcd"))[y], keep_online=True)
+    engine = Engine("multiclass", classes=["d", "c", "b", "a"]).fit(X, np.array(list("xabcd"))[y], record_predictions=True)
     assert set(engine.online_predictions_.tolist()) == set("abcd")
     engine.partial_fit(X[:1], ["a"])
     assert not hasattr(engine, "online_predictions_")
@@ -145,7 +145,7 @@ def test_what_is_handed_out_is_not_the_engines_own():
     X, y = data()
     for problem in PROBLEMS:
         for average in (False, True):
-            engine = Engine(problem, average=average).fit(X, y, keep_online=True)
+            engine = Engine(problem, average=average).fit(X, y, record_predictions=True)
             expected, record = engine.predict(X).tolist(), engine.mistakes_
             for name in ("coef_", "intercept_", "thresholds_", "online_predictions_"):
                 if hasattr(engine, name):
@@ -396,8 +396,8 @@ def test_ctrl_c_in_a_fit_keeps_what_was_learned(layout, average):
     engine = Engine("cusum", epochs=5, average=average, classes=RANKS, plugins=[Interrupting(4)]).fit(Z, 5 - y)
     Interrupting.arm(23, passes=2)
     with pytest.raises(KeyboardInterrupt):
-        engine.fit(Z, y, keep_online=True)
-    part = Engine("cusum", average=average, classes=RANKS).fit(Z, y, keep_online=True)
+        engine.fit(Z, y, record_predictions=True)
+    part = Engine("cusum", average=average, classes=RANKS).fit(Z, y, record_predictions=True)
     online = part.online_predictions_.tolist()
     part.partial_fit(Z[:23], y[:23])
     assert engine.status_ == "interrupted"

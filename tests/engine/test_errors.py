@@ -754,7 +754,7 @@ def test_a_failed_fit_does_not_move_a_random_state(y):
 @pytest.mark.parametrize("call", ["fit", "partial_fit"])
 def test_a_failed_call_keeps_the_online_predictions(call):
     X, y = data()
-    engine = Engine("cusum").fit(X, y, keep_online=True)
+    engine = Engine("cusum").fit(X, y, record_predictions=True)
     before = engine.online_predictions_
     bad = X.copy()
     bad[30, 0] = np.nan
@@ -822,7 +822,7 @@ def test_attributes_that_a_problem_lacks_are_missing():
     X, y = data()
     assert not hasattr(Engine("cusum").fit(X, y), "thresholds_")
     assert not hasattr(Engine("prank").fit(X, y), "intercept_")
-    with pytest.raises(AttributeError, match=r"keep_online=True"):
+    with pytest.raises(AttributeError, match=r"record_predictions=True"):
         _ = Engine("cusum").fit(X, y).online_predictions_
 
 

@@ -19,8 +19,8 @@ SENTENCES = [[["a"], ["b"]], [["b"], ["a"], ["b"]]], [["A", "B"], ["B", "A", "B"
     ("cusum", {"plugins": ["dual-kernel"], "kernel": "rbf"}, (X, Y)), ("sequence", {}, SENTENCES),
 ])
 def test_history_tells_what_training_did_and_changes_nothing(problem, options, data):
-    plain = Engine(problem, epochs=3, **options).fit(*data, keep_online=True)
-    told = Engine(problem, epochs=3, **options).fit(*data, keep_online=True, history=True)
+    plain = Engine(problem, epochs=3, **options).fit(*data, record_predictions=True)
+    told = Engine(problem, epochs=3, **options).fit(*data, record_predictions=True, history=True)
     assert told.mistakes_ == plain.mistakes_ and told.predict(data[0]).tolist() == plain.predict(data[0]).tolist()
     said = [visit.said for visit in told.history_]
     assert said == told.online_predictions_.tolist() == plain.online_predictions_.tolist()
@@ -50,11 +50,11 @@ def test_what_a_stream_keeps_goes_on_from_call_to_call():
     for start in (0, 5, 15):
         part = slice(start, start + 5)
         online += engine.predict(X[part][:1]).tolist() if start else [1]
-        engine.partial_fit(X[part], Y[part], keep_online=True, history=True)
+        engine.partial_fit(X[part], Y[part], record_predictions=True, history=True)
         assert engine.online_predictions_[-5] == online[-1] and len(engine.online_predictions_) == len(engine.history_)
     assert [visit.visit for visit in engine.history_] == list(range(1, 16))
     with pytest.raises(DataError):
-        engine.partial_fit(X[:5], [1, 1, 1, 1, 9], keep_online=True, history=True)
+        engine.partial_fit(X[:5], [1, 1, 1, 1, 9], record_predictions=True, history=True)
     assert len(engine.history_) == len(engine.online_predictions_) == 15
     engine.partial_fit(X, Y)
     for name in ("history_", "online_predictions_"):

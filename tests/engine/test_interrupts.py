@@ -184,7 +184,7 @@ def test_ctrl_c_before_the_first_example_does_not_move_a_generator(call, kind):
 
 
 def test_kept_predictions_are_those_of_the_visits_that_count():
-    for cut in interruptions(lambda: Engine("sequence", epochs=2), lambda engine: engine.fit(WORDS, TAGS, keep_online=True), each=3):
+    for cut in interruptions(lambda: Engine("sequence", epochs=2), lambda engine: engine.fit(WORDS, TAGS, record_predictions=True), each=3):
         if cut.model is not None:
             assert len(cut.online_predictions_) == cut.parts_.weights.n_visited == 6 * len(cut.mistakes_)
 

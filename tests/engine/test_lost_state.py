@@ -9,7 +9,7 @@ from plain import Engine
 
 from structperc.callbacks import Checkpoint
 from structperc.components import OnlineTrainer, PerceptronUpdate, PrimalWeights
-from structperc.plugin_tools import taken
+from structperc.plugin_tools import read_array
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y = np.random.default_rng(1).integers(0, 2, 40)
@@ -57,7 +57,7 @@ def test_a_kept_state_an_unchanged_attribute_and_a_private_one_are_fine(tmp_path
             return {"n": np.array(self.n)}
 
         def restore(self, state):
-            self.n = taken(state, "n", np.int64)
+            self.n = read_array(state, "n", np.int64)
 
     class Unchanged(PerceptronUpdate):
         def __init__(self):

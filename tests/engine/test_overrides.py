@@ -74,7 +74,7 @@ def register(request):
 def trained(training_set, *plugins, **options):
     X, y = training_set
     engine = Engine("cusum", plugins=plugins, **{"epochs": 2, "classes": [1, 2, 3, 4], **options})
-    return engine.fit(X, y, keep_online=True)
+    return engine.fit(X, y, record_predictions=True)
 
 
 def weights_of(engine):

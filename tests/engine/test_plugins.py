@@ -548,7 +548,7 @@ def test_the_later_plugin_wins_and_one_that_declines_leaves_it_to_the_earlier():
     first, second, declines = answers("first", AbsoluteLoss()), answers("second", ZeroOneLoss()), answers("declines", None)
 
     def loss_of(*plugins):
-        engine = Engine("cusum", classes=[1, 2, 3], plugins=plugins).fit([[1.0]], [3], keep_online=True)
+        engine = Engine("cusum", classes=[1, 2, 3], plugins=plugins).fit([[1.0]], [3], record_predictions=True)
         assert engine.online_predictions_.tolist() == [1]
         return engine.cumulative_loss_
 

@@ -86,7 +86,7 @@ def test_observers_see_each_round_and_can_end_training():
 
 def test_online_predictions_are_those_before_each_step_in_the_order_of_shards():
     for problem, data, y in (("cusum", X, Y), ("sequence", SENTENCES, TAGS)):
-        engine = Engine(problem, n_shards=3, epochs=2).fit(data, y, keep_online=True)
+        engine = Engine(problem, n_shards=3, epochs=2).fit(data, y, record_predictions=True)
         made = engine.online_predictions_
         assert len(made) == 2 * len(y)
         wrong = [list(np.ravel(a)) != list(np.ravel(b)) for a, b in zip(made, [*y, *y], strict=True)]

@@ -14,7 +14,7 @@ from plain import Engine
 
 from structperc import hookimpl, metrics
 from structperc.components import Loss, PerceptronUpdate
-from structperc.core.access import Access
+from structperc.core.locks import ReadWriteLock
 from structperc.errors import BusyError, DataError, NotFittedError
 
 RNG = np.random.default_rng(5)
@@ -218,7 +218,7 @@ def test_a_rule_may_predict_with_the_engine_that_it_trains():
                                      {"update": "pa1", "decay": 0.01}], ids=["average", "budget", "decay"])
 def test_every_answer_is_that_of_a_complete_model(options):
     """Two threads train, three read; each set of scores equals that of a twin after some number of whole calls."""
-    def fresh():
+    def clone():
         return Engine("cusum", classes=[1, 2, 3, 4], **options)
 
     chunks = [(X[i:i + 5], Y[i:i + 5]) for i in range(0, 40, 5)]
@@ -272,7 +272,7 @@ def test_every_answer_is_that_of_a_complete_model(options):
 
 
 def test_a_stream_of_readers_does_not_keep_a_writer_out_nor_a_stream_of_writers_a_reader():
-    access, stop, order = Access(), threading.Event(), []
+    access, stop, order = ReadWriteLock(), threading.Event(), []
 
     def over_and_over(enter):
         while not stop.is_set():
@@ -291,7 +291,7 @@ def test_a_stream_of_readers_does_not_keep_a_writer_out_nor_a_stream_of_writers_
 
 
 def test_reads_may_be_nested_in_reads_and_writes_also_while_a_writer_waits():
-    access, log = Access(), []
+    access, log = ReadWriteLock(), []
 
     def outer():
         writer = running(access.write, log.append, "writer")
@@ -308,7 +308,7 @@ def test_reads_may_be_nested_in_reads_and_writes_also_while_a_writer_waits():
 
 
 def test_a_failing_call_leaves_the_model_free():
-    access = Access()
+    access = ReadWriteLock()
     for enter in (access.read, access.write):
         with pytest.raises(ZeroDivisionError):
             enter(lambda: 1 / 0)

@@ -155,10 +155,10 @@ def test_a_stream_compares_weights_with_all_before():
     later, visited = learned([1.0, 4.0, None])                      # 160 examples of mean weight 2.5, then 240 of mean weight 2
     assert visited == [80, 128, 40]
     assert np.array_equal(later.coef_, learned([1.0, 4.0, None], saved=True)[0].coef_)
-    before, weighed = later.coef_.copy(), later.model_.weighed
+    before, weighed = later.coef_.copy(), later.model_.visit_totals
     with pytest.raises(DataError, match="not one of the labels"):
         later.partial_fit(X[:3], [1, 2, 9], sample_weight=[1, 2, 3])
-    assert np.array_equal(later.coef_, before) and later.model_.weighed == weighed
+    assert np.array_equal(later.coef_, before) and later.model_.visit_totals == weighed
 
 
 def test_what_cannot_act_is_refused():

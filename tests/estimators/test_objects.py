@@ -52,7 +52,7 @@ def test_dir_lists_what_training_made_known_and_nothing_else(make, options, rank
 
 
 def test_dir_of_problems_without_labels_has_no_classes():
-    engine = Engine("latent-ranking", k=1).fit([[0.0], [1.0]], [0, 1], groups=[0, 0], keep_online=True)
+    engine = Engine("latent-ranking", k=1).fit([[0.0], [1.0]], [0, 1], groups=[0, 0], record_predictions=True)
     assert "classes_" not in dir(engine) and "online_predictions_" in dir(engine)
 
 

@@ -192,5 +192,5 @@ def test_replacing_the_argmax_alone_reaches_the_augmented_search():
             return Never(context.n_labels, False, False, read_constraints(context.labels))
 
     X, y = sentences(np.random.default_rng(4), 20)
-    engine = Engine("sequence", classes=LABELS, plugins=[Refusing()], loss_weight=5.0).fit(X, y, keep_online=True)
+    engine = Engine("sequence", classes=LABELS, plugins=[Refusing()], loss_weight=5.0).fit(X, y, record_predictions=True)
     assert "c" not in {label for labels in engine.online_predictions_ for label in labels}

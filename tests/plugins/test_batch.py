@@ -360,7 +360,7 @@ def test_mistakes_are_the_examples_whose_augmented_answer_is_wrong():
 def test_predictions_are_kept_by_a_search_beside_and_change_nothing():
     X, y = labelled()
     plain = Engine("cusum", plugins=["batch"], trainer="bcfw", epochs=3).fit(X, y)
-    kept = Engine("cusum", plugins=["batch"], trainer="bcfw", epochs=3).fit(X, y, keep_online=True)
+    kept = Engine("cusum", plugins=["batch"], trainer="bcfw", epochs=3).fit(X, y, record_predictions=True)
 
     assert kept.mistakes_ == plain.mistakes_ and kept.coef_.tobytes() == plain.coef_.tobytes()
     assert (kept.online_predictions_[:len(y)] != y).sum() != kept.mistakes_[0]
@@ -389,7 +389,7 @@ def test_observers_are_told_of_every_epoch_and_may_stop():
 
 def test_online_predictions_are_those_of_the_passes_that_step():
     X, y = labelled()
-    engine = Engine("cusum", plugins=["batch"], trainer="bcfw", epochs=3).fit(X, y, keep_online=True)
+    engine = Engine("cusum", plugins=["batch"], trainer="bcfw", epochs=3).fit(X, y, record_predictions=True)
 
     assert len(engine.online_predictions_) == 3 * len(y)
 

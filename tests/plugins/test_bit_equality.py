@@ -20,7 +20,7 @@ RULES = [(problem, rule) for problem in ("cusum", "multiclass") for rule in ("pe
 def fitted(problem, X, y, *, fit=None, **options):
     """The engine trained on X, its labels being 1..r, with its online predictions."""
     engine = Engine(problem.name, classes=list(problem.labels), fit_intercept=problem.intercept or problem.name == "prank", **options)
-    return engine.fit(X, y, keep_online=True, **(fit or {}))
+    return engine.fit(X, y, record_predictions=True, **(fit or {}))
 
 
 def assert_same_bits(engine, run):

@@ -57,8 +57,8 @@ def test_the_linear_kernel_is_the_primal_store(problem, update, average):
         X, y, where = examples(problem, seed, exact=False)
         options = dict(update=update, average=average, loss_weight=augment, epochs=3, shuffle=seed == 1, random_state=0,
                        classes=[1, 2, 3, 4])
-        primal = Engine(problem, **options).fit(X, y, **where, keep_online=True)
-        dual = Engine(problem, **DUAL, **options).fit(X, y, **where, keep_online=True)
+        primal = Engine(problem, **options).fit(X, y, **where, record_predictions=True)
+        dual = Engine(problem, **DUAL, **options).fit(X, y, **where, record_predictions=True)
         assert dual.mistakes_ == primal.mistakes_
         assert list(map(str, dual.online_predictions_)) == list(map(str, primal.online_predictions_))
         close(dual.atom_scores(X, **where), primal.atom_scores(X, **where))
@@ -73,8 +73,8 @@ def test_whole_numbers_give_the_same_bits_in_any_layout(problem, dtype, sparse):
         X, y, where = examples(problem, seed, exact=True)
         X = csr_array(X.astype(dtype)) if sparse else X.astype(dtype)
         options = dict(epochs=4, classes=[1, 2, 3, 4], loss_weight=float(seed == 2))
-        primal = Engine(problem, **options).fit(X, y, **where, keep_online=True)
-        dual = Engine(problem, **DUAL, **options).fit(X, y, **where, keep_online=True)
+        primal = Engine(problem, **options).fit(X, y, **where, record_predictions=True)
+        dual = Engine(problem, **DUAL, **options).fit(X, y, **where, record_predictions=True)
         assert list(map(str, dual.online_predictions_)) == list(map(str, primal.online_predictions_))
         for a, b in zip(dual.atom_scores(X, **where), primal.atom_scores(X, **where), strict=True):
             np.testing.assert_array_equal(a, b)
@@ -84,7 +84,7 @@ def test_whole_numbers_give_the_same_bits_in_any_layout(problem, dtype, sparse):
 def test_small_sets_with_ties_and_repeated_rows(data, problem, average):
     X, y, r = data
     options = dict(epochs=5, average=average, classes=list(range(1, r + 1)))
-    primal, dual = (Engine(problem, **options, **more).fit(X, y, keep_online=True) for more in ({}, DUAL))
+    primal, dual = (Engine(problem, **options, **more).fit(X, y, record_predictions=True) for more in ({}, DUAL))
     assert dual.online_predictions_.tolist() == primal.online_predictions_.tolist()
     close(dual.atom_scores(X), primal.atom_scores(X))
     assert dual.n_support_ <= len(np.unique(X, axis=0))
@@ -135,10 +135,10 @@ def test_any_kernel_is_the_sum_over_all_steps(problem, kernel, options):
     common = dict(epochs=3, average=True, classes=[1, 2, 3, 4], update="perceptron" if problem == "prank" else "pa1", C=1.0)
     if problem == "prank":
         common.pop("C")
-    dual = Engine(problem, **DUAL, kernel=kernel, **options, **common).fit(X, y, **where, keep_online=True)
+    dual = Engine(problem, **DUAL, kernel=kernel, **options, **common).fit(X, y, **where, record_predictions=True)
     settled = {**options, "offset": getattr(dual.parts_.weights.support.kernel_rows, "offset_", None)}
     twin = Engine(problem, plugins=[StepList(lambda A, B: kernels.KERNELS[kernel](A, B, **settled))], **common)
-    twin.fit(X, y, **where, keep_online=True)
+    twin.fit(X, y, **where, record_predictions=True)
     assert list(map(str, dual.online_predictions_)) == list(map(str, twin.online_predictions_))
     close(dual.atom_scores(X, **where), twin.atom_scores(X, **where))
 

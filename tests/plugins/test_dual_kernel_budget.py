@@ -53,9 +53,9 @@ def test_beside_the_twin(problem, removal, average):
     for seed, budget in enumerate([2, 5] if average else [1, 12]):
         X, y, where = data(problem, seed, 30, whole if seed % 2 and problem != "prank" else real)
         options = dict(epochs=2, average=average, random_state=seed, classes=[1, 2, 3, 4], **update)
-        engine = Engine(problem, **{**DUAL, **options}, budget=budget, removal=removal).fit(X, y, **where, keep_online=True)
+        engine = Engine(problem, **{**DUAL, **options}, budget=budget, removal=removal).fit(X, y, **where, record_predictions=True)
         twin = BudgetList(rbf, budget, removal)
-        other = Engine(problem, plugins=[twin], **options).fit(X, y, **where, keep_online=True)
+        other = Engine(problem, plugins=[twin], **options).fit(X, y, **where, record_predictions=True)
         assert shown(engine) == shown(other)
         for one, expected in zip(engine.atom_scores(X, **where), other.atom_scores(X, **where), strict=True):
             np.testing.assert_allclose(one, expected, rtol=1e-9, atol=1e-9)
@@ -108,8 +108,8 @@ def test_a_seed_gives_the_same_bits(removal):
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_a_budget_that_is_never_reached_changes_nothing(problem, removal):
     X, y, where = data(problem, 3)
-    free = Engine(problem, **DUAL, average=True, epochs=3).fit(X, y, **where, keep_online=True)
-    budgeted = Engine(problem, **DUAL, average=True, epochs=3, budget=len(X), removal=removal).fit(X, y, **where, keep_online=True)
+    free = Engine(problem, **DUAL, average=True, epochs=3).fit(X, y, **where, record_predictions=True)
+    budgeted = Engine(problem, **DUAL, average=True, epochs=3, budget=len(X), removal=removal).fit(X, y, **where, record_predictions=True)
     assert shown(budgeted) == shown(free)
     assert budgeted.support_.tolist() == free.support_.tolist()
     for one, other in zip(budgeted.atom_scores(X, **where), free.atom_scores(X, **where), strict=True):

@@ -141,8 +141,8 @@ def graded(n, r=5):
 def same_run(problem, X, y, where=(), **options):
     """Trains both stores; every online prediction and every score must agree."""
     where = dict(where)
-    primal = Engine(problem, **options).fit(X, y, **where, keep_online=True)
-    dual = Engine(problem, **DUAL, **options).fit(X, y, **where, keep_online=True)
+    primal = Engine(problem, **options).fit(X, y, **where, record_predictions=True)
+    dual = Engine(problem, **DUAL, **options).fit(X, y, **where, record_predictions=True)
     assert list(map(str, dual.online_predictions_)) == list(map(str, primal.online_predictions_))
     assert list(map(str, dual.predict(X, **where))) == list(map(str, primal.predict(X, **where)))
     for one, other in zip(dual.atom_scores(X, **where), primal.atom_scores(X, **where), strict=True):
@@ -193,8 +193,8 @@ def test_random_data_beside_their_square_root():
     """A kernel learner is the primal one on the rows of a square root of the Gram."""
     X, y = real(np.random.default_rng(3), 50, 3, 4)
     for kernel, options in KERNELS.items():
-        kernel_run = Engine("cusum", **DUAL, kernel=kernel, **options, classes=[1, 2, 3, 4], epochs=3).fit(X, y, keep_online=True)
+        kernel_run = Engine("cusum", **DUAL, kernel=kernel, **options, classes=[1, 2, 3, 4], epochs=3).fit(X, y, record_predictions=True)
         E = embedded(gram(kernel, X))
-        primal = Engine("cusum", classes=[1, 2, 3, 4], epochs=3).fit(E, y, keep_online=True)
+        primal = Engine("cusum", classes=[1, 2, 3, 4], epochs=3).fit(E, y, record_predictions=True)
         assert kernel_run.online_predictions_.tolist() == primal.online_predictions_.tolist()
         np.testing.assert_allclose(kernel_run.atom_scores(X), primal.atom_scores(E), atol=1e-6)

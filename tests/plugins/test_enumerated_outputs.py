@@ -58,7 +58,7 @@ def test_perceptron_on_whole_numbers_is_exact(name, layout, augment):
         trace = enumerated.learn(problem, X, y, costs.of_examples(problem.loss, y, r), loss_weight=augment, epochs=3)
         X = stored(X, layout)
         for average in (False, True):
-            engine = engine_for(problem, loss_weight=augment, epochs=3, average=average).fit(X, y, keep_online=True)
+            engine = engine_for(problem, loss_weight=augment, epochs=3, average=average).fit(X, y, record_predictions=True)
             assert_trace(engine, trace)
             if average:
                 assert_weights(engine, problem, trace.mean, rtol=1e-12, atol=1e-12)
@@ -76,7 +76,7 @@ def test_perceptron_on_small_sets(name, small, augment, epochs, by_table):
     problem = PROBLEMS[name](r)
     loss = costs.random_table(np.random.default_rng(r), r, values=4) if by_table else problem.loss
     trace = enumerated.learn(problem, X, y, costs.of_examples(loss, y, r), loss_weight=augment, epochs=epochs)
-    engine = engine_for(problem, loss=loss, loss_weight=augment, epochs=epochs).fit(X, y, keep_online=True)
+    engine = engine_for(problem, loss=loss, loss_weight=augment, epochs=epochs).fit(X, y, record_predictions=True)
     assert_trace(engine, trace)
     assert_weights(engine, problem, trace.w, **EXACT)
     assert_predicts(engine, problem, trace.w, X)
@@ -97,7 +97,7 @@ def test_real_numbers(name, update, layout, augment):
         trace = enumerated.learn(problem, widened(X), y, costs.of_examples(problem.loss, y, r), **options)
         assert trace.gap > 1e-9 and trace.steps
         for average in (False, True):
-            engine = engine_for(problem, average=average, **options).fit(X, y, keep_online=True)
+            engine = engine_for(problem, average=average, **options).fit(X, y, record_predictions=True)
             assert_trace(engine, trace)
             w = trace.mean if average else trace.w
             assert_weights(engine, problem, w, rtol=1e-12, atol=1e-12)
@@ -117,7 +117,7 @@ def test_weights_costs_margin_and_decay_together(name, update):
     assert trace.gap > 1e-9
     for average in (False, True):
         engine = engine_for(problem, loss="costs", average=average, **options)
-        engine.fit(X, y, costs=each, sample_weight=weight, keep_online=True)
+        engine.fit(X, y, costs=each, sample_weight=weight, record_predictions=True)
         assert_trace(engine, trace)
         assert_weights(engine, problem, trace.mean if average else trace.w, rtol=1e-11, atol=1e-11)
 
@@ -128,7 +128,7 @@ def test_the_other_tie_rule(small):
     X, y, r = small
     problem = PROBLEMS["cusum"](r)
     trace = enumerated.learn(problem, X, y, costs.of_examples("absolute", y, r), loss_weight=1.0, epochs=2, ties="highest")
-    engine = engine_for(problem, loss_weight=1.0, epochs=2, plugins=[ThresholdArgmax(r)]).fit(X, y, keep_online=True)
+    engine = engine_for(problem, loss_weight=1.0, epochs=2, plugins=[ThresholdArgmax(r)]).fit(X, y, record_predictions=True)
     assert_trace(engine, trace)
     assert_weights(engine, problem, trace.w, **EXACT)
 
@@ -161,7 +161,7 @@ def test_zero_rows_without_intercept(name, update):
     problem = PROBLEMS[name](3, intercept=False)
     X, y = np.array([[0.0, 0.0], [1.0, -1.0], [0.0, 0.0]]), np.array([3, 2, 1])
     trace = enumerated.learn(problem, X, y, costs.of_examples(problem.loss, y, 3), update=update, epochs=5)
-    engine = engine_for(problem, update=update, epochs=5).fit(X, y, keep_online=True)
+    engine = engine_for(problem, update=update, epochs=5).fit(X, y, record_predictions=True)
     assert_trace(engine, trace)
     assert all(count >= 1 for count in engine.mistakes_)
     assert_weights(engine, problem, trace.w, rtol=1e-15, atol=0)
@@ -180,7 +180,7 @@ def test_sparse_rows_with_repeated_or_unsorted_columns(name):
     problem = PROBLEMS[name](r)
     for update in ["perceptron"] if name == "prank" else ["perceptron", "pa2"]:
         trace = enumerated.learn(problem, X.toarray(), y, costs.of_examples(problem.loss, y, r), update=update)
-        engine = engine_for(problem, update=update).fit(X, y, keep_online=True)
+        engine = engine_for(problem, update=update).fit(X, y, record_predictions=True)
         assert_trace(engine, trace)
         assert_weights(engine, problem, trace.w, rtol=1e-12, atol=1e-12)
         assert_predicts(engine, problem, trace.w, X, tolerance=0 if update == "perceptron" else 1e-9)
@@ -194,7 +194,7 @@ def test_rows_without_entries(name):
     y = np.array([3, 1, 2, 3])
     problem = PROBLEMS[name](3)
     trace = enumerated.learn(problem, np.zeros((4, 2)), y, costs.of_examples(problem.loss, y, 3), epochs=3)
-    engine = engine_for(problem, epochs=3).fit(csr_array((4, 2)), y, keep_online=True)
+    engine = engine_for(problem, epochs=3).fit(csr_array((4, 2)), y, record_predictions=True)
     assert_trace(engine, trace)
     assert_weights(engine, problem, trace.w, **EXACT)
     assert not engine.coef_.any()

@@ -64,7 +64,7 @@ def test_a_run_is_that_of_the_twin(variant, layout):
         dense = np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=float)
         weights = None if variant == "exact-pa" else rng.uniform(0.2, 3, len(y))
         w, theta, online, history = intervals.learn(dense, *y.T, K, variant, 0.3, 0.8, weights, epochs=2)
-        engine = machine(K, variant, 0.3, margin=0.8, epochs=2).fit(X, y, sample_weight=weights, keep_online=True)
+        engine = machine(K, variant, 0.3, margin=0.8, epochs=2).fit(X, y, sample_weight=weights, record_predictions=True)
         np.testing.assert_allclose(engine.coef_, w, rtol=0, atol=1e-11)
         np.testing.assert_allclose(engine.thresholds_, theta, rtol=0, atol=1e-11)
         assert engine.online_predictions_.tolist() == online or make is whole       # whole inputs meet thresholds but for rounding
@@ -123,9 +123,9 @@ def test_exact_labels_are_intervals_of_one_rank(update):
     """Given as n labels or as n equal pairs; then it is prank with the same rule, bit for bit."""
     X, y = real(np.random.default_rng(4), 200, 5, 6)
     options = dict(update=update, classes=[1, 2, 3, 4, 5, 6], epochs=2)
-    prank = Engine("prank", **options).fit(X, y, keep_online=True)
+    prank = Engine("prank", **options).fit(X, y, record_predictions=True)
     for given_as in (y, np.column_stack([y, y])):
-        engine = Engine("interval-pa", **options).fit(X, given_as, keep_online=True)
+        engine = Engine("interval-pa", **options).fit(X, given_as, record_predictions=True)
         np.testing.assert_array_equal(engine.coef_, prank.coef_)
         np.testing.assert_array_equal(engine.thresholds_, prank.thresholds_)
         np.testing.assert_array_equal(engine.online_predictions_, prank.online_predictions_)
@@ -191,8 +191,8 @@ def test_a_dual_store_learns_the_same(problem, update, average):
     X, y = real(rng, 40, 3, 4)
     y = blurred(rng, y, 4) if problem == "interval-pa" else y
     options = dict(update=update, average=average, classes=[1, 2, 3, 4], **({"C": 0.3} if update[-1] in "12" else {}))
-    primal = Engine(problem, **options).fit(X, y, keep_online=True)
-    dual = Engine(problem, plugins=[DualWeights()], **options).fit(X, y, keep_online=True)
+    primal = Engine(problem, **options).fit(X, y, record_predictions=True)
+    dual = Engine(problem, plugins=[DualWeights()], **options).fit(X, y, record_predictions=True)
     np.testing.assert_allclose(dual.atom_scores(X), primal.atom_scores(X), rtol=0, atol=1e-10)
     np.testing.assert_array_equal(dual.online_predictions_[1:], primal.online_predictions_[1:])
 
@@ -204,8 +204,8 @@ def test_calls_through_python_learn_the_same(problem, update):
     X, y = real(rng, 100, 5, 4)
     y = blurred(rng, y, 4) if problem == "interval-pa" else y
     options = dict(update=update, classes=[1, 2, 3, 4], **({"C": 0.3} if update[-1] in "12" else {}))
-    compiled = Engine(problem, **options).fit(X, y, keep_online=True)
-    called = Engine(problem, plugins=[PythonCalls()], **options).fit(X, y, keep_online=True)
+    compiled = Engine(problem, **options).fit(X, y, record_predictions=True)
+    called = Engine(problem, plugins=[PythonCalls()], **options).fit(X, y, record_predictions=True)
     np.testing.assert_allclose(called.atom_scores(X), compiled.atom_scores(X), rtol=0, atol=1e-11)
     np.testing.assert_array_equal(called.online_predictions_, compiled.online_predictions_)
 
@@ -253,7 +253,7 @@ def test_what_a_wrong_rank_costs():
     """Beyond the nearest admissible rank; from zero, 5 is predicted."""
     matrix = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) ** 0.5
     for loss, cost in [("absolute", 2.0), ("squared", 4.0), ("zero-one", 1.0), (matrix, 2**0.5)]:
-        engine = machine(5, loss=loss).fit([[2.0]], [[2, 3]], keep_online=True)
+        engine = machine(5, loss=loss).fit([[2.0]], [[2, 3]], record_predictions=True)
         assert engine.online_predictions_.tolist() == [5] and engine.cumulative_loss_ == cost
 
 

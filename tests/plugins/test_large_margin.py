@@ -243,7 +243,7 @@ def test_observers_see_the_model_of_the_moment(Xy):
 def test_epochs_and_observers_bound_the_training(Xy):
     X, y = Xy
     for kernel in ("linear", "rbf"):
-        short = engine(kernel=kernel, epochs=1, C=100.0, tolerance=1e-9).fit(X, y, keep_online=True)
+        short = engine(kernel=kernel, epochs=1, C=100.0, tolerance=1e-9).fit(X, y, record_predictions=True)
         assert short.status_ == "max_epochs" and len(short.mistakes_) == 1 and short.gap_ > 1e-9 * short.objective_
         assert short.online_predictions_.tolist() == [4] * len(y), "of weights that are 0"
         held_out = EarlyStopping(X, y, patience=1)

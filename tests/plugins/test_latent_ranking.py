@@ -185,7 +185,7 @@ def test_a_run_is_that_of_the_twin(layout):
         k, augment = (1, 2, 4)[seed % 3], (0.0, 1.0)[seed // 3]
         w, mean, shown, steps = rankings.learn(X, y, k, loss_weight=augment, epochs=3)
         options = dict(k=k, loss_weight=augment, epochs=3, update="latent")
-        engine = Engine("latent-ranking", **options).fit(stored(rows, layout), grades, lengths=lengths, keep_online=True)
+        engine = Engine("latent-ranking", **options).fit(stored(rows, layout), grades, lengths=lengths, record_predictions=True)
         done = 25 * len(engine.mistakes_)
         assert [tuple(found) for found in engine.online_predictions_] == shown[:done]
         np.testing.assert_allclose(engine.coef_, w, rtol=0, atol=1e-12)
@@ -236,9 +236,9 @@ def test_schedules(step_size, step_at, decay, decay_at):
 def test_the_size_of_steps_alone_changes_no_prediction():
     """From zero and without decay, w is proportional to the size of the steps, and augment with it."""
     X, y = queries_of(np.random.default_rng(6), 30, 4)
-    one = Engine("latent-ranking", k=3, update="perceptron", epochs=3, loss_weight=1.0).fit(X, y, keep_online=True)
-    same = Engine("latent-ranking", k=3, update="latent", epochs=3, loss_weight=1.0).fit(X, y, keep_online=True)
-    scaled = Engine("latent-ranking", k=3, update="latent", step_size=4.0, epochs=3, loss_weight=4.0).fit(X, y, keep_online=True)
+    one = Engine("latent-ranking", k=3, update="perceptron", epochs=3, loss_weight=1.0).fit(X, y, record_predictions=True)
+    same = Engine("latent-ranking", k=3, update="latent", epochs=3, loss_weight=1.0).fit(X, y, record_predictions=True)
+    scaled = Engine("latent-ranking", k=3, update="latent", step_size=4.0, epochs=3, loss_weight=4.0).fit(X, y, record_predictions=True)
     np.testing.assert_array_equal(one.coef_, same.coef_)
     np.testing.assert_array_equal(4 * one.coef_, scaled.coef_)
     assert one.online_predictions_.tolist() == scaled.online_predictions_.tolist()
@@ -339,7 +339,7 @@ def test_rows_of_a_query_may_stand_anywhere():
     X, y = queries_of(rng, 12, 3)
     rows, grades, lengths = stacked(X, y)
     names = np.repeat(rng.permutation(12), lengths)
-    together = Engine("latent-ranking", k=2, epochs=2).fit(rows, grades, groups=names, keep_online=True)
+    together = Engine("latent-ranking", k=2, epochs=2).fit(rows, grades, groups=names, record_predictions=True)
     order = rng.permutation(len(rows))
     order = np.concatenate([[np.flatnonzero(names == name)[0] for name in dict.fromkeys(names)],          # queries appear as before, and
                             [i for i in order if i and names[i] == names[i - 1]]]).astype(int)
@@ -347,7 +347,7 @@ def test_rows_of_a_query_may_stand_anywhere():
         at = np.flatnonzero(names[order] == name)
         order[at] = np.sort(order[at])
     assert (np.diff(names[order]) != 0).sum() > 20
-    scattered = Engine("latent-ranking", k=2, epochs=2).fit(rows[order], grades[order], groups=names[order], keep_online=True)
+    scattered = Engine("latent-ranking", k=2, epochs=2).fit(rows[order], grades[order], groups=names[order], record_predictions=True)
     np.testing.assert_array_equal(scattered.coef_, together.coef_)
     assert scattered.online_predictions_.tolist() == together.online_predictions_.tolist()
     assert scattered.predict(rows[order], groups=names[order]).tolist() == together.predict(rows, groups=names).tolist()
@@ -444,7 +444,7 @@ def test_losses_are_measured_in_training(loss):
     rng = np.random.default_rng(9)
     X, _ = queries_of(rng, 25, 3)
     grades = [rng.integers(0, 3, len(block)).tolist() for block in X]
-    engine = Engine("latent-ranking", k=3, loss=loss, update="latent", epochs=2).fit(X, grades, keep_online=True)
+    engine = Engine("latent-ranking", k=3, loss=loss, update="latent", epochs=2).fit(X, grades, record_predictions=True)
     total, wrong = 0.0, 0
     for i, shown in enumerate(engine.online_predictions_):
         one = grades[i % 25]

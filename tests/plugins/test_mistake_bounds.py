@@ -57,7 +57,7 @@ def separable(name, seed):
 def trained(problem, X, y, update="perceptron", **options):
     """An engine after its run, and the books of its updates."""
     rule = recording(update, problem, X, options.pop("margin", 1.0), options.pop("C", 1.0))
-    engine = Engine(problem.name, update=rule, classes=list(problem.labels), **options).fit(X, y, keep_online=True)
+    engine = Engine(problem.name, update=rule, classes=list(problem.labels), **options).fit(X, y, record_predictions=True)
     return engine, rule.ledger
 
 
@@ -170,7 +170,7 @@ def test_known_margin(ratios):
         squared = float(len(b) * u @ u + b @ b)        # 1 / delta^2
         options = dict(update="pa", margin=squared**-0.5, classes=RANKS, epochs=100_000)
         limit = (longest + 1) * squared
-        printed = Engine("cusum", loss="zero-one", **options).fit(Z, y, keep_online=True)
+        printed = Engine("cusum", loss="zero-one", **options).fit(Z, y, record_predictions=True)
         assert printed.status_ == "converged"
         sizes = abs(printed.online_predictions_ - np.tile(y, len(printed.mistakes_)))
         q = sizes.max()

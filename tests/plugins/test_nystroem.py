@@ -75,7 +75,7 @@ def test_landmarks_are_drawn_from_the_first_data_without_replacement():
     assert supports[0] == supports[1] != supports[2]
     assert len(supports[0]) == 25 and supports[0] <= set(map(tuple, X.tolist()))
     before = drawn[0].read(X).X
-    assert drawn[0].fresh().kernel_rows is None and np.array_equal(drawn[0].read(X).X, before)
+    assert drawn[0].clone().kernel_rows is None and np.array_equal(drawn[0].read(X).X, before)
 
 
 @pytest.mark.parametrize("kernel, X", [("subsequence", WORDS), (dot, rings()[0]), (dot, csr_array(rings()[0])),

@@ -22,7 +22,7 @@ def test_squared_losses_break_theorem_2():
     problem = CuSum(3)
     for z in (1, 2):
         assert u @ (problem.phi(X[0], 3) - problem.phi(X[0], z)) >= (3 - z) * (1 - 1e-12)
-    engine = Engine("cusum", update="pa", classes=[1, 2, 3], fit_intercept=False, epochs=9).fit(X, y, keep_online=True)
+    engine = Engine("cusum", update="pa", classes=[1, 2, 3], fit_intercept=False, epochs=9).fit(X, y, record_predictions=True)
     assert engine.online_predictions_.tolist() == [1, 3]
     assert engine.cumulative_loss_ == 2
     assert engine.cumulative_loss_**2 > 2
@@ -50,8 +50,8 @@ def test_figure_2_is_not_loss_sensitive():
     def losses(engine):
         return [size for size in abs(engine.online_predictions_ - np.tile(y, len(engine.mistakes_))).tolist() if size]
 
-    printed = Engine("cusum", loss="zero-one", **options).fit(X, y, keep_online=True)
-    sensitive = Engine("cusum", loss="absolute", **options).fit(X, y, keep_online=True)
+    printed = Engine("cusum", loss="zero-one", **options).fit(X, y, record_predictions=True)
+    sensitive = Engine("cusum", loss="absolute", **options).fit(X, y, record_predictions=True)
     assert losses(printed) == [5, 1, 5, 1]
     assert sum(losses(printed)) > limit
     assert losses(sensitive) == [5, 1]

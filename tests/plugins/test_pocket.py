@@ -217,7 +217,7 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(noisy, tmp_path)
 
 def test_models_are_saved_and_explained(noisy):
     X, y = noisy
-    engine = Engine("prank", pocket=True, epochs=3, random_state=0).fit(X, y, keep_online=True)
+    engine = Engine("prank", pocket=True, epochs=3, random_state=0).fit(X, y, record_predictions=True)
     file = io.BytesIO()
     engine.save(file)
     file.seek(0)

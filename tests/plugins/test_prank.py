@@ -24,7 +24,7 @@ def test_original_variant_is_crammer_and_singers(layout):
     for n, d, r in [(40, 3, 4), (30, 10, 2), (30, 5, 9)]:
         X, y = whole(rng, n, d, r)
         w, b, online, mean_w, mean_b = pranking.learn(X, y, r, epochs=3)
-        engine = prank(r, variant="original", epochs=3).fit(stored(X, layout), y, keep_online=True)
+        engine = prank(r, variant="original", epochs=3).fit(stored(X, layout), y, record_predictions=True)
         np.testing.assert_array_equal(engine.coef_, w)
         np.testing.assert_array_equal(engine.thresholds_, b)
         assert engine.online_predictions_.tolist() == online

@@ -73,7 +73,7 @@ def test_no_answer_breaks_a_rule(rule, average, augment):
     kept = {T: sorted(keep_to(forbidden_by(rule), T)) for T in range(6)}
     X = [x for x in X if kept[len(x)]]
     y = [kept[len(x)][rng.integers(len(kept[len(x)]))] for x in X]
-    engine = Engine("sequence", classes=LABELS, epochs=2, average=average, loss_weight=augment, **rule).fit(X, y, keep_online=True)
+    engine = Engine("sequence", classes=LABELS, epochs=2, average=average, loss_weight=augment, **rule).fit(X, y, record_predictions=True)
     new = [x for x in data(rng) if kept[len(x)]]
     assert all(tuple(found) in kept[len(found)] for found in [*engine.online_predictions_, *engine.predict(X), *engine.predict(new)])
     free = [chains.labellings(len(x), 3)[np.argmax(chains.counts(len(x), 3) @ scores)]
@@ -165,7 +165,7 @@ def test_allowed_labels_are_kept_to(as_rows):
     y = [list(rng.choice(LABELS, len(x))) for x in X]
     at_fit, at_predict = masks(rng, X, y), masks(rng, X)
     to_fit, to_predict = (np.concatenate(found) if as_rows else [named(mask) for mask in found] for found in (at_fit, at_predict))
-    engine = Engine("sequence", classes=LABELS, epochs=3).fit(X, y, allowed=to_fit, keep_online=True)
+    engine = Engine("sequence", classes=LABELS, epochs=3).fit(X, y, allowed=to_fit, record_predictions=True)
     answers = [(at_fit[i % len(X)], found) for i, found in enumerate(engine.online_predictions_)]
     answers += zip(at_predict, engine.predict(X, allowed=to_predict), strict=True)
     for mask, ranked in zip(at_predict, engine.predict(X, allowed=to_predict, k=300), strict=True):

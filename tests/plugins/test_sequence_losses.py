@@ -56,7 +56,7 @@ def test_totals_are_those_of_the_online_predictions(loss, augment):
     rng = np.random.default_rng(1)
     X, y = data(rng)
     table = 1 - np.eye(3) if loss != "table" else costs.random_table(rng, 3)
-    engine = Engine("sequence", loss=table if loss == "table" else loss, loss_weight=augment, epochs=3).fit(X, y, keep_online=True)
+    engine = Engine("sequence", loss=table if loss == "table" else loss, loss_weight=augment, epochs=3).fit(X, y, record_predictions=True)
     per_sentence = [chains.cost(table, codes(right), codes(found)) for right, found in zip(y * 3, engine.online_predictions_, strict=True)]
     if loss == "zero-one":
         per_sentence = np.sign(per_sentence)
@@ -76,7 +76,7 @@ def test_hamming_is_the_default_and_the_matrix_of_ones():
 def test_costs_decide_what_is_learned_from():
     """Of three wrong labels the search with the loss takes the dearest."""
     table = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
-    engine = Engine("sequence", classes=LABELS, loss=table, loss_weight=1.0).fit([np.ones((1, 1))], [["a"]], keep_online=True)
+    engine = Engine("sequence", classes=LABELS, loss=table, loss_weight=1.0).fit([np.ones((1, 1))], [["a"]], record_predictions=True)
     assert engine.online_predictions_.tolist() == [["a"]] and engine.mistakes_ == [0]
     np.testing.assert_array_equal(engine.coef_, [[1], [0], [-1]])
 

@@ -77,7 +77,7 @@ def test_perceptron_on_whole_numbers_is_exact(layout, augment):
         trace = chains.learn(problem, X, y, 1 - np.eye(L), loss_weight=augment, epochs=3)
         assert len(trace.steps) > 10
         for average in (False, True):
-            engine = engine_for(problem, loss_weight=augment, epochs=3, average=average).fit(matrix, y, lengths=lengths, keep_online=True)
+            engine = engine_for(problem, loss_weight=augment, epochs=3, average=average).fit(matrix, y, lengths=lengths, record_predictions=True)
             assert_trace(engine, trace)
             w = trace.mean if average else trace.w
             assert_weights(engine, problem, w, tolerance=1e-12 if average else 0)
@@ -99,7 +99,7 @@ def test_real_numbers(update, layout, augment):
         trace = chains.learn(problem, X, y, 1 - np.eye(L), **options)
         assert trace.gap > 1e-9 and len(trace.steps) > 10
         for average in (False, True):
-            engine = engine_for(problem, average=average, **options).fit(matrix, y, lengths=lengths, keep_online=True)
+            engine = engine_for(problem, average=average, **options).fit(matrix, y, lengths=lengths, record_predictions=True)
             assert_trace(engine, trace)
             w = trace.mean if average else trace.w
             assert_weights(engine, problem, w, tolerance=1e-10)
@@ -120,7 +120,7 @@ def test_sample_weights_and_cost_matrices(update, layout):
     assert trace.gap > 1e-9
     for average in (False, True):
         engine = engine_for(problem, loss=table, average=average, **options)
-        engine.fit(matrix, y, lengths=lengths, sample_weight=weight, keep_online=True)
+        engine.fit(matrix, y, lengths=lengths, sample_weight=weight, record_predictions=True)
         assert_trace(engine, trace)
         assert_weights(engine, problem, trace.mean if average else trace.w, tolerance=1e-10)
 
@@ -143,7 +143,7 @@ def test_under_constraints(average):
     assert len(trace.steps) > 20
     engine = engine_for(problem, loss_weight=1.0, epochs=4, average=average, forbidden_transitions=[(1, 1), (2, 2), (3, 3), (None, 3)])
     named = [[(np.flatnonzero(row) + 1).tolist() for row in mask] for mask in allowed]
-    engine.fit(X, y, allowed=named, keep_online=True)
+    engine.fit(X, y, allowed=named, record_predictions=True)
     assert_trace(engine, trace)
     assert_weights(engine, problem, trace.mean if average else trace.w, tolerance=1e-12 if average else 0)
 
@@ -342,7 +342,7 @@ def test_repeated_and_unsorted_columns(update, index):
     y = [tuple(rng.integers(1, 4, size).tolist()) for size in lengths]
     trace = chains.learn(problem, np.split(X.toarray(), np.cumsum(lengths)[:-1]), y, 1 - np.eye(3), update=update, epochs=2)
     before = X.data.copy(), X.indices.copy(), X.indptr.copy()
-    engine = engine_for(problem, update=update, epochs=2).fit(X, y, lengths=lengths, keep_online=True)
+    engine = engine_for(problem, update=update, epochs=2).fit(X, y, lengths=lengths, record_predictions=True)
     assert all(map(np.array_equal, before, (X.data, X.indices, X.indptr)))
     assert_trace(engine, trace)
     assert_weights(engine, problem, trace.w, tolerance=0 if update == "perceptron" else 1e-10)
@@ -385,7 +385,7 @@ def test_every_number_of_labels(L):
             matrix, lengths, _ = read_as(X, layout)
             start = engine_for(problem, average=average).partial_fit([stored(X[0], layout)], y[:1])
             assert_weights(start, problem, phi, tolerance=0)
-            engines.append(engine_for(problem, average=average, epochs=3).fit(matrix, y, lengths=lengths, keep_online=True))
+            engines.append(engine_for(problem, average=average, epochs=3).fit(matrix, y, lengths=lengths, record_predictions=True))
         w = problem.flat(engines[0])
         assert np.count_nonzero(w) > 7
         for engine in engines[1:]:
@@ -438,7 +438,7 @@ def test_where_nothing_can_be_gained_there_is_no_step(update):
     problem = chains.Sentences(3, 2, intercept=False)
     X, y = [np.zeros((1, 2)), np.array([[1.0, -1.0]]), np.zeros((1, 2))], [(3,), (2,), (1,)]
     trace = chains.learn(problem, X, y, 1 - np.eye(3), update=update, epochs=5)
-    engine = engine_for(problem, update=update, epochs=5).fit(X, y, keep_online=True)
+    engine = engine_for(problem, update=update, epochs=5).fit(X, y, record_predictions=True)
     assert_trace(engine, trace)
     assert all(count >= 1 for count in engine.mistakes_)
     assert_weights(engine, problem, trace.w, tolerance=1e-15)

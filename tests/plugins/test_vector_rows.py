@@ -108,7 +108,7 @@ def test_every_kind_of_rows_compares_with_every_layout(kernel, stored_layout):
     for other in values[1:]:
         np.testing.assert_array_equal(other, values[0])
     for layout in LAYOUTS:
-        np.testing.assert_array_equal(filled(kernel_rows.fresh(), stored(X, layout), X).values(Rows(Q)), values[0])
+        np.testing.assert_array_equal(filled(kernel_rows.clone(), stored(X, layout), X).values(Rows(Q)), values[0])
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -276,7 +276,7 @@ def test_state_comes_back(layout, dtype):
     X = stored(sample(30, 7) + (100 if layout.startswith("dense") else 0), layout)
     for kernel in ("linear", "rbf", "stump"):
         kernel_rows = made(X, kernel, dtype=dtype)
-        again = filled(kernel_rows.fresh(), X[:2], sample(5, 7))       # has rows already
+        again = filled(kernel_rows.clone(), X[:2], sample(5, 7))       # has rows already
         again.restore(kernel_rows.state())
         assert (again.n, again.gamma_, again.offset_) == (30, kernel_rows.gamma_, kernel_rows.offset_)
         np.testing.assert_array_equal(again.values(Rows(X)), kernel_rows.values(Rows(X)))

@@ -37,8 +37,8 @@ def assert_same(X, y, other_X, other_y, problem="cusum", offsets=None, **options
     """Both forms give the same bits in training and the same predictions, whole and in chunks."""
     for average in (False, True):
         one, other = (Engine(problem, average=average, epochs=2, **options) for _ in range(2))
-        one.fit(X, y, keep_online=True)
-        other.fit(other_X, other_y, offsets=offsets, keep_online=True)
+        one.fit(X, y, record_predictions=True)
+        other.fit(other_X, other_y, offsets=offsets, record_predictions=True)
         for _ in range(2):
             assert np.array_equal(weights(one), weights(other))
             assert one.mistakes_ == other.mistakes_ and one.mistakes_[0] > 0
@@ -231,10 +231,10 @@ def test_every_form_of_blocks_is_the_same_data(form):
     offsets = np.array([0, 3, 3, 10, 11, 30])
     chosen = [(0, 2), (), (1, 5), (0,), (2, 3, 4, 17)]
     parts = [X[a:b] for a, b in zip(offsets, offsets[1:], strict=False)]
-    whole_X = Engine(Subsets(), epochs=3).fit(X, chosen, offsets=offsets, keep_online=True)
+    whole_X = Engine(Subsets(), epochs=3).fit(X, chosen, offsets=offsets, record_predictions=True)
     for given, where in [(BLOCKS[form](parts), None), (X, offsets.tolist()), (X, offsets.astype(np.uint16)), (X, read_only(offsets)),
                          (sparse.csr_matrix(X), pd.Series(offsets))]:
-        engine = Engine(Subsets(), epochs=3).fit(given, chosen, offsets=where, keep_online=True)
+        engine = Engine(Subsets(), epochs=3).fit(given, chosen, offsets=where, record_predictions=True)
         assert np.array_equal(engine.coef_, whole_X.coef_) and engine.mistakes_ == whole_X.mistakes_
         assert engine.predict(given, offsets=where).tolist() == whole_X.predict(X, offsets=offsets).tolist()
         assert engine.online_predictions_.tolist() == whole_X.online_predictions_.tolist()
@@ -281,7 +281,7 @@ def test_training_takes_memory_per_example_but_not_per_value(layout):
     size = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
     calls = [
         lambda: Engine("cusum", average=True, epochs=2).fit(X, y),
-        lambda: Engine("cusum", update="pa1", C=0.01, epochs=2, shuffle=True).fit(X, y, sample_weight=y, keep_online=True),
+        lambda: Engine("cusum", update="pa1", C=0.01, epochs=2, shuffle=True).fit(X, y, sample_weight=y, record_predictions=True),
         lambda: Engine("prank").partial_fit(X, y).partial_fit(X, y),
     ]
     for call in calls:
@@ -398,7 +398,7 @@ def test_nothing_that_is_passed_is_changed(layout):
     given += [y, costs, matrix, weight]
     before = [array.copy() for array in given]
     for options, more in [({"update": "pa1", "shuffle": True, "average": True, "decay": 0.1}, {"sample_weight": weight}),
-                          ({"loss": matrix, "loss_weight": 1.0}, {"keep_online": True}),
+                          ({"loss": matrix, "loss_weight": 1.0}, {"record_predictions": True}),
                           ({"loss": "costs", "update": "pa"}, {"costs": costs})]:
         engine = Engine("cusum", epochs=2, **options).fit(X, y, **more)
         engine.predict(X)

@@ -292,7 +292,7 @@ def test_fresh_pickled_saved_and_restored(options):
     reader = NamedReader(**options)
     assert reader.state() == {}
     rows = named.rows_of(reader.learn(X).X)
-    restored = reader.fresh()
+    restored = reader.clone()
     assert restored.n_features is None and restored.state() == {}
     with pytest.raises(DataError, match="has learned from no data yet; call learn first"):
         restored.read(X)
@@ -318,7 +318,7 @@ def test_fresh_pickled_saved_and_restored(options):
 def test_damaged_states(options, change, message):
     reader = NamedReader(**options)
     reader.learn([[("x", "y")]])
-    other = reader.fresh()
+    other = reader.clone()
     with pytest.raises(DataError, match=message):
         other.restore(reader.state() | change)
     assert other.state() == {}
@@ -365,7 +365,7 @@ def test_matrices_are_read_as_ever(case):
         if expected.offsets is not None:
             assert rows.offsets.tolist() == expected.offsets.tolist()
     assert reader.n_features == expected.n_features
-    other = reader.fresh()
+    other = reader.clone()
     other.restore(reader.state())
     assert other.n_features == expected.n_features
     for both in (reader, other):

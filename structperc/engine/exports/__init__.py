@@ -55,8 +55,8 @@ def described(engine) -> LinearLabels | LinearChain:
     engine.model_.parts.trainer.check_answers()
     refuse_other_plugins(engine)
     try:
-        found = linear_chain(engine)
-        return linear_labels(engine) if found is None else found
+        chain = linear_chain(engine)
+        return linear_labels(engine) if chain is None else chain
     except StructPercError as error:
         raise PluginError(f"this model of {engine.problem} cannot be exported: exports need one label for each row, or a chain of labels, "
                           f"and scores that are linear in numbers or named features. {error}") from None

@@ -46,9 +46,9 @@ def rounding(X, weights, bias) -> np.ndarray:
     return TOLERANCE * (abs(X) @ np.abs(weights.T) + np.abs(bias)).max(axis=1, keepdims=True)
 
 
-def check_linear(X, found, weights, bias) -> None:
+def check_linear(X, scores, weights, bias) -> None:
     """Raises an error for scores of rows that weights and bias do not give, such as those of kernels. Parameters as of `rounding`."""
-    if not (np.abs(found - (X @ weights.T + bias)) <= rounding(X, weights, bias)).all():
+    if not (np.abs(scores - (X @ weights.T + bias)) <= rounding(X, weights, bias)).all():
         raise PluginError("The scores of this model are not linear.")
 
 

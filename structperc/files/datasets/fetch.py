@@ -104,9 +104,9 @@ def fetch(source, folder, files) -> None:
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise absent(source, folder, files, f"could not be fetched from {BASE_URL}/{path} ({error})") from error
     for file, content in contents.items():
-        found = hashlib.sha256(content).hexdigest()
-        if found != file.sha256:
-            raise absent(source, folder, files, f"what {BASE_URL}/{file.path} gave for {file.name} has the SHA-256 checksum {found}, "
+        checksum = hashlib.sha256(content).hexdigest()
+        if checksum != file.sha256:
+            raise absent(source, folder, files, f"what {BASE_URL}/{file.path} gave for {file.name} has the SHA-256 checksum {checksum}, "
                                                 f"expected {file.sha256}, so nothing was kept")
     try:
         folder.mkdir(parents=True, exist_ok=True)

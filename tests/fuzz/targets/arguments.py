@@ -114,7 +114,7 @@ def hostile_answers(random):
 
 
 def allowed(random, kind):
-    """What may be allowed where outputs heed it: labels for each row of each example."""
+    """What may be allowed where outputs check_signals it: labels for each row of each example."""
     return [[random.sample(sorted(set(sum(map(list, kind.y), []))), 2) if random.random() < 0.5 else [label] for label in labels]
             if isinstance(labels, list) and all(isinstance(one, (int, str)) for one in labels) else [labels]
             for labels in kind.y] if isinstance(kind.y, list) and isinstance(kind.y[0], list) else listed(kind.y)

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import Self
 
-class EngineCalls:
+class EngineCore:
     model: Any
     trained: Any
     run: Any
@@ -20,7 +20,7 @@ class EngineCalls:
         allowed: Any = ...,
         sample_weight: Any = ...,
         costs: Any = ...,
-        keep_online: bool = ...,
+        record_predictions: bool = ...,
         history: bool = ...,
         resume: bool = ...,
     ) -> Self: ...
@@ -36,7 +36,7 @@ class EngineCalls:
         sample_weight: Any = ...,
         costs: Any = ...,
         classes: Any = ...,
-        keep_online: bool = ...,
+        record_predictions: bool = ...,
         history: bool = ...,
     ) -> Self: ...
     def predict(

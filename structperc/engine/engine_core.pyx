@@ -3,14 +3,14 @@
 
 Compiled, so that Ctrl-C comes in Python functions that are called here and never between two statements.
 """
-from structperc.core.access cimport Turn
+from structperc.core.locks cimport TrainingLock
 from structperc.core.component import located, state_of
 from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
-from structperc.core.stopping import completed
+from structperc.core.signals import retry_on_interrupt
 from structperc.core.rows cimport Rows
 from structperc.core.weights cimport Weights
 from structperc.engine import calibration
-from structperc.engine.assembly import agreed, begin, weighed
+from structperc.engine.assembly import agreed, assemble, with_weights
 from structperc.engine.checkpoints import checkpoints_of
 from structperc.engine.calls import wrong_call
 from structperc.engine.compatibility import check_parts, overflow
@@ -28,15 +28,15 @@ from structperc.reading.matrices import sample_weights
 
 
 ROWS = ("X", "offsets", "lengths", "groups", "allowed")
-TAUGHT = ("X", "y", *ROWS[1:], "sample_weight", "costs", "keep_online", "history")
+TAUGHT = ("X", "y", *ROWS[1:], "sample_weight", "costs", "record_predictions", "history")
 ARGUMENTS = {"fit": (*TAUGHT, "resume"), "partial_fit": (*TAUGHT, "classes"), "predict": (*ROWS, "k")}
 
 
-cdef class EngineCalls:
+cdef class EngineCore:
     """Compiled base of `Engine`: the methods that streams call per example, and the fields that these read."""
 
     def __cinit__(self, *arguments, **named):
-        self.turn = Turn()
+        self.turn = TrainingLock()
 
     @property
     def model(self) -> Model | None:
@@ -52,7 +52,7 @@ cdef class EngineCalls:
 
     # ---- training ----
 
-    def tell(self, record):
+    def notify(self, record):
         """Call all observers after an epoch.
 
         Parameters
@@ -63,7 +63,7 @@ cdef class EngineCalls:
         self.manager.hook.structperc_epoch_end(engine=self, record=record)
 
     def fit(self, X, y, *unnamed, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None,
-            keep_online=False, history=False, resume=False, **unknown):
+            record_predictions=False, history=False, resume=False, **unknown):
         """Train a new model on all examples.
 
         Parameters
@@ -85,7 +85,7 @@ cdef class EngineCalls:
             Scales the perceptron's step and the `C` of pa1 and pa2. Weight 0 leaves the example out.
         costs : array of shape (n_examples, n_labels), optional
             The costs of each label for each example, for loss="costs".
-        keep_online : bool, default False
+        record_predictions : bool, default False
             Keep the predictions before each step, in `online_predictions_`.
         history : bool, default False
             Record each visited example in `history_`, to study training. Cost: 300 bytes and about 10 microseconds a visit, and 8 bytes
@@ -119,7 +119,7 @@ cdef class EngineCalls:
         self.turn.begin("fit")
         try:
             with Groups(X, offsets, lengths, groups) as data:
-                learn_all(self, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, keep_online,
+                learn_all(self, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, record_predictions,
                           history, resume)
         except Exception as error:
             raise located(error)
@@ -128,7 +128,7 @@ cdef class EngineCalls:
         return self
 
     def partial_fit(self, X, y, *unnamed, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None,
-                    classes=None, keep_online=False, history=False, **unknown):
+                    classes=None, record_predictions=False, history=False, **unknown):
         """Train for one pass over a chunk of a stream, starting from the current model.
 
         The first call fixes the features and, unless `classes` names them, the labels. The model changes in place, and calls of other
@@ -140,7 +140,7 @@ cdef class EngineCalls:
             As in `fit`.
         classes : list, optional
             All labels in order. Only the first call needs it, if neither the option `classes` nor its y names them all.
-        keep_online, history : bool, default False
+        record_predictions, history : bool, default False
             As in `fit`. They append to what earlier calls kept; a call without them drops it.
 
         Returns
@@ -162,11 +162,11 @@ cdef class EngineCalls:
         self.turn.begin("partial_fit")
         try:
             if lengths is None and groups is None:
-                learn_chunk(self, X, offsets, y, allowed, sample_weight, costs, classes, keep_online, history)
+                learn_chunk(self, X, offsets, y, allowed, sample_weight, costs, classes, record_predictions, history)
             else:
                 with Groups(X, offsets, lengths, groups) as data:
                     learn_chunk(self, data.X, data.offsets, data.by_rows(y), data.by_rows(allowed), sample_weight, costs, classes,
-                                keep_online, history)
+                                record_predictions, history)
         except Exception as error:
             raise located(error)
         finally:
@@ -216,18 +216,18 @@ cdef class EngineCalls:
             raise located(error)
 
 
-cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, costs, bint keep_online, bint history, bint resume) except -1:
+cdef int learn_all(EngineCore engine, X, offsets, y, allowed, sample_weight, costs, bint record_predictions, bint history, bint resume) except -1:
     """Trains a new model; `engine.run` is the run while it is under way."""
     cdef TrainingRun run
     cdef Model model
     cdef list interrupts = []
     set_back = setting_back(engine.random_state)
     try:
-        model, rows, context = begin(engine, X, offsets, y, allowed, sample_weight)
+        model, rows, context = assemble(engine, X, offsets, y, allowed, sample_weight)
         calibrates = calibration.check(model, rows, engine.calibrate)
-        model.online, model.history = [] if keep_online else None, [] if history else None
+        model.online, model.history = [] if record_predictions else None, [] if history else None
         run = TrainingRun(model, context, rows, y, costs, online=model.online, history=model.history, before=engine.trained,
-                          observers=engine.tell, engine=engine)
+                          observers=engine.notify, engine=engine)
         run.checkpoints = checkpoints_of(engine, run, costs, resume)
         if history and run.checkpoints is not None:
             raise OptionError("history=True is kept in no checkpoint, so that a resumed training would lack its beginning; leave one of "
@@ -243,8 +243,8 @@ cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, co
             model.status = INTERRUPTED
             interrupts.append(interrupt)
         finally:
-            completed(interrupts, model.parts.weights.end_fit)
-        model.weighed = run.weighed
+            retry_on_interrupt(interrupts, model.parts.weights.end_fit)
+        model.visit_totals = run.visit_totals
         if model.scales:
             leave(model, model.scaling, interrupts)
     except BaseException:
@@ -261,7 +261,7 @@ cdef int learn_all(EngineCalls engine, X, offsets, y, allowed, sample_weight, co
     return 0
 
 
-cdef int train(EngineCalls engine, TrainingRun run, rows, y, costs, bint calibrates, bint resume,
+cdef int train(EngineCore engine, TrainingRun run, rows, y, costs, bint calibrates, bint resume,
                list interrupts) except -1:
     """Lets the trainer train, from a checkpoint on if there is one, keeps its status, and finds the temperature."""
     parts = run.model.parts
@@ -289,7 +289,7 @@ cdef int train(EngineCalls engine, TrainingRun run, rows, y, costs, bint calibra
     return 0
 
 
-cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, costs, classes, bint keep_online, bint history) except -1:
+cdef int learn_chunk(EngineCore engine, X, offsets, y, allowed, sample_weight, costs, classes, bint record_predictions, bint history) except -1:
     """One pass; the first one makes a model."""
     cdef TrainingRun run
     cdef Rows rows
@@ -306,7 +306,7 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
     try:
         if model is None:
             classes = agreed(classes, engine.classes, "the option classes")
-            model, rows, context = begin(engine, X, offsets, y, allowed, sample_weight, classes)
+            model, rows, context = assemble(engine, X, offsets, y, allowed, sample_weight, classes)
             model.parts.trainer.check_chunks(model.parts)
             model.begin_sums(rows)
             scaling = model.scaling
@@ -330,7 +330,7 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
             if engine.class_weight is not None:
                 weights = by_class(engine.class_weight, model, rows, y, given)
             if weights is not None:                                 # the parts compare them with earlier weights
-                context = weighed(context, weights)
+                context = with_weights(context, weights)
                 check_parts(context, model.parts)
             scaling = model.scaling
             if scaling is None and not model.parts.weights.averaging.n_visited:      # made without data, to learn from a stream
@@ -342,7 +342,7 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
             if scaling is not None:
                 rows = scaling.applied(rows)
         run = TrainingRun.__new__(TrainingRun)
-        run.begin(model, context, rows, y, costs, [] if keep_online else None, [] if history else None, None, None, engine)
+        run.begin(model, context, rows, y, costs, [] if record_predictions else None, [] if history else None, None, None, engine)
         counts = None if sample_weight is None or model.column_sums is None else sample_weights(sample_weight, rows.n_examples)
         model.access.begin_write()
         try:
@@ -361,7 +361,7 @@ cdef int learn_chunk(EngineCalls engine, X, offsets, y, allowed, sample_weight, 
     return 0
 
 
-cdef int step_on(EngineCalls engine, TrainingRun run, rows, counts) except -1:
+cdef int step_on(EngineCore engine, TrainingRun run, rows, counts) except -1:
     """Changes the model in place; undoes everything if the pass fails. `counts`: the weights of rows in the columns' sums."""
     cdef list interrupts = []
     cdef Model model = run.model
@@ -373,7 +373,7 @@ cdef int step_on(EngineCalls engine, TrainingRun run, rows, counts) except -1:
     cdef PassResult passed
     set_back = setting_back(model.context.random) if model.shuffles or model.sharded else None
     token, last = weights.snapshot(rows), mistakes[-1] if mistakes else 0
-    before, model.weighed = model.weighed, run.weighed
+    before, model.visit_totals = model.visit_totals, run.visit_totals
     if not model.streaming:
         mistakes.append(0)
     try:
@@ -382,13 +382,13 @@ cdef int step_on(EngineCalls engine, TrainingRun run, rows, counts) except -1:
             raise overflow()
     except BaseException as error:
         if (isinstance(error, KeyboardInterrupt) and weights.averaging.n_visited > n_visited
-                and completed(interrupts, weights.is_finite, token)):
+                and retry_on_interrupt(interrupts, weights.is_finite, token)):
             engine.trained, model.streaming, model.status = model, True, INTERRUPTED
             model.online, model.history = continued(model.online, run.online), continued(model.history, run.history)
             model.add_rows(run.rows, counts)
             raise
-        completed(interrupts, weights.revert, token)
-        model.loss, model.weighted, model.weighed = loss, weighted, before
+        retry_on_interrupt(interrupts, weights.revert, token)
+        model.loss, model.weighted, model.visit_totals = loss, weighted, before
         del mistakes[n_entries:]
         if n_entries:
             mistakes[n_entries - 1] = last
@@ -409,7 +409,7 @@ cdef list continued(list before, list further):
     return None if further is None else further if before is None else before + further
 
 
-cdef int step_scaled(EngineCalls engine, TrainingRun run, rows, scaling, list interrupts) except -1:
+cdef int step_scaled(EngineCore engine, TrainingRun run, rows, scaling, list interrupts) except -1:
     """The same on scaled rows: converts the weights to the new scale before the pass, and back after it."""
     cdef Model model = run.model
     cdef Weights weights = model.parts.weights
@@ -427,7 +427,7 @@ cdef int step_scaled(EngineCalls engine, TrainingRun run, rows, scaling, list in
         step_on(engine, run, rows, None)
     except BaseException:
         if weights.averaging.n_visited == n_visited:
-            completed(interrupts, weights.restore, state)
+            retry_on_interrupt(interrupts, weights.restore, state)
         else:
             leave(model, scaling, interrupts)
         raise
@@ -438,7 +438,7 @@ cdef int step_scaled(EngineCalls engine, TrainingRun run, rows, scaling, list in
 cdef int leave(Model model, scaling, list interrupts) except -1:
     """Maps the weights of scaled rows to those of the users' units, where such are known."""
     weights = model.parts.weights
-    found = completed(interrupts, weights.rescaled, scaling.shift, scaling.spread)
+    found = retry_on_interrupt(interrupts, weights.rescaled, scaling.shift, scaling.spread)
     if found is not None:
         weights.install(found)
         model.scaling, model.scales = scaling, False
@@ -447,4 +447,4 @@ cdef int leave(Model model, scaling, list interrupts) except -1:
 
 cdef bint learned(weights, list interrupts) except -1:
     """Whether an interrupted fit has visited an example, and its weights can be used."""
-    return weights.n_visited > 0 and completed(interrupts, weights.is_finite)
+    return weights.n_visited > 0 and retry_on_interrupt(interrupts, weights.is_finite)

@@ -27,7 +27,7 @@ cdef class Access:
     cdef void admit(self) noexcept
 
 
-cdef class Turn:
+cdef class TrainingLock:
     cdef unsigned long thread, n_forks
     cdef bint taken
 

@@ -56,7 +56,7 @@ cdef bint interrupted(Py_ssize_t operations) noexcept nogil:
     return stopped()
 
 
-cdef int heed() except -1:
+cdef int check_signals() except -1:
     """Raises what a signal's handler raises, and `Cancelled` where nobody waits for this thread any more; 10 ns."""
     PyErr_CheckSignals()
     if n_maps and HERE.cancelled is not None and HERE.cancelled.is_set():
@@ -66,7 +66,7 @@ cdef int heed() except -1:
 
 cdef bint stopped() noexcept with gil:
     try:
-        heed()
+        check_signals()
     except BaseException as error:
         HERE.error = error
         return True
@@ -159,7 +159,7 @@ cdef enum:
     MOST_INTERRUPTS = 100
 
 
-def completed(list interrupts, function, *arguments):
+def retry_on_interrupt(list interrupts, function, *arguments):
     """The result of a function that may be called again from its beginning. Ctrl-C during the call starts it anew.
 
     Parameters
@@ -178,9 +178,9 @@ def completed(list interrupts, function, *arguments):
 
     Examples
     --------
-    >>> from structperc.plugin_tools import completed
+    >>> from structperc.plugin_tools import retry_on_interrupt
     >>> interrupts = []
-    >>> completed(interrupts, sum, [1, 2])
+    >>> retry_on_interrupt(interrupts, sum, [1, 2])
     3
     >>> interrupts
     []

@@ -234,7 +234,7 @@ cdef class LogisticUpdate(ScheduledUpdate):
         cdef Outputs outputs = parts.outputs
         if outputs.partial_gold and <void *> outputs.signs_c == <void *> PLAIN.signs_c and not overrides(outputs, "signs"):
             raise PluginError(f"update='logistic' needs to know which atoms of a partial gold output are right and which are wrong. "
-                              f"{type(outputs.as_written()).__name__} has no method `signs` that returns them; use another update.")
+                              f"{type(outputs.unwrapped()).__name__} has no method `signs` that returns them; use another update.")
         weight = 1.0 if context.sample_weight is None else np.max(context.sample_weight, initial=0.0)
         if isinstance(parts.features, ThresholdFeatures) and self.step_size.at(1) * weight > ORDERED:
             raise OptionError(f"step_size={self.step_size!r} with a sample weight of {weight:g}: logistic steps keep thresholds in order "
@@ -299,8 +299,8 @@ cdef class DirectUpdate(ScheduledUpdate):
         self.variant, self.central = variant, variant == "direct"
         self.width = positive("loss_weight", width)
 
-    def probe(self):
-        found = [answers for answers in (self.step_size.probe(), self.width.probe()) if answers is not None]
+    def fingerprint(self):
+        found = [answers for answers in (self.step_size.fingerprint(), self.width.fingerprint()) if answers is not None]
         return np.concatenate(found) if found else None
 
     cdef int step_c(self, Trial trial) noexcept nogil:

@@ -1,4 +1,4 @@
 # How long-running compiled code responds to Ctrl-C.
 
 cdef bint interrupted(Py_ssize_t operations) noexcept nogil
-cdef int heed() except -1
+cdef int check_signals() except -1

@@ -37,7 +37,7 @@ class SavedState(Mapping):
         return name in self.entries
 
 
-def within(state, prefix) -> SavedState:
+def substate(state, prefix) -> SavedState:
     """The entries of a state whose names begin with a prefix. Nothing is read.
 
     Parameters
@@ -54,14 +54,14 @@ def within(state, prefix) -> SavedState:
     Examples
     --------
     >>> import numpy as np
-    >>> from structperc.plugin_tools import within
-    >>> sorted(within({"left.w": np.zeros(1), "right.w": np.zeros(1)}, "left."))
+    >>> from structperc.plugin_tools import substate
+    >>> sorted(substate({"left.w": np.zeros(1), "right.w": np.zeros(1)}, "left."))
     ['w']
     """
     return SavedState({name.removeprefix(prefix): entry for name, entry in entries_of(state).items() if name.startswith(prefix)})
 
 
-def taken(state, name, dtype, shape=(), *, low=None, high=None, finite=True, into=None):
+def read_array(state, name, dtype, shape=(), *, low=None, high=None, finite=True, into=None):
     """A checked array of a saved state, for `Component.restore`.
 
     Type and shape are compared before memory is allocated.
@@ -96,11 +96,11 @@ def taken(state, name, dtype, shape=(), *, low=None, high=None, finite=True, int
     Examples
     --------
     >>> import numpy as np
-    >>> from structperc.plugin_tools import taken
+    >>> from structperc.plugin_tools import read_array
     >>> state = {"weights": np.zeros(3), "n_steps": np.array(7)}
-    >>> taken(state, "n_steps", np.int64, low=0), taken(state, "weights", np.float64, (3,)).tolist()
+    >>> read_array(state, "n_steps", np.int64, low=0), read_array(state, "weights", np.float64, (3,)).tolist()
     (7, [0.0, 0.0, 0.0])
-    >>> taken(state, "weights", np.float64, (4,))
+    >>> read_array(state, "weights", np.float64, (4,))
     Traceback (most recent call last):
     structperc.core.errors.DataError: the saved array 'weights' is float64 of shape (3,); expected float64 of shape (4,).
     """

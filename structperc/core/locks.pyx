@@ -221,7 +221,7 @@ def reading(method):
     """A method that no change of the object's model, in its attribute `access`, comes in between."""
     @functools.wraps(method)
     def guarded(self, *arguments, **named):
-        cdef Access access = self.access
+        cdef ReadWriteLock access = self.access
         access.begin_read()
         try:
             return method(self, *arguments, **named)
@@ -232,7 +232,7 @@ def reading(method):
     return guarded
 
 
-cdef class Turn:
+cdef class TrainingLock:
     """One caller at a time; a second one raises an error at once.
 
     Of a turn that a thread of the parent process took, a child after a fork knows nothing.
