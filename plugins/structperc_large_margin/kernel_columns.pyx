@@ -1,8 +1,8 @@
 # distutils: extra_compile_args = VECTORS
 """Columns of the kernel matrix of the training rows, computed sixteen at a time. A cache keeps the most recent ones.
 
-A value has the same bits if it was cached or computed again, and sums of columns have the order of the call. No result depends on the size
-of the cache.
+A value has the same bits if it was cached or computed again. Sums of columns have the order of the call. No result depends on the size of
+the cache.
 
 Typical sizes: 10^3..10^5 training rows, 200 MB. Cost: n values of the kernel for a column, 8 n bytes to cache it. Adding a cached column
 needs about 0.1 n ns to 0.3 n ns.

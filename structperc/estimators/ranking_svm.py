@@ -67,9 +67,13 @@ class RankingSVM(QueryRanker):
 
     Notes
     -----
-    A pass of "hinge" takes about 0.1 ms per query and 0.5 us per row (sorting, mostly) on top of the products with X. Memory is a number
+    A pass of "hinge" takes about 0.1 ms per query and 0.5 us per row (sorting, mostly), beside products with X. Memory is a number
     per row for each of the few sets of pairs with weight. Products with X are those of numpy and scipy, which may differ in the
     last digit from machine to machine.
+
+    References
+    ----------
+    T. Joachims: Training linear SVMs in linear time. KDD 2006.
 
     Examples
     --------

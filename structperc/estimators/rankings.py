@@ -49,6 +49,11 @@ class LatentRanker(QueryRanker, EngineEstimator):
     query. Pass one of them in training and in prediction. Of documents with equal scores the earlier one is shown. A list of a query with
     fewer than k documents shows all of them, and each counts 1 / k.
 
+    References
+    ----------
+    C.-N. J. Yu and T. Joachims: Learning Structural SVMs with Latent Variables. Proceedings of the 26th International Conference on Machine
+    Learning, 2009.
+
     Examples
     --------
     >>> from structperc.estimators import LatentRanker

@@ -39,7 +39,7 @@ SOFTMAX = ''': proportional to exp(score / TEMPERATURE)."""
 CUMULATIVE = '''.
 
     P(y > k) = 1 / (1 + exp(-v_k / TEMPERATURE)). v are the differences of scores of neighbouring labels, pooled into falling order. If
-    some are pooled in a row, the share FLOOR goes half to the median and half evenly to all labels.
+    some are pooled, the share FLOOR goes half to the median and half evenly to all labels.
     """
     s = scores(X)
     ranks = range(len(LABELS))
