@@ -29,6 +29,7 @@ __all__ = [
     "Example", "ExampleCosts", "Features", "HammingLoss", "HingeUpdate", "KeyedReader", "KeyedRows", "LabelOutputs", "LargestArgmax",
     "LatentUpdate", "Loss", "NamedReader", "OnlineTrainer", "Outputs", "PairReader", "PassiveAggressiveUpdate", "PerceptronUpdate",
     "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader", "RestrictedOutputs", "RowFeatures", "RowPart", "Rows", "Schedule",
-    "SecondStage", "SquaredLoss", "Structures", "SumFeatures", "TablePart", "TableReader", "ThresholdArgmax", "ThresholdFeatures", "TokenLoss",
+    "SecondStage", "SquaredLoss", "Structures", "SumFeatures", "TablePart", "TableReader", "ThresholdArgmax", "ThresholdFeatures",
+    "TokenLoss",
     "Trainer", "Trial", "Update", "VectorFeatures", "VectorOutputs", "Weights", "ZeroOneLoss", "amounts",
 ]  # fmt: skip

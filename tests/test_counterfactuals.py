@@ -547,15 +547,15 @@ def test_the_old_model_is_left_as_it_was():
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    (dict(wanted=9), "wanted=9 is no answer that this model has. Expected one of 1, 2, 3, 4"),
+    (dict(wanted=9), "wanted=9 is no output of this model. Expected one of 1, 2, 3, 4"),
     (dict(wanted=Wanted(at_least=9)), "9 is no label of this model; expected one of 1, 2, 3, 4"),
     (dict(wanted=Wanted(chosen="> 9")), "'> 9' is no atom of this example"),
     (dict(norm="linf"), "norm='linf'; expected 'l1' or 'l2'"),
     (dict(fixed=["bmi"]), "fixed names 'bmi', which is no column of this model"),
     (dict(fixed="bmi"), "fixed is 'bmi'; expected a list of columns"),
     (dict(bounds={0: 3}), r"bounds\[0\] is 3; expected a pair of numbers"),
-    (dict(bounds={0: (1e6, 1e7)}), "outside its bounds 1e\\+06 and 1e\\+07; widen them, or name the column in fixed"),
-    (dict(whole=[0]), "which is named in whole; expected a whole number there"),
+    (dict(bounds={0: (1e6, 1e7)}), "outside its bounds 1e\\+06 and 1e\\+07. Widen them, or name the column in fixed"),
+    (dict(whole=[0]), "which is named in whole. Expected a whole number there"),
     (dict(groups={"a": [0, 1]}), r"in the columns of groups\['a'\]; expected one 1"),
     (dict(groups=[[0, 1]]), "expected a dict from names to lists of columns"),
     (dict(groups={"a": [0, 0]}), "which is in a group already"),

@@ -88,7 +88,7 @@ IN_PYTHON = [       # what is called, and what its message says
     ("OrdinalConformal(CuSumRank()).fit(colours, y)", "plugin_options={'one_hot': ['colour']}."),
     ("ScoreCard(PRank()).fit(colours, y)", "Make columns of 0 and 1 of 'colour', for instance by pandas.get_dummies."),
     ("RankingSVM().fit(colours, relevance, groups=queries)", "Make columns of 0 and 1 of 'colour', for instance by pandas.get_dummies."),
-    ("CuSumRank().fit({'a': [1, 2]}, [1, 2])", "pass pandas.DataFrame(X) where these are columns"),
+    ("CuSumRank().fit({'a': [1, 2]}, [1, 2])", "Pass pandas.DataFrame(X) if these are columns"),
     ("CuSumRank().fit(texts, y)", "make a matrix of them (texts: scikit-learn's TfidfVectorizer"),
     ("CuSumRank().fit(texts, y)", "or use a kernel on such objects (texts: kernel='subsequence'"),
     ("SVOR().fit(colours, y)", "'colour': 3 texts ('red', 'green', 'blue'). Make columns of 0 and 1 of 'colour', for instance by"),
@@ -176,7 +176,7 @@ IN_PYTHON = [       # what is called, and what its message says
     ("plotting.plot_thresholds(Engine('prank'), X, y)", "this Engine is not fitted yet"),
     ("plotting.plot_weights(Engine('prank'))", "this Engine is not fitted yet"),
     ("plotting.plot_learning_curve(Engine('prank'))", "this Engine is not fitted yet"),
-    ("trained.explain(X[0], against=9)", "against=9 is no answer that this model has. Expected one of 1, 2, 3, 4."),
+    ("trained.explain(X[0], against=9)", "against=9 is no output of this model. Expected one of 1, 2, 3, 4."),
     ("engine.explain(X)", "explain takes one example, but got 60; pass one of them."),
     ("estimators.load('ranks.csv')", "'ranks.csv' is not a structperc model"),
     # calls with too little, and names that are written otherwise
@@ -305,7 +305,7 @@ def test_a_stream_of_rows_without_groups_warns_too(here, run):
 
 
 def test_rows_of_a_matrix_without_groups_are_sentences_of_one_token_with_a_warning():
-    with pytest.warns(DataWarning, match="each row of X is a sentence of one token, .*; pass groups or lengths"):
+    with pytest.warns(DataWarning, match="each row of X is a sentence of one token, .*. Pass groups or lengths"):
         Engine("sequence").fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)

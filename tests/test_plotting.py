@@ -273,7 +273,7 @@ def test_regions_of_other_than_two_columns_are_refused(sample, plane):
     model = CuSumRank(random_state=0).fit(X, y)
     with pytest.raises(DataError, match="y has 3 labels but X has 90 rows"):
         plot_boundary(model, X, y[:3])
-    with pytest.raises(DataError, match="y has none of the labels"):
+    with pytest.raises(DataError, match="y holds none of the labels"):
         plot_boundary(model, X, np.full(90, 7))
 
 

@@ -1,6 +1,6 @@
 """Costs of predicting rank k for an example, and the reduction between ordinal examples and weighted binary ones.
 
-An ordinal example with rank y among K and costs c becomes K - 1 binary examples, "is the rank above k?" for k = 1..K - 1. Their labels are
+An ordinal example with rank y among K and costs c becomes K - 1 binary examples, "is the rank above k?". For k = 1..K - 1 their labels are
 z_k = 1 if k < y, else -1, and their weights w_k = ``(K - 1) |c_{k+1} - c_k|``. For every ranker r,
 
     c_{r(x)} = 1/(K - 1) * sum over k of w_k [z_k is not the ranker's label 2[k < r(x)] - 1],
@@ -59,7 +59,7 @@ def cost_matrix(cost, n_ranks):
 
 
 def check_v_shape(costs, y):
-    """Raises an error for costs that are negative, not 0 at the right rank, or do not grow away from it.
+    """Raises an error for costs that are negative, not 0 at the right rank, or falling away from it.
 
     Parameters
     ----------
@@ -129,8 +129,8 @@ def threshold_answers(ranks, n_ranks):
 def ranks_of_answers(answers):
     """1 + the number of thresholds with 0 or more, for an (n, K - 1) array of labels or scores: a tie goes up.
 
-    If the costs are convex, the cost of the rank is at most the weighted binary error, even if labels do not fall with k. Convex means that
-    c_{k+1} - c_k does not fall with k.
+    If the costs are convex, the cost of the rank is at most the weighted binary error. This holds even if labels do not fall with k. Convex
+    means that c_{k+1} - c_k does not fall with k.
 
     Parameters
     ----------

@@ -20,6 +20,7 @@ from structperc.plugin_tools import (
     MAX_EPOCHS,
     cumulative_log_probabilities,
     generator,
+    install_model,
     options_alone,
 )
 from structperc_boosting.bases import (
@@ -341,7 +342,7 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         return votes.sum(axis=1, keepdims=True) - 2 * votes.cumsum(axis=1)[:, :-1]
 
     def decision_function(self, X) -> np.ndarray:
-        """Of two labels the votes for the higher one, shape (n,); of more the scores of all labels, shape (n, K).
+        """Of two labels the votes for the higher one, shape (n,). Of more the scores of all labels, shape (n, K).
 
         The label of largest score is the prediction: the score of label k is the sum of the `threshold_scores` below k.
 
@@ -391,7 +392,7 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
             yield self.classes_[ranks - 1]
 
     def explain(self, x, against=None, baseline=None, groups=None) -> Any:
-        """Why x got its label: the votes for the winner less those for the runner-up, by boundary and column; of stumps alone.
+        """Why x got its label: the votes for the winner less those for the runner-up, by boundary and column. Only of stumps.
 
         Parameters
         ----------

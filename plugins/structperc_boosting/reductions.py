@@ -62,8 +62,8 @@ class BinaryReduction(KnownParameters, RankScore, Reduction, MetaEstimatorMixin,
     """Predicts ordered labels by any binary classifier that takes sample weights.
 
     The classifier learns "is the rank of x above k?" for k = 1..K - 1, from one weighted binary example for each x and k. The rank of x is
-    1 + the number of its positive labels. If these fall with k, or the costs are convex, the mean cost of the ranks is at most the
-    classifier's weighted error.
+    1 + the number of its positive labels. The mean cost of the ranks is at most the classifier's weighted error. This holds if the labels
+    fall with k, or the costs are convex.
 
     Parameters
     ----------

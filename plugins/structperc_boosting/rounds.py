@@ -41,8 +41,8 @@ class Round:
 class Boosting:
     """The costs and votes of one training.
 
-    Each round divides the costs by their total, since the total of the published form grows by up to 2 a round. Errors, votes and
-    predictions are the same.
+    Each round divides the costs by their total. In the published form the total grows by up to 2 a round. Errors, votes and predictions are
+    the same.
 
     Parameters
     ----------

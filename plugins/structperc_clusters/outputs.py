@@ -53,7 +53,7 @@ class Clusterings(Outputs):
     Parameters
     ----------
     shown : {"labels", "rows"}
-        Whether outputs are a label for each item, numbered from 0 in the order of first items, or rows of X.
+        Whether outputs are a label for each item or rows of X. Labels are numbered from 0 in the order of first items.
     """
 
     def __init__(self, shown="labels"):

@@ -13,8 +13,8 @@ def regret(costs, decided, best):
     costs : sequence of arrays
         The true costs c of each example's atoms.
     decided, best : sequence of decisions
-        The decision that was made, and a best decision under the true costs. Each is an amount of each atom, as numbers with a point, or
-        the numbers of the chosen atoms; see `structperc.components.amounts`.
+        The decision that was made, and a best decision under the true costs. Each is an amount of each atom, as numbers with a point. Or it
+        is the numbers of the chosen atoms; see `structperc.components.amounts`.
 
     Returns
     -------

@@ -80,7 +80,7 @@ cdef class DualWeights(Weights):
         Weights.start(self, parts, context)
         features = self.features
         if features.n_blocks < 1:
-            raise PluginError(f"{type(parts.features).__name__} does not define the row of x of each atom, so no kernel "
+            raise PluginError(f"{type(parts.features).__name__} does not define the row of x of each atom. No kernel "
                               f"between rows can replace its dot products. Implement n_blocks, cell(x, a) and explicit_part(). "
                               f"Those of a base class do not count if {type(parts.features).__name__} replaces scores, add, norm or "
                               f"inner.")

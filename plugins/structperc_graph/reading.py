@@ -11,8 +11,8 @@ from structperc.solvers import grid_edges
 class GraphReader(KeyedReader):
     """Reads graphs to rows whose keys are (i, i, width) of node i and (i, j, width) of an edge. The width is that of an image, else 0.
 
-    An example is a tuple (node features (n, d), edges (m, 2)), with pair features (m, p) as an optional third entry. An image (h, w, d) has
-    its pixels as the nodes of a grid. A block of rows (i, j, features) has the nodes first, in order, with i = j.
+    An example is a tuple (node features (n, d), edges (m, 2)). Pair features (m, p) may be its third entry. An image (h, w, d) has its
+    pixels as the nodes of a grid. A block of rows (i, j, features) has the nodes first, in order, with i = j.
 
     Parameters
     ----------

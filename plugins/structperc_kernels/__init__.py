@@ -1,8 +1,8 @@
 """Kernels between rows of numbers, trees, strings and objects, for any package. Each base class has a .pxd to `cimport`.
 
-`KernelRows` stores rows and compares them with others. Its subclasses are for rows of numbers (dense or sparse), for objects, for your own
-function, and for values computed beforehand. `ObjectKernel` is the base of kernels between two objects. A plugin whose options name a
-kernel makes its `KernelRows` by `kernel_rows_for`.
+`KernelRows` stores rows and compares them with others. It has subclasses for rows of numbers (dense or sparse), objects, your own function,
+and values computed beforehand. `ObjectKernel` is the base of kernels between two objects. A plugin whose options name a kernel makes its
+`KernelRows` by `kernel_rows_for`.
 """
 
 from structperc_kernels.kernel_options import KERNEL_OPTIONS, KERNELS, USED_BY, kernel_rows_for

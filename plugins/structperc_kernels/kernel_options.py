@@ -53,8 +53,8 @@ def kernel_rows_for(context):
     options = context.options
     kernel = options["kernel"]
     if not (callable(kernel) or isinstance(kernel, str) and kernel in KERNELS):
-        raise OptionError(f"kernel={shortened(kernel)}. Expected one of {', '.join(map(repr, KERNELS))}, a function of two matrices "
-                          f"(of two objects if X is a list of objects), or an ObjectKernel.{did_you_mean(kernel, KERNELS)}")
+        raise OptionError(f"kernel={shortened(kernel)}. Expected one of {', '.join(map(repr, KERNELS))}, an ObjectKernel, or a function. "
+                          f"It compares two matrices, or two objects if X is a list of objects.{did_you_mean(kernel, KERNELS)}")
     for name, kernels in USED_BY.items():
         if options[name] != KERNEL_OPTIONS[name].default and kernel not in kernels:
             raise UnusedOption(f"{name}={shortened(options[name])} has no effect with kernel={shortened(kernel)}; it is for "

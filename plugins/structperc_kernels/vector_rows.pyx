@@ -4,7 +4,7 @@ Every kernel is a function of the dot product of two rows or of their L1 distanc
 a description of the kernel. tiles.h compares sixteen queries at a time with it, in a fixed order of sums.
 
 Typical sizes: 10^2..10^5 rows of 2..1000 dense features, or of 80 non-zeros among 2^20.
-Cost: appending copies a row. An RBF value needs about 2 ns for 20 dense features, 8 ns for 136, and 9 ns for 80 nonzeros. With
+Cost: appending copies a row. An RBF value needs about 2 ns for 20 dense features, 8 for 136, and 9 for 80 nonzeros. With
 dtype="float32" it needs 0.8, 3.4 and 6 ns.
 """
 import math

@@ -44,8 +44,8 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         `status_` is "disordered" if the best thresholds are out of order. "sum-of-margins": ||w|| = 1, and the sum of the widths between
         the planes of neighbouring ranks is maximised.
     C : float, default 1.0
-        The cost of a lacking margin. Of "sum-of-margins": about 1 / C examples of each plane may be on its wrong side. It is then at least
-        1 / (number of examples of the lowest or the highest rank), and small enough for a positive margin.
+        The cost of a lacking margin. Of "sum-of-margins": about 1 / C examples of each plane may be on its wrong side. It is then small
+        enough for a positive margin. It is at least 1 / n, if n is the number of examples of the lowest or the highest rank.
     nu : float, optional
         Instead of C, but of "sum-of-margins": at most nu * n margin errors, counted over examples and thresholds. Its range depends on how
         often the ranks occur, and may end above 1.
@@ -69,8 +69,8 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         The most passes, n steps or more each; -1: no bound. Training that reaches it has the `status_` "max_epochs", and `gap_` bounds
         how far the objective is from the optimum. Ordinary fits make below 100; a large C on ranks that overlap needs more.
     cost : {"absolute", "squared", "zero-one"} or (K, K) array, default "absolute"
-        The cost of a wrong rank (row: right label, column: predicted label), if `fit` has no costs. A lacking margin at the threshold
-        between the labels k and k + 1 costs C times the difference of their costs.
+        The cost of a wrong rank (row: right label, column: predicted label), if `fit` has no costs. A lacking margin between the labels k
+        and k + 1 costs C times the difference of their costs.
     disordered : {"refuse", "pool"}, default "refuse"
         Where the thresholds of "fixed-margin" are out of order: no predictions, or those of the best ordered thresholds.
     scale : bool or "auto", default "auto"

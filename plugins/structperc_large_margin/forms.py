@@ -1,8 +1,8 @@
 """The methods as chains: the weight of every example at every threshold, the ranges of C and nu, and what raises an error.
 
-Threshold j is between the ranks j and j + 1. Rank y and threshold j have the weight W_ij = |c_i[j+1] - c_i[j]|, by the costs c_i of the
-predictions for example i. It is 1 for absolute costs. An example right of j with a score below b_j + 1, or left of it with one above b_j -
-1, has a loss. The loss is C * W_ij * its sample weight * what it lacks.
+Threshold j is between the ranks j and j + 1. Rank y and threshold j have the weight W_ij = |c_i[j+1] - c_i[j]|. Here c_i are the costs of
+the predictions for example i. It is 1 for absolute costs. An example has a loss if it is right of j with a score below b_j + 1. So has one
+left of j with a score above b_j - 1. The loss is C * W_ij * its sample weight * what it lacks.
 
     method              thresholds of an example        ordered         dual
     "implicit"          all                             by themselves   closed arcs; open where costs are not convex
@@ -59,7 +59,7 @@ class Form:
     Raises
     ------
     DataError
-        If a threshold has no example with a weight on one of its sides, or the costs are not those of ranks.
+        If a threshold has no example with a weight on one of its sides. Also if the costs are not those of ranks.
     """
 
     def __init__(self, method, ranks, n_ranks, costs=None, sample_weight=None, labels=None):

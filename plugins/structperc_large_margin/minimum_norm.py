@@ -174,7 +174,7 @@ class NearestPoint:
         return self.space.rounding * max([self.space.length, *(np.sqrt(max(self.space.inner(point, point), 0.0)) for point in points)])
 
     def closer(self, vertex_of, points, shares):
-        """The point of least norm in the hull of a set with a new last point, and the set that it needs."""
+        """The point of least norm in the hull of a set with a new last point, and its set."""
         gram = self.grown(points)
         while True:
             best = affine_minimum(gram)

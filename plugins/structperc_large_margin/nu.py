@@ -3,7 +3,7 @@
     (31)  min 1/2 ||w||^2 - nu rho + 1/n sum_ij W_ij slack_ij,   z_ij (f_i - b_j) >= rho - slack_ij,  rho >= 0
     (32)  max -1/2 ||w(mu)||^2,   0 <= mu <= W / n,  the flows of the chain,  sum of mu >= nu
 
-A solution for C, w and mu, is that of (31), rho w and rho mu, for rho = 1 / (n C) and nu(C) = rho * sum of mu. nu(C) does not rise with C.
+A solution for C, w and mu, is that of (31), rho w and rho mu. Here rho = 1 / (n C) and nu(C) = rho * sum of mu. nu(C) does not rise with C.
 Its largest value, `Form.largest_nu`, is above 1 if there are more than two ranks.
 
 Typical sizes: 5 to 15 fits, each from the multipliers of the one before.

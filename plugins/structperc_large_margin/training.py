@@ -40,8 +40,8 @@ ROUNDING = 1e-12        # of the planes: what is nearer than this has met
 class LargeMarginTrainer(Trainer):
     """Large-margin ordinal regression: the quadratic program of `method`, over all examples at once, with a certified duality gap.
 
-    An epoch is what the solver does from one report to the next, about as many steps as there are examples. Training ends at a gap of
-    `tolerance` times the objective, or after `epochs` of them. partial_fit may then continue with online steps that keep thresholds in
+    An epoch is what the solver does from one report to the next. It has about as many steps as there are examples. Training ends at a gap
+    of `tolerance` times the objective, or after `epochs` of them. partial_fit may then continue with online steps that keep thresholds in
     order.
 
     Parameters
@@ -85,7 +85,7 @@ class LargeMarginTrainer(Trainer):
             raise PluginError(f"trainer='svor' makes weights that are a sum of rows, but {type(parts.weights).__name__} transforms its "
                               f"steps; leave it out.")
         if self.nu is not None and self.warm_start:
-            raise OptionError(f"warm_start=True has no effect with nu={self.nu}, whose search uses the solution of the last C anyway; "
+            raise OptionError(f"warm_start=True has no effect with nu={self.nu}: its search uses the solution of the last C anyway; "
                               f"leave one of them out.")
         if self.nu is not None and context.C != ENGINE_C and "C" not in (parts.update.options_used or ()):
             raise OptionError(f"C={context.C} has no effect with nu={self.nu}, which takes its place; leave one of them out.")

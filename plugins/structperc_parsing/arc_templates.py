@@ -57,7 +57,7 @@ def read_lines(text, columns, n_columns, order=1) -> list[Line]:
     n_columns : int
         How many columns the tokens have.
     order : {1, 2}
-        Whether lines of siblings are needed, or refused.
+        Whether lines of siblings are needed, or raise an error.
     """
     if not isinstance(text, str):
         raise OptionError(f"the template is {text!r:.60} of type {type(text).__name__}; expected the text of a template.")
@@ -66,7 +66,7 @@ def read_lines(text, columns, n_columns, order=1) -> list[Line]:
         if line and not line.startswith("#"):
             lines.append(read_line(line, f"line {number} of the template, {line!r:.80},", columns, n_columns))
     if not any(line.kind == "A" for line in lines):
-        raise OptionError(f"the template {text!r:.80} has no line for arcs, such as 'A:%h[0,0]/%d[0,0]'; expected the text of a template, "
+        raise OptionError(f"the template {text!r:.80} has no line for arcs, such as 'A:%h[0,0]/%d[0,0]'. Expected the text of a template, "
                           f"not the name of a file.")
     siblings = [line.text for line in lines if line.kind == "S"]
     if order == 1 and siblings:
@@ -78,7 +78,7 @@ def read_lines(text, columns, n_columns, order=1) -> list[Line]:
 
 def read_line(text, where, columns, n_columns) -> Line:
     if text[0] not in KINDS:
-        raise OptionError(f"{where} begins with {text[0]!r}; expected A for a feature of arcs, L for one of their labels, or S for one of "
+        raise OptionError(f"{where} begins with {text[0]!r}. Expected A for a feature of arcs, L for one of their labels, or S for one of "
                           f"siblings.")
     third = "s" if text[0] == "S" else "b"
     cells = {"h": [], "d": [], third: []}

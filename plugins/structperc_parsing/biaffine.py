@@ -13,12 +13,13 @@ BINS = np.array([0, 1, 2, 3, 4, 5, 5, 6, 6, 6, 6, 7])       # of distances, as `
 class BiaffineFeatures(Features):
     """phi of arc (h, m): the products z_h z_m' of both words' coordinates, one matrix for each direction, and [distance, direction].
 
-    z is a word's vector with a 1 and a 0 behind it, and that of the root a single 1 in the last place. So an arc to the right scores
+    z is a word's vector with a 1 and a 0 behind it. That of the root has a single 1 in the last place. So an arc to the right scores
 
         s(h, m) = x_h' W x_m + a . x_h + b . x_m + c + weight of the distance
 
-    with other weights to the left (Dozat and Manning 2017, Deep biaffine attention for neural dependency parsing, ICLR, without the net). A
-    label of an arc from the head scores a_k . z_h + b_k . z_m. Atoms: see atoms.pxd. O(n d^2 + n^2 d) for n words of d coordinates.
+    with other weights to the left. See Dozat and Manning 2017, Deep biaffine attention for neural dependency parsing, ICLR, here without
+    the net. A label of an arc from the head scores a_k . z_h + b_k . z_m. Atoms: see atoms.pxd. O(n d^2 + n^2 d) for n words of d
+    coordinates.
 
     Parameters
     ----------

@@ -89,10 +89,10 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
 
     Notes
     -----
-    A token is a tuple or list of strings, one for each column, or a dict of them with the keys `columns`. y has a list for each sentence:
-    the head of each word, or pairs (head, label). Heads are 0 for the root, and words are counted from 1. Ties go to the lowest label.
-    Without `projective`, they go to the lowest head if no circle must be broken. Time per sentence of n words: O(n^2) arcs of about 50
-    features each, and O(n^3) small steps if projective; n^3 / 3 pairs of siblings.
+    A token is a tuple or list of strings, one for each column. It may be a dict of them with the keys `columns`. y has a list for each
+    sentence: the head of each word, or pairs (head, label). Heads are 0 for the root, and words are counted from 1. Ties go to the lowest
+    label. Without `projective`, they go to the lowest head if no circle must be broken. Time per sentence of n words: O(n^2) arcs of about
+    50 features each, and O(n^3) small steps if projective; n^3 / 3 pairs of siblings.
 
     McDonald, Crammer and Pereira (2005), Online large-margin training of dependency parsers, ACL. McDonald and Pereira (2006), Online
     learning of approximate dependency parsing algorithms, EACL. Crammer et al. (2006), JMLR 7, for the updates.

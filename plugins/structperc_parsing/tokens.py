@@ -26,7 +26,7 @@ class CellCodes(dict):
 class TokenReader(Reader):
     """Reads sentences of tokens to a row for each token: the hashes of its cells.
 
-    A token is a tuple or list of strings, one for each column, or a dict of these with the keys `columns`. In rows of numbers, equal
+    A token is a tuple or list of strings, one for each column. It may be a dict of these with the keys `columns`. In rows of numbers, equal
     numbers are equal cells.
 
     Parameters

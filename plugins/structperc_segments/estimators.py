@@ -27,8 +27,8 @@ class SegmentTagger(ProblemEstimator, LabelOptions):
 
     Notes
     -----
-    X is a list of sentences, each a list of tokens (dicts or lists of features) or a matrix of rows. y has a list for each sentence. Its
-    entries are triples (start, stop, label), with the tokens start to stop - 1.
+    X is a list of sentences: lists of tokens (dicts or lists of features), or matrices of rows. y has a list for each sentence. Its entries
+    are triples (start, stop, label), with the tokens start to stop - 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How users write the segments of a sentence, (start, stop, label) each or a tag for each token, and their codes."""
+"""The forms of segments for users, (start, stop, label) each or a tag for each token, and their codes."""
 
 from __future__ import annotations
 

@@ -510,13 +510,14 @@ def arcs_between(texts, marked, labels, above, below) -> list:
     shapes = [Text(centre, base + 16, word, "middle", n in marked)
              for n, (centre, word) in enumerate(zip(centres, texts, strict=True), 1)]
     for arcs, depths, y, way in ((above, levels, base, -1), (below, deeper, base + 24, 1)):
+        deepest = max(depths, default=0)
         for (m, head, label), level in zip(arcs, depths, strict=True):
-            top = y + way * 24 * level
+            top = y + way * 24 * (level if head else max(deepest, 1))
             if head:
                 start = centres[head - 1] + (6 if head < m else -6)
                 shapes.append(Arc(start, centres[m - 1], y, top, way > 0))
             else:
-                start, top = centres[m - 1], y + way * 20
+                start = centres[m - 1]
                 shapes.append(Line(start, top, start, y, way > 0))
             if label:
                 middle = (start + centres[m - 1]) / 2

@@ -135,8 +135,8 @@ class Columns:
         if isinstance(column, (int, np.integer)) and not isinstance(column, (bool, np.timedelta64)) and 0 <= column < self.n:
             return int(column)
         hint = did_you_mean(column, self.names) if isinstance(column, str) else ""
-        raise OptionError(f"{where} names {shortened(column)}, which is no column of this model. Expected one of {shortened(self.names)}, or "
-                          f"a number from 0 to {self.n - 1}.{hint}")
+        raise OptionError(f"{where} names {shortened(column)}, which is no column of this model. Expected one of {shortened(self.names)}, "
+                          f"or a number from 0 to {self.n - 1}.{hint}")
 
     def variables(self, values, only) -> tuple:
         """The values that may change, as places in the block, and the `Variables` of their changes.

@@ -21,7 +21,7 @@ CLOSE, CLOSE_ENOUGH = 1e-4, 1e-5        # a distance is the smallest one if it i
 
 def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=None, norm="l1", rows=None, spreads=None,
                    alternatives=None, time_limit=60.0) -> Counterfactual:
-    """The smallest change of x after which the model predicts what is wanted, with a proof that no smaller one does.
+    """The smallest change of x after which the model predicts what you want, with a proof.
 
     Parameters
     ----------
@@ -68,14 +68,15 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
 
     Notes
     -----
-    The change solves min ||change / standard deviation|| subject to S(x + change, y) >= S(x + change, y') for all y' that are not wanted.
-    Rivals y' are added one by one: the argmax at the last solution is the next one (Kelley 1960; Tsochantaridis et al. 2005). Each program
-    bounds the distance from below, by prices that are computed again from the data. Several wanted outputs are tried in the order of
-    their scores, until a bound excludes the rest. Labels of sentences are searched by branch and bound: one program bounds all outputs that
-    share the labels of a window of tokens. A distance is proved if it exceeds its bound by at most 1e-4 of it, or 1e-5.
+    The change solves min ||change / standard deviation|| such that S(x + change, y) >= S(x + change, y') for all unwanted y'. Rivals y' are
+    added one by one: the argmax at the last solution is the next one (Kelley 1960; Tsochantaridis et al. 2005). Each program bounds the
+    distance from below, by prices that are computed again from the data. Several wanted outputs are tried in the order of their scores,
+    until a bound excludes the rest. Labels of sentences are searched by branch and bound: one program bounds all outputs that share the
+    labels of a window of tokens. A distance is proved if it exceeds its bound by at most 1e-4 of it, or 1e-5.
 
-    Ties are those of `predict`. If the wanted output loses a tie, it gets a lead that a change of 1e-7 makes, doubled while it loses. With
-    whole numbers the lead is 1e-5, and the bound is that of changes with this lead. Another category adds 1 to the distance.
+    Ties are those of `predict`. If the wanted output loses a tie, its lead must be at least that of a change of 1e-7. This lead is doubled
+    while it loses. With whole numbers the lead is 1e-5, and the bound is that of changes with this lead. Another category adds 1 to the
+    distance.
 
     Cost: a program with a variable for each value that may change and a row for each rival. The slopes need n_features * n_rows scores.
     Sources: Wachter, Mittelstadt and Russell 2018; Ustun, Spangher and Liu 2019; least distance: Lawson and Hanson 1974.

@@ -28,8 +28,8 @@ class Counterfactual:
     bound : float
         No example nearer than this gets a wanted prediction; inf: none at all does.
     status : {"already", "nearest", "none", "open"}
-        The prediction is wanted without a change; the change is the smallest one; there is none; or a limit ended the search before a
-        proof.
+        "already": the prediction is wanted without a change. "nearest": the change is the smallest one. "none": there is none. "open": a
+        limit ended the search before a proof.
     before, after : output
         The predictions, as `predict` shows them; `after` is None where x is None.
     wanted : str

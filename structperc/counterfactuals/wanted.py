@@ -142,8 +142,8 @@ class Goal:
     def ranked(self, scores, deciding):
         """The counts of the wanted structures, by falling score. Of those with the same deciding atoms only the best.
 
-        The structures that differ from one in their deciding atoms are divided by the first atom in which they do (Lawler 1972). The argmax
-        finds the best one of each part.
+        Structures that differ from one in their deciding atoms are divided by the first such atom (Lawler 1972). The argmax finds the best
+        one of each part.
 
         Parameters
         ----------

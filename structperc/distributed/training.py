@@ -32,7 +32,7 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=
     """Trains an engine or an estimator on data in parts, shard by shard on Dask's workers.
 
     Shard i has the parts len(parts) * i // n_shards to len(parts) * (i + 1) // n_shards, in their order. Before the training, workers make
-    a pass that finds labels if `classes` is None, and names of features unless `n_hashed` is set. Another pass finds what `scale`,
+    a pass. It finds labels if `classes` is None, and names of features unless `n_hashed` is set. Another pass finds what `scale`,
     `class_weight="balanced"` and `weighting="visits"` need of all examples. A temperature (`calibrate`) is that of some training examples,
     or of one more training without a fifth of each piece. A table reader learns its columns from the first part, which the caller reads.
 

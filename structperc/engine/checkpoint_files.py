@@ -41,8 +41,8 @@ class Checkpoint:
     Notes
     -----
     A checkpoint costs the time to save the model, and memory for another copy of it. Kernel weights also lose the sums that they keep from
-    one epoch to the next, and the values of a kernel that is a function. So their bits depend on `every`. All other weights have the bits
-    of a training without checkpoints. Observers see an epoch that was cut at its end once more.
+    one epoch to the next. They lose the values of a kernel that is a function, too. So their bits depend on `every`. All other weights have
+    the bits of a training without checkpoints. Observers see an epoch that was cut at its end once more.
 
     Examples
     --------

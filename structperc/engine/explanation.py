@@ -331,5 +331,5 @@ def columns_of(model, weights):
     right = columns.shape == weights.shape and (columns.dtype.kind in "iu" or not columns.size)
     if not right or not model.context.objects and not ((columns >= -1) & (columns < n)).all():
         raise PluginError(f"{type(features).__name__}.column_of returned {shortened(columns.tolist())} for the weights "
-                          f"{shortened(weights.tolist())}; expected a column of X or a hashed row, 0..{n - 1}, or -1 for none.")
+                          f"{shortened(weights.tolist())}; expected a column of X or a hashed row, 0..{n - 1}, or -1.")
     return columns

@@ -136,7 +136,7 @@ def card_of(engine, X, y, offsets, lengths, groups, name, data) -> ModelCard:
 
 @attrs.frozen
 class OnData:
-    """Measures by name, those of the best constant or None, the number of examples, and a confusion matrix with names or nothing."""
+    """Measures by name, those of the best constant or None, the number of examples, and a confusion matrix or nothing."""
 
     measures: dict
     constant: object

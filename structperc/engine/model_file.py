@@ -1,8 +1,8 @@
 """Models on disk: a zip of arrays and a JSON header; nothing in it is ever executed.
 
-The header has the format and its number, the versions of structperc and of every plugin, and the options (of functions their names). It
-also has the features, the labels and the record of training. The arrays are the states of the parts, named `part.key`. docs/model-files.md
-describes the format.
+The header has the format and its number, the versions of structperc and of every plugin, and the options. Of functions it has their names.
+It also has the features, the labels and the record of training. The arrays are the states of the parts, named `part.key`.
+docs/model-files.md describes the format.
 """
 
 from __future__ import annotations

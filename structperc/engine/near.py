@@ -1,4 +1,4 @@
-"""The structures of one example whose score is near that of the prediction, and the atoms of some or all of them.
+"""Structures of one example with scores near that of the prediction, and the atoms of some or all of them.
 
 Let a member be a structure with S(y) >= t. Here t = S(prediction) - distance, and M > distance. The largest S(y) + M n_y(a) is at least t +
 M exactly if a member has the atom a. The largest S(y) - M n_y(a) is less than t exactly if every member has it. So the problem's own argmax
@@ -218,7 +218,7 @@ class Search:
         self.some, self.all, self.exact = near.counts > 0, near.counts > 0, True
 
     def found(self, atoms, sign):
-        """The atoms of the structure with the largest S(y) + sign * push * (number of these atoms in y), and a bound on that sum."""
+        """The atoms of the structure with the largest S(y) + sign * push * (number of these atoms in y), and a bound."""
         near, changed = self.near, self.near.scores.copy()
         changed[atoms] += sign * self.push
         y = as_structure(near.parts.outputs, near.parts.argmax.argmax(changed, near.x), near.x)

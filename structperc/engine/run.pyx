@@ -302,8 +302,7 @@ cdef class TrainingRun:
         ----------
         shards : object with the methods of `structperc.engine.shards.LocalShards`
         bounded : bool
-            Whether a weight moves by the sum of the shards' steps, at most twice the mean of those that moved it. Otherwise it moves by the
-            mean.
+            Whether a weight moves by the sum of the shards' steps, at most twice the mean of those that moved it. Else by the mean.
 
         Returns
         -------

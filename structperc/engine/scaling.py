@@ -198,7 +198,7 @@ def of_sparse(csr, weights):
 
 
 def warn_of_scales(model, rows) -> None:
-    """Warns if one dense column is fifty times as large as another, and steps on weights of both depend on that."""
+    """Warns if one dense column is fifty times as large as another, and steps depend on that."""
     if rows.objects or rows.sparse or rows.n_features < 2 or rows.n_rows < FEWEST or model.parts.trainer.scale_free:
         return
     X = rows.X[::max(1, rows.n_rows // LOOKED_AT)]

@@ -93,7 +93,7 @@ class Trainer(Component):
     ...         return "max_epochs"
     >>> engine = Engine("cusum", trainer=TwoPasses, preset="paper").fit([[0.0], [1.0]], [1, 2])
     >>> engine.status_, engine.mistakes_
-    ('max_epochs', 2)
+    ('max_epochs', [1, 1])
     """
 
     online = True
@@ -118,7 +118,7 @@ class Trainer(Component):
         raise self.missing("train")
 
     def end_pass(self, epoch, loss) -> None:
-        """Called after a pass over all parts of a stream, with its number from 1 and the mean loss of its predictions.
+        """Called after a pass over all parts of a stream, with its number and the mean loss of its predictions.
 
         Parameters
         ----------
@@ -171,8 +171,8 @@ class OnlineTrainer(Trainer):
     Parameters
     ----------
     patience : int, optional
-        Training has levelled off, and ends, if the mean loss of the predictions before the steps has not fallen for so many epochs. Without
-        it the loss ends nothing.
+        Training has levelled off, and ends, if the mean loss of predictions before the steps has not fallen for so many epochs. None: the
+        loss ends nothing.
 
     Attributes
     ----------
@@ -254,8 +254,8 @@ class MixingTrainer(OnlineTrainer):
 
     Each shard begins with the weights w of the last round and ends with w_i. Then w <- w + sum_i mu_i (w_i - w), with mu_i its share of the
     examples visited. The mistakes, each times mu_i, have the perceptron's bound. So their number is at most the bound times the number of
-    shards. If `bounded`, a weight moves by the sum of w_i - w, at most twice their mean over the shards that moved it. No bound is known
-    then. The mean over examples counts every vector that a shard has visited. Same shards and seed have the same bits, whatever the
+    shards. If `bounded`, a weight moves by the sum of w_i - w. The sum is at most twice the mean over the shards that moved it. No bound is
+    known then. The mean over examples counts every vector that a shard has visited. Same shards and seed have the same bits, whatever the
     threads. A chunk of `partial_fit` is one round.
 
     A shard holds weights and parts of its own: n_shards + 1 times the memory of the weights.

@@ -9,7 +9,7 @@ from structperc.engine.presets import give_way
 
 
 def refuse_unused(engine, context, parts) -> list:
-    """Raises an error for options that no part uses, and for an object that has replaced a plugin or the reverse.
+    """Raises an error for options that no part uses, and for an object that replaces a plugin or the reverse.
 
     Returns the names of those that the preset has set, which give way.
     """

@@ -1,6 +1,6 @@
 """How files are replaced: whole or not at all, also through Ctrl-C, kill -9, a full disk and a power failure.
 
-A new content goes to a temporary file beside the target, to the disk, and by one rename under the target's name. Its writer locks the
+A new content goes to a temporary file beside the target and to the disk. One rename gives it the target's name. Its writer locks the
 temporary file, and the system drops the lock with the process. So the next writer of the target removes the file of a killed one.
 """
 

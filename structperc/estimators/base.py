@@ -94,11 +94,6 @@ ATTRIBUTES = """
 def declared(cls):
     """An estimator: the texts that it shares are written into its docstring, and it is known by its public address.
 
-    Parameters
-    ----------
-    cls : class
-        A class of estimators.
-
     Returns
     -------
     class

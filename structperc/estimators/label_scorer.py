@@ -23,6 +23,10 @@ class LabelScorer(Parameters):
     The order of the labels is that of `classes`. Its default is the order of y if it is an ordered categorical, else the estimator's
     `classes_`. A number that a fold has not trained on counts by its distance, as a wrong prediction.
 
+    See Also
+    --------
+    RankingScorer : scorers of rankings.
+
     Examples
     --------
     >>> import numpy as np

@@ -381,6 +381,10 @@ class IntervalPA(ThresholdEstimator):
     categories, pandas' intervals. None, NaN or an infinity in a pair is the end of the scale. scikit-learn's own tools need arrays, and
     reject NaN in y unless `cv` is a splitter such as KFold. Name the ends of the scale there.
 
+    References
+    ----------
+    N. Manwani and M. Chandra: Exact Passive-Aggressive Algorithms for Learning to Rank Using Interval Labels. arXiv:1808.06107, 2018.
+
     Examples
     --------
     >>> from structperc.estimators import IntervalPA

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class LeafFeatures(TransformerMixin, Parameters):
-    """Rows as the leaves that they reach in the trees of a forest or a gradient boosting: a linear model on these bends and takes products.
+    """Rows as the leaves that they reach in the trees of a forest or a gradient boosting: a linear model on them is not linear in X.
 
     A row has one non-zero number for each tree, in the column of the leaf that it reaches. This number is 1 / sqrt(number of trees). So the
     inner product of two rows is the share of the trees that put both into the same leaf. The linear model behind it learns the worth of
-    each leaf by its own loss, for instance a ranker's. See He et al., Practical lessons from predicting clicks on ads at Facebook, 2014.
+    each leaf by its own loss, for instance a ranker's.
 
     Attributes
     ----------
@@ -32,10 +32,18 @@ class LeafFeatures(TransformerMixin, Parameters):
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only when X had names.
 
+    See Also
+    --------
+    RankingSVM, LatentRanker : rankers that learn from these columns.
+
     Notes
     -----
     Trees are trained on y, relevances or ranks as they are. The leaves of deep trees single out training rows, so few levels (3 to 5) or
     large leaves are better. Transforming costs the way down all trees, and sorting the columns' numbers.
+
+    References
+    ----------
+    X. He et al.: Practical lessons from predicting clicks on ads at Facebook. ADKDD 2014.
 
     Examples
     --------

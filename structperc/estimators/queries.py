@@ -159,6 +159,11 @@ class RankingScorer(Parameters):
     So it measures rankers, pipelines that end in one, regressors, and rankers of other libraries. It asks metadata routing for `groups`.
     `set_score_request(qid=True)` asks for another name.
 
+    See Also
+    --------
+    LabelScorer : scorers of ordered labels.
+    RankingSVM, LatentRanker : rankers of documents.
+
     Examples
     --------
     >>> import numpy as np

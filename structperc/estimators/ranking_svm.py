@@ -78,9 +78,13 @@ class RankingSVM(EngineMethods, ListRanker):
     `partial_fit` solves P for further queries, with ||w - w0||^2 instead of ||w||^2. It changes the earlier weights w0 as little as the
     new pairs allow. Passive-aggressive steps do so too (Crammer et al., 2006).
 
-    A pass of "hinge" takes about 0.1 ms per query and 0.5 us per row (sorting, mostly) on top of the products with X. Memory is a number
+    A pass of "hinge" takes about 0.1 ms per query and 0.5 us per row (sorting, mostly), beside products with X. Memory is a number
     per row for each of the few sets of pairs with weight. Products with X are those of numpy and scipy, which may differ in the
     last digit from machine to machine.
+
+    References
+    ----------
+    T. Joachims: Training linear SVMs in linear time. KDD 2006.
 
     Examples
     --------

@@ -54,6 +54,11 @@ class LatentRanker(ListRanker, EngineEstimator):
     need `loss_weight=0`, which is then their default. Features with a larger spread need a larger `loss_weight`. 5 to 20 predicted best on
     held-out queries of OHSUMED, whose features lie between 0 and 1. The updates are "latent", "perceptron", "pa", "pa1" and "pa2".
 
+    References
+    ----------
+    C.-N. J. Yu and T. Joachims: Learning Structural SVMs with Latent Variables. Proceedings of the 26th International Conference on Machine
+    Learning, 2009.
+
     Examples
     --------
     >>> from structperc.estimators import LatentRanker

@@ -30,9 +30,9 @@ WHERE = ("lengths", "groups", "allowed")
 class SequenceTagger(LabelledEstimator, InterceptOptions):
     """Predicts one label per token of a sentence, or of any other sequence, by a linear chain.
 
-    The score of a sentence is the sum of its tokens' label scores and of scores for pairs of neighbouring labels. The best labels are
-    computed jointly (Viterbi). Ties: the lowest label (in the order of `classes_`), from the last token back. A sentence of T tokens costs
-    O(T L (L + f)) for L labels and f features per token.
+    The score of a sentence sums its tokens' label scores and scores for pairs of neighbouring labels. The best labels are computed jointly
+    (Viterbi). Ties: the lowest label (in the order of `classes_`), from the last token back. A sentence of T tokens costs O(T L (L + f))
+    for L labels and f features per token.
 
     Sentences come in any of these forms, the same in all methods:
 

@@ -64,10 +64,10 @@ class Measured:
 class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
     """Predicts sets of whole outputs that contain the right one with a probability of at least `coverage`, for any data.
 
-    Some examples are held out. The distance of an example is the score of its prediction minus that of its right output, divided by the
-    example's scale. It is 0 for a right prediction. The set of a new example has all outputs within a distance. `coverage` of the held-out
-    examples and the new one do not exceed this distance. Sets of taggings, trees or matchings may be too large to list. They show whether
-    an output belongs to them, and which of its atoms all or some of their outputs have.
+    Some examples are held out. The distance of an example is the score of its prediction minus that of its right output. It is divided by
+    the example's scale, and is 0 for a right prediction. The set of a new example has all outputs within a distance. `coverage` of the
+    held-out examples and the new one do not exceed this distance. Sets of taggings, trees or matchings may be too large to list. They show
+    whether an output belongs to them, and which of its atoms all or some of their outputs have.
 
     Attributes
     ----------
@@ -80,6 +80,11 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         The same for sets of atoms.
     n_calibration_ : int
         Held-out examples.
+
+    See Also
+    --------
+    StructureSet : the set of an example.
+    OrdinalConformal : intervals of ranks.
 
     Notes
     -----

@@ -116,6 +116,10 @@ class StructureSet:
         Whether `certain` and `possible` are exact. False, with an approximate solver: some atoms of the set may be missing in `certain`,
         and some of `possible` may be in no output. `certain` has no wrong one and `possible` lacks none.
 
+    See Also
+    --------
+    StructureConformal : makes the sets.
+
     Examples
     --------
     >>> from structperc.estimators import SequenceTagger, StructureConformal

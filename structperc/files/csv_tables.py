@@ -58,8 +58,8 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
     path : path
         May end with .gz, .bz2 or .xz; "-" is standard input.
     target : str or pair of str, optional
-        The column of labels. A pair has the columns of the lowest and of the highest admissible label, in which an empty cell is an open
-        end. A str with a comma is such a pair, unless a column is called so.
+        The column of labels. A pair has the columns of the lowest and of the highest admissible label. An empty cell is then an open end. A
+        str with a comma is such a pair, unless a column is called so.
     features : sequence of str, optional
         The columns of X in order; the others are ignored. Without it, all but target, weight and group.
     weight : str, optional

@@ -318,7 +318,7 @@ def test_a_model_that_needs_a_function_says_how_to_load_it(data, run):
     (["fit", "prank", "train.csv", "--set", "variant=originl"], "variant='originl'; expected one of 'structured', 'original'"),
     (["fit", "cusum", "train.csv", "--set", "variant=original"], "no option 'variant'"),
     (["fit", "cusum", "train.csv", "--set", "kernel=rbf"], "no option 'kernel'. It comes with --plugin dual-kernel."),
-    (["fit", "cusum", "train.csv", "--plugin", "dual-kernel", "--set", "kernel=rbv"], "kernel='rbv'; expected one of 'linear'"),
+    (["fit", "cusum", "train.csv", "--plugin", "dual-kernel", "--set", "kernel=rbv"], "kernel='rbv'. Expected one of 'linear'"),
     (["fit", "cusum", "train.csv", "--plugin", "dual-kernel", "--set", "kernel=rbf", "--set", "gamma=wide"], "gamma='wide'"),
     (["fit", "cusum", "train.csv", "--set", "epochs=many"], "--set epochs=many: expected a whole number"),
     (["fit", "cusum", "train.csv", "--set", "epochs=0"], "epochs=0; expected a whole number, at least 1"),

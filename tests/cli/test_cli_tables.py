@@ -99,7 +99,7 @@ def test_streams_learn_the_table_from_their_first_part(visits, run):
     (["--one-hot", "sx"], "no column 'sx' in the table"),
     (["--ordinal", "smoker"], "expected a column and its levels"),
     (["--fill", "age=old", *FLAGS[:8]], "fill='old' for the numbers of column 'age'"),
-    (["--drop", "sex", "--one-hot", "sex"], "'sex' stands in both drop and one_hot"),
+    (["--drop", "sex", "--one-hot", "sex"], "'sex' is in both drop and one_hot"),
     (["--drop", "sex", "--set", "drop=[]"], "drop is set with --drop"),
     (["--decimal", ",,"], "expected one character before decimals"),
     (["--decimal", ","], "another than the separator"),

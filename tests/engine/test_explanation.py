@@ -276,7 +276,7 @@ def test_an_example_with_one_structure_has_no_runner_up():
 def test_what_cannot_be_enumerated_is_said():
     X, _ = data(22)
     engine = Engine(Any(Outputs)).fit(X, [(0, 2), (1,)], offsets=[0, 4, 22])
-    with pytest.raises(PluginError, match=r"Outputs cannot enumerate its structures; implement enumerate"):
+    with pytest.raises(PluginError, match=r"Outputs cannot enumerate its structures. Implement enumerate"):
         engine.explain(X[:4])
     engine = Engine(Any(AllSubsets)).fit(X, [(0, 2), (1,)], offsets=[0, 4, 22])
     assert sorted(engine.explain(X[:4]).winner) == sorted(engine.predict([X[:4]])[0])

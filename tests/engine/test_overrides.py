@@ -376,7 +376,7 @@ def test_a_kernel_goes_around_no_replaced_method_of_a_map(kind, wrapped):
             return made()
 
     name = "SumFeatures" if wrapped else kind.__name__
-    with pytest.raises(PluginError, match=f"{name} does not say on which row of x each of its atoms stands.*replaces scores, add"):
+    with pytest.raises(PluginError, match=f"{name} does not define the row of x of each atom.*replaces scores, add"):
         Engine("cusum", plugins=[Replacement(), "dual-kernel"]).fit(*data())
 
 

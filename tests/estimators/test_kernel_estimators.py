@@ -75,7 +75,7 @@ def test_kernels_are_parameters_of_every_estimator(make):
 
 
 @pytest.mark.parametrize(("options", "why"), [
-    ({"kernel": "rbv"}, "kernel='rbv'; expected one of 'linear', "),
+    ({"kernel": "rbv"}, "kernel='rbv'. Expected one of 'linear', "),
     ({"kernel": "rbf", "plugin_options": {"gamma": 0.1}}, "plugin_options names 'gamma', which is a parameter of CuSumRank; set it there"),
     ({"kernel": "rbf", "plugins": "cusum"}, "plugins='cusum'; expected a list"),
     ({"plugin_options": {"budget": 10}}, "unknown option 'budget'"),

@@ -43,7 +43,7 @@ def test_a_temperature_changes_probabilities_alone(model):
 
 def test_rankers_without_a_temperature():
     model = AdaBoostOR(BinaryReduction(LogisticRegression()), n_estimators=2, calibrate=True)
-    with pytest.raises(OptionError, match="calibrate=True fits a temperature to stumps alone, .* CalibratedClassifierCV"):
+    with pytest.raises(OptionError, match="calibrate=True only fits a temperature to stumps, .* CalibratedClassifierCV"):
         model.fit(X, Y)
     assert CalibratedClassifierCV(model.set_params(calibrate=False), cv=2).fit(X, Y).predict_proba(X).shape == (150, 3)
 

@@ -399,7 +399,7 @@ def test_labels_given_the_heads_have_no_sets():
         if whole:
             assert y[0] in StructureConformal(parser, coverage=0.5).calibrate(X, y).predict(X)[0]
         else:
-            with pytest.raises(PluginError, match="whole answers have no scores.*set labels='joint'"):
+            with pytest.raises(PluginError, match="whole outputs have no scores.*set labels='joint'"):
                 StructureConformal(parser).calibrate(X, y)
 
 

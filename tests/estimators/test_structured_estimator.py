@@ -105,7 +105,7 @@ def test_a_stream_is_learned_as_the_engine_learns_it():
         engine.partial_fit(X[start:start + 20], Y[start:start + 20])
 
     assert np.array_equal(model.coef_, engine.coef_)
-    with pytest.raises(OptionError, match="partial_fit continues with what it began"):
+    with pytest.raises(OptionError, match="partial_fit continues with the former value"):
         model.set_params(average=False).partial_fit(X, Y)
 
 

@@ -3,8 +3,8 @@ Is ordinal regression better than what I use today?
 ===================================================
 
 Five grades, and the learners that people use for them: mord and statsmodels (cumulative links), LightGBM, a logistic regression. Beside
-them are :class:`~structperc.estimators.PRank`, and :class:`~structperc.estimators.BinaryReduction`, which turns any binary classifier
-into an ordinal one. The page grades the age of 4,177 shells (abalone) if you have the files. Otherwise it uses a survey that
+them are :class:`~structperc.estimators.PRank`, and :class:`~structperc_boosting.reductions.BinaryReduction`, which turns any binary
+classifier into an ordinal one. The page grades the age of 4,177 shells (abalone) if you have the files. Otherwise it uses a survey that
 statsmodels includes: 6,366 women rate their marriages from 1 to 5. Nothing is tuned.
 """
 
@@ -92,5 +92,5 @@ left.invert_yaxis()
 plt.show()
 
 # %%
-# **What to try next.** ``kernel="rbf"`` also follows curves, and :class:`~structperc.estimators.AdaBoostOR` boosts stumps for
+# **What to try next.** ``kernel="rbf"`` also follows curves, and :class:`~structperc_boosting.estimators.AdaBoostOR` boosts stumps for
 # grades: see :doc:`/docs/guide/ranks` and :doc:`/docs/guide/boosting`.

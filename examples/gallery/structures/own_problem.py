@@ -8,6 +8,8 @@ model files and the command line then work with it. The comments are synthetic. 
 and ignores the rule while it learns.
 """
 
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -16,7 +18,6 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from structperc import Engine, Option, hookimpl
-from structperc.cli import main
 from structperc.components import Argmax, Outputs, RowFeatures
 from structperc.testing import check_problem
 
@@ -111,7 +112,7 @@ plt.show()
 # works in scripts and in the terminal.
 
 with tempfile.TemporaryDirectory() as folder:
-    main(["new", "comments", folder])
+    subprocess.run([sys.executable, "-m", "structperc", "new", "comments", folder], check=True, stdout=subprocess.DEVNULL)
     print(*sorted(path.relative_to(folder).as_posix() for path in Path(folder).rglob("*") if path.is_file()), sep="\n")
 
 # %%

@@ -2,9 +2,9 @@
 My model works in a notebook. How does it get into a service?
 =============================================================
 
-A trained model can leave Python (deployment). This page saves one grader as a model file, a numpy module, a C file, and a page with a
-form. All forms must predict the same grades, and the page checks it. It measures the time of one request, beside a scikit-learn
-pipeline. At the end is a model card, which states what the model was trained on and how good it is.
+A trained model can leave Python (deployment). This page saves one grader as a model file, a numpy module, a C file and a page. All
+forms must predict the same grades, and the page checks it. It measures the time of one request, beside a scikit-learn pipeline. At the
+end is a model card, which states what the model was trained on and how good it is.
 """
 
 import ctypes

@@ -66,5 +66,5 @@ def described(engine) -> LinearLabels | LinearChain:
         chain = linear_chain(engine)
         return linear_labels(engine) if chain is None else chain
     except StructPercError as error:
-        raise PluginError(f"this model of {engine.problem} cannot be exported: exports need one label for each row, or a chain of labels, "
-                          f"and scores that are linear in numbers or named features. {error}") from None
+        raise PluginError(f"this model of {engine.problem} cannot be exported: exports need one label for each row, or a chain of labels. "
+                          f"Scores must be linear in numbers or named features. {error}") from None
