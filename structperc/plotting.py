@@ -261,7 +261,7 @@ def plot_steps(engine, X, y, steps=6):
     >>> y = np.digitize(X @ [1, 2], [-1, 1])
     >>> panels = plot_steps(Engine("prank").fit(X, y), X, y, steps=4)
     >>> len(panels), panels[0].get_title()
-    (4, 'visit 1: said 2, right 1')
+    (4, 'visit 1: predicted 2, right 1')
     """
     last, X = carried(engine, X)
     engine = engine_of(last)

@@ -527,7 +527,7 @@ def test_single_precision_rows_win_after_rounding():
 
 
 def test_a_limit_leaves_a_bound():
-    for name, sentence in (("sequence", "perhaps not the smallest change"), ("perfect matching", "raise time_limit")):
+    for name, sentence in (("sequence", "maybe not the smallest change"), ("perfect matching", "raise time_limit")):
         engine, examples = model(name)
         written = Written(engine, examples[0])
         best = written.counts[np.argmax(written.totals)]

@@ -341,7 +341,7 @@ def test_commands_are_understood(page, capsys):
 
 def test_commands_are_found_and_wrong_ones_noticed(capsys):
     assert not understood(["fit", "cusum"]) and not understood(["train", "--help"])
-    assert "structperc evaluate chunks.model test.txt" in commands(ROOT / "README.md")
+    assert "structperc fit parsing train.conllu --model trees.model" in commands(ROOT / "README.md")
     assert "make test" in commands(ROOT / "CONTRIBUTING.md")
 
 

@@ -201,7 +201,7 @@ FAULTS = {
     "augment works in place": (Subsets(), AddedInPlace(), "a component changed the atom scores that it was given"),
     "augment returns NaN": (Subsets(), NaNAdded(), "NaNAdded.augment returned nan for atom 0 of example .*; expected finite numbers"),
     "the loss at gold is not 0": ("cusum", CostsWhenRight(), "CostsWhenRight: the loss of .* is right is 1.0; expected 0"),
-    "atoms are counted twice": ("cusum", CountsTwice(), "AbsoluteLoss.augment: with the loss from .* but . has the largest score . loss"),
+    "atoms are counted twice": ("cusum", CountsTwice(), "AbsoluteLoss.augment: with the loss from .* But . has the largest score . loss"),
     "decode shows another label": ("cusum", DecodesTheNext(), "DecodesTheNext.decode shows . of example 0 as ., which is encoded as"),
     "steps have the wrong sign": ("cusum", WrongSign(), "more than the bound|a separable set is not learned"),
     "the argmax keeps a state": ("cusum", Remembers(4), "Remembers returned . and later . for example .* with the same atom scores"),

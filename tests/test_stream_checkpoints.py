@@ -162,7 +162,7 @@ def test_a_fit_and_a_stream_refuse_the_checkpoints_of_each_other(path):
         trained("in order", Checkpoint(path), resume=True)
     os.unlink(path)
     trained("in order", Checkpoint(path))
-    with pytest.raises(OptionError, match="was written by fit_stream, and this is fit "):
+    with pytest.raises(OptionError, match="was written by fit_stream, and this is fit"):
         engine.fit(X, Y, resume=True)
 
 

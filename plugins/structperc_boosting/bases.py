@@ -22,7 +22,7 @@ def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **chec
     X : array-like of shape (n, d)
     y : array-like of shape (n,)
     sample_weight : array-like of shape (n,), optional
-    named : bool, default False
+    has_classes : bool, default False
         Whether the labels are known.
     **checks
         Of `validate_data`.

@@ -489,7 +489,7 @@ cdef double common_subsequences(const String *a, const String *b, Py_ssize_t len
     """The sum over all common subsequences of this length; NaN where interrupted.
 
     Row j has a sum for each i below length, over common subsequences of i symbols. They are in the part of a so far and in b up to symbol
-    j, and decay from their first symbol to the end of both. `ended` has those that end with the newest symbol of a. `last` is row j - 1
+    j. They decay from their first symbol to the end of both. `ended` has those that end with the newest symbol of a. `last` is row j - 1
     before this symbol. For i = 0 there is one, the empty sequence.
     """
     cdef double *ended = work

@@ -3,7 +3,7 @@ from structperc_kernels.kernel_rows cimport KernelRows, Queries
 
 
 # ---- kernel columns ----
-# Columns of the kernel matrix of the training rows, computed sixteen at a time and kept while there is room.
+# Columns of the kernel matrix of the training rows, computed sixteen at a time. A cache keeps the most recent ones.
 
 # ---- working set ----
 # A few examples whose coordinates are optimised while all others rest.

@@ -27,8 +27,8 @@ from structperc_large_margin.thresholds import ChainThresholds
 # ---- kernel columns ----
 # Columns of the kernel matrix of the training rows, computed sixteen at a time. A cache keeps the most recent ones.
 #
-# A value has the same bits whether it was cached or recomputed, and sums of columns have the order of the call. No result depends on
-# the size of the cache.
+# A value has the same bits if it was cached or computed again. Sums of columns have the order of the call. No result depends on the size of
+# the cache.
 #
 # Typical sizes: 10^3..10^5 training rows, 200 MB. Cost: n values of the kernel for a column, 8 n bytes to cache it. Adding a cached column
 # needs about 0.1 n ns to 0.3 n ns.
@@ -36,7 +36,7 @@ from structperc_large_margin.thresholds import ChainThresholds
 # ---- working set ----
 # A few examples whose coordinates are optimised while all others rest: two coordinates at a time, the second of them by second order.
 #
-# Coordinates are stored node by node, a place for each example at each node. Examples are in the order of their nodes, so that the members
+# Coordinates are stored node by node, a place for each example at each node. Examples are in the order of their nodes. So the members
 # of a node are adjacent if an example has few. Typical sizes: 16..512 examples, 1..40 nodes. Cost of a step: about 0.5 ns for each place
 # of the nodes, and 5 ns for each example. Ties: the first node, then the first place.
 

@@ -195,8 +195,8 @@ def did_you_mean(value, names) -> str:
     ----------
     value : str
         The unknown name.
-    known : iterable of str
-        The known names.
+    names : iterable of str
+        The names that exist.
 
     Returns
     -------

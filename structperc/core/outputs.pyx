@@ -286,8 +286,6 @@ cdef class Outputs(Component):
                 decoded[i] = self.decode(structures[i], x)
             except Exception as error:
                 raise noted(error, self, "decode", x)
-            if decoded[i] is None:
-                raise PluginError(f"{type(self).__name__}.decode returned None for example {x.index}; expected an output as users write it.")
         return decoded
 
     cdef decode_one(self, const int *y, Rows rows, features):
@@ -676,7 +674,7 @@ cdef class RestrictedOutputs(Outputs):
     --------
     >>> from structperc import Engine
     >>> from structperc.components import RestrictedOutputs
-    >>> isinstance(Engine("sequence").fit([[[1.0]], [[0.0]]], [["a"], ["b"]]).parts_.outputs, RestrictedOutputs)
+    >>> isinstance(Engine("sequence").fit([[["x"]], [["z"]]], [["a"], ["b"]]).parts_.outputs, RestrictedOutputs)
     True
     """
 

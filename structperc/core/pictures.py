@@ -804,7 +804,7 @@ def token_texts(tokens, n) -> list[str]:
 
     Parameters
     ----------
-    given : object
+    tokens : object
         The example as users passed it.
     n : int
         Number of tokens.

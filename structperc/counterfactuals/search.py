@@ -76,7 +76,7 @@ class Search:
         return attrs.evolve(self.best, bound=min(bound, self.best.distance), rivals=len(self.rivals))
 
     def least(self) -> float:
-        """A lower bound on the distance of every wanted structure; each that may be nearer than those before has a program."""
+        """A lower bound on the distance of every wanted structure. Each that may be nearer than those before has a program."""
         bounds = []
         for counts in self.goal.ranked(self.scores, self.deciding):
             behind = max(float((self.winner - counts) @ self.scores), 0.0)

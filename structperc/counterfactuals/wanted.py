@@ -101,7 +101,7 @@ class Goal:
         if wanted.one_of is not None:
             self.listed = [structure_of(model, output, rows, "wanted") for output in wanted.one_of]
         elif wanted.chosen or wanted.not_chosen:
-            names = {name: a for a, name in enumerate(names_of(outputs, example))}
+            names = {name: a for a, name in enumerate(names_of(outputs.display(), example))}
             self.must, self.without = (np.array([number(names, name) for name in atoms], dtype=int)
                                        for atoms in (wanted.chosen, wanted.not_chosen))
             if isinstance(outputs, LabelOutputs):

@@ -78,7 +78,7 @@ def calibrate(engine, run, rows, y, costs) -> None:
 
 
 def held_out(engine, run, rows, y, costs) -> list:
-    """Samples of training examples, or of each fold by a model that has not seen it; none of fewer than two examples."""
+    """Samples of training examples, or of each fold by a model that has not seen it. No samples of fewer than two examples."""
     weights = np.ones(rows.n_examples) if run.weights is None else np.asarray(run.weights)
     active = np.arange(rows.n_examples) if run.active is None else np.asarray(run.active)
     if len(active) < 2:

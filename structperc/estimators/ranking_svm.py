@@ -78,7 +78,7 @@ class RankingSVM(EngineMethods, ListRanker):
     `partial_fit` solves P for further queries, with ||w - w0||^2 instead of ||w||^2. It changes the earlier weights w0 as little as the
     new pairs allow. Passive-aggressive steps do so too (Crammer et al., 2006).
 
-    A pass of "hinge" takes about 0.1 ms per query and 0.5 us per row (sorting, mostly), beside products with X. Memory is a number
+    A pass of "hinge" takes about 0.1 ms per query and 0.5 us per row, mostly for sorting. Products with X are added. Memory is a number
     per row for each of the few sets of pairs with weight. Products with X are those of numpy and scipy, which may differ in the
     last digit from machine to machine.
 
@@ -207,7 +207,7 @@ class RankingSVM(EngineMethods, ListRanker):
         """Raises an error for rows of other columns than those of training."""
         if rows.objects or rows.n_features != self.n_features_in_:
             raise DataError(f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
-                            f"input; pass the columns that it was trained with, in the same order.")
+                            f"input. Pass the columns of training, in the same order.")
         if rows.feature_names is not None and rows.feature_names != tuple(getattr(self, "feature_names_in_", rows.feature_names)):
             raise DataError("the columns of X are not those of the training; pass the same columns in the same order.")
 

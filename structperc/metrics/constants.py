@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import StructPercError
-from structperc.core.labels import plain
+from structperc.core.labels import is_nested, plain
 from structperc.core.losses import ExampleCosts
 from structperc.metrics.engines import Judged, by_example, labels_of, model_of, parts_of
 from structperc.metrics.phrases import entries
@@ -118,7 +118,8 @@ def best_constant_of(model, rows, y) -> Constant | None:
         answer = most_frequent(labels_of(outputs, gold))
         if answer not in labels.tolist():
             return None
-        predicted = [[answer] * len(entries(one, f"y[{i}]", "the labels of one example")) for i, one in enumerate(gold)]
+        one_each = not is_nested(gold)          # the labels of sentences of one token
+        predicted = [[answer] * (1 if one_each else len(entries(one, f"y[{i}]", "the labels of one example"))) for i, one in enumerate(gold)]
     else:
         return None
     try:

@@ -249,12 +249,12 @@ class Judged:
 
 def labels_of(outputs, y) -> list:
     """The labels that occur in gold outputs, some more than once."""
-    found = list(outputs.labels_in(entries(y, "y", "the right output of each example")))
+    labels = list(outputs.labels_in(y if isinstance(y, np.ndarray) else entries(y, "y", "the right output of each example")))
     try:
-        set(found)
+        set(labels)
     except TypeError:
         raise DataError("y contains lists or the like as labels; expected numbers, strings or other hashable labels.") from None
-    return found
+    return labels
 
 
 def right_of(model, rows, y, predicted) -> np.ndarray:
@@ -283,8 +283,10 @@ def same(one, other) -> bool:
 
 
 def by_example(outputs, rows, y):
-    """Gold outputs of rows as an array for each example."""
-    if not outputs.per_row or is_nested(y) or rows.offsets is None:
+    """Gold outputs of rows as an array for each example: also the labels of all tokens in one array."""
+    if is_nested(y) or rows.offsets is None:
+        return y
+    if not outputs.per_row and not len(y) == rows.n_rows != rows.n_examples:
         return y
     return np.split(np.asarray(y), rows.offsets[1:-1])
 

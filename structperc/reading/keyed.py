@@ -83,7 +83,7 @@ class KeyedReader(Reader):
         names = rows.feature_names
         if names is not None and self._key_names and names[:k] != self._key_names:
             raise DataError(f"the first columns of X are {', '.join(names[:k])}, but this model was trained with "
-                            f"{', '.join(self._key_names)} there; pass the same columns in the same order.")
+                            f"{', '.join(self._key_names)} there. Pass the same columns in the same order.")
         features = features if rows.sparse else np.ascontiguousarray(features)
         keyed = KeyedRows(features, rows.offsets, None if names is None else names[k:], keys)
         keyed.key_names = () if names is None else names[:k]

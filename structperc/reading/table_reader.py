@@ -21,7 +21,7 @@ class TableReader(Reader):
     """Reads data frames whose columns hold numbers, categories, dates and gaps; anything without named columns as `Reader` does.
 
     Numbers, truth values and nullable numbers are used as they are. Dates become days since the earliest of the training data. A
-    categorical becomes a column of 0 and 1 for each category, an ordered one the position of its category, from 0. A column of text must
+    categorical becomes a column of 0 and 1 for each category. An ordered one becomes the position of its category, from 0. A column of text must
     have numbers, unless an option encodes it. Data frames come from pandas, polars, pyarrow or any other library that narwhals supports
     (extra `tables`). Later data are read by the names of their columns, in any order; further columns are ignored.
 
@@ -142,7 +142,7 @@ class TableReader(Reader):
         if columns is None:
             names = ", ".join(repr(code.name) for code in self._codes[:8])
             raise DataError(f"X has no named columns, but this model was trained on a table with the columns {names}"
-                            f"{', ...' if len(self._codes) > 8 else ''}; pass a data frame.")
+                            f"{', ...' if len(self._codes) > 8 else ''}. Pass a data frame.")
         for code in self._codes:
             if code.name not in columns:
                 raise DataError(f"X has no column {code.name!r}, but this model was trained with it; its columns are "

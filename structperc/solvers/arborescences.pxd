@@ -68,7 +68,7 @@ cdef Contraction contraction_in(double *work, Py_ssize_t n_words) noexcept nogil
 cdef int max_arborescence_c(const double *scores, Py_ssize_t pitch, Py_ssize_t n_words, bint one_root, int *heads,
                             double *work) noexcept nogil
 # The heads of words 1..n in heads[0..n - 1]. Scores as above; neither the arcs into word 0 nor those from a word to itself are used.
-# INFEASIBLE: heads are -1 for the words of a set that no tree enters, and with one_root, -2 for those of another.
+# INFEASIBLE: heads are -1 for the words of a set that no tree enters. With one_root, they are -2 for those of another.
 
 cdef int best_tree(Contraction *c, bint one_root, int *heads) noexcept nogil
 # The same from the scores and the pitch of a run, which is left in it.
@@ -88,4 +88,4 @@ cdef Py_ssize_t arborescence_marginals_work(Py_ssize_t n_words) noexcept nogil
 
 cdef int arborescence_marginals_c(const double *scores, Py_ssize_t pitch, Py_ssize_t n_words, bint one_root, double *log_z, double *arcs,
                                   int *heads, double *work) noexcept nogil
-# log Z, what each arc has of it into (n + 1, n + 1) numbers, and the best tree's heads, or its witness that there is none.
+# log Z, the share of each arc in (n + 1, n + 1) numbers, and the best tree's heads. If there is none, its witness.

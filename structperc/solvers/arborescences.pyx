@@ -25,7 +25,7 @@ from structperc.core.signatures import ClassSignature
 
 
 # ---- score matrices ----
-# Square matrices of arc scores, given as an array or as a list of arrays, without copies where they are float64.
+# Square matrices of arc scores, in an array or a list of arrays. They are copied unless they are float64.
 #
 # Typical sizes: 1 to 10^5 matrices of 10 to 200 rows. A matrix of a list costs 0.1 us, one of a stack nothing.
 
@@ -621,9 +621,9 @@ def k_best_arborescences(scores, k, one_root=False):
 # ---- arborescence certificates ----
 # Proofs that an arborescence is the best one: prices of sets of words.
 #
-# A tree enters every set of words. Prices y_X of sets, at most 0 for sets of two and more words, and a price for the root's arc where there
-# must be one, such that no arc is worth more than the prices of the sets that it enters, bound every tree's score by their sum. The sets are
-# the words and the cycles that were contracted; the sum is the score of the tree that was found.
+# A tree enters every set of words. Prices y_X of sets are at most 0 for sets of two and more words. If there must be one root, its arc has
+# a price too. If no arc exceeds the prices of the sets that it enters, their sum bounds every tree's score. The sets are the
+# words and the cycles that were contracted. The sum is the score of the solution.
 
 
 class ArborescenceCertificate(NamedTuple):

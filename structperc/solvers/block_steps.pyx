@@ -244,8 +244,8 @@ cdef double one_sweep(double[::1] alpha, const double[::1] loss, const double[:,
 # ---- pairs ----
 # Sums over pairs of rows of which one shall score more, without the pairs being formed: sweeps in the order of scores.
 #
-# A pair (i, j) of one group with level_i > level_j is short of the margin when f_j > f_i - margin. For every row the result has the number of
-# partners it is short with, as the higher and as the lower one. It also has the sums of their scores.
+# A pair (i, j) of one group with level_i > level_j is short of the margin if f_j > f_i - margin. The result has for every row the number of
+# its short pairs, as the higher and as the lower one. It also has the sums of their scores.
 #
 # Typical sizes: groups of 10 to 10^5 rows, 2 to 5 levels. O(n log k) for n rows and k levels after sorting; about 0.1 us per row.
 

@@ -24,7 +24,7 @@ from structperc.components import PrimalWeights
 from structperc.engine import plugins as registry
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError, StructPercError
 
-LATER = ("trainer.epoch", "trainer.place", "update.estimate", "reader.key_names", "reader.n_columns", "columns.centre",
+LATER = ("trainer.epoch", "trainer.seed", "trainer.place", "update.estimate", "reader.key_names", "reader.n_columns", "columns.centre",
          "columns.squares")                      # what older files lack
 REFUSED = (ModelFormatError, PluginError, OptionError)
 KINDS = kinds()

@@ -243,7 +243,7 @@ FIRST = dict(name="first", options=ALPHA)
     (["dual-kernel", Store()], {"kernel": "rbf"}, r"plugin 'dual-kernel' \(.*\) is not used: plugin 'Store' comes later and returns the "
                                                   r"weights \(Store\); leave out one of them"),
     (["dual-kernel", hooked("weights", lambda context: Store())], {"kernel": "rbf"},
-     r"kernel='rbf' has no effect: it is an option of plugin 'dual-kernel' .*, but plugin 'mine' comes later and returns the weights "
+     r"kernel='rbf' has no effect: it is an option of plugin 'dual-kernel' .*, but plugin 'mine' comes later. It returns the weights "
      r"\(Store\); leave it at 'linear', or leave out one of the two plugins"),
     ([Store(), "dual-kernel"], {"kernel": "rbf"},
      r"plugin 'Store' is not used: plugin 'dual-kernel' .* comes later and returns the weights"),
@@ -275,7 +275,7 @@ FIRST = dict(name="first", options=ALPHA)
     ([hooked("trainer", lambda context: OnlineTrainer(), "b")], {"trainer": "bcfw"},
      "trainer='bcfw' has no effect with OnlineTrainer of plugin 'b'"),
     ([hooked("update", rule_of_alpha, **FIRST), hooked("update", lambda context: Rule(), "b")], {"alpha": 3.0},
-     r"alpha=3.0 has no effect: it is an option of plugin 'first', but plugin 'b' comes later and returns the update \(Rule\); "
+     r"alpha=3.0 has no effect: it is an option of plugin 'first', but plugin 'b' comes later. It returns the update \(Rule\); "
      "leave it at 1.0"),
     ([hooked("update", lambda context: rule_of_alpha(context) if context.update == "alpha" else None, updates=("alpha",), **FIRST)],
      {"alpha": 3.0},

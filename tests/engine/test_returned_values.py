@@ -508,13 +508,6 @@ def test_a_list_of_the_best_is_a_list_of_the_best(value, sentence):
         engine.predict(X, k=2)
 
 
-def test_an_output_is_shown_as_something():
-    engine = Engine("multiclass", plugins=[plugin(returning(ClassOutputs, "decode", None))]).fit(X, Y)
-
-    with pytest.raises(PluginError, match="Mine.decode returned None for example 0; expected an output as users write it"):
-        engine.predict(X)
-
-
 @pytest.mark.parametrize("given", [5, None])
 def test_structures_are_a_list(given):
     with pytest.raises(DataError, match=f"Structures.ragged was given {given}; expected a list of structures"):

@@ -156,7 +156,7 @@ GRAPH = np.eye(2), np.array([[0, 1]]), np.ones((1, 1))
 @pytest.mark.parametrize(("X", "y", "sentence"), [
     ([(np.eye(2), [[0, 2]])], [["a", "b"]], r"row 2 of graph 0 joins the nodes 0 and 2; the graph has the nodes 0..1"),
     ([(np.eye(2), [[0, 0.5]])], [["a", "b"]], "joins the nodes 0 and 0.5"),
-    ([(np.eye(2), [[1, 1]])], [["a", "b"]], "row 2 of graph 0 names node 1; expected the rows of its nodes first"),
+    ([(np.eye(2), [[1, 1]])], [["a", "b"]], "row 2 of graph 0 names node 1. Expected the rows of its nodes first"),
     ([np.array([[1.0, 1, 3]])], [["a"]], "row 0 of graph 0 names node 1"),
     ([(np.eye(2), [[0, 1]], np.ones(1))], [["a", "b"]], r"X\[0\] has the shapes \(2, 2\), \(1, 2\), \(1,\); expected node features"),
     ([(np.eye(2), [[0, 1]]), "text"], [["a", "b"]] * 2, r"X\[1\] is 'text'; expected \(node features, edges\)"),

@@ -30,7 +30,7 @@ def test_a_graph_with_a_cycle_is_no_forest():
 
 @pytest.mark.parametrize(("unary", "pairs", "sentence"), [
     (np.zeros((2, 2)), np.zeros((3, 2, 2)), r"unary has the shape \(2, 2\); expected \(4, n_labels\)"),
-    (np.zeros((4, 2)), np.zeros((2, 2, 2)), r"pairs has the shape \(2, 2, 2\); expected \(2, 2\) or \(3, 2, 2\)"),
+    (np.zeros((4, 2)), np.zeros((2, 2, 2)), r"pairs has the shape \(2, 2, 2\). Expected \(2, 2\) or \(3, 2, 2\)"),
     (np.zeros((4, 3000)), np.zeros((3, 1, 1)), r"pairs has the shape \(3, 1, 1\)"),
     (np.full((4, 2), np.nan), np.zeros((3, 2, 2)), r"unary\[0, 0\] is nan"),
     (np.zeros((4, 2)), np.full((3, 2, 2), np.inf), r"pairs\[0, 0, 0\] is inf"),
@@ -59,7 +59,7 @@ def test_sparse_matrices_of_any_order_of_bytes_are_read(dtype):
     expected = max_sparse_arborescence(arcs)
     arcs.data = arcs.data.astype(dtype)
     if dtype is object:
-        with pytest.raises(DataError, match="the dtype object; expected real numbers"):
+        with pytest.raises(DataError, match="the dtype object. Expected real numbers"):
             max_sparse_arborescence(arcs)
     else:
         assert max_sparse_arborescence(arcs)[0].tolist() == expected[0].tolist()

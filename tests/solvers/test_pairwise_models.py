@@ -166,7 +166,7 @@ def test_a_model_answers_as_one_alone_and_larger_grids_agree_with_the_linear_pro
 @pytest.mark.parametrize(("call", "sentence"), [
     (lambda: best_labelling([[0, np.nan]], [], np.eye(2)), r"unary\[0, 1\] is nan"),
     (lambda: best_labelling([[0, 0]] * 2, [[0, 1]], [[0, 0], [np.inf, 0]]), r"pairs\[0, 1, 0\] is inf"),
-    (lambda: best_labelling([[0, 0]] * 2, [[0, 1]], np.eye(3)), r"pairs has the shape \(3, 3\); expected \(2, 2\) or \(1, 2, 2\)"),
+    (lambda: best_labelling([[0, 0]] * 2, [[0, 1]], np.eye(3)), r"pairs has the shape \(3, 3\). Expected \(2, 2\) or \(1, 2, 2\)"),
     (lambda: best_labelling([[0, 0]] * 2, [[0, 0]], np.eye(2)), r"edges\[0\] joins node 0 with itself"),
     (lambda: best_labelling([0, 0], [], np.eye(2)), r"unary has the shape \(2,\)"),
     (lambda: best_labelling([["a"]], [], [[0]]), "expected an array of real numbers"),

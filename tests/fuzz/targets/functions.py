@@ -257,7 +257,7 @@ METRICS = {
     "interval_coverage": lambda random: dict(zip(("intervals", "y_true"), spanned(random).values(), strict=True)),
     "mean_interval_width": lambda random: {"intervals": spanned(random)["y_low_high"]},
     "interval_distances": lambda random: dict(zip(("low", "high", "predicted"), whole(random, 9, 1, 4).reshape(3, 3), strict=True)),
-    "ordered_labels": lambda random: {"y_true": whole(random, 4, 1, 4), "known": np.array([1, 2, 3])},
+    "ordered_labels": lambda random: {"y_true": whole(random, 4, 1, 4), "order": np.array([1, 2, 3])},
     "are_phrase_tags": lambda random: {"labels": tagged(random)["y_true"][0]},
     "phrases": lambda random: {"labels": tagged(random)["y_true"][0]},
     "tag_scheme": lambda random: {"y": tagged(random)["y_true"]},
