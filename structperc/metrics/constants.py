@@ -118,8 +118,8 @@ def best_constant_of(model, rows, y) -> Constant | None:
         answer = most_frequent(labels_of(outputs, gold))
         if answer not in labels.tolist():
             return None
-        one_each = not is_nested(gold)          # the labels of sentences of one token
-        predicted = [[answer] * (1 if one_each else len(entries(one, f"y[{i}]", "the labels of one example"))) for i, one in enumerate(gold)]
+        sentences = gold if is_nested(gold) else [[label] for label in gold]            # of one token each
+        predicted = [[answer] * len(entries(one, f"y[{i}]", "the labels of one example")) for i, one in enumerate(sentences)]
     else:
         return None
     try:

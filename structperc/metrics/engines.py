@@ -284,7 +284,7 @@ def same(one, other) -> bool:
 
 def by_example(outputs, rows, y):
     """Gold outputs of rows as an array for each example: also the labels of all tokens in one array."""
-    if is_nested(y) or rows.offsets is None:
+    if not is_listed(y) or is_nested(y) or rows.offsets is None:
         return y
     if not outputs.per_row and not len(y) == rows.n_rows != rows.n_examples:
         return y
