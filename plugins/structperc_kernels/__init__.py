@@ -9,6 +9,7 @@ from structperc_kernels.kernel_objects import CallableKernelRows, KernelObjects,
 from structperc_kernels.kernel_options import KERNEL_OPTIONS, KERNELS, USED_BY, kernel_rows_for
 from structperc_kernels.kernel_rows import ComparedKernelRows, KernelRows, ListedKernelRows, Queries
 from structperc_kernels.object_kernels import Encoded, ObjectKernel
+from structperc_kernels.stores import empty_kernel_rows
 from structperc_kernels.strings import SubsequenceKernel
 from structperc_kernels.trees import SubsetTreeKernel
 from structperc_kernels.vector_rows import DenseKernelRows, SparseKernelRows, VectorKernelRows
@@ -31,5 +32,6 @@ __all__ = [
     "SubsequenceKernel",
     "SubsetTreeKernel",
     "VectorKernelRows",
+    "empty_kernel_rows",
     "kernel_rows_for",
 ]

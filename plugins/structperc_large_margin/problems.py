@@ -7,6 +7,7 @@ import numpy as np
 
 from structperc.errors import DataError
 from structperc.plugin_tools import refuse_not_finite
+from structperc_kernels import empty_kernel_rows
 from structperc_large_margin.chain_solver import MAX_ITERATIONS, solve
 from structperc_large_margin.kernel_columns import KernelColumns
 from structperc_large_margin.linear import solve_linear
@@ -161,7 +162,7 @@ class LinearProblem:
 def problem_of(run, cache_bytes):
     """How chains over the rows of a `TrainingRun` are solved."""
     weights = run.model.parts.weights
-    kernel_rows = weights.empty_kernel_rows(run.rows)
+    kernel_rows = empty_kernel_rows(weights, run.rows)
     if kernel_rows is not None:
         return KernelProblem(weights, kernel_rows, run.rows, cache_bytes)
     return LinearProblem(weights, run.rows)

@@ -1,5 +1,6 @@
 """PRank's own steps: the original one and that of one threshold, O(K) each."""
 from structperc.core.updates cimport Trial, Update
+from structperc.plugin_tools import check_whole_steps
 from structperc.errors import ConflictingOption
 
 
@@ -13,8 +14,10 @@ cdef class OriginalUpdate(Update):
     It differs from the structured step exactly when a threshold below both ranks ties with f.
     """
 
-    threshold_order = "equal steps"
     options_used = ()
+
+    def check_order(self, context, parts):
+        check_whole_steps(context, parts)
 
     def check(self, context, parts):
         if context.loss_weight:
@@ -45,8 +48,10 @@ cdef class SingleUpdate(Update):
     that rises.
     """
 
-    threshold_order = "equal steps"
     options_used = ()
+
+    def check_order(self, context, parts):
+        check_whole_steps(context, parts)
 
     def check(self, context, parts):
         if context.loss_weight:

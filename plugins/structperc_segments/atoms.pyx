@@ -143,7 +143,7 @@ cdef class Atoms:
                 n += 1
         return n
 
-    def n_tokens(self, n_atoms):
+    cdef Py_ssize_t n_tokens(self, Py_ssize_t n_atoms) noexcept nogil:
         """Of a sentence with so many atoms."""
         return self.tokens_in(max(n_atoms - self.n_atoms(0), 0) // self.layout.n_blocks)
 

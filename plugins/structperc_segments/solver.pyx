@@ -7,6 +7,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from structperc.core.argmax cimport Argmax
 from structperc.core.losses cimport Loss
+from structperc.core.losses import is_additive
 from structperc.core.rows cimport Example
 from structperc.errors import DataError, PluginError
 from structperc.plugin_tools import overrides
@@ -27,10 +28,6 @@ cdef class TokenLoss(Loss):
     def start(self, parts, context):
         Loss.start(self, parts, context)
         self.atoms = parts.outputs.atoms
-
-    @property
-    def decomposable(self):
-        return True
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t t
@@ -104,11 +101,12 @@ cdef class SegmentArgmax(Argmax):
         Argmax.start(self, parts, context)
         self.atoms, self.by_segments = self.outputs.atoms, getattr(parts.loss, "counts_segments", False)
 
-    def workspace_size(self, n_atoms):
-        return self.atoms.work_size(self.atoms.n_tokens(n_atoms))
+    cdef Py_ssize_t workspace_size_c(self, Py_ssize_t n_atoms, bint marginals) noexcept nogil:
+        cdef Py_ssize_t n = self.atoms.n_tokens(n_atoms)
+        return self.atoms.work_size(n) + (max(n, 1) ** 2 * self.atoms.layout.n_labels if marginals else 0)
 
     def searches_with(self, Loss loss):
-        return self.by_segments or loss.over_atoms or loss.largest < INFINITY
+        return self.by_segments or is_additive(loss) or loss.largest < INFINITY
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
         return self.search(x, s, NULL, 0, 0, y)
@@ -172,14 +170,10 @@ cdef class SegmentArgmax(Argmax):
         cdef double[::1] s = np.ascontiguousarray(scores, dtype=float), found = np.empty(len(scores))
         cdef double total
         self.check_size(s, x)
-        x.provide(self.marginals_workspace_size(len(s)))
+        x.provide(self.workspace_size_c(len(s), True))
         if self.sums(x, &s[0], False, &found[0], &total) < 0:
             self.raised()
         return np.asarray(found)
-
-    def marginals_workspace_size(self, n_atoms):
-        n = self.atoms.n_tokens(n_atoms)
-        return self.atoms.work_size(n) + max(n, 1) ** 2 * self.atoms.layout.n_labels
 
     cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil:
         return self.sums(x, s, True, expected, log_z)

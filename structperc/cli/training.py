@@ -200,7 +200,7 @@ def next_steps(engine, arguments, facts) -> list[str]:
     if engine.status_ == "max_epochs":
         switches = [f"--set {name}=true" for name in ("shuffle", "average")
                     if trainer.online and not getattr(engine, name) and acts(engine.parts_, name)]
-        if hasattr(engine, "gap_") or not levelled_off(getattr(engine, trainer.curve)):
+        if hasattr(engine, "gap_") or not levelled_off(trainer.learning_curve(engine)):
             epochs = max(20, 2 * engine.epochs) if trainer.online else max(1000, 10 * engine.epochs)
             steps.append(f"it did not converge: add {' '.join([f'--set epochs={epochs}', *switches])}")
         elif switches:
@@ -213,7 +213,7 @@ def next_steps(engine, arguments, facts) -> list[str]:
 
 
 def levelled_off(curve) -> bool:
-    """Whether the last quarter of the epochs made hardly fewer mistakes than the quarter before; of costs or the like alike."""
+    """Whether the last quarter of the epochs made hardly fewer mistakes, or costs, than the quarter before."""
     n = len(curve) // 4
     return n >= 2 and sum(curve[-n:]) >= SAME * sum(curve[-2 * n:-n])
 

@@ -94,19 +94,22 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
     """
 
     when = "always"
-    threshold_order = "kept"
     citation = MANWANI
 
     def __init__(self, str variant="exact-pa", double margin=1.0, C=1.0):
         PassiveAggressiveUpdate.__init__(self, variant.removeprefix("exact-"), margin, C)
 
     def check(self, context, parts):
+        PassiveAggressiveUpdate.check(self, context, parts)
         if not parts.features.has_constant_gram:
             raise PluginError(f"update={context.update!r} needs the same inner product for all pairs of atoms, but those of "
                               f"{type(parts.features).__name__} differ; use 'pa', 'pa1' or 'pa2'.")
         if context.loss_weight:
             raise ConflictingOption(f"update={context.update!r} with loss_weight={context.loss_weight}: its step looks at all constraints, "
                                     f"whichever structure a search finds; leave loss_weight out.", "loss_weight")
+
+    def check_order(self, context, parts):
+        pass
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a, n = trial.x.n_atoms

@@ -87,7 +87,7 @@ cdef class Features(Component):
 
     rows_per_example = None
     absorbs_shift = False
-    declared_by = dict.fromkeys(("n_weights", "n_weight_rows", "row_width", "atoms_per_example", "n_blocks"),
+    _declared_by = dict.fromkeys(("n_weights", "n_weight_rows", "row_width", "atoms_per_example", "n_blocks"),
                                 "shape(n_weights, n_weight_rows, atoms_per_example, n_blocks) in the constructor")
 
     def __cinit__(self, *args, **kwargs):
@@ -874,8 +874,8 @@ cdef class SumFeatures(Features):
         """Keeps the error of a part; -1."""
         with gil:
             for part in (self.first, self.second, self.left, self.right):
-                if part.error is not None:
-                    self.error, part.error = part.error, None
+                if (<Component> part).error is not None:
+                    self.error, (<Component> part).error = (<Component> part).error, None
         return -1
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:

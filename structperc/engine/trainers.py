@@ -10,7 +10,9 @@ import numpy as np
 from structperc.core.component import Component
 from structperc.core.errors import OptionError, PluginError
 from structperc.core.saved_state import read_array
+from structperc.core.updates import searches_of
 from structperc.engine.options import n_threads
+from structperc.engine.scaling import warn_of_scales
 
 MCDONALD = """@inproceedings{mcdonald2010distributed,
   title = {Distributed Training Strategies for the Structured Perceptron},
@@ -65,45 +67,82 @@ class Trainer(Component):
     online : bool
         Whether it makes online steps. Then partial_fit may go on with a pass of them, and their mean has a meaning. A trainer that
         solves one problem over all examples sets False, and partial_fit raises an error unless it overrides `check_chunks`.
-    threshold_order : {"any", "equal steps", "kept"} or None
-        What its training does to ordered thresholds, see `Update`; None: what the update rule says.
-    curve : str
-        The fitted attribute whose numbers, one for each epoch, fall while further epochs help.
-    scale_free : bool
-        Whether columns in other units give the same answers, so that no `ScaleWarning` is needed.
     """
 
     online = True
-    scale_free = False
-    threshold_order = None
-    curve = "mistakes_"
 
     def train(self, run):
-        """Trains, by passes of the `TrainingRun`.
+        """Train by passes of the `TrainingRun`.
+
+        Parameters
+        ----------
+        run : TrainingRun
 
         Returns
         -------
         str
-            Why training ended, shown as `status_`: "converged", "stalled", "max_epochs", "levelled_off", "early_stopped", or a word of
-            one's own.
+            Why training ended, shown as `status_`: "converged", "stalled", "max_epochs", "levelled_off", "early_stopped", or another word.
         """
         raise self.missing("train")
 
-    def end_pass(self, epoch, loss):
-        """Is told of a pass over all parts of a stream, by its number from 1 and the mean loss of its predictions."""
+    def learning_curve(self, engine):
+        """Numbers, one for each epoch, that fall while further epochs help.
 
-    def is_level(self) -> bool:
-        """Whether the loss has levelled off, so that no further epoch is wanted."""
-        return False
+        Parameters
+        ----------
+        engine : Engine
+            A fitted one.
 
-    def check_chunks(self, parts):
-        """Raises an error for partial_fit, by a `PluginError`, where online passes cannot go on from what `train` makes."""
+        Returns
+        -------
+        list of float
+            By default the mistakes.
+        """
+        return engine.mistakes_
+
+    def check_chunks(self, parts) -> None:
+        """Raise an error for partial_fit if online passes cannot go on from the result of `train`.
+
+        Parameters
+        ----------
+        parts : object with the parts as attributes
+
+        Raises
+        ------
+        PluginError
+            By default, unless `online`.
+        """
         if not self.online:
             raise PluginError(f"partial_fit learns from chunk after chunk, but {type(self).__name__} solves one problem over all examples; "
                               f"call fit with all of them.")
 
-    def check_answers(self):
-        """Raises an error for predictions, by a `StructPercError`, where what was trained has none that can be trusted."""
+    def check_answers(self) -> None:
+        """Raise an error for predictions if those of the trained model cannot be trusted.
+
+        Raises
+        ------
+        StructPercError
+        """
+
+    def check_order(self, context, parts) -> None:
+        """Raise an error if training may disorder ordered thresholds; by default asks `Update.check_order`.
+
+        Parameters
+        ----------
+        context : FitContext
+        parts : object with the parts as attributes
+        """
+        parts.update.check_order(context, parts)
+
+    def check_scales(self, model, rows) -> None:
+        """Warn of columns of very different size. Override it if the units of columns do not change the answers.
+
+        Parameters
+        ----------
+        model : Model
+        rows : Rows
+        """
+        warn_of_scales(model, rows)
 
 
 class OnlineTrainer(Trainer):
@@ -135,9 +174,10 @@ class OnlineTrainer(Trainer):
         self.epoch, self.lowest, self.lowest_epoch = 0, np.inf, 0
 
     def check(self, context, parts):
-        if parts.update.search not in ("plain", "both", "margin"):
-            raise PluginError(f"{type(parts.update).__name__} asks for search={parts.update.search!r}, but online training counts mistakes "
-                              f"by the plain search; set search = 'plain', or 'both' or 'margin' for the augmented one beside it.")
+        search, _ = searches_of(parts.update, context.loss_weight)
+        if search not in ("plain", "both", "margin"):
+            raise PluginError(f"{type(parts.update).__name__} asks for the search {search!r}, but online training counts mistakes by the "
+                              f"plain search; return 'plain' from searches, or 'both' or 'margin' for the augmented one beside it.")
 
     def train(self, run):
         while run.epoch < run.context.epochs and not run.stop_requested and not self.is_level():
@@ -149,12 +189,14 @@ class OnlineTrainer(Trainer):
                 return STALLED if passed.mistakes else CONVERGED
         return EARLY_STOPPED if run.stop_requested else LEVELLED_OFF if self.is_level() else MAX_EPOCHS
 
-    def end_pass(self, epoch, loss):
+    def end_pass(self, epoch, loss) -> None:
+        """Notes a pass over all parts of a stream, by its number from 1 and the mean loss of its predictions."""
         self.epoch = epoch
         if epoch == 1 or loss < self.lowest:
             self.lowest, self.lowest_epoch = loss, epoch
 
     def is_level(self) -> bool:
+        """Whether the loss has levelled off, so that no further epoch is wanted."""
         return self.patience is not None and self.epoch - self.lowest_epoch >= self.patience
 
     def visit_all(self, run):
@@ -162,10 +204,10 @@ class OnlineTrainer(Trainer):
         return run.run(run.order())
 
     def state(self):
-        found = {"epoch": np.array(self.epoch, dtype=np.int64)}
+        state = {"epoch": np.array(self.epoch, dtype=np.int64)}
         if self.patience is not None:
-            found |= {"lowest": np.array(self.lowest, dtype=float), "lowest_epoch": np.array(self.lowest_epoch, dtype=np.int64)}
-        return found
+            state |= {"lowest": np.array(self.lowest, dtype=float), "lowest_epoch": np.array(self.lowest_epoch, dtype=np.int64)}
+        return state
 
     def restore(self, state):
         self.epoch = read_array(state, "epoch", np.int64, low=0) if "epoch" in state else 0      # files of older versions have none
@@ -202,7 +244,7 @@ class MixingTrainer(OnlineTrainer):
 
     def check(self, context, parts):
         super().check(context, parts)
-        if not parts.weights.mixes:
+        if parts.weights.sharding() is None:
             raise PluginError(f"n_shards={context.n_shards} mixes weights that shards have trained apart, which "
                               f"{type(parts.weights).__name__} does not know how to do; set n_shards=1.")
 

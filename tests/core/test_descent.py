@@ -143,7 +143,7 @@ class OwnMarginals(PrefixArgmax):
 class GradientStep(Update):
     """The step of log-loss, in Python."""
 
-    when, needs, sets_loss, options_used = "always", {"marginals"}, True, ()
+    when, needs, options_used = "always", {"marginals"}, ()
 
     def step(self, trial):
         log_z, expected = trial.marginals()

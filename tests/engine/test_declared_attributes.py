@@ -33,10 +33,10 @@ BASES = {"reader": Reader, "outputs": Outputs, "features": Features, "weights": 
          "update": Update, "trainer": Trainer}
 MADE = {"reader": (Reader, ()), "outputs": (ClassOutputs, ()), "features": (BlockFeatures, (3, 4, True)), "weights": (PrimalWeights, ()),
         "loss": (ZeroOneLoss, ()), "argmax": (LargestArgmax, (3,)), "update": (PerceptronUpdate, ()), "trainer": (OnlineTrainer, ())}
-VALUES = {"partial_gold": True, "code_width": 1, "constrained": False, "default_loss": "zero-one", "when": "always", "search": "both",
-          "loss_weight": 1.0, "largest": 1.0, "threshold_order": "any", "curve": "mistakes_", "over_atoms": True}
+VALUES = {"partial_gold": True, "code_width": 1, "constrained": False, "default_loss": "zero-one", "when": "always",
+          "largest": 1.0}
 WORK = {"n_weights", "n_weight_rows", "row_width", "atoms_per_example", "n_blocks", "n_labels", "n_visited", "features",
-        "outputs", "has_marginals", "absorbs_shift", "sum_of_steps"}            # the bundled classes below compute these
+        "outputs", "absorbs_shift", "linear"}            # the bundled classes below compute these
 
 
 def declared(base):

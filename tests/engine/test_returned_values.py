@@ -488,16 +488,15 @@ def test_a_list_of_the_best_is_a_list_of_the_best(value, sentence):
 
 def test_a_rule_leaves_a_loss():
     class Mine(PerceptronUpdate):
-        sets_loss = True
-
         def step(self, trial):
             trial.loss = NAN
 
     refused(r"Mine.step left the loss nan for example \d+", Mine)
 
 
-def test_the_room_of_a_compiled_search_is_not_replaced():
-    refused("Mine replaces workspace_size", returning(LargestArgmax, "workspace_size", 0))
+@pytest.mark.parametrize("value", [None, "plain", ("plain",), ("plain", "one"), (1, 1.0)])
+def test_searches_is_a_search_and_a_number(value):
+    refused("Mine.searches returned .*; expected a pair", returning(PerceptronUpdate, "searches", value))
 
 
 @pytest.mark.parametrize("value", [None, 2.5, -1])

@@ -1,0 +1,24 @@
+"""The kernel of a weight store."""
+
+from __future__ import annotations
+
+import functools
+
+
+@functools.singledispatch
+def empty_kernel_rows(weights, rows):
+    """Empty `KernelRows` of the kernel that a weight store uses, with parameters from these rows.
+
+    The package of a store with a kernel registers a function of its class: `empty_kernel_rows.register(Store, function)`.
+
+    Parameters
+    ----------
+    weights : Weights
+    rows : Rows
+
+    Returns
+    -------
+    KernelRows or None
+        None: the store uses no kernel.
+    """
+    return None
