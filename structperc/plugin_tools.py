@@ -1,10 +1,9 @@
 """What plugins need beside the base classes of `structperc.components`: labels, codes, checks and the trainer's tools.
 
 Labels and gold outputs: `class_weights`, `LabelCodes`, `find_labels`, `is_listed`, `is_missing`, `is_nested`, `encode_nested`,
-`interval_labels`, `read_intervals`, `warn_of_open_ends`, `read_grades`. Losses: `check_costs`, `refuse_matrix`. Update rules: `refuse_weights`,
-`check_whole_steps`. Readers: `read`,
-`read_alone`, `refuse_not_finite`, `check_same`, `default_template`. Trainers: `adapted`, `check_parts`, `check_search`, `generator`,
-`install_model`, `engine_options`, and the words for why training ended. Ctrl-C in long compiled work: `raise_interruption`,
+`interval_labels`, `read_intervals`, `warn_of_open_ends`, `read_grades`. Losses: `check_costs`, `refuse_matrix`. Rules: `refuse_weights`,
+`check_whole_steps`. Readers: `read`, `read_alone`, `refuse_not_finite`, `check_same`, `default_template`. Trainers: `adapted`,
+`check_parts`, `check_search`, `generator`, `install_model`, `engine_options`, and the words for why training ended. Ctrl-C in long compiled work: `raise_interruption`,
 `take_interruption`, `map_in_threads`; work to be whole: `retry_on_interrupt`. Ordered labels: `cumulative_log_probabilities`. `restore`:
 `read_array`, `substate`, `check_starts`.
 BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.

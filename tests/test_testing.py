@@ -684,7 +684,7 @@ BROKEN = [
     ("plugin_is_used", Silent(), None, "nothing of it was used: structperc_update answered None"),
     ("agreeing_is_counting_the_same", Subsets(), AlwaysRight(), "AlwaysRight.agrees"),
     ("decoding_is_undone", "cusum", DecodesTheNext(), "DecodesTheNext.decode shows 4 of example 0 as 1, which is encoded as 1"),
-    ("sample_weights_act", "cusum", Weightless(), "the sample weights 2, 0.001, 1000, 1 and 1000 in turn train the same model as 1; multiply"),
+    ("sample_weights_act", "cusum", Weightless(), "the sample weights 2, 0.001, 1000, 1 and 1000 in turn train the same"),
     ("sample_weights_act", "cusum", Unweighing(), "Unweighing makes the steps, and the sample weights 2, 0.001, 1000, 1 and 1000 in"),
     ("argmax_maximises", "cusum", OffByOne(4), "OffByOne returned 1 of score"),
     ("argmax_maximises", "cusum", OutOfRange(4), "5 is not a label of example 0"),

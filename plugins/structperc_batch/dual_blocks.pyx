@@ -311,7 +311,7 @@ cdef class BlockPass(Update):
     def __init__(self, DualBlocks dual):
         self.dual = dual
 
-    def searches(self, double loss_weight):
+    def searches(self, loss_weight):
         return "none", 0.0
 
     cdef Block *block_of(self, Trial trial) noexcept nogil:
@@ -569,7 +569,7 @@ cdef class SearchedPass(BlockPass):
     def __cinit__(self, *args, **kwargs):
         self.value, self.before = np.zeros(4), np.zeros(4)
 
-    def searches(self, double loss_weight):
+    def searches(self, loss_weight):
         return "augmented", loss_weight
 
     cdef int grow(self, Py_ssize_t n) noexcept with gil:

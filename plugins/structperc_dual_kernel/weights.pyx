@@ -306,9 +306,9 @@ cdef class DualWeights(Weights):
         v, u, _ = self.support.arrays()
         own = self.explicit.vector
         with np.errstate(all="ignore"):                     # what overflows is found in the scores
-            found = [(accumulated - scale_sum * values, scale * values) for values, accumulated in ((v, u), (own[0], own[1]))]
+            scaled_out = [(accumulated - scale_sum * values, scale * values) for values, accumulated in ((v, u), (own[0], own[1]))]
         # from here on nothing is called in which Ctrl-C comes
-        for (values, accumulated), (further, scaled) in zip(((v, u), (own[0], own[1])), found, strict=True):
+        for (values, accumulated), (further, scaled) in zip(((v, u), (own[0], own[1])), scaled_out, strict=True):
             accumulated[:], values[:] = further, scaled     # the running sum moves into -u
         self.ahead.multiply(scale)
         scale_multiplied_out(&self.averaging)
@@ -484,7 +484,7 @@ cdef class DualWeights(Weights):
                 "row_numbers": np.array([self.first_number, self.next_number], dtype=np.int64), **self.support.state()}
 
     def restore(self, state):
-        cdef ScoreCache known = self.ahead.cache
+        cdef ScoreCache before = self.ahead.cache
         rows, keys = self.fit_rows, list(self.support.keys)
         explicit = read_array(state, "explicit", np.float64, self.explicit.vector.shape)
         scale, scale_sum = read_array(state, "scales", np.float64, (2,), low=0)
@@ -497,8 +497,8 @@ cdef class DualWeights(Weights):
         self.first_number, self.next_number = numbers
         self.support.kernel_rows.fitted = True
         self.forget(rows)
-        if known is not None and known.rows is rows and keys == self.support.keys and isinstance(self.support.kernel_rows, KernelObjects):
-            self.ahead.cache.values = known.values      # compared two by two, so that they have the same bits whenever they are found
+        if before is not None and before.rows is rows and keys == self.support.keys and isinstance(self.support.kernel_rows, KernelObjects):
+            self.ahead.cache.values = before.values      # compared two by two, so that they have the same bits whenever they are found
         self._final = None
 
     def snapshot(self, rows):

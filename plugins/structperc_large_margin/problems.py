@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
+from structperc_kernels import empty_kernel_rows
 
 from structperc.errors import DataError
 from structperc.plugin_tools import refuse_not_finite
-from structperc_kernels import empty_kernel_rows
 from structperc_large_margin.chain_solver import MAX_ITERATIONS, solve
 from structperc_large_margin.kernel_columns import KernelColumns
 from structperc_large_margin.linear import solve_linear

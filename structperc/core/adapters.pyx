@@ -471,10 +471,10 @@ cdef class PythonArgmax(Argmax):
             return self.target.marginals_c(x, s, expected, log_z)
         with gil:
             try:
-                found = marginals_of(self.target, copied(s, x.n_atoms), x)
-                if found is None:
-                    raise no_marginals(self.target, found, x)
-                log_z[0], counts = found
+                answer = marginals_of(self.target, copied(s, x.n_atoms), x)
+                if answer is None:
+                    raise no_marginals(self.target, answer, x)
+                log_z[0], counts = answer
                 return fill(expected, counts, x, self.target, "marginals")
             except BaseException as error:
                 return failed(self, error, "marginals", x)

@@ -370,11 +370,9 @@ def check_search(parts, wanted, option="") -> None:
 
 def no_marginals(Argmax solver, answer, Example x):
     """The error of a solver whose `marginals` returned no pair."""
-    if answer is None:
-        return PluginError(f"the update rule learns from marginals, but {type(solver).__name__} finds none for example {x.index}; use "
-                           f"another update.")
+    remedy = " Without marginals, use another update rule." if answer is None else ""
     return PluginError(f"{type(solver).__name__}.marginals returned {shortened(answer)} for example {x.index}; expected a pair, log Z "
-                       f"and one number per atom.")
+                       f"and one number per atom.{remedy}")
 
 
 def marginals_of(Argmax solver, scores, Example x):

@@ -278,8 +278,9 @@ cdef class Component:
     citation : str
         BibTeX of the method, shown by `Engine.citation`; empty if there is nothing to cite.
     options_used : tuple of str or None
-        The options that this part depends on; None: those that its hook or its `start` reads. A changed option that no part uses raises
-        an error. Name an option here if the part depends on it without reading it, or reads it only after `start`.
+        The options that this part depends on; None: those that its hook or its `start` reads, but for `average` and `decay`, which are
+        always named. A changed option that no part uses raises an error. Name an option here if the part depends on it without reading
+        it, or reads it only after `start`.
 
     Examples
     --------

@@ -200,7 +200,7 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
         """The root, if atoms with the sign 1 come first, those with -1 last, and scores fall; else just somewhere. And its origin."""
         cdef Side left, right
         cdef Py_ssize_t a
-        cdef double balance = 0, found
+        cdef double balance = 0, root
         left.at, left.step, left.n, left.sign = s, -1, 0, 1         # both sides are counted from the middle outwards
         right.at, right.step, right.n, right.sign = s, 1, 0, -1
         while left.n < n and t[left.n] > 0:
@@ -214,11 +214,11 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
         for a in range(right.n):
             balance -= clip(deficit(&right, a, self.margin), limit)
         if balance > 0:
-            found = walk(&left, &right, self.margin, q, limit, origin)
+            root = walk(&left, &right, self.margin, q, limit, origin)
         else:
-            found = -walk(&right, &left, self.margin, q, limit, origin)
+            root = -walk(&right, &left, self.margin, q, limit, origin)
         origin.at = origin.sign * self.margin - origin.score
-        return found - origin.at
+        return root - origin.at
 
 
 cdef inline double deficit(const Side *side, Py_ssize_t i, double margin) noexcept nogil:

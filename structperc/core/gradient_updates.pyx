@@ -107,7 +107,7 @@ cdef class HingeUpdate(Update):
     def __init__(self, margin=1.0):
         self.margin = positive("margin", margin)
 
-    def searches(self, double loss_weight):
+    def searches(self, loss_weight):
         return "margin", self.margin
 
     def check(self, context, parts):
@@ -303,7 +303,7 @@ cdef class DirectUpdate(ScheduledUpdate):
         self.variant, self.central = variant, variant == "direct"
         self.width = positive("loss_weight", width)
 
-    def searches(self, double loss_weight):
+    def searches(self, loss_weight):
         return "plain", 0.0             # of which `step_c` makes further ones
 
     def fingerprint(self):

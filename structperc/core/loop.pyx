@@ -305,7 +305,7 @@ cdef class Loop:
     def components(self):
         return (self.features, self.outputs, self.argmax, self.loss, self.update, self.weights, self.store.features)
 
-    def use(self, update, double loss_weight):
+    def use(self, update, loss_weight):
         """Sets the rule of the next passes; `loss_weight` is the engine's option."""
         search, self.loss_weight = searches_of(update, loss_weight)
         if search not in SEARCHES or update.when not in MOMENTS or search == "none" and update.when != "always":
@@ -535,13 +535,13 @@ cdef class Loop:
         cdef const int64_t *begins_at = NULL
         cdef int[::1] written
         cdef int64_t[::1] ends
-        cdef int *codes_at = labels
+        cdef int *out = labels
         cdef int64_t *ends_at = NULL
         codes, most = None, max(most, 0)
         if labels == NULL:
             length = max(n if single else capacity, 1)
             written = codes = np.empty(length, dtype=np.intc)
-            codes_at = &written[0]
+            out = &written[0]
         if not single:
             ends = np.zeros(n + 1, dtype=np.int64)
             ends_at = &ends[0]
@@ -558,16 +558,16 @@ cdef class Loop:
             if not single and length < at + capacity:
                 length = 2 * (at + capacity)
                 written = codes = np.resize(codes, length)
-                codes_at = &written[0]
+                out = &written[0]
             before = at
             if compiled:
                 with nogil:
-                    stop = self.answer(rows, scratch.x, weights, batch_at, begins_at, pitch, scratch.scores, most, together, codes_at, length,
+                    stop = self.answer(rows, scratch.x, weights, batch_at, begins_at, pitch, scratch.scores, most, together, out, length,
                                        ends_at, start, n, capacity, &at)
             if not compiled or stop < 0 and stop != TOO_MANY:      # parts keep the error, shared with other threads: once more with the GIL
                 raise_interruption()
                 at = before
-                stop = self.answer(rows, scratch.x, weights, batch_at, begins_at, pitch, scratch.scores, most, together, codes_at, length,
+                stop = self.answer(rows, scratch.x, weights, batch_at, begins_at, pitch, scratch.scores, most, together, out, length,
                                    ends_at, start, n, capacity, &at)
             if stop == TOO_MANY:                    # more than any example before
                 most, stop = max(scratch.x.n_atoms, 2 * most), scratch.x.index
@@ -593,17 +593,17 @@ cdef class Loop:
     cdef Weights answering(self, store, bint *compiled):
         """Weights as predictions call them, and whether they need no Python. The last result is cached, for one-row calls."""
         cdef Weights weights
-        found = self.answers
-        if found is None or found[0] is not store:
+        cached = self.answers
+        if cached is None or cached[0] is not store:
             expected(store, Weights, self.store, "averaged", "a weight store")
             weights = adapted(store)
             if weights.features is None:
                 raise unstarted(store, "the feature map")
-            found = (store, weights, not (is_adapter(self.features) or is_adapter(self.argmax) or is_adapter(weights)
-                                          or is_adapter(weights.features)))
-            self.answers = found
-        compiled[0] = found[2]
-        return found[1]
+            cached = (store, weights, not (is_adapter(self.features) or is_adapter(self.argmax) or is_adapter(weights)
+                                           or is_adapter(weights.features)))
+            self.answers = cached
+        compiled[0] = cached[2]
+        return cached[1]
 
     def scores_of(self, Rows rows, store):
         """The atom scores of all examples, (n_examples, n_atoms), of maps with as many atoms in each.
@@ -616,28 +616,28 @@ cdef class Loop:
         cdef Weights weights = self.answering(store, &compiled)
         cdef Example x = Example()
         cdef Py_ssize_t n = rows.n_examples, width = self.features.fixed_atoms, start = 0, stop, status = 0, i
-        cdef double[::1] found = np.empty(n * width + PADDING)
+        cdef double[::1] scores = np.empty(n * width + PADDING)
         x.look_at(rows)
         while start < n:
             stop = min(start + CHUNK, n)
             if not compiled:
-                status = weights.batch_scores_c(x, start, stop - start, &found[start * width])
+                status = weights.batch_scores_c(x, start, stop - start, &scores[start * width])
             else:
                 with nogil:
-                    status = weights.batch_scores_c(x, start, stop - start, &found[start * width])
+                    status = weights.batch_scores_c(x, start, stop - start, &scores[start * width])
             if status < 0:
                 self.fail(SCORING, x, weights)
             for i in range(start, stop):
-                if not sp_finite(&found[i * width], width):
+                if not sp_finite(&scores[i * width], width):
                     raise NotFinite(i)
             start = stop
             check_signals()
-        return np.asarray(found)[:n * width].reshape(n, width)
+        return np.asarray(scores)[:n * width].reshape(n, width)
 
     cdef Py_ssize_t answer(self, Rows rows, Example x, Weights weights, const double *batch, const int64_t *begins, Py_ssize_t pitch,
-                           double *own, Py_ssize_t most, Py_ssize_t together, int *found, Py_ssize_t length, int64_t *ends,
+                           double *own, Py_ssize_t most, Py_ssize_t together, int *codes, Py_ssize_t length, int64_t *ends,
                            Py_ssize_t start, Py_ssize_t n, Py_ssize_t capacity, Py_ssize_t *at) noexcept nogil:
-        """Predicts examples from `start` on; returns where it stopped: at n, at a check for Ctrl-C, or if `found` is full."""
+        """Predicts examples from `start` on; returns where it stopped: at n, at a check for Ctrl-C, or if `codes` is full."""
         cdef Py_ssize_t i = start, m, n_searched, stop = min(start + CHUNK, n), seen = 0, fixed = self.features.fixed_atoms
         cdef Py_ssize_t scored_to = start
         cdef bint single = self.outputs.code_width == 1
@@ -663,7 +663,7 @@ cdef class Loop:
                 n_searched = m if sp_finite(s, m * fixed) else finite_rows(s, m, fixed)
                 x.n_atoms = fixed
                 if single:
-                    if self.argmax.batch_argmax_c(x, i, n_searched, s, found + i) < 0:
+                    if self.argmax.batch_argmax_c(x, i, n_searched, s, codes + i) < 0:
                         return SEARCHING
                 else:
                     rows.load(i, x)
@@ -686,10 +686,10 @@ cdef class Loop:
                     return BATCHING
                 else:
                     s = batch + (i * pitch if begins == NULL else begins[i])
-                if single and self.argmax.argmax_c(x, s, found + i) < 0:
+                if single and self.argmax.argmax_c(x, s, codes + i) < 0:
                     return SEARCHING
             if not single:
-                n_searched = self.argmax.argmax_c(x, s, found + at[0])
+                n_searched = self.argmax.argmax_c(x, s, codes + at[0])
                 if n_searched < 0:
                     return SEARCHING
                 at[0] += n_searched

@@ -918,7 +918,8 @@ cdef class ClassOutputs(LabelOutputs):
         return self.n_labels
 
     def attributes(self, weights):
-        return {"thresholds_": "its labels have no order; CuSumRank, PRank and IntervalPA are for ordered ones", **super().attributes(weights)}
+        unordered = "its labels have no order; CuSumRank, PRank and IntervalPA are for ordered ones"
+        return {"thresholds_": unordered, **super().attributes(weights)}
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         c[y[0] - 1] += sign

@@ -254,12 +254,12 @@ cdef class Update(Component):
     when = "wrong"
     needs = frozenset()
 
-    def searches(self, double loss_weight):
+    def searches(self, loss_weight):
         """The search whose result is y, and the factor of the loss in it.
 
         Parameters
         ----------
-        loss_weight : float
+        loss_weight : float or schedule
             The engine's option.
 
         Returns
@@ -319,15 +319,15 @@ cdef class Update(Component):
         return np.asarray(trial.coefficient_buffer)[:trial.x.n_atoms].copy() if made else None
 
 
-def searches_of(Update update, double loss_weight):
+def searches_of(Update update, loss_weight):
     """The result of `Update.searches`, if it is a pair of a search and a number."""
     answer = update.searches(loss_weight)
     try:
         search, factor = answer
-        if isinstance(search, str):
-            return search, float(factor)
-    except (TypeError, ValueError, OverflowError):
-        pass
+    except (TypeError, ValueError):
+        search = factor = None
+    if isinstance(search, str) and hasattr(factor, "__float__"):
+        return search, float(factor)
     raise PluginError(f"{type(update).__name__}.searches returned {shortened(answer)}; expected a pair, such as ('plain', 0.0).")
 
 

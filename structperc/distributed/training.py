@@ -1,6 +1,7 @@
 """Training on more than one machine: shards on Dask's workers, weights at the caller, mixed after each epoch.
 
-Every round each shard makes one pass from the weights w, and answers by how much it has changed which rows of them (`structperc.core.weights.Sharding`).
+Every round each shard makes one pass from the weights w, and returns by how much it has changed which rows of them
+(`structperc.core.weights.Sharding`).
 A pass is a function of w, the shard's data, the seed and the number of the epoch alone. So a worker may die at any time: its shards are
 read and trained again elsewhere, and the result has the same bits. Shards live on workers as long as the caller holds the futures of their
 slots; nobody waits for a worker to let go of them.

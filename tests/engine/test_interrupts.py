@@ -248,7 +248,7 @@ def test_a_second_ctrl_c_during_the_handling_of_the_first_changes_nothing_about_
 
 def test_ctrl_c_while_waiting_for_another_thread_leaves_no_place_in_the_queue():
     engine = Engine("cusum").fit(X, Y)
-    access, held, free = engine.model_.access, threading.Event(), threading.Event()
+    access, held, free = engine.model_.lock, threading.Event(), threading.Event()
 
     def hold():
         held.set()
