@@ -7,10 +7,9 @@ import numpy as np
 from libc.math cimport INFINITY
 from structperc.core.argmax cimport Argmax
 from structperc.core.losses cimport Loss
-from structperc.core.losses import is_additive
 from structperc.core.rows cimport Example
 from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import overrides
+from structperc.plugin_tools import is_additive, overrides
 from structperc.solvers.segments cimport Lattice, refusal, segment_sums_c
 from structperc.solvers.segments import k_best_segments
 from structperc_segments.atoms cimport N_LENGTHS, OPEN, OPEN_BEGIN, Atoms, Search, length_class, row_of

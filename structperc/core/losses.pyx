@@ -164,7 +164,26 @@ cdef Loss PLAIN = Loss()            # whose methods a subclass replaces
 
 
 def is_additive(Loss loss):
-    """Whether a loss is a sum over atoms: always on labels; on structures if its class, or one derived from it, replaces `augment`."""
+    """Whether a loss is a sum over atoms, so that search adds it to the scores.
+
+    On labels it always is, on structures if its class replaces `augment`, and no class derived from that changes only `value`.
+
+    Parameters
+    ----------
+    loss : Loss
+        One that has been started, or one of structures.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from structperc.components import HammingLoss, ZeroOneLoss
+    >>> from structperc.plugin_tools import is_additive
+    >>> is_additive(HammingLoss()), is_additive(ZeroOneLoss())
+    (True, False)
+    """
     if overrides(loss, "augment") or loss.outputs is not None and loss.outputs.n_labels > 0:
         return True
     return <void *> loss.augment_c != <void *> PLAIN.augment_c and not overrides(loss, "value")

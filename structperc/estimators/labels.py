@@ -200,7 +200,7 @@ class ThresholdEstimator(RankEstimator):
     def latent_score(self, X) -> np.ndarray:
         """The score of each row along the one direction, which the thresholds cut into ranks; shape (n_samples,)."""
         model = self._trained_for(X).model_
-        return model.access.read(latent_score, model, model.read(X))
+        return model.lock.read(latent_score, model, model.read(X))
 
 
 def latent_score(model, rows):

@@ -298,7 +298,7 @@ class StructureConformal(HeldOutOptions, Parameters):
                               f"that sets could compare; {outputs.conditional}.")
         rows = model.read(data.X, data.offsets)
         gold = outputs.checked(outputs.encode(data.by_rows(y), rows), "encode", rows) if y is not None else [None] * rows.n_examples
-        found = model.access.read(lambda: [Near(model.parts, x, scores, model.temperature) for x, scores in model.scores(rows)])
+        found = model.lock.read(lambda: [Near(model.parts, x, scores, model.temperature) for x, scores in model.scores(rows)])
         alone = X if isinstance(X, (list, tuple)) and len(X) == rows.n_examples else [None] * rows.n_examples
         return zip(found, alone, gold, strict=True)
 
