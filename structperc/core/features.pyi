@@ -34,7 +34,6 @@ class Features(structperc.core.component.Component):
     n_blocks: Any
     rows_per_example: Any
     absorbs_shift: bool
-    declared_by: Any
 
 class TablePart(Features):
     def __init__(self, shape: Any, name: Any = ..., per_row: Any = ..., value: float = ..., bounds: Any = ...) -> None: ...

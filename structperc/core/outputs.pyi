@@ -35,7 +35,6 @@ class Outputs(structperc.core.component.Component):
     partial_gold: Any
     n_labels: Any
     default_loss: str
-    declared_by: Any
     ordered: bool
     order_counts: bool
     per_row: bool
@@ -67,6 +66,6 @@ class RankOutputs(LabelOutputs):
     default_loss: str
 
 class ClassOutputs(LabelOutputs):
+    def attributes(self, weights: Any) -> Any: ...
     def atom_names(self, x: Any) -> Any: ...
     n_atoms: Any
-    absent: Any
