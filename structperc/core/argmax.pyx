@@ -186,8 +186,8 @@ cdef class Argmax(Component):
         """Loss-augmented search: the structure with the largest score + scale * loss.value(gold, y, x).
 
         By default a loss over atoms (`Loss.augment`) is added to the scores, and `argmax` does the rest. If a loss has only a bound
-        (`Loss.largest`), structures are searched in the order of `k_best` until the bound proves the best one. That is exact. Override this
-        method in a solver that knows the form of the loss.
+        (`Loss.largest`), the search goes down the list of `k_best`. It ends at the structure that the bound proves to be the best. Override
+        this method in a solver that knows the form of the loss.
 
         Parameters
         ----------
@@ -304,8 +304,8 @@ cdef class Argmax(Component):
         Returns
         -------
         (rows, transitions, start, end) or None
-            Scores of labels, shape (n_rows, L), of label pairs, (L, L), of the first label, (L,), and of the last, (L,). -inf is
-            forbidden. None: not a chain.
+            Scores of labels, shape (n_rows, L), and of label pairs, (L, L). Scores of the first and of the last label, (L,) each. -inf
+            is forbidden. None: not a chain.
         """
         return None
 

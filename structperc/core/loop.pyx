@@ -309,8 +309,8 @@ cdef class Loop:
         """Sets the rule of the next passes; `loss_weight` is the engine's option."""
         search, self.loss_weight = searches_of(update, loss_weight)
         if search not in SEARCHES or update.when not in MOMENTS or search == "none" and update.when != "always":
-            raise PluginError(f"{type(update).__name__} has when={update.when!r} and the search {search!r}; expected when='wrong' or "
-                              f"'always', and 'plain', 'augmented', 'both', 'margin' or, with when='always', 'none' from searches.")
+            raise PluginError(f"{type(update).__name__} has when={update.when!r} and the search {search!r}. Expected when='wrong' or "
+                              f"'always', and the search 'plain', 'augmented', 'both' or 'margin'. With when='always' it may be 'none'.")
         self.rule, self.update, self.acts_always = (update, loss_weight), adapted(update), update.when == "always"
         self.needs_marginals = "marginals" in update.needs
         self.predicts, self.augments = SEARCHES["plain" if search == "both" and self.loss_weight == 0 else search]

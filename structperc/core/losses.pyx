@@ -166,7 +166,7 @@ cdef Loss PLAIN = Loss()            # whose methods a subclass replaces
 def is_additive(Loss loss):
     """Whether a loss is a sum over atoms, so that search adds it to the scores.
 
-    On labels it always is, on structures if its class replaces `augment`, and no class derived from that changes only `value`.
+    On labels every loss is. On structures its class must replace `augment`, and no class derived from that may change only `value`.
 
     Parameters
     ----------

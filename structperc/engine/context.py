@@ -165,5 +165,5 @@ def check_columns(context, n_features, names) -> None:
                         f"{matrices.other_columns(names, context.feature_names)}; pass the same columns in the same order.")
     if names is not None and context.feature_names is not None and names != context.feature_names:
         j = next(i for i, (a, b) in enumerate(zip(names, context.feature_names, strict=False)) if a != b)
-        raise DataError(f"column {j} of X is {names[j]!r}, but this model was trained with {context.feature_names[j]!r} there; "
-                        f"pass the same columns in the same order.")
+        raise DataError(f"column {j} of X is {names[j]!r}, but this model was trained with {context.feature_names[j]!r} there. "
+                        f"Pass the same columns in the same order.")

@@ -98,9 +98,8 @@ cdef class Parts:
         if "search" in self.update.needs:
             check_search(self, rule_of(context, self), "update")
         if "marginals" in self.update.needs and not has_marginals(self.argmax):
-            raise PluginError(f"{rule_of(context, self)} learns from marginals, but {type(self.argmax).__name__} finds none; take a "
-                              f"problem whose solver does, such as 'multiclass', 'cusum', 'sequence', 'parsing' or 'path', or another "
-                              f"update.")
+            raise PluginError(f"{rule_of(context, self)} learns from marginals, but {type(self.argmax).__name__} finds none. Use "
+                              f"another update, or a problem such as 'multiclass', 'cusum', 'sequence', 'parsing' or 'path'.")
         refuse_other_sizes(context, self)
         for _, part in self.items():
             nothing(part.check(context, self), part, "check")

@@ -14,7 +14,7 @@ def not_finite(rows, example, said=None) -> StructPercError:
     if error is None and said is not None:
         return PluginError(f"{said}; expected finite numbers.")
     return error or DataError(
-        f"the scores of example {example} overflow although its row is finite; the weights or the features are too large for floating "
+        f"the scores of example {example} overflow although its row is finite. The weights or the features are too large for floating "
         f"point. Scale the features, for instance to unit variance.")
 
 

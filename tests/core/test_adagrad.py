@@ -295,7 +295,7 @@ def test_the_battery_is_green(problem):
 def test_what_has_no_step_size_for_each_weight_is_refused_in_a_sentence(tmp_path):
     X, y = [[0.0], [1.0], [2.0]], [1, 2, 2]
     for update in ("adagrad", "adagrad-log-loss"):
-        with pytest.raises(PluginError, match="gives each weight a step size of its own, but DualWeights has no such weights; leave out"):
+        with pytest.raises(PluginError, match="gives each weight a step size of its own, but DualWeights has no such weights. Leave out"):
             Engine("cusum", update=update, plugins=["dual-kernel"], kernel="rbf").fit(X, y)
         with pytest.raises(PluginError, match="thresholds"):
             Engine("prank", update=update).fit(X, y)
