@@ -231,7 +231,7 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     (True, True)
     """
     model = engine.model_
-    return model.access.read(taken_over, engine, model, n_components, random_state)
+    return model.lock.read(taken_over, engine, model, n_components, random_state)
 
 
 def taken_over(engine, model, n_components, random_state) -> Engine:
