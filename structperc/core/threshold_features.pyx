@@ -82,7 +82,16 @@ cdef class ThresholdFeatures(Features):
         parts.trainer.check_order(context, parts)
 
     def disordered(self, context):
-        """The error of steps that may disorder the thresholds, for `Update.check_order`."""
+        """The error of steps that may disorder the thresholds, for `Update.check_order`.
+
+        Parameters
+        ----------
+        context : FitContext
+
+        Returns
+        -------
+        PluginError
+        """
         return PluginError(f"{self.problem} with update={context.update!r}: steps that are no whole numbers would disorder its thresholds. "
                            f"{INSTEAD}")
 

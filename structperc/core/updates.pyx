@@ -348,6 +348,14 @@ def refuse_weights(context, parts) -> None:
     ------
     DataError
         If a weight is not 0 or 1.
+
+    Examples
+    --------
+    >>> from structperc.components import Update
+    >>> from structperc.plugin_tools import refuse_weights
+    >>> class Whole(Update):
+    ...     def check(self, context, parts):
+    ...         refuse_weights(context, parts)
     """
     weights = context.sample_weight
     if weights is not None and not np.isin(weights, (0, 1)).all():
@@ -357,7 +365,26 @@ def refuse_weights(context, parts) -> None:
 
 
 def check_whole_steps(context, parts) -> None:
-    """`Update.check_order` of rules whose coefficients are whole multiples of the sample weight: steps of one size keep the order."""
+    """`Update.check_order` of rules whose coefficients are whole multiples of the sample weight: steps of one size keep the order.
+
+    Parameters
+    ----------
+    context : FitContext
+    parts : object with the parts as attributes
+
+    Raises
+    ------
+    DataError
+        If sample weights make steps of several sizes.
+
+    Examples
+    --------
+    >>> from structperc.components import Update
+    >>> from structperc.plugin_tools import check_whole_steps
+    >>> class Whole(Update):
+    ...     def check_order(self, context, parts):
+    ...         check_whole_steps(context, parts)
+    """
     if context.sample_weight is not None:
         parts.features.check_step_sizes(context.sample_weight, parts.weights.n_visited > 0)
 

@@ -190,13 +190,26 @@ class OnlineTrainer(Trainer):
         return EARLY_STOPPED if run.stop_requested else LEVELLED_OFF if self.is_level() else MAX_EPOCHS
 
     def end_pass(self, epoch, loss) -> None:
-        """Notes a pass over all parts of a stream, by its number from 1 and the mean loss of its predictions."""
+        """Note a pass over all parts of a stream.
+
+        Parameters
+        ----------
+        epoch : int
+            Its number from 1.
+        loss : float
+            Mean loss of its predictions.
+        """
         self.epoch = epoch
         if epoch == 1 or loss < self.lowest:
             self.lowest, self.lowest_epoch = loss, epoch
 
     def is_level(self) -> bool:
-        """Whether the loss has levelled off, so that no further epoch is wanted."""
+        """Whether the loss has levelled off, so that no further epoch is wanted.
+
+        Returns
+        -------
+        bool
+        """
         return self.patience is not None and self.epoch - self.lowest_epoch >= self.patience
 
     def visit_all(self, run):
