@@ -20,5 +20,13 @@ def empty_kernel_rows(weights, rows):
     -------
     KernelRows or None
         None: the store uses no kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import PrimalWeights, Rows
+    >>> from structperc_kernels import empty_kernel_rows
+    >>> empty_kernel_rows(PrimalWeights(), Rows(np.eye(2))) is None
+    True
     """
     return None
