@@ -143,11 +143,24 @@ clean:
 	find structperc plugins -name '*.so' -delete
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
-# structperc itself, editable, and the libraries of one extra. Compiles only what has changed: setuptools keeps what it has built where
-# build.cfg says, also from one pip to the next.
-$(VENV)/with-%: $(VENV)/python-$(VERSION) pyproject.toml setup.py $(COMPILED)
-	@echo "Installing structperc[$*] into $(VENV) (compiling it for the first time takes a minute or two) ..."
-	@DIST_EXTRA_CONFIG=$(VENV)/build.cfg $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[$*]'
+# structperc itself, editable. Compiles only what has changed: setuptools keeps what it has built where build.cfg says, also from one pip to
+# the next. pip shows nothing of a build, so the modules are counted meanwhile. Python compiles what it imports of the libraries.
+MODULES := $(words $(filter %.pyx,$(COMPILED)) shared)
+with_progress = @touch $@-begun; \
+  (count() { find $$1 -name "*.$$2" -newer $@-begun 2>/dev/null | wc -l | tr -d ' '; }; seconds=0; \
+   while sleep 1; do seconds=$$((seconds + 1)); [ $$((seconds % 8)) -ne 0 ] || \
+     echo "  $$seconds s: $$(count build c) of $(MODULES) modules are translated to C, $$(count $(VENV)/build/temp o) are compiled"; done) & \
+  counter=$$!; trap "kill $$counter" EXIT;
+
+$(VENV)/installed: $(VENV)/python-$(VERSION) pyproject.toml setup.py $(COMPILED)
+	@echo "Installing structperc into $(VENV) (compiling it for the first time takes two to five minutes) ..."
+	$(with_progress) DIST_EXTRA_CONFIG=$(VENV)/build.cfg $(BIN)/python -m pip install --quiet --no-compile --no-build-isolation --editable .
+	@touch $@
+
+# The libraries of one extra: structperc itself is used as it is installed.
+$(VENV)/with-%: $(VENV)/installed
+	@echo "Installing the libraries of structperc[$*] into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --no-compile 'structperc[$*]'
 	@touch $@
 
 $(VENV)/with-sanitizers: $(VENV)/python-$(VERSION) pyproject.toml setup.py $(COMPILED) $(PYTHON_SOURCES)

@@ -65,6 +65,10 @@ def extensions():
 class BuildExtensions(build_ext):
     """Has Cython write C where modules are compiled; what only asks for the metadata or archives the sources needs none."""
 
+    # By this name setuptools finds the options again after it has reset the command, as for editable installs: the number of processes, and
+    # the folders of build.cfg. The default is the name of the class.
+    command_name = "build_ext"
+
     def run(self):
         for module, translated in zip(self.extensions, translate(self.extensions), strict=True):
             module.sources, module.depends = translated.sources, translated.depends

@@ -7,8 +7,7 @@ import numpy as np
 from measuring import cpu_seconds, median, ratios, shown, spread, table, take_turns
 from ufal.chu_liu_edmonds import chu_liu_edmonds
 
-from structperc.solvers.arborescence_sums import arborescence_marginals
-from structperc.solvers.arborescences import max_arborescence
+from structperc.solvers.arborescences import arborescence_marginals, max_arborescence
 from structperc.solvers.projective import projective_marginals, projective_tree
 
 SIZES = (10, 20, 50, 100, 200)

@@ -3,7 +3,7 @@
 Ranks: five classes of equal size of total UPDRS from the voice measures of Parkinson's telemonitoring (Tsanas et al. 2010), `prank` with
 update="logistic"; age, sex and day are fixed, values stay within those of the data, and the rank is to be one lower. Sentences: parts of
 speech of UD English EWT from vectors of words, 8 numbers of a word and of each neighbour; the tag of one token is to go, by its own row or
-by all, within two seconds. Matchings: 6 to 6 with 4 numbers a pair; one pair is to go.
+by all, within ten seconds. Seconds are those of the processor. Matchings: 6 to 6 with 4 numbers a pair; one pair is to go.
 
 With the path of a Python that has dice-ml, the same patients are given to DiCE: python benchmarks/counterfactuals.py 1000 200 PYTHON
 """
@@ -90,9 +90,9 @@ def measured(name, norm, ask, examples):
     """A row of the table, and what was found."""
     found, seconds = [], []
     for x in examples:
-        begun = time.perf_counter()
+        begun = time.process_time()
         found.append(ask(x))
-        seconds.append(time.perf_counter() - begun)
+        seconds.append(time.process_time() - begun)
     status = Counter(one.status for one in found)
     known = [one for one in found if one.changes]
     shares = [f"{status[word] / len(found):.1%}" for word in ("already", "nearest", "none", "open")]
@@ -149,7 +149,7 @@ def main(n_patients=1000, n_others=200, python=None):
         at = int(random.integers(len(x)))
         tag = tagger.predict([x])[0][at]
         return structperc.counterfactual(tagger, x, Wanted(not_chosen=f"token {at}: {tag}"), rows=[at] if own else None,
-                                         time_limit=2.0)
+                                         time_limit=10.0)
 
     measured("sentences, a tag goes, by its own row", "l1", lambda x: other_tag(x, True), rows)
     measured("sentences, a tag goes, by all rows", "l1", lambda x: other_tag(x, False), rows)

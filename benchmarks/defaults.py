@@ -1,20 +1,18 @@
-"""Defaults on columns as they come, through three doors: python benchmarks/defaults.py [rows]
-
-The command, the engine and the estimator learn from the same rows of twelve sets, and must predict the same. Beside them stand mord,
-logistic regression and statsmodels' OrderedModel on standardised columns, LightGBM if it is installed, and the median. Targets of
-regression sets become five equally frequent ranks. Three folds; at most `rows` rows of a set, drawn with a fixed seed.
-"""
+"""Defaults on columns as they come, through three doors, beside other libraries: twelve sets of ordered labels."""
 
 import contextlib
+import functools
 import io
-import sys
+import statistics
 import tempfile
 import time
 import warnings
 from pathlib import Path
 
+import job
 import numpy as np
 import pandas as pd
+from measuring import table
 from ordinal_data import equal_frequency, numbers
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
@@ -27,12 +25,14 @@ from structperc.errors import MissingExtra
 from structperc.estimators import CuSumRank, PRank
 from structperc.extras import require
 
-ROWS, FOLDS, SMALLEST, BINS = 1500, 3, 1e-15, 10
+ROWS, QUICK_ROWS, FOLDS, SMALLEST, BINS, PAIRS = 1500, 150, 3, 1e-15, 10, 5
 FILES = {"autompg": "chu_ghahramani/autompg.csv", "bostonhousing": "chu_ghahramani/bostonhousing.csv",
          "stocks": "chu_ghahramani/stocksdomain.csv", "machinecpu": "chu_ghahramani/machinecpu.csv",
          "abalone": "chu_ghahramani/abalone.csv", "wisconsin": "chu_ghahramani/wisconsin.csv", "cpu_act": "regression/cpu_act.csv",
          "california": "regression/california.csv", "house_16h": "regression/house_16h.csv", "bank8fm": "regression/bank8fm.csv"}
 DOORS = {"cusum": CuSumRank, "prank": PRank}
+WANTED = {"cusum": (12, 12, 11), "prank": (12, 12, 11)}      # sets of 12
+LOGISTIC = "logistic regression"
 
 
 def diabetes():
@@ -123,7 +123,7 @@ def constant(X, y, X_test):
     return np.full(len(X_test), int(np.median(y))), np.tile(share, (len(X_test), 1))
 
 
-RIVALS = {"mord LogisticAT": mord, "logistic regression": logistic, "OrderedModel": ordered, "LightGBM": lightgbm, "median": constant}
+RIVALS = {"mord LogisticAT": mord, LOGISTIC: logistic, "OrderedModel": ordered, "LightGBM": lightgbm, "median": constant}
 
 
 # ---- measures ----
@@ -145,14 +145,14 @@ def measured(predict, X, y):
         sure.append(P.max(axis=1))
         right.append(P.argmax(axis=1) == codes)
     errors = np.concatenate(errors)
-    return {"mae": errors.mean(), "error": errors.std() / np.sqrt(len(errors)), "loss": np.concatenate(losses).mean(),
+    return {"mae": float(errors.mean()), "error": float(errors.std() / np.sqrt(len(errors))), "loss": float(np.concatenate(losses).mean()),
             "calibration": calibration_error(np.concatenate(sure), np.concatenate(right)), "seconds": time.process_time() - begun}
 
 
 def calibration_error(sure, right):
     """The mean difference of confidence and accuracy over ten equally wide bins, weighted by their rows."""
     place = np.minimum((sure * BINS).astype(int), BINS - 1)
-    return sum(abs(sure[place == k].sum() - right[place == k].sum()) for k in range(BINS)) / len(sure)
+    return float(sum(abs(sure[place == k].sum() - right[place == k].sum()) for k in range(BINS)) / len(sure))
 
 
 def doors_agree(problem, X, y):
@@ -166,40 +166,82 @@ def doors_agree(problem, X, y):
     return True
 
 
-def main(rows=ROWS):
-    results, lines = {}, ["# Defaults on columns as they come", "", *__doc__.strip().split("\n\n")[1].split("\n"), ""]
-    for name, X, y in sets(rows):
-        found = {problem: measured(lambda *data, problem=problem: by_engine(problem, *data), X, y) for problem in DOORS}
-        found |= {rival: measured(predict, X, y) for rival, predict in RIVALS.items()}
-        results[name] = {"n": len(y), "doors": all(doors_agree(problem, X, y) for problem in DOORS), "found": found}
-        print(name, {model: None if one is None else round(float(one["mae"]), 3) for model, one in found.items()}, file=sys.stderr)
-    models = [*DOORS, *(rival for rival in RIVALS if any(one["found"][rival] for one in results.values()))]
-    for title, key, digits in (("Mean absolute error", "mae", 3), ("Log loss", "loss", 3), ("Calibration error", "calibration", 3),
-                               ("Seconds of processor time, three fits with their predictions", "seconds", 2)):
-        lines += [f"## {title}", "", f"| set | rows | {'three doors equal | ' * (key == 'mae')}{' | '.join(models)} |",
-                  "| --- " * (len(models) + 2 + (key == "mae")) + "|"]
-        for name, one in results.items():
-            doors = f"{'yes' if one['doors'] else 'NO'} | " if key == "mae" else ""
-            cells = [f"{one['found'][model][key]:.{digits}f}" if one["found"][model] else "" for model in models]
-            lines.append(f"| {name} | {one['n']} | {doors}{' | '.join(cells)} |")
-        lines.append("")
-    lines += summary(results)
-    path = Path(__file__).with_name("results") / "defaults.md"
-    path.write_text("\n".join(lines) + "\n")
-    print(path.read_text())
+def seconds_of_fits(problem, X, y):
+    """The median processor seconds of a fit with and without calibration, of alternating fits."""
+    found = {"auto": [], False: []}
+    for _ in range(PAIRS):
+        for calibrate, seconds in found.items():
+            begun = time.process_time()
+            Engine(problem, random_state=0, calibrate=calibrate).fit(X, y)
+            seconds.append(time.process_time() - begun)
+    return [statistics.median(seconds) for seconds in found.values()]
 
 
-def summary(results):
-    lines = ["## Goals", ""]
-    for problem in DOORS:
-        all_of = [one["found"] for one in results.values()]
-        beaten = sum(one[problem]["mae"] <= one["median"]["mae"] for one in all_of)
-        near = sum(one[problem]["mae"] <= one["mord LogisticAT"]["mae"] + one[problem]["error"] for one in all_of)
-        close = sum(one[problem]["loss"] <= 1.02 * one["logistic regression"]["loss"] for one in all_of)
-        lines.append(f"- `{problem}`: error at most the median's on {beaten} of {len(all_of)} sets, at most mord's and a standard error on "
-                     f"{near}, log loss at most 1.02 times that of logistic regression on {close}.")
-    return lines
+def doors_of(problem, X, y):
+    """The mean absolute error through each door."""
+    errors = {"command": [], "engine": [], "estimator": []}
+    for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y):
+        answers = by_command(problem, X[train], y[train], X[test]), *(
+            by(problem, X[train], y[train], X[test])[0] for by in (by_engine, by_estimator))
+        for door, answer in zip(errors, answers, strict=True):
+            errors[door].append(abs(answer - y[test]))
+    return {door: float(np.concatenate(parts).mean()) for door, parts in errors.items()}
+
+
+def measure(quick):
+    found = {}
+    for name, X, y in sets(QUICK_ROWS if quick else ROWS):
+        models = {problem: measured(functools.partial(by_engine, problem), X, y) for problem in DOORS}
+        models |= {rival: measured(predict, X, y) for rival, predict in RIVALS.items()}
+        found[name] = {"rows": len(y), "models": models, "doors": {problem: doors_of(problem, X, y) for problem in DOORS},
+                       "equal": all(doors_agree(problem, X, y) for problem in DOORS),
+                       "fits": {problem: seconds_of_fits(problem, X, y) for problem in DOORS}}
+    return {"found": found}
+
+
+def report(raw):
+    found = raw["found"]
+    models = [model for model in (*DOORS, *RIVALS) if any(one["models"][model] for one in found.values())]
+
+    def of(key, digits):
+        return table(["set", "rows", *models], [[name, str(one["rows"]), *(
+            f"{one['models'][model][key]:.{digits}f}" if one["models"][model] else "" for model in models)] for name, one in found.items()])
+
+    doors = [[name, *(f"{one['doors'][problem][door]:.3f}" for problem in DOORS for door in one["doors"][problem]),
+              "yes" if one["equal"] else "NO"] for name, one in found.items()]
+    fits = [[name, str(one["rows"]), *(text for problem in DOORS for text in (
+        f"{1000 * one['fits'][problem][0]:.1f}", f"{1000 * one['fits'][problem][1]:.1f}"))] for name, one in found.items()]
+    return "\n\n".join([
+        "The command, the engine and the estimator learn from the same rows of twelve sets, and must predict the same. Beside them are "
+        "mord, logistic regression and statsmodels' OrderedModel on standardised columns, LightGBM on the columns as they are, and the "
+        "median. Targets of regression sets become five equally frequent ranks. Three folds; at most "
+        f"{ROWS:,} rows of a set, drawn with a fixed seed.",
+        "## Three doors: mean absolute error", table(["set", *(f"{problem}, {door}" for problem in DOORS for door in (
+            "command", "engine", "estimator")), "predictions equal"], doors),
+        "## Mean absolute error", of("mae", 3), "## Its standard error", of("error", 3), "## Log loss", of("loss", 3),
+        "## Calibration error", of("calibration", 3), "## Seconds of processor time, three fits with their predictions", of("seconds", 2),
+        "## What calibration costs", f"Milliseconds of processor time for a fit of all rows: the median of {PAIRS} alternating fits.",
+        table(["set", "rows", *(f"{problem}, {what}" for problem in DOORS for what in ("default", "calibrate=False"))], fits)])
+
+
+def goals(raw):
+    reached, every = [], [one["models"] for one in raw["found"].values()]
+    reached.append(job.Goal("sets on which the three doors predict the same", "12", str(sum(one["equal"] for one in raw["found"].values())),
+                            all(one["equal"] for one in raw["found"].values())))
+    for problem, wanted in WANTED.items():
+        numbers = (sum(one[problem]["mae"] <= one["median"]["mae"] for one in every),
+                   sum(one[problem]["mae"] <= one["mord LogisticAT"]["mae"] + one[problem]["error"] for one in every
+                       if one["mord LogisticAT"]),
+                   sum(one[problem]["loss"] <= 1.02 * one[LOGISTIC]["loss"] for one in every))
+        for what, least, number in zip(("error at most the median's", "error at most mord's and a standard error",
+                                        "log loss at most 1.02 times that of logistic regression"), wanted, numbers, strict=True):
+            reached.append(job.Goal(f"`{problem}`, of 12 sets: {what}", f"≥ {least}", str(number), number >= least))
+    return reached
+
+
+def draw(raw, folder):
+    """Has no figure."""
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    job.run("defaults", "Defaults on columns as they come", measure, report, goals, draw)

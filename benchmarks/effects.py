@@ -1,18 +1,16 @@
-"""How often intervals of effects hold the true direction: python benchmarks/effects.py [draws] [n_boot]
+"""How often intervals of effects contain the true direction; ranks drawn from the proportional-odds model."""
 
-Each draw has n examples of four normal columns, five ranks of the proportional-odds model with beta = (1, -0.5, 0.25, 0), and quintiles for
-thresholds. An interval of 95 % should hold beta / ||beta|| in 95 of 100 draws.
-"""
-
-import sys
 import time
 
+import job
 import numpy as np
+from measuring import table
 
 import structperc
 from structperc import Engine
 
 BETA, N, RANKS = np.array([1.0, -0.5, 0.25, 0.0]), 300, 5
+DRAWS, N_BOOT, LEAST = 100, 199, 0.88
 MODELS = {
     "logistic, 10 epochs": dict(update="logistic", step_size="inverse_sqrt(0.1)", epochs=10),
     "exact-pa1, C = 0.1": dict(update="exact-pa1", C=0.1, epochs=10),
@@ -43,13 +41,32 @@ def coverage(options, draws, n_boot, n=N):
     return held / draws, width, (time.process_time() - begun) / draws
 
 
-def main(draws=100, n_boot=199):
-    print(f"| model | {' | '.join(f'beta {b:g}' for b in BETA)} | mean | mean width | cpu s for a table |")
-    print("|---|" + "---|" * (len(BETA) + 3))
+def measure(quick):
+    found = {}
     for name, options in MODELS.items():
-        held, width, seconds = coverage(options, draws, n_boot)
-        print(f"| {name} | {' | '.join(f'{share:.2f}' for share in held)} | {held.mean():.3f} | {width:.2f} | {seconds:.2f} |", flush=True)
+        held, width, seconds = coverage(options, *((2, 39) if quick else (DRAWS, N_BOOT)))
+        found[name] = {"held": held.tolist(), "width": float(width), "seconds": seconds}
+    return {"found": found}
+
+
+def report(raw):
+    return "\n\n".join([
+        f"The share of 95 % intervals that contain the true direction beta / ||beta||: {DRAWS} draws of {N} examples with four normal "
+        f"columns, beta = (1, -0.5, 0.25, 0), {RANKS} ranks of equal size of the proportional-odds model, problem `prank`, {N_BOOT} refits "
+        "each. The standard error of a share of 0.95 is 0.022; of the mean of four it is about 0.011.",
+        table(["model", *(f"beta {b:g}" for b in BETA), "mean", "mean width", "cpu s for a table"],
+              [[name, *(f"{share:.2f}" for share in one["held"]), f"{np.mean(one['held']):.3f}", f"{one['width']:.2f}",
+                f"{one['seconds']:.2f}"] for name, one in raw["found"].items()])])
+
+
+def goals(raw):
+    return [job.Goal(f"{name}: least share of intervals that contain the truth", f"≥ {LEAST}", f"{min(one['held']):.2f}",
+                     min(one["held"]) >= LEAST) for name, one in raw["found"].items()]
+
+
+def draw(raw, folder):
+    """Has no figure."""
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    job.run("effects", "Coverage of effects", measure, report, goals, draw)

@@ -14,7 +14,7 @@ from measuring import table as markdown
 from roof import NARROWER, Roof, compiler_version
 from sklearn.linear_model import Perceptron, SGDClassifier
 from structperc.core.inner_products import allow, chosen, instruction_sets
-from structperc.core.shuffle import shuffled
+from structperc.core.plain_arrays import shuffled
 
 from structperc import Engine
 from structperc.core.loop import PassResult

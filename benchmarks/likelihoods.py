@@ -1,18 +1,13 @@
-"""The two logistic losses of ordered labels beside their peers: python benchmarks/likelihoods.py
-
-`trainer="cumulative-logit"` beside statsmodels' OrderedModel: coefficients, standard errors, log-likelihood. `update="logistic"`, 100
-epochs, beside mord's LogisticAT without penalty: coefficients, and the all-threshold loss that both minimise. Intervals by both and by
-exact-pa: half of the training labels are widened by a rank at one side, three folds. Columns are standardised; times are processor seconds.
-"""
+"""The two logistic losses of ordered labels beside OrderedModel and mord's LogisticAT, and what both learn from intervals."""
 
 import functools
-import sys
 import time
 import warnings
-from pathlib import Path
 
 import defaults
+import job
 import numpy as np
+from measuring import table
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
@@ -45,8 +40,8 @@ def beside_ordered_model(X, y):
     theirs, their_seconds = timed(lambda: OrderedModel(y, X, distr="logit").fit(method="bfgs", maxiter=1000, gtol=1e-8, disp=0))
     d = X.shape[1]
     se, their_se = ours.standard_errors_[:d], theirs.bse[:d]
-    return [f"{abs((ours.coef_ - theirs.params[:d]) / se).max():.1e}", f"{abs(their_se / se - 1).max():.1e}",
-            f"{ours.log_likelihood_:.4f}", f"{theirs.llf:.4f}", f"{seconds:.3f}", f"{their_seconds:.2f}"]
+    return {"coefficients": float(abs((ours.coef_ - theirs.params[:d]) / se).max()), "errors": float(abs(their_se / se - 1).max()),
+            "likelihood": float(ours.log_likelihood_), "theirs": float(theirs.llf), "seconds": seconds, "their_seconds": their_seconds}
 
 
 def beside_mord(X, y):
@@ -55,11 +50,11 @@ def beside_mord(X, y):
     ours, seconds = timed(lambda: Engine("prank", trainer="online", epochs=100, **options).fit(X, y))
     default, default_seconds = timed(lambda: Engine("prank", **options).fit(X, y))
     theirs, their_seconds = timed(lambda: mord.LogisticAT(alpha=0, max_iter=10_000).fit(X, y - 1))
-    return [f"{np.linalg.norm(ours.coef_ - theirs.coef_) / np.linalg.norm(theirs.coef_):.3f}",
-            f"{np.linalg.norm(default.coef_ - theirs.coef_) / np.linalg.norm(theirs.coef_):.3f}",
-            *(f"{loss_of(u, b, X, y):.4f}" for u, b in ((ours.coef_, ours.thresholds_), (default.coef_, default.thresholds_),
-                                                       (theirs.coef_, theirs.theta_))),
-            f"{seconds:.3f}", f"{default_seconds:.3f}", f"{their_seconds:.2f}"]
+    size = np.linalg.norm(theirs.coef_)
+    return {"coefficients": [float(np.linalg.norm(one.coef_ - theirs.coef_) / size) for one in (ours, default)],
+            "losses": [float(loss_of(u, b, X, y)) for u, b in ((ours.coef_, ours.thresholds_), (default.coef_, default.thresholds_),
+                                                               (theirs.coef_, theirs.theta_))],
+            "seconds": [seconds, default_seconds, their_seconds]}
 
 
 def of_intervals(X, y):
@@ -67,34 +62,64 @@ def of_intervals(X, y):
     random = np.random.default_rng(0)
     side = random.choice([-1, 0, 1], size=len(y), p=[0.25, 0.5, 0.25])
     Y = np.clip(np.column_stack([y - (side < 0), y + (side > 0)]), y.min(), y.max())
-    found = []
-    for options in INTERVALS.values():
+    found = {}
+    for name, options in INTERVALS.items():
         errors, seconds = [], 0.0
         for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y):
             engine = Engine("interval-pa", random_state=0, **options)
             _, one = timed(functools.partial(engine.fit, X[train], Y[train]))
             seconds += one
             errors.append(abs(engine.predict(X[test]) - y[test]))
-        found.append(f"{np.concatenate(errors).mean():.3f} ({seconds / FOLDS:.3f} s)")
+        found[name] = float(np.concatenate(errors).mean()), seconds / FOLDS
     return found
 
 
-def main(rows=1500):
-    chosen = [(name, StandardScaler().fit_transform(X), y) for name, X, y in defaults.sets(rows) if name in SETS]
-    parts = [
-        ("cumulative-logit beside OrderedModel", ["largest difference of coefficients, in standard errors", "largest relative difference of"
-         " standard errors", "log-likelihood", "OrderedModel's", "s", "OrderedModel's s"], beside_ordered_model),
-        ("logistic beside LogisticAT", ["relative difference of coefficients, 100 epochs", "by default", "all-threshold loss, 100 epochs",
-         "by default", "LogisticAT's", "s, 100 epochs", "s by default", "LogisticAT's s"], beside_mord),
-        ("Intervals: mean absolute error, and seconds of a fit with its calibration", [*INTERVALS], of_intervals)]
-    lines = ["# Two logistic losses of ordered labels", "", *__doc__.strip().split("\n\n")[1].split("\n")]
-    for title, columns, measured in parts:
-        lines += ["", f"## {title}", "", f"| set | rows | {' | '.join(columns)} |", "| --- " * (len(columns) + 2) + "|",
-                  *(f"| {name} | {len(y)} | {' | '.join(measured(X, y))} |" for name, X, y in chosen)]
-    path = Path(__file__).with_name("results") / "likelihoods.md"
-    path.write_text("\n".join(lines) + "\n")
-    print(path.read_text())
+def measure(quick):
+    found = {}
+    for name, X, y in defaults.sets(defaults.QUICK_ROWS if quick else defaults.ROWS):
+        if name in SETS:
+            X = StandardScaler().fit_transform(X)
+            found[name] = {"rows": len(y), "ordered": beside_ordered_model(X, y), "mord": beside_mord(X, y),
+                           "intervals": of_intervals(X, y)}
+    return {"found": found}
+
+
+def report(raw):
+    def of(columns, cells):
+        return table(["set", "rows", *columns], [[name, str(one["rows"]), *cells(one)] for name, one in raw["found"].items()])
+
+    return "\n\n".join([
+        "`trainer=\"cumulative-logit\"` beside statsmodels' OrderedModel: coefficients, standard errors, log-likelihood. "
+        "`update=\"logistic\"`, 100 epochs, beside mord's LogisticAT without penalty: coefficients, and the all-threshold loss that both "
+        "minimise. Intervals by both and by exact-pa: half of the training labels are widened by a rank at one side, three folds. Columns "
+        "are standardised; times are processor seconds.",
+        "## cumulative-logit beside OrderedModel",
+        of(["largest difference of coefficients, in standard errors", "largest relative difference of standard errors", "log-likelihood",
+            "OrderedModel's", "s", "OrderedModel's s"],
+           lambda one: [f"{one['ordered'][key]:{form}}" for key, form in (
+               ("coefficients", ".1e"), ("errors", ".1e"), ("likelihood", ".4f"), ("theirs", ".4f"), ("seconds", ".3f"),
+               ("their_seconds", ".2f"))]),
+        "## logistic beside LogisticAT",
+        of(["relative difference of coefficients, 100 epochs", "by default", "all-threshold loss, 100 epochs", "by default", "LogisticAT's",
+            "s, 100 epochs", "s by default", "LogisticAT's s"],
+           lambda one: [*(f"{value:.3f}" for value in one["mord"]["coefficients"]), *(f"{value:.4f}" for value in one["mord"]["losses"]),
+                        *(f"{value:.3f}" for value in one["mord"]["seconds"])]),
+        "## Intervals: mean absolute error, and seconds of a fit with its calibration",
+        of([*INTERVALS], lambda one: [f"{error:.3f} ({seconds:.3f} s)" for error, seconds in one["intervals"].values()])])
+
+
+def goals(raw):
+    ordered = [one["ordered"] for one in raw["found"].values()]
+    worst = max(max(one["coefficients"], one["errors"]) for one in ordered)
+    excess = max(one["mord"]["losses"][0] / one["mord"]["losses"][2] - 1 for one in raw["found"].values())
+    return [job.Goal("cumulative-logit: coefficients and standard errors beside OrderedModel's, relative to these", "≤ 0.001",
+                     f"{worst:.1e}", worst <= 1e-3),
+            job.Goal("logistic, 100 epochs: all-threshold loss above LogisticAT's", "≤ 2 %", f"{100 * excess:.1f} %", excess <= 0.02)]
+
+
+def draw(raw, folder):
+    """Has no figure."""
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    job.run("likelihoods", "Two logistic losses of ordered labels", measure, report, goals, draw)

@@ -3,7 +3,7 @@
     python benchmarks/reproduce_all.py [--list] [--only NAME ...] [--anew]
 
 An interrupted run goes on with the first record of other code, and `reproduce_ordinal.py` with its first such fit.
-Three scripts write no record, and are not among these: counterfactuals.py, defaults.py, effects.py.
+One script writes no record, and is not among these: counterfactuals.py.
 """
 
 import argparse
@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent
 ORDINAL = ("nine", "benchmark", "boosting", "margins")
 REPRODUCED = ("interval", "kernel", "ranking")
 OTHERS = ("linking", "clustering", "decisions", "images", "segments", "log_loss", "embeddings", "updates", "ordinal_columns",
-          "rare_classes", "interval_labels", "people", "bent_rankings", "structure_conformal")
+          "rare_classes", "interval_labels", "people", "bent_rankings", "structure_conformal", "defaults", "effects", "likelihoods")
 MEASURED = ("epoch", "peers", "stream", "streams", "fixed", "predictions", "exact", "tagging", "scaling", "kernels", "trees", "boosting",
             "large_margin", "large_margin_linear", "arborescences", "parsing", "exports", "mixing", "mixing_quality", "mixing_files",
             "rivals")

@@ -12,7 +12,7 @@ import parses
 from measuring import cpu_seconds, median, ratios, shown, spread, table, take_turns
 from parses import NaiveKernel
 from roof import compiler_version
-from structperc_kernels.trees import SubsetTreeKernel
+from structperc_kernels.object_kernels import SubsetTreeKernel
 
 from structperc import Engine
 from structperc.reading.named import NamedReader

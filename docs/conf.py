@@ -35,6 +35,7 @@ navigation = {
                     "/docs/bounds", "/docs/presets", "/docs/more-than-one-machine", "/docs/model-files", "/docs/ecosystem"],
     },
     "docs/write-a-plugin": ["/docs/architecture", "/examples/README", "/examples/*/README"],
+    "docs/architecture": ["rooms/*"],
     "docs/api": ["reference/structperc*"],
     "docs/background": ["/README", "glossary", "performance", "reliability", "decisions", "errata", "reference/bibliography",
                         "/benchmarks/README", "releasing", "/CHANGELOG", "/CONTRIBUTING", "/SECURITY"],
@@ -50,7 +51,8 @@ html_math_renderer = "mathml"
 # ---- search ----
 
 # Pages that the search leaves out: they use the field's words, but are for developers.
-unsearched = ["benchmarks/*", "docs/decisions", "docs/errata", "docs/releasing", "docs/reference/bibliography", "CHANGELOG", "CONTRIBUTING"]
+unsearched = ["benchmarks/*", "docs/decisions", "docs/rooms/*", "docs/errata",
+              "docs/releasing", "docs/reference/bibliography", "CHANGELOG", "CONTRIBUTING"]
 html_search_scorer = str(Path(__file__).parent / "_extensions/scorer.js")
 
 # ---- reference ----
@@ -76,6 +78,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "min_reported_time": 0,
+    "image_srcset": ["2x"],
     "write_computation_times": False,
     "download_all_examples": False,
     "abort_on_example_error": True,

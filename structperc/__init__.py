@@ -10,6 +10,7 @@ except ModuleNotFoundError as error:
     raise ImportError(f"{__path__[0]} is a source tree of structperc whose compiled modules have not been built ({error.name} is missing). "
                       f"Build them with `pip install -e .` in the folder above, or leave that folder to import an installed "
                       f"structperc.") from error
+from structperc.core.errors import no_name
 from structperc.engine.hookspecs import hookimpl
 from structperc.engine.option import Option
 from structperc.pipelines import explain
@@ -29,7 +30,7 @@ else:
     def __getattr__(name):
         """Functions that are imported when they are first used."""
         if name not in LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            raise no_name(__name__, name, __all__)
         from importlib import import_module
 
         return getattr(import_module(LATER[name]), name)

@@ -10,7 +10,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
 from structperc.core.markup import aligned, block, element, table
-from structperc.core.outputs import LabelOutputs
+from structperc.core.outputs import is_ordered
 from structperc.engine import Engine
 from structperc.engine.model_file import OBSERVES
 from structperc.engine.options import engine_options
@@ -24,7 +24,7 @@ __all__ = ["Effects", "effects"]
 
 SCALES = ("direction", "log-odds")
 MOST_DRAWS = 1000           # of weights for one refit
-DIRECTION = ("Relative weights per standard deviation; their squares add up to 1. An interval says how much a weight varies over samples "
+DIRECTION = ("Relative weights per standard deviation; their squares add up to 1. An interval shows how much a weight varies over samples "
              "({level:g} % bootstrap interval of {n_boot} refits).")
 LOG_ODDS = ("Per standard deviation, the log odds of a higher rank rise by the effect ({level:g} % bootstrap interval of {n_boot} "
             "refits){of}.")
@@ -48,6 +48,18 @@ class Effects:
         Number of refits.
     note : str
         Meaning of the numbers, for a caption.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import structperc
+    >>> from structperc.estimators import PRank
+    >>> random = np.random.default_rng(0)
+    >>> X = random.normal(size=(60, 2))
+    >>> y = 1 + (X[:, 0] > 0)
+    >>> table = structperc.effects(PRank(random_state=0).fit(X, y), X, y, n_boot=39, random_state=0)
+    >>> table.scale, bool(table.effect[0] > table.effect[1])
+    ('direction', True)
     """
 
     columns: list
@@ -192,8 +204,8 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
 
     Notes
     -----
-    Coverage was measured with normal columns (`benchmarks/results/effects.md`). A direction is that of the proportional-odds model if
-    columns are elliptical (Brillinger 1983), and for "logistic" and "cumulative-logit" in general.
+    Coverage was measured with normal columns (`benchmarks/results/effects.md`). If columns are elliptical, a direction is that of the
+    proportional-odds model (Brillinger 1983). For "logistic" and "cumulative-logit" it is so in general.
 
     References
     ----------
@@ -251,11 +263,11 @@ def check(engine, n_boot, level, scale) -> int:
     if not isinstance(n_boot, (int, np.integer)) or isinstance(n_boot, bool) or n_boot < least:
         raise OptionError(f"n_boot={n_boot!r}; an interval of level {level:g} needs a whole number of refits, at least {least}.")
     parts = engine.parts_
-    if not (isinstance(parts.outputs, LabelOutputs) and parts.outputs.ordered):
+    if not (is_ordered(parts.outputs)):
         raise PluginError(f"effects are those of ordered labels, and {engine.problem!r} predicts other outputs; use 'prank' or "
                           f"'interval-pa'.")
     if parts.weights.vector() is None or np.shape(getattr(engine, "coef_", None)) != (engine.model_.context.n_features,):
-        raise PluginError(f"effects needs one direction for all ranks, and this model of {engine.problem!r} has no such coef_; use "
+        raise PluginError(f"effects needs one direction for all ranks. This model of {engine.problem!r} has no such coef_; use "
                           f"'prank' or 'interval-pa' without a kernel.")
     if scale == "log-odds" and not is_logistic(engine):
         raise PluginError("scale='log-odds' needs update='logistic' or trainer='cumulative-logit', since the weights of other rules have "
@@ -297,7 +309,7 @@ def untrained(engine) -> Engine:
     """An engine with the same options and no observers, which visits weighted examples in random orders."""
     options = engine_options(engine)
     loaded = engine.loaded_plugins[2:]
-    plugins = [copy.deepcopy(given) for given, plugin in zip(engine.plugins, loaded, strict=True) if plugin.hooks != OBSERVES]
+    plugins = [copy.deepcopy(argument) for argument, plugin in zip(engine.plugins, loaded, strict=True) if plugin.hooks != OBSERVES]
     options |= {"plugins": plugins, "classes": engine.classes_, "calibrate": False}
     if engine.status_ == EARLY_STOPPED:
         options["epochs"] = len(engine.mistakes_)
@@ -310,10 +322,10 @@ def draw(random, clusters, labels, weights) -> np.ndarray:
     """Weights of the examples for one refit: each label has some."""
     here = np.unique(labels)
     for _ in range(MOST_DRAWS):
-        found = random.poisson(1.0, clusters.max() + 1)[clusters].astype(float)
-        found = found if weights is None else found * weights
-        if found.any() and np.isin(here, labels[found > 0]).all():
-            return found
+        drawn = random.poisson(1.0, clusters.max() + 1)[clusters].astype(float)
+        drawn = drawn if weights is None else drawn * weights
+        if drawn.any() and np.isin(here, labels[drawn > 0]).all():
+            return drawn
     rarest = np.bincount(labels).tolist()
     raise DataError(f"some label has so few examples, or groups, that {MOST_DRAWS} resamples all lacked one; the labels have "
                     f"{', '.join(map(str, rarest[1:]))} examples. Join rare labels with their neighbours.")
@@ -321,9 +333,9 @@ def draw(random, clusters, labels, weights) -> np.ndarray:
 
 def scaled(engine, sd, scale) -> np.ndarray:
     """The effects of one model."""
-    found = np.asarray(engine.coef_) * sd
-    length = np.sqrt((found**2).sum())
-    return found / length if scale == "direction" and length else found
+    effects = np.asarray(engine.coef_) * sd
+    length = np.sqrt((effects**2).sum())
+    return effects / length if scale == "direction" and length else effects
 
 
 def note_of(engine, scale, level, n_boot) -> str:

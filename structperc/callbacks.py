@@ -1,6 +1,6 @@
 """Observers: plugins that watch training and may end it, `Engine("cusum", plugins=[History()])`.
 
-An observer with `state()`, a dict of arrays, and `restore(state)` goes on with what it had seen where a training is resumed.
+An observer may have `state()`, which returns a dict of arrays, and `restore(state)`. It then continues if a training is resumed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,14 @@ class History:
         self.records = []
 
     @hookimpl
-    def structperc_epoch_end(self, engine, record):
+    def structperc_epoch_end(self, engine, record) -> None:
+        """Records an epoch. Training calls it.
+
+        Parameters
+        ----------
+        engine : Engine
+        record : EpochRecord
+        """
         if record.epoch == 1:
             self.records = []
         self.records.append(record)
@@ -67,9 +74,22 @@ class History:
         return history_card(self.records)
 
     def state(self):
+        """The records, for a checkpoint.
+
+        Returns
+        -------
+        dict of str to array
+        """
         return self.arrays
 
-    def restore(self, state):
+    def restore(self, state) -> None:
+        """Continues from the records of a checkpoint.
+
+        Parameters
+        ----------
+        state : dict of str to array
+            As `state` returned it.
+        """
         names = [field.name for field in attrs.fields(EpochRecord)]
         self.records = [EpochRecord(*record) for record in zip(*(state[name].tolist() for name in names), strict=True)]
 
@@ -107,7 +127,14 @@ class Progress:
         self.bar = None
 
     @hookimpl
-    def structperc_epoch_end(self, engine, record):
+    def structperc_epoch_end(self, engine, record) -> None:
+        """Moves the bar by an epoch. Training calls it.
+
+        Parameters
+        ----------
+        engine : Engine
+        record : EpochRecord
+        """
         if self.bar is None or record.epoch == 1:
             self.close()
             self.bar = self.tqdm(total=record.epochs, unit="epoch", delay=self.delay, file=self.file, leave=False)
@@ -117,8 +144,8 @@ class Progress:
         if record.epoch == record.epochs or record.updates == 0:
             self.close()
 
-    def close(self):
-        """Removes the bar; for a fit that was ended from outside."""
+    def close(self) -> None:
+        """Removes the bar, if a fit was ended from outside."""
         if self.bar is not None:
             self.bar.close()
             self.bar = None
@@ -137,7 +164,7 @@ class Counts:
         self.epoch, self.examples, self.mistakes, self.loss = epoch, 0, 0, 0.0
 
     def add(self, epoch, examples, mistakes, loss) -> None:
-        """One more part, with its numbers of examples and mistakes and the sum of its losses; another epoch begins from 0."""
+        """One more part, with its numbers of examples and mistakes and the sum of its losses. Another epoch begins from 0."""
         if epoch != self.epoch:
             self.__init__(epoch)
         self.examples, self.mistakes, self.loss = self.examples + examples, self.mistakes + mistakes, self.loss + loss
@@ -178,7 +205,14 @@ class ProgressLines:
         self.begin, self.said, self.counts, self.next = time.monotonic() + delay, -1, Counts(), 1
 
     @hookimpl
-    def structperc_epoch_end(self, engine, record):
+    def structperc_epoch_end(self, engine, record) -> None:
+        """Writes a line for the epoch, if one is due. Training calls it.
+
+        Parameters
+        ----------
+        engine : Engine
+        record : EpochRecord
+        """
         if record.epoch == 1:
             self.said = -1
         self.end_epoch(record.epoch, record.epochs, f"{record.mistakes} of {record.examples} examples mistaken, mean loss "
@@ -306,9 +340,22 @@ class HeldOutLoss:
         self.losses = []
 
     def state(self):
+        """The losses, for a checkpoint.
+
+        Returns
+        -------
+        dict of str to array
+        """
         return {"losses": np.array(self.losses)}
 
-    def restore(self, state):
+    def restore(self, state) -> None:
+        """Continues from the losses of a checkpoint.
+
+        Parameters
+        ----------
+        state : dict of str to array
+            As `state` returned it.
+        """
         self.losses = state["losses"].tolist()
 
     @property
@@ -316,7 +363,14 @@ class HeldOutLoss:
         return int(np.argmin(self.losses)) + 1 if self.losses else 0
 
     @hookimpl
-    def structperc_epoch_end(self, engine, record):
+    def structperc_epoch_end(self, engine, record) -> None:
+        """Measures the held-out data after an epoch. Training calls it.
+
+        Parameters
+        ----------
+        engine : Engine
+        record : EpochRecord
+        """
         if record.epoch == 1:
             self.losses = []
         try:

@@ -7,7 +7,7 @@ from structperc.core.exact import ExactUpdate
 from structperc.core.features import Features, SumFeatures, TablePart
 from structperc.core.gradient_updates import HingeUpdate
 from structperc.core.losses import AbsoluteLoss, CostLoss, ExampleCosts, HammingLoss, Loss, SquaredLoss, TokenLoss, ZeroOneLoss
-from structperc.core.outputs import ClassOutputs, LabelOutputs, Outputs, RankOutputs
+from structperc.core.outputs import ClassOutputs, LabelOutputs, Outputs, RankOutputs, RestrictedOutputs, SecondStage
 from structperc.core.row_features import BlockFeatures, RowFeatures, RowPart
 from structperc.core.rows import Example, Rows
 from structperc.core.schedules import Schedule
@@ -28,7 +28,8 @@ __all__ = [
     "AbsoluteLoss", "AdaGradWeights", "Argmax", "BlockFeatures", "ClassOutputs", "Component", "CostLoss", "EpochRecord", "ExactUpdate",
     "Example", "ExampleCosts", "Features", "HammingLoss", "HingeUpdate", "KeyedReader", "KeyedRows", "LabelOutputs", "LargestArgmax",
     "LatentUpdate", "Loss", "NamedReader", "OnlineTrainer", "Outputs", "PairReader", "PassiveAggressiveUpdate", "PerceptronUpdate",
-    "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader", "RowFeatures", "RowPart", "Rows", "Schedule", "SquaredLoss", "Structures",
-    "SumFeatures", "TablePart", "TableReader", "ThresholdArgmax", "ThresholdFeatures", "TokenLoss", "Trainer", "Trial", "Update",
-    "VectorFeatures", "VectorOutputs", "Weights", "ZeroOneLoss", "amounts",
+    "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader", "RestrictedOutputs", "RowFeatures", "RowPart", "Rows", "Schedule",
+    "SecondStage", "SquaredLoss", "Structures", "SumFeatures", "TablePart", "TableReader", "ThresholdArgmax", "ThresholdFeatures",
+    "TokenLoss",
+    "Trainer", "Trial", "Update", "VectorFeatures", "VectorOutputs", "Weights", "ZeroOneLoss", "amounts",
 ]  # fmt: skip

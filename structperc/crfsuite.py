@@ -56,28 +56,28 @@ def read_crfsuite(path, **options) -> Engine:
     >>> tagger.predict([[{"word": "the"}, {"word": "dog"}]]).tolist()                   # doctest: +SKIP
     [['B-NP', 'I-NP']]
     """
-    found = read_model(path)
-    engine = Engine("sequence", fit_intercept=False, classes=found.labels, **options)
+    crf = read_model(path)
+    engine = Engine("sequence", fit_intercept=False, classes=crf.labels, **options)
     context = options_alone(engine, generator(engine.random_state))
     reader = ask(engine, "reader", context)
     try:
-        reader.learn([[[name] for name in found.attributes]])
-        context = attrs.evolve(context, n_features=len(found.attributes), sparse=True)
+        reader.learn([[[name] for name in crf.attributes]])
+        context = attrs.evolve(context, n_features=len(crf.attributes), sparse=True)
         install_model(engine, context, engine.classes, {}, {"status": "max_epochs"}, reader)
     except DataError as error:
         raise ModelFormatError(f"{str(path)!r} makes no tagger: {error}") from None
-    take_over(engine.model, found)
+    take_over(engine.model, crf)
     return engine
 
 
-def take_over(model, found) -> None:
+def take_over(model, crf) -> None:
     """Steps from zero weights to those of the file, by sentences of which each token has one attribute."""
     from scipy.sparse import csr_array
 
-    L, n = len(found.labels), len(found.attributes)
-    states = found.states[np.argsort(found.states["source"], kind="stable")]
+    L, n = len(crf.labels), len(crf.attributes)
+    states = crf.states[np.argsort(crf.states["source"], kind="stable")]
     pairs = np.zeros((L, L))
-    np.add.at(pairs, (found.transitions["source"], found.transitions["destination"]), found.transitions["weight"])
+    np.add.at(pairs, (crf.transitions["source"], crf.transitions["destination"]), crf.transitions["weight"])
     for first in range(0, n, max(1, AT_ONCE // L)):
         last = min(first + max(1, AT_ONCE // L), n)
         size = last - first

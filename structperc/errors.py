@@ -1,4 +1,4 @@
-"""What structperc raises on purpose; every message says where, what came, what was expected and what to do."""
+"""The exceptions of structperc. Every message has the place, the value, the expectation and the remedy."""
 
 from structperc.core.errors import (
     BusyError,

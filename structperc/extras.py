@@ -1,4 +1,4 @@
-"""Optional libraries, imported where they are used; a missing one is answered with the extra that installs it."""
+"""Optional libraries, imported where they are used. The error of a missing one names the extra that installs it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Pictures that explanations show: ready-made ones for ranks, tokens and trees, and the shapes of custom ones.
 
-`Outputs.picture` returns one; a picture is written as SVG in notebooks and drawn by matplotlib from the same shapes.
+`Display.picture` returns one; a picture is written as SVG in notebooks and drawn by matplotlib from the same shapes.
 """
 
 from structperc.core.pictures import (
@@ -10,6 +10,7 @@ from structperc.core.pictures import (
     Bars,
     Box,
     Choices,
+    Display,
     Dot,
     Line,
     Picture,
@@ -20,5 +21,5 @@ from structperc.core.pictures import (
     token_texts,
 )
 
-__all__ = ["Arc", "ArcChoices", "Arcs", "Bars", "Box", "Choices", "Dot", "Line", "Picture", "Ruler", "Spans", "Text", "arc_levels",
-           "token_texts"]
+__all__ = ["Arc", "ArcChoices", "Arcs", "Bars", "Box", "Choices", "Display", "Dot", "Line", "Picture", "Ruler", "Spans", "Text",
+           "arc_levels", "token_texts"]

@@ -18,7 +18,7 @@ def explain(model, x, **options) -> Any:
     model : Engine, estimator, Pipeline, or a search with `best_estimator_`
         A trained model.
     x : one example
-        As the whole model reads it. A row may be an array, a list of numbers, a row of a table or a table of one row.
+        In the form of the whole model. A row may be an array, a list of numbers, or one row of a table.
     **options
         Passed to `explain` of the last step, such as `against`. Names in `groups`, and a row as `baseline`, are those of the whole model.
 

@@ -1,5 +1,8 @@
-"""Pictures of a trained engine, readable without colour: the learning curve, the thresholds, the weights, and of two columns the
-regions of the labels, their boundaries and the steps of training."""
+"""Pictures of a trained engine, readable without colour.
+
+They show the learning curve, the thresholds and the weights. For two columns they show the regions of the labels and their boundaries,
+or the steps of training.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, NotFittedError, OptionError
 from structperc.core.labels import plain
+from structperc.core.outputs import is_ordered
 from structperc.engine import Engine
 from structperc.engine.cards import largest, row_name
 from structperc.engine.options import changed_options
@@ -67,9 +71,9 @@ def plot_learning_curve(engine, ax=None):
 def plot_thresholds(engine, X, y, ax=None):
     """Densities of the latent score for each true level, with the thresholds between levels.
 
-    The latent score of an example is its mean score of the atoms "rank > k", plus the mean threshold if there are thresholds. Threshold k
-    is where the score of atom k would be 0. Models with one direction have the same thresholds for all examples, `thresholds_`. Models
-    with a direction for each level have different ones: the line is their mean, the grey band one standard deviation.
+    The latent score of an example is its mean score of the atoms "rank > k". If there are thresholds, their mean is added. Threshold k
+    is where the score of atom k would be 0. Models with one direction have the same thresholds for all examples, `thresholds_`. If each
+    level has a direction, thresholds differ. The line is then their mean, the grey band one standard deviation.
 
     Parameters
     ----------
@@ -107,7 +111,7 @@ def plot_thresholds(engine, X, y, ax=None):
     last, X = carried(engine, X)
     engine = engine_of(last)
     outputs = engine.parts_.outputs
-    if not outputs.ordered:
+    if not is_ordered(outputs):
         raise DataError(f"{describe(engine)} predicts no ranks, so it has no thresholds to draw; plot_learning_curve draws any engine.")
     atoms = engine.atom_scores(X)
     labels = engine.classes_.tolist()
@@ -150,7 +154,7 @@ def plot_thresholds(engine, X, y, ax=None):
 def plot_boundary(model, X, y, ax=None, margin=None, grid_points=240):
     """Decision regions of a model of two columns, with boundaries between labels and margins.
 
-    A boundary of levels is where the score of "rank > k" is 0; it needs `atom_scores`, `threshold_scores`, or `thresholds_` beside
+    A boundary of levels is where the score of "rank > k" is 0. It needs `atom_scores`, `threshold_scores`, or `thresholds_` beside
     `latent_score` or `decision_function`. A boundary of classes is where their scores are equal and no other is larger. Dotted lines are
     margins: the pairs `margins_` of the model, else the scores -margin and margin. Support rows have rings. Cost: grid_points^2
     predictions.
@@ -223,8 +227,8 @@ def plot_boundary(model, X, y, ax=None, margin=None, grid_points=240):
 def plot_steps(engine, X, y, steps=6):
     """The first training steps on two columns, one panel each: the boundary before (dotted) and after the step, and its example.
 
-    A copy of the engine trains anew, in the order of `history_` if the engine has one, else in the order of X, epoch after epoch.
-    It predicts with the weights themselves, not with their mean. Columns are standardised if the engine scales them.
+    A copy of the engine trains anew, epoch after epoch. The order is that of `history_` if the engine has one, else that of X. The copy
+    predicts with the weights themselves, not with their mean. If the engine scales columns, they are standardised.
 
     Parameters
     ----------
@@ -269,7 +273,7 @@ def plot_steps(engine, X, y, steps=6):
     points = points if scaling is None else (points - scaling.shift) / scaling.spread
     order = [visit.example for visit in engine.history_] if hasattr(engine, "history_") else list(range(len(points))) * engine.epochs
     if order and max(order) >= len(points):
-        raise DataError(f"X has {len(points)} rows, but history_ tells of row {max(order)}; pass the rows that the engine was trained on.")
+        raise DataError(f"X has {len(points)} rows, but history_ has row {max(order)}; pass the rows that the engine was trained on.")
     options = changed_options(engine) | {"average": False, "scale": False, "calibrate": False, "class_weight": None, "classes": labels}
     learner = type(engine)(engine.problem, **options)
     sides = sides_of(points, GRID_POINTS // 3)
@@ -296,7 +300,7 @@ def plot_steps(engine, X, y, steps=6):
                 trace(ax, sides, curve, 0.0, colour, width, dashes)
         draw_points(ax, points, y, labels)
         ax.plot(*points[i], marker="o", markersize=13, markerfacecolor="none", markeredgecolor="black", markeredgewidth=1.5)
-        ax.set_title(verbatim(f"visit {visit.visit}: said {plain(visit.said)}, right {plain(y[i])}"), fontsize="medium")
+        ax.set_title(verbatim(f"visit {visit.visit}: predicted {plain(visit.said)}, right {plain(y[i])}"), fontsize="medium")
         ax.set(xlim=sides[0, [0, -1]], ylim=sides[1, [0, -1]])
     for ax in panels[len(drawn):]:
         ax.remove()
@@ -309,9 +313,9 @@ def plot_steps(engine, X, y, steps=6):
 
 def refuse_other_planes(points, y, labels, model) -> None:
     """Raises an error for rows of other than two columns, and labels that are not those of the rows."""
-    known = getattr(model, "n_features_in_", 2)
-    if points.ndim != 2 or points.shape[1] != 2 or known != 2:
-        raise DataError(f"X has shape {points.shape} and the model knows {known} columns; regions are drawn of models of two columns.")
+    n_columns = getattr(model, "n_features_in_", 2)
+    if points.ndim != 2 or points.shape[1] != 2 or n_columns != 2:
+        raise DataError(f"X has shape {points.shape} and the model knows {n_columns} columns; regions are drawn of models of two columns.")
     if len(y) != len(points):
         raise DataError(f"y has {len(y)} labels but X has {len(points)} rows; give one label per row.")
     if not np.isin(y, labels).any():
@@ -331,12 +335,12 @@ def grid_of(sides, X):
 
 
 def shade_regions(ax, model, sides, grid, labels) -> None:
-    """Where the model answers which label."""
+    """The regions of the predicted labels."""
     shade_answers(ax, sides, model.predict(grid), labels)
 
 
 def shade_answers(ax, sides, answers, labels) -> None:
-    """Which label stands at each point of a grid."""
+    """The predicted label at each point of a grid."""
     code = {label: k for k, label in enumerate(labels)}
     regions = np.array([code[label] for label in np.asarray(answers).tolist()]).reshape(sides.shape[1], sides.shape[1])
     colours = [shade(k, len(labels)) for k in range(len(labels))]
@@ -360,7 +364,7 @@ def draw_points(ax, points, y, labels) -> None:
 
 
 def boundaries_of(model, X, n_labels):
-    """A curve for each boundary, which runs where the curve is 0; of ranks, or of classes; none where the model has no scores."""
+    """A curve for each boundary of levels or of classes, which is where a score is 0. None if the model has no scores."""
     scores = boundary_scores_of(model, X, n_labels)
     return class_scores_of(model, X) if scores is None else list(scores.T)
 
@@ -436,7 +440,7 @@ def plot_weights(engine, ax=None, top=15):
     2
     """
     before, last = unwrapped(engine)
-    engine, known = engine_of(last), None if before is None else column_names(before, last)
+    engine, columns = engine_of(last), None if before is None else column_names(before, last)
     try:
         weights = np.asarray(engine.coef_)
     except NotFittedError:
@@ -448,14 +452,14 @@ def plot_weights(engine, ax=None, top=15):
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
     if weights.ndim == 1 or len(rows) > len(MARKERS):       # a bar for each weight
         of_row, chosen = largest(rows, top)
-        names = [name_of_column(engine, known, j) for j in chosen]
+        names = [name_of_column(engine, columns, j) for j in chosen]
         if weights.ndim > 1:
             names = [f"{name} ({row_name(engine, k, len(rows))})" for name, k in zip(names, of_row, strict=True)]
         places = np.arange(len(chosen))
         ax.barh(places, rows[of_row, chosen], height=0.6, color="0.4")
     else:                                                   # a marker for each row
         _, chosen = largest(np.abs(rows).max(axis=0)[None], top)
-        names, places = [name_of_column(engine, known, j) for j in chosen], np.arange(len(chosen))
+        names, places = [name_of_column(engine, columns, j) for j in chosen], np.arange(len(chosen))
         for k, row in enumerate(rows):
             if row.any():
                 ax.plot(row[chosen], places, linestyle="none", marker=MARKERS[k], color=shade(k, len(rows)),
@@ -490,9 +494,9 @@ def engine_of(model):
                           f"that ends with one.") from None
 
 
-def name_of_column(engine, known, j) -> str:
+def name_of_column(engine, columns, j) -> str:
     """What column j is called by the steps before, or by the engine."""
-    return engine.feature_name(int(j)) if known is None else str(known[j])
+    return engine.feature_name(int(j)) if columns is None else str(columns[j])
 
 
 def describe(engine) -> str:

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 import numpy as np
 
 from structperc.core.errors import DataError, OptionError
-from structperc.core.shuffle import shuffled
+from structperc.core.plain_arrays import shuffled
 from structperc.engine.checkpoint_files import Checkpoint
 from structperc.engine.options import generator
 from structperc.engine.presets import give_way
@@ -23,11 +23,11 @@ END = object()
 
 
 def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=False, source=None):
-    """Train an engine on a stream or on data larger than memory; two parts of the data are in memory at a time.
+    """Train an engine on a stream, or on data larger than memory. Two parts of the data are in memory at a time.
 
-    Each part is one chunk of `Engine.partial_fit`. In the order of the parts, the steps are those of `Engine.fit` on all data, to the
-    last bit, if nothing is scaled and `n_shards` is 1. With `shuffle=True` the examples of each part have a random order, and so have the
-    parts of a sequence; larger parts mix better. With `n_shards` each part is split into shards, which are mixed at its end.
+    Each part is one chunk of `Engine.partial_fit`. Without scaling and shards, the steps are those of `Engine.fit` on all data, to the last
+    bit. With `shuffle=True` the examples of each part have a random order, and so have the parts of a sequence. Larger parts mix better.
+    With `n_shards` each part is split into shards, which are mixed at its end.
 
     With a `structperc.callbacks.Checkpoint` among the plugins, the engine is saved between two parts. After kill -9 at any moment,
     the same call with `resume=True` gives the bits of an uninterrupted training.
@@ -65,8 +65,8 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     Raises
     ------
     OptionError
-        If `epochs` is above 1 for an iterator, an observer of epochs is among the plugins, or `resume` has no `Checkpoint` or other
-        options.
+        If `epochs` is above 1 for an iterator, or an observer of epochs is among the plugins. Also if `resume` has no `Checkpoint`, or
+        other options.
     DataError
         If there is no part, or none with a weight, or the checkpoint has another source. After an error within a part, the engine keeps
         what it learned from earlier parts.
@@ -91,7 +91,7 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     watching = [plugin.name for plugin in engine.loaded_plugins
                 if "structperc_epoch_end" in plugin.hooks and not isinstance(plugin.plugin, Checkpoint)]
     if watching:
-        raise OptionError(f"plugin {watching[0]} observes epochs over all data at once, of which a stream has none; leave it out, or "
+        raise OptionError(f"plugin {watching[0]} observes epochs over all data at once. A stream has none; leave it out, or "
                           f"follow the parts by passed=.")
     with drawing(engine) as random:
         checkpoints = StreamCheckpoints(engine, source or identity_of(parts), resume)
@@ -137,21 +137,21 @@ def drawing(engine):
     if not engine.shuffle:
         yield None
         return
-    given = engine.random_state
-    engine.random_state = generator(given) if engine.model is None else engine.model.context.random
+    random_state = engine.random_state
+    engine.random_state = generator(random_state) if engine.model is None else engine.model.context.random
     try:
         yield engine.random_state
     finally:
-        engine.random_state = given
+        engine.random_state = random_state
 
 
 # ---- parts ----
 
 
 def identity_of(parts) -> dict:
-    """What tells these parts from others without reading them."""
-    known = {"number of parts": str(len(parts))} if isinstance(parts, Sequence) else {}
-    return known | ({"number of rows": str(parts.n_rows)} if isinstance(parts, Slices) else {})
+    """What distinguishes these parts from others, without reading them."""
+    facts = {"number of parts": str(len(parts))} if isinstance(parts, Sequence) else {}
+    return facts | ({"number of rows": str(parts.n_rows)} if isinstance(parts, Slices) else {})
 
 
 def order_of(parts, random):
@@ -199,11 +199,11 @@ def read_ahead(read):
 def learner(engine):
     """Learns from a part by `partial_fit`; returns how many examples it has."""
     def learn(part):
-        given = arguments_of(part)
-        weights = given.get("sample_weight")
+        arguments = arguments_of(part)
+        weights = arguments.get("sample_weight")
         if weights is None or np.any(weights):
             before = 0 if engine.model is None else engine.parts_.weights.n_visited
-            engine.partial_fit(**given)
+            engine.partial_fit(**arguments)
             return engine.parts_.weights.n_visited - before
         return 0
 

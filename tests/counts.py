@@ -93,26 +93,40 @@ def lines_by_kind(paths) -> dict:
     return kinds
 
 
-def option_places(checkout) -> list:
-    """For each option of an engine, in how many places a maintainer finds it: parameters, the table, assignments, docstrings."""
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for folder in ("engine", "estimators")
-             for path in sorted((checkout / "structperc" / folder).rglob("*.py"))]
-    names = [name for tree in trees for name in places_of(tree)]
-    options = set(declared_options(ast.parse((checkout / "structperc/engine/options.py").read_text(encoding="utf-8"))))
-    return [names.count(option) for option in sorted(options)]
+def option_places(checkout) -> dict:
+    """Where each option of an engine stands: in the classes of its group, and of what inherits the group, which would repeat it.
+
+    Places are declarations, parameters of constructors, assignments to attributes and entries of the docstring. Other classes may have
+    options of the same names, which are others: `C` of RankingSVM weighs pairs.
+    """
+    table = ast.parse((checkout / "structperc/engine/options.py").read_text(encoding="utf-8"))
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for folder in ("structperc", "plugins")
+             for path in sorted((checkout / folder).rglob("*.py"))]
+    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    places = {}
+    for option in declared_options(table):
+        groups = {node.name for node in ast.walk(table) if isinstance(node, ast.ClassDef) and option in declared_options(node)}
+        owners = groups | {"Engine", "FitContext", "EngineEstimator"}
+        while more := {node.name for node in classes if {base.id for base in node.bases if isinstance(base, ast.Name)} & owners} - owners:
+            owners |= more
+        places[option] = [f"{node.name}:{line}" for node in classes if node.name in owners for line in lines_naming(node, option)]
+        places[option] += [] if groups else ["ENGINE_OPTIONS"]
+    return places
 
 
-def places_of(tree) -> list:
-    """The names that a file declares, assigns to attributes, takes in a constructor or documents."""
-    names = list(declared_options(tree))
-    for node in ast.walk(tree):
+def lines_naming(owner, option):
+    """The lines of a class that declare, assign or document one of its options."""
+    for node in owner.body:
+        if isinstance(node, ast.AnnAssign) and node.value is not None and getattr(node.target, "id", None) == option:
+            yield node.lineno
         if isinstance(node, ast.FunctionDef) and node.name == "__init__":
-            names += [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
-        elif isinstance(node, ast.Assign):
-            names += [target.attr for target in node.targets if isinstance(target, ast.Attribute)]
-        elif isinstance(node, (ast.ClassDef, ast.Module, ast.FunctionDef)):
-            names += [name for line in NUMPYDOC.findall(ast.get_docstring(node) or "") for name in re.split(", *", line)]
-    return names
+            yield from (one.lineno for one in (*node.args.args, *node.args.kwonlyargs) if one.arg == option)
+    for node in ast.walk(owner):
+        if isinstance(node, ast.Assign):
+            yield from (target.lineno for target in node.targets
+                        if isinstance(target, ast.Attribute) and target.attr == option and getattr(target.value, "id", None) == "self")
+    if any(option in re.split(", *", line) for line in NUMPYDOC.findall(ast.get_docstring(owner) or "")):
+        yield owner.lineno
 
 
 def declared_options(tree) -> list:
@@ -172,7 +186,8 @@ def counts(checkout) -> dict:
     rows["names of the eight bases"] = sum(len(contract.flags | contract.methods) for contract in bases)
     places = option_places(checkout)
     rows["options of an engine"] = len(places)
-    rows["places that name an option: median, most"] = f"{statistics.median(places):g}, {max(places)}" if places else "-"
+    numbers = [len(where) for where in places.values()]
+    rows["places that name an option: median, most"] = f"{statistics.median(numbers):g}, {max(numbers)}" if numbers else "-"
     for kind, number in lines_by_kind([*paths, *headers]).items():
         rows[f"lines: {kind}"] = number
     rows["participles as names, .py"] = vague_names(paths)

@@ -45,8 +45,11 @@ LISTED = [(re.compile(rf"\b{word}\b", re.IGNORECASE), advice) for word, advice i
 TOKEN = re.compile(r'(?P<comment>#[^\n]*)|[rbfuRBFU]{0,2}(?P<string>"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\''
                    r'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')', re.DOTALL)
 END = re.compile(r"(?<=[.!?:])[)\"']*\s+(?=\S)")
+PARAMETER = re.compile(r"^[\w*]+(?:, [\w*]+)* : ")            # the name in a line of numpydoc
+OTHER_CODE = re.compile(r"[{}]$|[\])}];$|\breturn\b.*;|\[\[|; fi$|^(?:\w+ = |return ).*[\])]$")     # lines of exports and scripts
+CODE = "```", ">>>", "...", "---", "===", "<!--", ".. "
 NO_END = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|resp|approx|no|[A-Z])\.|^\d+\.)$")
-PLAIN = ((re.compile(r"``.+?``|`[^`]*`", re.DOTALL), "code"), (re.compile(r"!?\[([^\]]*)\]\([^)]*\)"), r"\1"),
+PLAIN = ((re.compile(r"``.+?``|`[^`]*`|\"[\w.-]+\"", re.DOTALL), "code"), (re.compile(r"!?\[([^\]]*)\]\([^)]*\)"), r"\1"),
          (re.compile(r"\$[^$\n]+\$"), "formula"), (re.compile(r"<[^>\n]*>|\*\*|\b_|_\b"), ""), (re.compile(r"\{[^{}]*\}"), "value"))
 
 
@@ -95,8 +98,9 @@ def paragraphs(text, line=1):
         elif skipped is not None and content and re.match(r"[A-Z][A-Za-z ]+$", content) and width <= skipped:
             skipped = None
         command = width and re.match(r"(?:zcat \S+ \| )?structperc [a-z-]+ |--\w", content)
-        code = fence or command or skipped is not None or content.startswith(("```", ">>>", "...", "---", "===", "<!--", ".. "))
-        fresh = not content or code or content[0] in "|#" or re.match(r"[-*] |\d+\. ", content) or width != indent
+        code = fence or command or skipped is not None or OTHER_CODE.search(content) or content.startswith(CODE)
+        fresh = not content or code or content[0] in "|#" or width != indent or PARAMETER.match(content) or re.match(
+            r"[-*] |\d+\. ", content)
         if fresh and run:
             yield Prose(begin, "\n".join(run))
             run = []
@@ -106,7 +110,7 @@ def paragraphs(text, line=1):
                 continue
             if not run:
                 begin, indent = number, width + (2 if re.match(r"[-*] ", content) else 3 if re.match(r"\d+\. ", content) else 0)
-            run.append(content.lstrip("#-* "))
+            run.append(PARAMETER.sub("", content.lstrip("#-* ")))
 
 
 def without_examples(text):
@@ -152,7 +156,7 @@ def of_markdown(text):
 
 def files():
     """What users and developers read: documents, and the sources of the library, its plugins, examples and benchmarks."""
-    for pattern in ("*.md", "docs/*.md", "docs/guide/*.md", "examples/**/*.md", "benchmarks/*.md"):
+    for pattern in ("*.md", "docs/*.md", "docs/guide/*.md", "docs/rooms/*.md", "examples/**/*.md", "benchmarks/*.md"):
         yield from sorted(ROOT.glob(pattern))
     for pattern in ("structperc", "plugins", "examples", "benchmarks", "docs/_extensions"):
         yield from sorted(path for path in (ROOT / pattern).rglob("*") if path.suffix in (".py", ".pyx", ".pxd"))

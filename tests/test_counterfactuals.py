@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from every_problem import MODELS, OF_BLOCKS, PLAIN, engine_and_examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -17,90 +18,28 @@ import structperc
 from structperc.counterfactuals import Wanted
 from structperc.errors import DataError, NotFittedError, OptionError, PluginError
 from structperc.estimators import CuSumRank, PRank, StructuredEstimator
-from structperc.solvers import best_intervals, best_path, grid_graph, max_clusters
-from structperc.solvers.integer_programs import ILP
 
-PLAIN = dict(epochs=3, average=True, scale=False, shuffle=False)
-PAIRS = np.indices((3, 3)).reshape(2, -1).T
 FEW = settings(max_examples=25, deadline=None, derandomize=True)
-
-
-# ---- models of every problem that has rows of numbers ----
-
-
-def single(problem, n_labels=4, **options):
-    random = np.random.default_rng(1)
-    X = random.normal(size=(80, 3)) * [1, 10, 0.1] + [0, 50, 3]
-    score = ((X - X.mean(axis=0)) / X.std(axis=0)) @ [1, -1, 0.5] + random.normal(size=80) / 3
-    y = np.digitize(score, np.linspace(-1, 1, n_labels - 1)) + 1
-    engine = Engine(problem, **PLAIN | {"scale": True} | options).fit(X, y)
-    return engine, [X[i] for i in (0, 5, 9)]
-
-
-def blocks(problem, rows, answers, n=25, width=3, **options):
-    """Blocks of fixed first columns and drawn ones, and the answers that a taste gives them."""
-    random = np.random.default_rng(2)
-    X = [np.column_stack([*rows, random.normal(size=(len(rows[0]) if len(rows) else 4, width))]) for _ in range(n)]
-    engine = Engine(problem, **PLAIN | options).fit(X, [answers(x[:, len(rows):] @ [2.0, -1.0, 0.5]) for x in X])
-    return engine, X[:3]
-
-
-def labelled(scores):
-    return np.array(list("abc"))[np.digitize(scores, [-1, 1])].tolist()
-
-
-def in_segments(scores):
-    return [(i, i + 1, "N") for i in np.flatnonzero(scores > 0)]
-
-
-def clustered(scores):
-    square = np.zeros((4, 4))
-    square[np.triu_indices(4, 1)] = scores
-    return max_clusters(square + square.T).labels
-
-
-STARTS = np.array([0.0, 1, 2, 3, 4])
-GRID = grid_graph(2, 3)
-TWO_OF_FOUR = ILP([[1, 1, 1, 1]], [2])
-NODES_AND_EDGES = np.array([[0, 0], [1, 1], [2, 2], [0, 1], [1, 2]]).T
-MODELS = {
-    "cusum": lambda: single("cusum"),
-    "cusum without intercept": lambda: single("cusum", fit_intercept=False),
-    "prank": lambda: single("prank"),
-    "interval-pa": lambda: single("interval-pa"),
-    "multiclass": lambda: single("multiclass"),
-    "sequence": lambda: blocks("sequence", [], labelled, classes=["a", "b", "c"]),
-    "segments": lambda: blocks("segments", [], in_segments, max_length=2),
-    "matching": lambda: blocks("matching", PAIRS.T, lambda s: [i for i in range(9) if i // 3 == i % 3]),
-    "perfect matching": lambda: blocks("matching", PAIRS.T, lambda s: [0, 4, 8] if s[0] > 0 else [2, 4, 6], perfect=True),
-    "path": lambda: blocks("path", GRID, lambda s: best_path(*GRID, s, 0, 5)[0].tolist()),
-    "disjoint-intervals": lambda: blocks("disjoint-intervals", [STARTS, STARTS + 1.5],
-                                         lambda s: best_intervals(STARTS, STARTS + 1.5, s)[0].tolist()),
-    "clusters": lambda: blocks("clusters", np.triu_indices(4, 1), clustered),
-    "ilp": lambda: blocks("ilp", [], lambda s: TWO_OF_FOUR.solve(s).chosen, constraints=TWO_OF_FOUR),
-    "graph": lambda: blocks("graph", NODES_AND_EDGES, lambda s: labelled(s[:3]), classes=["a", "b", "c"], inference="tree"),
-    "latent-ranking": lambda: blocks("latent-ranking", [], lambda s: (s > 0).astype(int), k=2),
-}
-OF_BLOCKS = ("sequence", "segments", "matching", "perfect matching", "path", "disjoint-intervals", "clusters", "ilp", "graph",
-             "latent-ranking")
 
 
 @functools.cache
 def model(name):
-    return MODELS[name]()
+    """A trained engine and three examples."""
+    engine, X, _ = engine_and_examples(name)
+    return engine, X[:3] if name in OF_BLOCKS else X[[0, 5, 9]]
 
 
 class Written:
     """An example written out: every structure, its counts, and scores and slopes by differences, without the module under test."""
 
     def __init__(self, engine, x, spreads=None):
-        self.read = engine.model_.parts.reader.read_one(x, False, engine.model_.parts.features.atoms_per_example is None)
+        self.read = engine.model_.parts.reader.read_one(x, False, engine.model_.parts.features.layout.atoms_per_example is None)
         self.example = engine.model_.example(engine.model_.prepared(self.read), 0)
         outputs = engine.parts_.outputs
         self.structures = list(outputs.enumerate(self.example))
         self.counts = np.array([outputs.count(self.example, y) for y in self.structures])
-        self.names = outputs.atom_names(self.example)
-        self.n_keys = engine.model_.parts.reader.n_keys
+        self.names = outputs.display().atom_names(self.example)
+        self.n_keys = engine.model_.parts.reader.input_columns().n_keys
         self.engine, self.x = engine, np.array(x, dtype=float)
         self.at_x = self.scores(self.x)
         self.places = [place for place in np.ndindex(self.x.shape) if place[-1] >= self.n_keys]
@@ -421,7 +360,7 @@ def test_a_mixed_program_is_that_of_one_program_written_out_whole():
 @functools.cache
 def own_engine(name):
     """An engine whose weights a test may assign."""
-    return MODELS[name]()
+    return MODELS[name]()[:2]
 
 
 @settings(max_examples=80, deadline=None, derandomize=True)
@@ -453,6 +392,83 @@ def test_structures_with_small_whole_weights_and_many_ties_have_the_distance_of_
     moved = (found.x - x)[:, -3:]
     assert (np.abs(moved) / spreads).sum() == pytest.approx(found.distance, abs=1e-9)
     assert (found.x[:, -3:] >= low).all() and (found.x[:, -3:] <= high).all() and (not whole or (moved[:, 0] == np.rint(moved[:, 0])).all())
+
+
+# ---- chains ----
+
+
+@functools.cache
+def chained(forbidden):
+    """A tagger of five tokens, with scores of the first and the last label, and pairs of labels that are forbidden."""
+    engine = Engine("sequence", classes=["a", "b", "c"], forbidden_transitions=forbidden, **PLAIN)
+    return engine.fit([np.zeros((5, 2))], [["a", "b", "c", "b", "a"]])
+
+
+@pytest.mark.parametrize("forbidden", [(), (("a", "c"), ("c", "c"), (None, "b"))])
+@pytest.mark.parametrize(("n", "norm", "seed"), [*((5, "l1", seed) for seed in range(4)), (4, "l2", 0), (4, "l2", 1)])
+def test_labels_of_tokens_of_a_chain_have_the_distance_of_the_program_written_out(forbidden, n, norm, seed):
+    engine, random = chained(forbidden), np.random.default_rng(seed)
+    engine.parts_.weights.assign(random.normal(size=len(engine.parts_.weights.vector())), 1)
+    x, spreads = random.normal(size=(n, 2)), np.array([1.0, 0.5])
+    written = Written(engine, x, spreads)
+    now = engine.predict([x])[0]
+    tokens = sorted(random.choice(n, size=1 + seed % 2, replace=False).tolist())
+    others = [next(label for label in "bca" if label != now[t] and (t or label != "b")) for t in tokens]
+    for asked, wanted in ((Wanted(not_chosen=[f"token {t}: {now[t]}" for t in tokens]), lambda y: all(y[t] != now[t] for t in tokens)),
+                          (Wanted(chosen=[f"token {t}: {label}" for t, label in zip(tokens, others, strict=True)]),
+                           lambda y: all(y[t] == label for t, label in zip(tokens, others, strict=True)))):
+        found = structperc.counterfactual(engine, x, asked, norm=norm, spreads=spreads)
+        check(found, written, np.array([wanted(written.decoded(k)) for k in range(len(written.structures))]), norm)
+
+
+@pytest.mark.parametrize(("rows", "token"), [([1], 1), ([1, 2], 2), ([0, 3], 2), ([4], 0)])
+@pytest.mark.parametrize("forbidden", [(), (("a", "c"), ("c", "c"), (None, "b"))])
+def test_rows_of_a_chain_that_may_change_decide_together_with_the_best_labels_of_the_others(forbidden, rows, token):
+    engine, random = chained(forbidden), np.random.default_rng(token)
+    engine.parts_.weights.assign(random.normal(size=len(engine.parts_.weights.vector())), 1)
+    x, spreads = random.normal(size=(5, 2)), np.array([1.0, 0.5])
+    written = Written(engine, x, spreads)
+    now = engine.predict([x])[0][token]
+    found = structperc.counterfactual(engine, x, Wanted(not_chosen=f"token {token}: {now}"), spreads=spreads, rows=rows)
+    wanted = np.array([written.decoded(k)[token] != now for k in range(len(written.structures))])
+    expected = written.nearest(wanted, ends=np.repeat(np.where(np.isin(np.arange(5), rows), 1e6, 0), 2)[None].repeat(2, axis=0))
+    assert found.proved and found.distance == pytest.approx(expected, rel=2e-4, abs=1e-5)
+    assert {change.row for change in found.changes} <= set(rows)
+
+
+def test_labels_that_no_allowed_chain_has_are_proved_to_be_none():
+    engine = chained((("a", "c"), ("c", "c"), (None, "b")))
+    for asked in (Wanted(chosen="token 0: b"), Wanted(chosen=["token 1: a", "token 2: c"]), Wanted(chosen=["token 2: a", "token 2: b"])):
+        found = structperc.counterfactual(engine, np.ones((5, 2)), asked, spreads=[1.0, 1.0])
+        assert found.status == "none" and found.proved
+
+
+def test_categories_of_tokens_are_nearest_of_all_categories():
+    random = np.random.default_rng(0)
+    codes, numbers = random.integers(0, 3, (30, 3)), random.normal(size=(30, 3, 1))
+    X = [np.hstack([np.eye(3)[code], number]) for code, number in zip(codes, numbers, strict=True)]
+    engine = Engine("sequence", classes=["a", "b", "c"], **PLAIN)
+    engine.fit(X, [np.array(list("abc"))[(code + (number[:, 0] > 0.5)) % 3].tolist() for code, number in zip(codes, numbers, strict=True)])
+    every = list(itertools.product(range(3), repeat=3))
+    for x, code in zip(X[:6], codes, strict=False):
+        now = engine.predict([x])[0]
+        found = structperc.counterfactual(engine, x, Wanted(not_chosen=f"token 1: {now[1]}"), groups={"code": [0, 1, 2]}, fixed=[3])
+        answers = engine.predict([np.hstack([np.eye(3)[list(one)], x[:, 3:]]) for one in every])
+        wins = [int((np.array(one) != code).sum()) for one, y in zip(every, answers, strict=True) if y[1] != now[1]]
+        assert found.proved and found.distance == pytest.approx(min(wins, default=np.inf))
+        assert found.x is None or engine.predict([found.x])[0][1] != now[1]
+
+
+def test_far_tokens_leave_the_search_short():
+    """Labels a and b nearly tie at twenty tokens, and c is steep: a million labellings is within reach of the change of one token."""
+    engine, random = chained(()), np.random.default_rng(0)
+    engine.parts_.weights.assign(np.append([1.0, 0, 0, 0, 0, 10], random.normal(size=len(engine.parts_.weights.vector()) - 6) / 100), 1)
+    x = np.tile([0.0, -10], (21, 1))
+    x[10, 0] = 3
+    now = engine.predict([x])[0]
+    found = structperc.counterfactual(engine, x, Wanted(not_chosen=f"token 10: {now[10]}"), spreads=[1.0, 1.0])
+    assert found.proved and now[10] == "a" and {change.row for change in found.changes} == {10}
+    assert found.distance == pytest.approx(3, abs=0.1)
 
 
 # ---- tokens ----
@@ -511,11 +527,13 @@ def test_single_precision_rows_win_after_rounding():
 
 
 def test_a_limit_leaves_a_bound():
-    engine, examples = model("sequence")
-    asked = Wanted(not_chosen=f"token 0: {engine.predict(examples[:1])[0][0]}")
-    found = structperc.counterfactual(engine, examples[0], asked, time_limit=1e-9)
-    assert found.bound <= found.distance and found.bound < np.inf
-    assert not found.proved and found.status == "open" and "raise time_limit" in str(found)
+    for name, sentence in (("sequence", "perhaps not the smallest change"), ("perfect matching", "raise time_limit")):
+        engine, examples = model(name)
+        written = Written(engine, examples[0])
+        best = written.counts[np.argmax(written.totals)]
+        found = structperc.counterfactual(engine, examples[0], Wanted(not_chosen=written.names[int(np.argmax(best > 0))]), time_limit=1e-9)
+        assert found.bound <= found.distance and found.bound < np.inf
+        assert not found.proved and found.status == "open" and sentence in str(found)
 
 
 def test_the_old_model_is_left_as_it_was():
@@ -529,21 +547,33 @@ def test_the_old_model_is_left_as_it_was():
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    (dict(wanted=9), "wanted=9 is no answer that this model has. Expected one of 1, 2, 3, 4"),
+    (dict(wanted=9), "wanted=9 is no output of this model. Expected one of 1, 2, 3, 4"),
     (dict(wanted=Wanted(at_least=9)), "9 is no label of this model; expected one of 1, 2, 3, 4"),
     (dict(wanted=Wanted(chosen="> 9")), "'> 9' is no atom of this example"),
     (dict(norm="linf"), "norm='linf'; expected 'l1' or 'l2'"),
     (dict(fixed=["bmi"]), "fixed names 'bmi', which is no column of this model"),
     (dict(fixed="bmi"), "fixed is 'bmi'; expected a list of columns"),
     (dict(bounds={0: 3}), r"bounds\[0\] is 3; expected a pair of numbers"),
-    (dict(bounds={0: (1e6, 1e7)}), "outside its bounds 1e\\+06 and 1e\\+07; widen them, or name the column in fixed"),
-    (dict(whole=[0]), "which is named in whole; expected a whole number there"),
+    (dict(bounds={0: (1e6, 1e7)}), "outside its bounds 1e\\+06 and 1e\\+07. Widen them, or name the column in fixed"),
+    (dict(whole=[0]), "which is named in whole. Expected a whole number there"),
     (dict(groups={"a": [0, 1]}), r"in the columns of groups\['a'\]; expected one 1"),
     (dict(groups=[[0, 1]]), "expected a dict from names to lists of columns"),
     (dict(groups={"a": [0, 0]}), "which is in a group already"),
     (dict(rows=[1]), "rows names rows that x does not have"),
     (dict(spreads=[1.0]), "expected a number, at least 0, for each of 3 columns"),
     (dict(time_limit=0), "time_limit=0; expected None or a number of seconds"),
+    (dict(time_limit=10**400), "expected None or a number of seconds"),
+    (dict(time_limit=np.timedelta64(1)), "expected None or a number of seconds"),
+    (dict(wanted=Wanted(at_least=[3])), r"\[3\] is no label of this model"),
+    (dict(wanted=Wanted(at_most=np.zeros(2))), "is no label of this model"),
+    (dict(norm=np.zeros(2)), "expected 'l1' or 'l2'"),
+    (dict(fixed=[[0]]), r"fixed names \[0\], which is no column of this model"),
+    (dict(whole=np.array(1)), "expected a list of columns"),
+    (dict(bounds=[(0, 1)]), "bounds=.*; expected a dict from columns to pairs"),
+    (dict(bounds=5), "bounds=5; expected a dict from columns to pairs"),
+    (dict(spreads=[10**400, 1, 1]), "expected a number, at least 0, for each of 3 columns"),
+    (dict(alternatives={0: ["a"]}), "this model was trained on rows"),
+    (dict(alternatives={0: ["a"]}, rows=5), "rows is for rows of numbers"),
     (dict(alternatives={0: ["a"]}, fixed=[0]), "fixed is for rows of numbers, and alternatives for tokens"),
 ])
 def test_what_cannot_be_asked_is_refused(options, message):
@@ -582,6 +612,23 @@ def test_models_without_linear_scores_are_refused():
 def test_what_is_wanted_is_said_in_one_way(given_twice):
     with pytest.raises(OptionError, match="in one way"):
         Wanted(**given_twice)
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    (dict(one_of=5), "one_of=5; expected a list of outputs"), (dict(chosen=5), "Wanted got the atom 5; expected names of atoms"),
+    (dict(not_chosen=["> 1", None]), "Wanted got the atom None"),
+])  # fmt: skip
+def test_what_is_wanted_has_names(given, message):
+    with pytest.raises(OptionError, match=message):
+        Wanted(**given)
+
+
+def test_tokens_with_arrays_are_compared_by_identity():
+    engine = Engine("sequence", epochs=3).fit([[["a", np.ones(2)], ["b", np.zeros(2)]]] * 3, [["A", "B"]] * 3)
+    x = [["a", np.ones(2)]]
+    assert engine.predict([x])[0] == ["A"]
+    found = structperc.counterfactual(engine, x, ["B"], alternatives={0: [["b", np.zeros(2)]]})
+    assert found.distance == 1 and found.after == ["B"]
 
 
 def test_labels_without_an_order_have_no_range():

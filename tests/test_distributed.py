@@ -391,7 +391,7 @@ def test_messages_leave_out_zeros_alone(n, width, dtype, average, seed):
 
 
 def test_what_no_machine_can_know_is_refused_by_a_sentence():
-    with pytest.raises(OptionError, match="the model has n_shards=5, and the data have 3 parts; expected from 2 shards to as many"):
+    with pytest.raises(OptionError, match="the model has n_shards=5, and the data have 3 parts. Expected from 2 shards to as many"):
         trained(n_shards=5)
     with pytest.raises(OptionError, match="dtype='int8'; expected 'float32' or 'float64'"):
         trained(dtype="int8")

@@ -31,7 +31,8 @@ from structperc.testing.case import make_case
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *(ROOT / "docs").glob("*.md"),
-                *(ROOT / "docs/guide").glob("*.md"), *(ROOT / "examples").glob("*/README.md")])
+                *(ROOT / "docs/guide").glob("*.md"), *(ROOT / "docs/rooms").glob("*.md"), *(ROOT / "examples").glob("*/README.md")])
+ROOMS = sorted({path.parent.name for path in (ROOT / "structperc").glob("*/__init__.py")} | {"plugins"})
 BUNDLED = [plugin for plugin in registry.installed() if plugin.distribution == "structperc"]
 
 
@@ -346,3 +347,11 @@ def test_commands_are_found_and_wrong_ones_noticed(capsys):
 
 def test_the_citation_is_of_this_version():
     assert f"\nversion: {structperc.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_each_room_has_a_page_that_architecture_links(room):
+    page = (ROOT / f"docs/rooms/{room}.md").read_text()
+
+    assert "| start in | for |" in page and "## Rules" in page and "Tests are in `tests/" in page
+    assert f"(rooms/{room}.md)" in (ROOT / "docs/architecture.md").read_text()

@@ -3,12 +3,16 @@
 import io
 import pickle
 import re
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, is_classifier
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone, is_classifier
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -54,12 +58,17 @@ def test_estimators_are_those_of_scikit_learn():
     assert issubclass(LeafFeatures, TransformerMixin) and isinstance(LabelScorer(), BaseEstimator)
 
 
-def test_a_pipeline_with_leaves_gives_data_frames():
-    leaves = LeafFeatures(RandomForestClassifier(3, random_state=0), sparse_output=False)
-    pipeline = make_pipeline(leaves, LogisticRegression()).set_output(transform="pandas").fit(X, Y)
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_pipeline_with_leaves_gives_data_frames(library):
+    frames, leaves = pytest.importorskip(library), LeafFeatures(RandomForestClassifier(3, random_state=0))
+    pipeline = make_pipeline(leaves, LogisticRegression()).set_output(transform=library).fit(X, Y)
     made = pipeline[:-1].transform(X)
-    assert list(made.columns) == list(leaves.fit(X, Y).get_feature_names_out())
-    assert made.to_numpy().tolist() == LeafFeatures(RandomForestClassifier(3, random_state=0)).fit(X, Y).transform(X).toarray().tolist()
+    assert isinstance(made, frames.DataFrame) and list(made.columns) == list(leaves.get_feature_names_out())
+    expected = LeafFeatures(RandomForestClassifier(3, random_state=0)).fit(X, Y).transform(X)
+    assert made.to_numpy().tolist() == expected.toarray().tolist() and clone(pipeline).fit(X, Y).predict(X).shape == (len(X),)
+    with config_context(transform_output=library):
+        assert isinstance(clone(leaves).set_output(transform=None).fit_transform(X, Y), frames.DataFrame)
+    assert sparse.issparse(clone(leaves).set_output(transform="default").fit_transform(X, Y))
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
@@ -90,6 +99,20 @@ def test_river_wraps_a_classifier():
     for row, label in zip(rows, Y.tolist(), strict=True):
         model.learn_one(row, label)
     assert np.mean([model.predict_one(row) == label for row, label in zip(rows, Y.tolist(), strict=True)]) > 0.6
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_checks_of_river_pass_as_those_of_a_wrapped_classifier_of_scikit_learn():
+    """Columns that come and go fail in any wrapped model of scikit-learn."""
+    compat, checks = pytest.importorskip("river.compat"), pytest.importorskip("river.checks")
+    model = compat.convert_sklearn_to_river(StructuredClassifier(random_state=0), classes=[False, True])
+    failed = set()
+    for check in checks.yield_checks(model):
+        try:
+            check(model.clone())
+        except KeyError:
+            failed.add(getattr(check, "__name__", None) or check.func.__name__)
+    assert failed == {"check_emerging_features", "check_disappearing_features", "check_radically_disappearing_features"}
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -134,13 +157,58 @@ def test_an_arrow_stream_is_a_table():
     assert model.predict(table.to_reader()).tolist() == model.predict(table).tolist()
 
 
-def test_a_cursor_of_adbc_is_a_table():
-    sqlite, pyarrow = pytest.importorskip("adbc_driver_sqlite.dbapi"), pytest.importorskip("pyarrow")
-    with sqlite.connect() as connection, connection.cursor() as cursor:
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_cursor_of_adbc_is_a_table(kind):
+    adbc, pyarrow = pytest.importorskip(f"adbc_driver_{kind}.dbapi"), pytest.importorskip("pyarrow")
+    with adbc.connect() as connection, connection.cursor() as cursor:
         cursor.adbc_ingest("visits", pyarrow.table(dict(zip(NAMES, X.T, strict=True))), mode="create")
         cursor.execute("select * from visits")
         model = CuSumRank(random_state=0).fit(cursor.fetch_record_batch(), Y)
     assert list(model.feature_names_in_) == NAMES and model.status_
+
+
+FROM_CURSOR = """
+import pathlib, re, sys
+import structperc
+from structperc.files.arrow import stream_arrow
+from structperc.streams import fit_stream
+import adbc_driver_duckdb, adbc_driver_manager.dbapi
+options = {"path": sys.argv[1], "access_mode": "READ_ONLY", "memory_limit": "64MB"}
+with adbc_driver_manager.dbapi.connect(driver=adbc_driver_duckdb.driver_path(), entrypoint="duckdb_adbc_init",
+                                       db_kwargs=options) as connection, connection.cursor() as cursor:
+    cursor.execute("select * from visits")
+    parts = stream_arrow(cursor.fetch_record_batch(), target="level", rows=20_000)
+    fit_stream(structperc.Engine("cusum", preset="paper", classes=[1, 2]), parts)
+print(re.search(r"VmHWM:\\s*(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
+"""
+
+
+def test_a_stream_from_a_database_needs_memory_for_parts(tmp_path):
+    """Ten times the rows, 160 MB more of numbers, take less than 100 MB more, 64 of which the database may have."""
+    duckdb, _ = pytest.importorskip("duckdb"), pytest.importorskip("adbc_driver_duckdb.dbapi")
+    if not Path("/proc/self/status").exists():
+        pytest.skip("the peak of memory is read from /proc")
+    peaks = []
+    for n_rows in (200_000, 2_000_000):
+        path = tmp_path / f"{n_rows}.duckdb"
+        with duckdb.connect(str(path)) as connection:
+            columns = ", ".join(f"hash(i + {k}) / 1.8e19 as x{k}" for k in range(10))
+            connection.execute(f"create table visits as select {columns}, 1 + (hash(i) / 1.8e19 > 0.5)::int as level "
+                               f"from range({n_rows}) t(i)")
+        done = subprocess.run([sys.executable, "-c", FROM_CURSOR, str(path)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        peaks.append(int(done.stdout) / 1024)
+    assert peaks[1] - peaks[0] < 100
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_mlflow_saves_and_loads_estimators(tmp_path):
+    mlflow, skops = pytest.importorskip("mlflow.sklearn"), pytest.importorskip("skops.io")
+    model = CuSumRank(random_state=0).fit(X, Y)
+    trusted = skops.get_untrusted_types(data=skops.dumps(model))
+    for name, options in {"skops": {"skops_trusted_types": trusted}, "cloudpickle": {"serialization_format": "cloudpickle"}}.items():
+        mlflow.save_model(model, str(tmp_path / name), **options)
+        assert mlflow.load_model(str(tmp_path / name)).predict(X).tolist() == model.predict(X).tolist()
 
 
 def test_a_lazy_frame_is_refused_with_the_way_out():
@@ -170,11 +238,14 @@ def test_columns_of_a_data_set_are_sentences():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_shap_explains_a_ranker():
+@pytest.mark.parametrize("model", [CuSumRank(random_state=0), PRank(random_state=0)], ids=repr)
+def test_shap_explains_a_ranker(model):
     shap = pytest.importorskip("shap")
-    model = CuSumRank(random_state=0).fit(X, Y)
+    model.fit(X, Y)
     values = shap.LinearExplainer(model, X)(X[:3])
     assert values.values.shape[:2] == (3, 4)
+    if isinstance(model, PRank):
+        np.testing.assert_allclose(values.values.sum(axis=1) + values.base_values, model.latent_score(X[:3]), atol=1e-9)
     values = shap.Explainer(model.decision_function, X)(X[:2])
     np.testing.assert_allclose(values.values.sum(axis=1) + values.base_values, model.decision_function(X[:2]), atol=1e-6)
 

@@ -12,7 +12,7 @@ from structperc import metrics, solvers
 from structperc.errors import StructPercError
 from structperc.metrics import Agreement, Comparison, Constant, Measured
 from structperc.solvers import block_steps
-from structperc.solvers.pairs import short_pairs
+from structperc.solvers.block_steps import short_pairs
 from structperc.solvers.pairwise_hinge import PairwiseProblem
 
 INF, NAN = np.inf, np.nan
@@ -146,7 +146,7 @@ METRICS = {
     "measures": [lambda: dict(engine=engine(), X=X, y=Y, groups=[0, 1, 2, 3], predicted=Y)],
     "measures_of": [lambda: dict(model=engine().model_, rows=engine().model_.read(X), y=Y, predicted=Y)],
     "ndcg_at_k": [OF_RANKING | dict(k=2, gains=[0.0, 1.0, 3.0])],
-    "ordered_labels": [dict(y_true=LABELS, known=np.array([1, 2, 4]), classes=[1, 2, 3])],
+    "ordered_labels": [dict(y_true=LABELS, order=np.array([1, 2, 4]), classes=[1, 2, 3])],
     "pair_accuracy": [OF_RANKING],
     "phrase_f1": [dict(y_true=TAGS, y_pred=OTHER_TAGS)], "phrase_scores": [dict(y_true=TAGS, y_pred=OTHER_TAGS)],
     "phrases": [dict(labels=TAGS[0])],

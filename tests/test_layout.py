@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from counts import Contract, lines_by_kind
+from counts import Contract, lines_by_kind, option_places
 from counts import main as count_all
 from layout import arrows_between, between_rooms, circles, floors, imports_of, main, room_of, sources
 
@@ -83,6 +83,22 @@ def test_the_script_prints_the_figures(capsys):
     assert "floor 1: structperc.core" in printed
     with pytest.raises(SystemExit, match="expected the folder of a checkout"):
         main(ROOT / "structperc/core")
+
+
+def test_an_option_stands_in_one_place_and_a_repetition_is_noticed(tmp_path):
+    assert {option: where for option, where in option_places(ROOT).items() if len(where) != 1} == {}
+    assert len(option_places(ROOT)) <= 22
+
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "structperc/engine").mkdir(parents=True)
+    (tmp_path / "structperc/engine/options.py").write_text("""class Speeds(Options):
+    rate: float = option(1.0, "how fast")
+    size: int = option(1, "how large")
+""")
+    (tmp_path / "structperc/ranker.py").write_text('class Ranker(Base):\n    rate: float = 2.0\n\nclass Base(Speeds):\n'
+                                                   '    """Ranks.\n\n    Parameters\n    ----------\n    size, other : int\n    """\n')
+    (tmp_path / "structperc/other.py").write_text("class Other:\n    rate: float = 2.0\n")
+    assert option_places(tmp_path) == {"rate": ["Speeds:2", "Ranker:2"], "size": ["Speeds:3", "Base:4"]}
 
 
 def test_the_counts_of_a_contract_are_those_of_its_class(tmp_path):

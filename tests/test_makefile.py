@@ -25,7 +25,7 @@ def test_without_a_target_it_lists_them(tmp_path):
 
     assert done.returncode == 0
     listed = [line.split()[1] for line in done.stdout.split("\n") if line.startswith("make ")]
-    assert listed == ["demo", "test", "fuzz", "torture", "races", "sanitize", "bench", "bench-compare", "reproduce-interval",
+    assert listed == ["demo", "test", "mutants", "fuzz", "torture", "races", "sanitize", "bench", "bench-compare", "reproduce-interval",
                       "reproduce-kernel", "reproduce-ordinal", "reproduce-ranking", "reproduce-structures", "reproduce-all", "report",
                       "docs", "browser", "wheel", "test-wheel", "lint", "clean"]
 

@@ -12,7 +12,8 @@ from structperc_boosting.estimators import AdaBoostOR, ORStump
 from structperc_large_margin.estimators import SVOR
 from structperc_parsing.estimators import DependencyParser
 
-from structperc import estimators, metrics, plotting
+import structperc
+from structperc import estimators, metrics, plotting, solvers
 from structperc.callbacks import EarlyStopping
 from structperc.cli import main
 from structperc.errors import DataWarning, ScaleWarning
@@ -33,7 +34,7 @@ engine, engine_by_name = Engine("cusum").fit(X, y), Engine("cusum").fit(named, y
 
 NAMES = {name: getattr(estimators, name) for name in estimators.__all__} | {
     "Engine": Engine, "EarlyStopping": EarlyStopping, "estimators": estimators, "metrics": metrics, "plotting": plotting,
-    "csv_tables": csv_tables,
+    "csv_tables": csv_tables, "structperc": structperc, "solvers": solvers,
     "svmlight": svmlight, "X": X, "y": y, "relevance": relevance, "queries": queries, "named": named, "colours": colours, "gaps": gaps,
     "texts": texts, "intervals": intervals, "trained": trained, "trained_by_name": trained_by_name, "engine": engine,
     "engine_by_name": engine_by_name, "SVOR": SVOR, "AdaBoostOR": AdaBoostOR, "ORStump": ORStump,
@@ -87,7 +88,7 @@ IN_PYTHON = [       # what is called, and what its message says
     ("OrdinalConformal(CuSumRank()).fit(colours, y)", "plugin_options={'one_hot': ['colour']}."),
     ("ScoreCard(PRank()).fit(colours, y)", "Make columns of 0 and 1 of 'colour', for instance by pandas.get_dummies."),
     ("RankingSVM().fit(colours, relevance, groups=queries)", "Make columns of 0 and 1 of 'colour', for instance by pandas.get_dummies."),
-    ("CuSumRank().fit({'a': [1, 2]}, [1, 2])", "pass pandas.DataFrame(X) where these are columns"),
+    ("CuSumRank().fit({'a': [1, 2]}, [1, 2])", "Pass pandas.DataFrame(X) if these are columns"),
     ("CuSumRank().fit(texts, y)", "make a matrix of them (texts: scikit-learn's TfidfVectorizer"),
     ("CuSumRank().fit(texts, y)", "or use a kernel on such objects (texts: kernel='subsequence'"),
     ("SVOR().fit(colours, y)", "'colour': 3 texts ('red', 'green', 'blue'). Make columns of 0 and 1 of 'colour', for instance by"),
@@ -98,10 +99,10 @@ IN_PYTHON = [       # what is called, and what its message says
     ("engine_by_name.predict(colours)", "this model was trained with 3 features: it has further 'colour'; pass the same columns"),
     ("engine.predict(colours)", "X has 4 features, but this model was trained with 3 features; pass the same columns"),
     ("engine_by_name.predict(named.assign(c='x'))", "X has 1 column that is not numbers throughout: 'c'"),
-    ("trained_by_name.predict(named[['a', 'b']])", "X has 2 features, but PRank is expecting 3 features as input: it lacks 'c'; pass"),
-    ("trained_by_name.predict(colours)", "it has further 'colour'; pass the columns that it was trained with, in the same order."),
-    ("trained_by_name.predict(colours.drop(columns=['a', 'b']))", "it lacks 'a', 'b' and has further 'colour'; pass the columns"),
-    ("trained.predict(X[:, :2])", "X has 2 features, but PRank is expecting 3 features as input; pass the columns"),
+    ("trained_by_name.predict(named[['a', 'b']])", "X has 2 features, but PRank is expecting 3 features as input: it lacks 'c'. Pass"),
+    ("trained_by_name.predict(colours)", "it has further 'colour'. Pass the columns "),
+    ("trained_by_name.predict(colours.drop(columns=['a', 'b']))", "it lacks 'a', 'b' and has further 'colour'. Pass the columns"),
+    ("trained.predict(X[:, :2])", "X has 2 features, but PRank is expecting 3 features as input. Pass the columns"),
     ("engine_by_name.predict(named[['a', 'b']])", "this model was trained with 3 features: it lacks 'c'; pass the same columns"),
     ("engine_by_name.predict(named.assign(d=1))", "it has further 'd'; pass the same columns"),
     # classes where objects are expected, and arguments of other libraries' fit
@@ -114,21 +115,21 @@ IN_PYTHON = [       # what is called, and what its message says
     ("CuSumRank().fit(X, y, epochs=5)", "It is a parameter of the estimator: CuSumRank(epochs=5)."),
     ("CuSumRank().fit(X, y, eval_set=[(X, y)])", "plugins=[structperc.callbacks.EarlyStopping(X, y)]."),
     ("CuSumRank().fit(X, y, sample_weights=y)", "Did you mean 'sample_weight'?"),
-    ("LatentRanker().fit(X, relevance, group=[30, 30])", "Did you mean 'lengths'?"),
+    ("LatentRanker().fit(X, relevance, group=[30, 30], lengths=[30, 30])", "they say the same thing, so pass one of them"),
     ("LatentRanker().fit(X, relevance, eval_set=[])", "plugins=[structperc.callbacks.EarlyStopping(X, y)]."),
-    ("RankingSVM().fit(X, relevance, group=[30, 30])", "Did you mean 'lengths'?"),
+    ("RankingSVM().fit(X, relevance, group=[30, 30], lengths=[30, 30])", "they say the same thing, so pass one of them"),
     ("RankingSVM().fit(X, relevance, query_id=queries)", "Did you mean 'qid'?"),
     ("SequenceTagger().fit([[['the']]], [['D']], epochs=5)", "It is a parameter of the estimator: SequenceTagger(epochs=5)."),
     ("StructuredEstimator(problem='cusum').fit(X, y, weights=y)", "Did you mean 'sample_weight'?"),
     ("LatentRanker().fit(X, relevance)", "sklearn.set_config(enable_metadata_routing=True), then params={'groups': groups}."),
     ("Engine('cusum').partial_fit(X, y, epochs=3)", "partial_fit has no argument 'epochs'. It is an option of the engine"),
     ("Engine('cusum').partial_fit(X, y, sample_weights=y)", "Did you mean 'sample_weight'?"),
-    ("CuSumRank().partial_fit(X, y, sample_weights=y)", "CuSumRank.partial_fit takes X, y, classes, sample_weight, but"),
+    ("CuSumRank().partial_fit(X, y, sample_weights=y)", "It has X, y, classes, sample_weight."),
     ("PRank().partial_fit(X, y, epochs=3)", "It is a parameter of the estimator: PRank(epochs=3)."),
     ("PRank().fit(X, y, eval_set=[(X, y)])", "plugins=[structperc.callbacks.EarlyStopping(X, y)]."),
-    ("PRank().fit(X, y, 5, 6)", "costs is 6; expected an array (n_samples, n_labels), what it costs to answer each label to each row."),
+    ("PRank().fit(X, y, 5, 6)", "expected an array (n_samples, n_labels) with the cost of predicting each label for each row."),
     ("IntervalPA().fit(X, y, sample_weights=y)", "Did you mean 'sample_weight'?"),
-    ("LatentRanker().partial_fit(X, relevance, group=[30, 30])", "Did you mean 'lengths'?"),
+    ("LatentRanker().partial_fit(X, relevance, group=[30, 30], lengths=[30, 30])", "they say the same thing, so pass one of them"),
     ("SequenceTagger().partial_fit([[['the']]], [['D']], epochs=5)", "It is a parameter of the estimator: SequenceTagger(epochs=5)."),
     ("StructuredEstimator(problem='cusum').partial_fit(X, y, weights=y)", "Did you mean 'sample_weight'?"),
     ("cross_val_score(LatentRanker(), X, relevance)", "sklearn.set_config(enable_metadata_routing=True), then params={'groups': groups}."),
@@ -143,12 +144,39 @@ IN_PYTHON = [       # what is called, and what its message says
     ("CuSumRank().set_params(plugin_options__budgt=3)", "Did you mean 'budget'?"),
     ("Engine('cusum', budgt=3)", "unknown option 'budgt'. Did you mean 'budget'? It comes with plugins=['dual-kernel']."),
     ("Engine()", "an engine needs a problem first: Engine('cusum'), for instance; `structperc plugins` lists them all."),
+    ("CuSumRank(plugin_options__fill='median')", "Pass plugin_options={'fill': 'median'}; set_params has plugin_options__fill."),
+    ("CuSumRank(plugin_options=['one_hot']).fit(X, y)", "plugin_options=['one_hot']; expected a dict from names of options"),
+    ("CuSumRank(kernel='poly').fit(X, y)", "Did you mean 'polynomial'?"),
+    ("CuSumRank().fit(X, y, class_weight='balanced')", "It is a parameter of the estimator: CuSumRank(class_weight='balanced')."),
+    ("CuSumRank().fit(X, y, costs=X)", "PRank.fit and StructuredEstimator.fit have costs."),
+    ("trained.predict(X, k=2)", "predict has no argument 'k'. It has X."),
+    ("trained.predict(X, groups=queries)", "Each row has a label of its own; SequenceTagger, LatentRanker and"),
+    ("trained.predict_proba(X, epochs=2)", "It is a parameter of the estimator: PRank(epochs=2)."),
+    ("trained.explain(X[0], agains=1)", "Did you mean 'against'?"),
+    ("trained.score(X)", "score was called without y. Its arguments are X, y, sample_weight."),
+    ("trained.export()", "export was called without path. Its arguments are path, to."),
+    ("trained.save(5)", "the path is 5; expected a text or a pathlib.Path."),
+    ("SVOR().fit(X, y, epochs=5)", "fit has no argument 'epochs'."),
+    ("OrdinalConformal(CuSumRank()).fit(X, y, coverages=0.5)", "fit has no argument 'coverages'."),
+    ("Engine('cusum', 5)", "Engine got 5 without a name; write Engine('cusum', NAME=5)."),
+    ("Engine('prank', trainer='svor').fit(X, y)", "It comes with plugins=['large-margin']."),
+    ("Engine('cusum', trainer='bcfw').fit(X, y)", "It comes with plugins=['batch']."),
+    ("Engine('path', update='perturbed').fit(X, y)", "It comes with plugins=['decision-rules']."),
+    ("Engine.load(None)", "the path is None; expected a text or a pathlib.Path."),
+    ("Engine('sequence', forbidden_transitions='bio').fit([[['a'], ['b']]], [['B-x', 'O']])", "Did you mean 'iob2'?"),
+    # names that are nearly right
+    ("trained.coef", "Did you mean 'coef_'?"),
+    ("trained.thresholds", "Did you mean 'thresholds_'?"),
+    ("estimators.CusumRank", "Did you mean 'CuSumRank'?"),
+    ("estimators.Svor", "Did you mean 'SVOR'?"),
+    ("structperc.Engin", "Did you mean 'Engine'?"),
+    ("solvers.best_paths", "Did you mean 'best_path'?"),
     # what is not fitted, and answers that a model does not have
     ("plotting.plot_steps(Engine('prank'), X, y)", "this Engine is not fitted yet, so it has no classes_; call fit"),
     ("plotting.plot_thresholds(Engine('prank'), X, y)", "this Engine is not fitted yet"),
     ("plotting.plot_weights(Engine('prank'))", "this Engine is not fitted yet"),
     ("plotting.plot_learning_curve(Engine('prank'))", "this Engine is not fitted yet"),
-    ("trained.explain(X[0], against=9)", "against=9 is no answer that this model has. Expected one of 1, 2, 3, 4."),
+    ("trained.explain(X[0], against=9)", "against=9 is no output of this model. Expected one of 1, 2, 3, 4."),
     ("engine.explain(X)", "explain takes one example, but got 60; pass one of them."),
     ("estimators.load('ranks.csv')", "'ranks.csv' is not a structperc model"),
     # calls with too little, and names that are written otherwise
@@ -173,6 +201,8 @@ IN_PYTHON = [       # what is called, and what its message says
     # files
     ("svmlight.read_svmlight('bad.svm')", "bad.svm is no svmlight file at line 2"),
     ("csv_tables.read_csv('ranks.csv', target='Level')", "Did you mean 'level'?"),
+    ("csv_tables.read_csv('ranks.csv', target=5)", "target=5: expected the name of a column, or a pair of names."),
+    ("csv_tables.read_csv('ranks.csv', separator='tab')", "separator='tab': expected one character between cells; a tab is '\\t'."),
     ("csv_tables.read_csv('head.csv')", "write the rows below the header."),
 ]
 
@@ -275,7 +305,7 @@ def test_a_stream_of_rows_without_groups_warns_too(here, run):
 
 
 def test_rows_of_a_matrix_without_groups_are_sentences_of_one_token_with_a_warning():
-    with pytest.warns(DataWarning, match="each row of X is a sentence of one token, .*; pass groups or lengths"):
+    with pytest.warns(DataWarning, match="each row of X is a sentence of one token, .*. Pass groups or lengths"):
         Engine("sequence").fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)

@@ -223,7 +223,7 @@ FAULTS = {
     "log Z is NaN": ("cusum", UndefinedZ(4), "UndefinedZ.marginals returned log Z = nan for example 0; expected a finite number"),
     "restore does nothing": ("cusum", NothingRestored(), "its member .* is not asked for by any part"),
     "average is ignored": ("cusum", IgnoresAverage(), "the averaged weights differ from the mean of the weights"),
-    "no hook answers": (Silent(), None, "nothing of it was used: structperc_update answered None.*update='perceptron'.* parts in use are"),
+    "no hook answers": (Silent(), None, "nothing of it was used: structperc_update returned None.*update='perceptron'.* parts in use are"),
 }
 
 
@@ -243,7 +243,7 @@ def test_a_kernel_does_not_go_around_the_scores_of_a_map():
     X = np.random.default_rng(0).normal(size=(40, 3))
     kernel = Engine("multiclass", plugins=[SquaresPlugin(), "dual-kernel"], kernel="linear", fit_intercept=False)
 
-    with pytest.raises(PluginError, match="Squares does not say on which row of x each of its atoms stands"):
+    with pytest.raises(PluginError, match="Squares does not define the row of x of each atom"):
         kernel.fit(X, (X**2).argmax(axis=1))
 
 

@@ -13,7 +13,7 @@ from structperc import hookimpl
 from structperc.components import Outputs
 from structperc.engine.explanation import Contribution, Explanation
 from structperc.errors import MissingExtra
-from structperc.pictures import Arcs, Box, Picture, Ruler, Spans, Text, arc_levels, token_texts
+from structperc.pictures import Arcs, Box, Display, Picture, Ruler, Spans, Text, arc_levels, token_texts
 
 mpl.use("Agg")
 HOSTILE = "<script>alert('1')</script>&\"\x1b[31m\u202e"
@@ -124,12 +124,16 @@ def test_a_plugin_draws_its_own_structures():
         def shapes(self):
             return [Box(0, 0, 30, 20), Text(4, 14, self.names)]
 
+    class Choice(Display):
+        def picture(self, given, x, scores, structures):
+            return Chosen(f"{np.shape(given)} {len(scores)} {structures}")
+
     class Rows(Outputs):
         def enumerate(self, x):
             return [(), *((a,) for a in range(x.n_atoms))]
 
-        def picture(self, given, x, scores, structures):
-            return Chosen(f"{np.shape(given)} {len(scores)} {structures}")
+        def display(self):
+            return Choice(self)
 
     class Problem:
         @hookimpl

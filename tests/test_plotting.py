@@ -295,7 +295,7 @@ def test_steps_are_those_of_training(plane, scale):
     panels = plot_steps(engine, X, y, steps=4)
 
     steps = [visit for visit in engine.history_ if visit.step is not None][:4]
-    assert [ax.get_title() for ax in panels] == [f"visit {v.visit}: said {v.said}, right {v.gold}" for v in steps]
+    assert [ax.get_title() for ax in panels] == [f"visit {v.visit}: predicted {v.said}, right {v.gold}" for v in steps]
     at = (X - X.mean(axis=0)) / X.std(axis=0) if scale else X
     for ax, visit in zip(panels, steps, strict=True):
         np.testing.assert_allclose(ax.lines[-1].get_xydata(), at[[visit.example]])
@@ -312,7 +312,7 @@ def test_steps_without_a_history_follow_the_rows_and_end_where_training_does(pla
     matplotlib.pyplot.close(panels[0].figure)
     with pytest.raises(DataError, match="steps=0; expected a whole number"):
         plot_steps(model, X[:4], [1, 1, 2, 2], steps=0)
-    with pytest.raises(DataError, match="X has 2 rows, but history_ tells of row 3"):
+    with pytest.raises(DataError, match="X has 2 rows, but history_ has row 3"):
         plot_steps(Engine("prank").fit(X[:4], y[:4], history=True), X[:2], y[:2])
     with pytest.raises(NotFittedError):
         plot_steps(Engine("prank"), X, y)

@@ -52,7 +52,7 @@ def test_a_missing_data_set_is_named(scripts, tmp_path, monkeypatch):
     import ordinal_data
 
     monkeypatch.setenv("STRUCTPERC_DATA", str(tmp_path))
-    with pytest.raises(MissingData, match="house_16h.csv.gz into .*regression, or set the environment variable STRUCTPERC_DATA"):
+    with pytest.raises(MissingData, match="house_16h.csv.gz into .*regression. Or set the environment variable STRUCTPERC_DATA"):
         ordinal_data.require(["census"])
 
 

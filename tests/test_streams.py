@@ -150,7 +150,7 @@ class Watching:
 @pytest.mark.parametrize(("call", "error", "message"), [
     (lambda: fit_stream(Engine("cusum", epochs=2), iter([(X, Y)])), OptionError, "an iterator gives its parts only once; pass a function"),
     (lambda: fit_stream(Engine("cusum", plugins=[Watching()]), [(X, Y)]), OptionError, "plugin watching observes epochs over all data"),
-    (lambda: fit_stream(Engine("cusum", plugins=[History()]), [(X, Y)]), OptionError, "of which a stream has none"),
+    (lambda: fit_stream(Engine("cusum", plugins=[History()]), [(X, Y)]), OptionError, "A stream has none"),
     (lambda: fit_stream(Engine("cusum"), []), DataError, "there is no part to learn from"),
     (lambda: fit_stream(Engine("cusum"), Slices(X, Y, sample_weight=np.zeros(N))), DataError, "all sample weights are zero"),
     (lambda: fit_stream(Engine("cusum"), [X]), DataError, r"a part is ndarray .*; expected a pair \(X, y\), a dict"),

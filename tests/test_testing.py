@@ -681,7 +681,7 @@ def averaging(kind):
 
 BROKEN = [
     ("linear_kernel_equals_weights", "cusum", WrongCell(3, 3), "WrongCell.scores and the linear kernel over the rows that WrongCell.cell"),
-    ("plugin_is_used", Silent(), None, "nothing of it was used: structperc_update answered None"),
+    ("plugin_is_used", Silent(), None, "nothing of it was used: structperc_update returned None"),
     ("agreeing_is_counting_the_same", Subsets(), AlwaysRight(), "AlwaysRight.agrees"),
     ("decoding_is_undone", "cusum", DecodesTheNext(), "DecodesTheNext.decode shows 4 of example 0 as 1, which is encoded as 1"),
     ("sample_weights_act", "cusum", Weightless(), "the sample weights 2, 0.001, 1000, 1 and 1000 in turn train the same"),
@@ -708,7 +708,7 @@ BROKEN = [
     ("further_answers_agree", "cusum", SecondIsThird(4), "expected the best structures first"),
     ("further_answers_agree", "cusum", Unscored(4), "best score"),
     ("further_answers_agree", "cusum", CertainMarginals(4), "CertainMarginals.marginals is not"),
-    ("further_answers_agree", "cusum", DoubledZ(4), "DoubledZ.marginals says that log Z is"),
+    ("further_answers_agree", "cusum", DoubledZ(4), "log Z of DoubledZ.marginals is"),
     ("further_answers_agree", "cusum", PrefixMarginals(4), "PrefixMarginals.max_marginals is not"),
     ("inputs_are_untouched", "cusum", SortingArgmax(4), "a component changed the atom scores"),
     ("inputs_are_untouched", "cusum", ScalingFeatures(3, 3), "a component changed the weights"),
@@ -745,7 +745,7 @@ def test_an_export_that_predicts_otherwise_is_caught(monkeypatch):
         path.write_text("def predict(X):\n    return [1] * len(X)\n")
 
     monkeypatch.setattr(structperc.Engine, "export", export)
-    with pytest.raises(AssertionError, match="predict returns [234] for .*, but the exported module returns 1; refuse the export"):
+    with pytest.raises(AssertionError, match="predict returns [234] for .*, but the exported module returns 1. Raise an error"):
         check_problem("cusum", checks=["export_predicts_the_same"])
 
 
@@ -763,7 +763,7 @@ def test_the_whole_battery_stops_at_the_first_failure(broken):
 
 
 def test_a_single_hot_spot_needs_a_problem():
-    with pytest.raises(PluginError, match="answers structperc_loss, but a whole problem answers .* attribute `problem`"):
+    with pytest.raises(PluginError, match="implements structperc_loss, but a whole problem implements .* attribute `problem`"):
         check_problem(AbsoluteLoss())
 
 

@@ -94,7 +94,7 @@ def test_its_bounds_are_true_and_kept(name):
             loss = engine.parts_.loss.value(right, other, example) if other != right else 0
             if loss:
                 c = np.subtract(outputs.count(example, right), outputs.count(example, other)).astype(float)
-                where, values = features.sparse_vector(example, c)
+                where, values = features.vector(example, c, sparse=True)
                 R2 = max(R2, float(values @ values) / loss)
                 rows.append(dict(zip(where.tolist(), values.tolist(), strict=True)))
                 least.append(loss)

@@ -38,7 +38,7 @@ class BestSet(Argmax):
     def start(self, parts, context):
         super().start(parts, context)
         self.sets = list(parts.outputs.enumerate(None))
-        self.counts = np.array([np.eye(parts.features.atoms_per_example)[list(y)].sum(axis=0) for y in self.sets])
+        self.counts = np.array([np.eye(parts.features.layout.atoms_per_example)[list(y)].sum(axis=0) for y in self.sets])
 
     def argmax(self, scores, x):
         return self.sets[np.argmax(self.counts @ scores)]

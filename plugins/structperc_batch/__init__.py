@@ -6,8 +6,8 @@
 C, margin, loss, sample weights, shuffle and random_state are the engine's; epochs is the most passes that are made. All weights are
 regularised, intercepts too. In the convention lambda / 2 ||w||^2 + mean of n losses C is 1 / (lambda n).
 
-After Ctrl-C the model predicts; an engine with `warm_start=True` goes on with the next fit, also one that was loaded from a file, which
-holds the dual solution. Estimators make a new engine for each fit, so there `warm_start` has nothing to go on from.
+After Ctrl-C the model predicts. An engine with `warm_start=True` continues in the next fit, also an engine from a file, which has the dual
+solution. Estimators make a new engine for each fit, so `warm_start` has no effect there.
 
 Examples
 --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from structperc.components import LabelOutputs
 from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Certificate, certified
 from structperc_batch.dual_blocks import Complete, Measure, Rebuild, WriteVectors
 
@@ -38,14 +39,14 @@ class Passes(BlockAscent):
         def check(i, y):
             x = rows.example(i)
             x.n_atoms = parts.features.n_atoms(x)
-            parts.outputs.check_structure(x, y[0] if parts.outputs.code_width == 1 else y)
+            parts.outputs.check_structure(x, y[0] if isinstance(parts.outputs, LabelOutputs) else y)
 
         self.dual.take_over(dual.state(), check)
         self.rebuild()
         self.dual.taken_over()
 
     def epoch(self) -> float:
-        """Steps on every block; returns the sum of the gaps that they had before, about the gap at the epoch's beginning."""
+        """Steps on every block. Returns the sum of the gaps before them, about the gap at the epoch's beginning."""
         run, before = self.run, self.estimate
         run.begin_epoch()
         passed = run.run(run.order(), self.rule, self.rule.dual.margin)

@@ -7,7 +7,7 @@ import numpy as np
 
 from structperc.components import Trainer
 from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, YU_JOACHIMS, check_search, read_array, substate
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, YU_JOACHIMS, check_search, is_constrained, read_array, substate
 from structperc.solvers.certificates import Certificate, Measurements
 from structperc_batch.dual_blocks import BlockFrankWolfe
 from structperc_batch.passes import Passes
@@ -23,8 +23,8 @@ class FrankWolfeTrainer(Trainer):
     tolerance : float
         Training ends at a duality gap of this part of the objective.
     warm_start : bool
-        Go on from the dual solution of the engine's last training, also if that was interrupted, or read from a file. Its examples must
-        be the same in number and order; C, margin, loss, sample weights and gold outputs may have changed.
+        Continue from the dual solution of the engine's last training, also after an interruption or from a file. Its examples must be the
+        same in number and order. C, margin, loss, sample weights and gold outputs may differ.
     """
 
     online = False
@@ -47,7 +47,7 @@ class FrankWolfeTrainer(Trainer):
         if not parts.argmax.exact:
             raise PluginError(f"{type(parts.argmax).__name__} declares itself approximate, and batch training needs the exact maximum of "
                               f"score + loss: without it no duality gap is certain. Train online.")
-        if parts.features.constrained:
+        if is_constrained(parts.features):
             raise PluginError(f"{type(parts.features).__name__} allows only some weights, but the dual of batch training knows no such "
                               f"constraints. Train online.")
         check_search(parts, "batch training")
@@ -103,20 +103,21 @@ class FrankWolfeTrainer(Trainer):
         }
 
     def state(self):
-        known = self.measured.certificate
+        certificate = self.measured.certificate
         passes = self.passes
         place = () if passes is None or passes.enough is None else (passes.estimate, passes.enough)
         return {"objectives": np.array(self.measured.objectives, dtype=float), "gaps": np.array(self.measured.gaps, dtype=float),
-                "certificate": np.array(attrs.astuple(known) if known else (), dtype=float), "place": np.array(place, dtype=float)}
+                "certificate": np.array(attrs.astuple(certificate) if certificate else (), dtype=float),
+                "place": np.array(place, dtype=float)}
 
     def restore(self, state):
         measured = self.measured
         measured.objectives, measured.gaps = (read_array(state, name, np.float64, (None,), finite=False).tolist()
                                               for name in ("objectives", "gaps"))
-        known = read_array(state, "certificate", np.float64, (None,), finite=False).tolist()
-        if len(known) not in (0, 2):
-            raise DataError(f"the saved certificate has {len(known)} numbers; expected 2.")
-        measured.certificate = Certificate(*known) if known else None
+        numbers = read_array(state, "certificate", np.float64, (None,), finite=False).tolist()
+        if len(numbers) not in (0, 2):
+            raise DataError(f"the saved certificate has {len(numbers)} numbers; expected 2.")
+        measured.certificate = Certificate(*numbers) if numbers else None
         self.place = read_array(state, "place", np.float64, (None,), finite=False).tolist() if "place" in state else []
         if len(self.place) not in (0, 2):
             raise DataError(f"the saved place in the training has {len(self.place)} numbers; expected 2.")

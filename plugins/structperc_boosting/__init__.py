@@ -1,12 +1,12 @@
 """AdaBoost.OR: an ensemble of decision stumps for ordered labels, each found by an exact search over all columns.
 
-    Engine("adaboost-or", epochs=1000)              an epoch is a round, which adds a stump; loss says what a wrong rank costs
+    Engine("adaboost-or", epochs=1000)              an epoch is a round, which adds a stump; loss is the cost of a wrong rank
 
 The rank of x is the weighted median of the stumps' ranks: the lowest one that more than half of the votes do not exceed. The votes are the
-engine's weights, and the stumps' answers are the features. A fitted attribute `coef_` there is none; `votes_`, `errors_`,
-`stump_features_`, `stump_directions_` and `stump_thresholds_` show the ensemble. `loss` is "absolute" (the default), "squared",
-"zero-one", a matrix or "costs", and its costs must not fall on the way from the right rank to an end of the scale. Features need no
-scaling. `structperc_boosting.estimators` has the estimators for scikit-learn's tools, which take any base ranker.
+engine's weights, and the stumps' predictions are the features. There is no fitted attribute `coef_`. `votes_`, `errors_`,
+`stump_features_`, `stump_directions_` and `stump_thresholds_` show the ensemble. `loss` is "absolute" (the default), "squared", "zero-one",
+a matrix or "costs". Its costs must not fall on the way from the right rank to an end of the scale. Features need no scaling.
+`structperc_boosting.estimators` has the estimators for scikit-learn's tools, which boost any base ranker.
 
 Examples
 --------
@@ -21,7 +21,7 @@ Examples
 
 from structperc import hookimpl
 from structperc.components import RankOutputs, ThresholdArgmax
-from structperc_boosting.ensemble import StumpFeatures
+from structperc_boosting.stump_search import StumpFeatures
 from structperc_boosting.training import BoostingTrainer
 
 citation = r"""@inproceedings{lin2009combining,

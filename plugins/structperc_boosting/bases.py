@@ -13,10 +13,26 @@ from structperc_boosting.costs import check_v_shape, cost_matrix
 FLOATS = (np.float64, np.float32)
 
 
-def read_examples(estimator, X, y, sample_weight=None, named=False, **checks):
-    """X as floats, y as a column or an ordered categorical, and the sample weights or None; `named`: the labels are known."""
+def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **checks):
+    """X as floats, y as a column or an ordered categorical, and the sample weights or None; `named`: the labels are known.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : array-like of shape (n, d)
+    y : array-like of shape (n,)
+    sample_weight : array-like of shape (n,), optional
+    named : bool, default False
+        Whether the labels are known.
+    **checks
+        Of `validate_data`.
+
+    Returns
+    -------
+    X, y, sample_weight
+    """
     X, column = read_rows(estimator, X, y, **checks)
-    if not named:
+    if not has_classes:
         check_classification_targets(column)
     if sample_weight is not None:
         sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -24,7 +40,21 @@ def read_examples(estimator, X, y, sample_weight=None, named=False, **checks):
 
 
 def read_rows(estimator, X, *y, **checks):
-    """What scikit-learn's `validate_data` returns, C-ordered floats; columns of a table that are not numbers are named in one sentence."""
+    """What scikit-learn's `validate_data` returns, C-ordered floats; columns of a table that are not numbers are named in one sentence.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : array-like of shape (n, d)
+    *y : array-like of shape (n,)
+        In training.
+    **checks
+        Of `validate_data`.
+
+    Returns
+    -------
+    X, or (X, y)
+    """
     try:
         return validate_data(estimator, X, *y, dtype=FLOATS, order="C", **checks)
     except ValueError:
@@ -34,7 +64,27 @@ def read_rows(estimator, X, *y, **checks):
 
 
 def example_weights(estimator, y, sample_weight):
-    """The sample weights times those of the labels by the estimator's `class_weight`; None where there are none of either kind."""
+    """The sample weights times those of the labels by the estimator's `class_weight`.
+
+    Parameters
+    ----------
+    estimator : object
+        With the attributes `class_weight` and `classes`.
+    y : array of shape (n,)
+        The labels.
+    sample_weight : array of shape (n,) or None
+
+    Returns
+    -------
+    array of shape (n,) or None
+        None if there are weights of neither kind.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> example_weights(SimpleNamespace(class_weight={2: 3.0}, classes=None), [1, 2, 2], None).tolist()
+    [1.0, 3.0, 3.0]
+    """
     if estimator.class_weight is None:
         return sample_weight
     labels = find_labels(y, estimator.classes, True)
@@ -42,7 +92,7 @@ def example_weights(estimator, y, sample_weight):
 
 
 def read_ranks(y, classes, cost, costs, sample_weight=None):
-    """The labels in order, the codes of y, and the costs of all answers to the examples, (n, K).
+    """The labels in order, the codes of y, and the costs of all ranks for the examples, (n, K).
 
     Parameters
     ----------
@@ -53,38 +103,104 @@ def read_ranks(y, classes, cost, costs, sample_weight=None):
     costs : (n, K) array or None
     sample_weight : array of shape (n,) or None
         Multiplies the costs.
+
+    Returns
+    -------
+    labels : ndarray of shape (K,)
+    codes : int array of shape (n,)
+    costs : array of shape (n, K)
+
+    Examples
+    --------
+    >>> from structperc_boosting.bases import read_ranks
+    >>> labels, codes, costs = read_ranks(["low", "high"], ["low", "high"], "absolute", None)
+    >>> labels.tolist(), codes.tolist(), costs.tolist()
+    (['low', 'high'], [1, 2], [[0.0, 1.0], [1.0, 0.0]])
     """
     labels = find_labels(y, classes, True)
     codes = LabelCodes(labels).encode(y, len(y))
     if costs is None:
         costs = cost_matrix(cost, len(labels))[codes - 1]
     elif np.ndim(costs) == 2 and np.shape(costs)[1] != len(labels):
-        raise DataError(f"costs has {np.shape(costs)[1]} columns, but there are {len(labels)} labels; give each label its cost, or name "
+        raise DataError(f"costs has {np.shape(costs)[1]} columns, but there are {len(labels)} labels. Pass a cost for each label, or name "
                         f"labels that y lacks with classes=[lowest, ..., highest].")
     costs = check_v_shape(costs, codes)
     return labels, codes, costs if sample_weight is None else costs * sample_weight[:, None]
 
 
 def label_scores(scores):
-    """The decision function of scores of thresholds, (n, K - 1): each label's sum of those below it, or, of two labels, the one score."""
+    """The decision function of scores of thresholds, (n, K - 1): each label's sum of those below it, or, of two labels, the one score.
+
+    Parameters
+    ----------
+    scores : array of shape (n, K - 1)
+
+    Returns
+    -------
+    array of shape (n, K), or (n,) if K is 2
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc_boosting.bases import label_scores
+    >>> label_scores(np.array([[1.0, -2.0]])).tolist()
+    [[0.0, 1.0, -1.0]]
+    """
     return scores[:, 0] if scores.shape[1] == 1 else sums_below(scores)
 
 
 def sums_below(scores):
-    """The sum of the scores of all thresholds below each label, (n, K)."""
+    """The sum of the scores of all thresholds below each label, (n, K).
+
+    Parameters
+    ----------
+    scores : array of shape (n, K - 1)
+
+    Returns
+    -------
+    array of shape (n, K)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc_boosting.bases import sums_below
+    >>> sums_below(np.array([[1.0, -2.0]])).tolist()
+    [[0.0, 1.0, -1.0]]
+    """
     return np.concatenate([np.zeros((len(scores), 1)), scores.cumsum(axis=1)], axis=1)
 
 
 def require_parameter(estimator, name, what) -> None:
-    """Raises an error for an estimator whose fit does not take what the reduction needs."""
+    """Raises an error for an estimator whose fit does not take what the reduction needs.
+
+    Parameters
+    ----------
+    estimator : estimator
+    name : str
+        The parameter of `fit`.
+    what : str
+        What needs it, for the error message.
+    """
     if not has_fit_parameter(estimator, name):
         raise OptionError(f"{type(estimator).__name__}.fit takes no {name}, which {what} needs; choose an estimator that does.")
 
 
 def ranks_predicted(ranker, X, n_ranks):
-    """What a ranker that was trained on the ranks 1..K answers, an int32 array."""
+    """The predictions of a ranker that was trained on the ranks 1..K, an int32 array.
+
+    Parameters
+    ----------
+    ranker : estimator
+    X : array of shape (n, d)
+    n_ranks : int
+        K.
+
+    Returns
+    -------
+    int32 array of shape (n,)
+    """
     answers = np.asarray(ranker.predict(X))
     ranks = answers.astype(np.intc)
     if ranks.shape != (X.shape[0],) or (ranks != answers).any() or not 1 <= ranks.min() <= ranks.max() <= n_ranks:
-        raise DataError(f"{type(ranker).__name__}.predict answered {answers!r:.80}; expected one rank from 1 to {n_ranks} for each row.")
+        raise DataError(f"{type(ranker).__name__}.predict returned {answers!r:.80}; expected one rank from 1 to {n_ranks} for each row.")
     return ranks

@@ -1,9 +1,9 @@
-"""Costs of answering rank k to an example, and the reduction between ordinal examples and weighted binary ones.
+"""Costs of predicting rank k for an example, and the reduction between ordinal examples and weighted binary ones.
 
-An ordinal example with rank y among K and costs c becomes K - 1 binary examples, "is the rank above k?" for k = 1..K - 1, with the answer
-z_k = 1 if k < y, else -1, and the weight w_k = ``(K - 1) |c_{k+1} - c_k|``. For every ranker r,
+An ordinal example with rank y among K and costs c becomes K - 1 binary examples, "is the rank above k?". For k = 1..K - 1 their labels are
+z_k = 1 if k < y, else -1, and their weights w_k = ``(K - 1) |c_{k+1} - c_k|``. For every ranker r,
 
-    c_{r(x)} = 1/(K - 1) * sum over k of w_k [z_k is not the ranker's answer 2[k < r(x)] - 1],
+    c_{r(x)} = 1/(K - 1) * sum over k of w_k [z_k is not the ranker's label 2[k < r(x)] - 1],
 
 where the costs fall up to y, are 0 there and rise after it. Functions work on arrays of floats, and exactly on arrays of integers or of
 `fractions.Fraction`.
@@ -26,13 +26,17 @@ NAMED = {"absolute": lambda d: np.abs(d), "squared": lambda d: d**2, "zero-one":
 
 
 def cost_matrix(cost, n_ranks):
-    """The costs of all answers to all ranks, (K, K): entry [y - 1, k - 1] is that of answering k where y is right.
+    """The costs of all predictions for all ranks, (K, K): entry [y - 1, k - 1] is that of predicting k if y is right.
 
     Parameters
     ----------
     cost : {"absolute", "squared", "zero-one"} or (K, K) array
     n_ranks : int
         K.
+
+    Returns
+    -------
+    array of shape (K, K)
 
     Raises
     ------
@@ -55,7 +59,7 @@ def cost_matrix(cost, n_ranks):
 
 
 def check_v_shape(costs, y):
-    """Raises an error for costs that are negative, do not vanish at the right rank, or do not grow away from it.
+    """Raises an error for costs that are negative, not 0 at the right rank, or falling away from it.
 
     Parameters
     ----------
@@ -71,6 +75,13 @@ def check_v_shape(costs, y):
     ------
     DataError
         With the row at fault.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc_boosting.costs import check_v_shape
+    >>> check_v_shape([[0, 1, 2], [1, 0, 3]], np.array([1, 2])).tolist()
+    [[0.0, 1.0, 2.0], [1.0, 0.0, 3.0]]
     """
     costs, y = check_costs(costs, "costs"), np.asarray(y)
     if len(costs) != len(y):
@@ -87,20 +98,54 @@ def check_v_shape(costs, y):
     if wrong.any():
         i, k = (int(v) for v in np.argwhere(wrong)[0])
         raise DataError(f"costs[{i}] goes from {costs[i, k]} to {costs[i, k + 1]} between the ranks {k + 1} and {k + 2}, but rank {y[i]} "
-                        f"is right; costs must not fall on the way from the right rank to an end of the scale.")
+                        f"is right. Costs must not fall on the way from the right rank to an end of the scale.")
     return costs
 
 
 def threshold_answers(ranks, n_ranks):
-    """A ranker's answers to "is the rank above k?", 1 or -1, shape (n, K - 1); the inverse of `ranks_of_answers`."""
+    """A ranker's labels of "is the rank above k?", 1 or -1, shape (n, K - 1). The inverse of `ranks_of_answers`.
+
+    Parameters
+    ----------
+    ranks : int array of shape (n,)
+        From 1.
+    n_ranks : int
+        K.
+
+    Returns
+    -------
+    array of shape (n, K - 1)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc_boosting.costs import threshold_answers
+    >>> threshold_answers(np.array([3, 1]), 3).tolist()
+    [[1, 1], [-1, -1]]
+    """
     return np.where(np.arange(1, n_ranks) < np.asarray(ranks)[:, None], 1, -1)
 
 
 def ranks_of_answers(answers):
-    """1 + how many thresholds are answered by 0 or more, for an (n, K - 1) array of answers or scores: a tie goes up.
+    """1 + the number of thresholds with 0 or more, for an (n, K - 1) array of labels or scores: a tie goes up.
 
-    Where the answers do not fall with k, the cost of the rank is still at most the weighted binary error, if the costs are convex:
-    c_{k+1} - c_k does not fall with k.
+    If the costs are convex, the cost of the rank is at most the weighted binary error. This holds even if labels do not fall with k. Convex
+    means that c_{k+1} - c_k does not fall with k.
+
+    Parameters
+    ----------
+    answers : array of shape (n, K - 1)
+
+    Returns
+    -------
+    int32 array of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc_boosting.costs import ranks_of_answers
+    >>> ranks_of_answers(np.array([[1, 1], [1, -1], [-1, -1]])).tolist()
+    [3, 2, 1]
     """
     return 1 + (np.asarray(answers) >= 0).sum(axis=1)
 
@@ -154,6 +199,14 @@ def reverse_costs(z, weights):
     Raises
     ------
     DataError
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc_boosting.costs import reverse_costs
+    >>> y, costs = reverse_costs(np.array([[1, -1]]), np.array([[2.0, 4.0]]))
+    >>> y.tolist(), costs.tolist()
+    ([2], [[1.0, 0.0, 2.0]])
     """
     z, weights = np.asarray(z), np.asarray(weights)
     above = z > 0
@@ -161,7 +214,7 @@ def reverse_costs(z, weights):
         raise DataError(f"z has shape {z.shape} and weights {weights.shape}; expected (n, K - 1) for both.")
     if (above[:, 1:] & ~above[:, :-1]).any():
         i = int(np.flatnonzero((above[:, 1:] & ~above[:, :-1]).any(axis=1))[0])
-        raise DataError(f"z[{i}] says that the rank is above a threshold and not above a lower one; no rank is.")
+        raise DataError(f"z[{i}] has the rank above a threshold and not above a lower one; no rank is.")
     if (weights < 0).any():
         raise DataError("weights are negative; expected numbers from 0.")
     zero = np.zeros((len(z), 1), dtype=weights.dtype)

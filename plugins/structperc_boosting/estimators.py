@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import attrs
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import _safe_indexing
@@ -13,7 +14,15 @@ from structperc import Engine, Option, hookimpl
 from structperc.errors import OptionError
 from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import KnownParameters, RankScore, cloned_ranker
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, cumulative_log_probabilities, generator
+from structperc.plugin_tools import (
+    CONVERGED,
+    EARLY_STOPPED,
+    MAX_EPOCHS,
+    cumulative_log_probabilities,
+    generator,
+    install_model,
+    options_alone,
+)
 from structperc_boosting.bases import (
     example_weights,
     label_scores,
@@ -40,8 +49,8 @@ PATIENCE = Option(None, types=(int, type(None)), low=1)
 FRACTION = Option(0.1, above=0, below=1)
 
 
-class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
-    """Ordinal decision stump: cuts one column into ranks at K - 1 thresholds, so that the costs of its answers are least.
+class ORStump(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
+    """Ordinal decision stump: cuts one column into ranks at K - 1 thresholds, with the least costs of its predictions.
 
     The search over all columns, both directions and all thresholds is exact, for any costs. Of equal stumps it takes the first column,
     rising before falling, and the lowest ranks.
@@ -61,9 +70,11 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
     feature_ : int
     direction_ : {1, -1}
     thresholds_ : ndarray of shape (K - 1,)
-        The answer is the lowest rank k with ``direction_ * x[feature_] < thresholds_[k - 1]``; -inf and inf at the ends.
+        The prediction is the lowest rank k with ``direction_ * x[feature_] < thresholds_[k - 1]``; -inf and inf at the ends.
     cost_ : float
-        Sum of the costs of its answers to the training rows.
+        Sum of the costs of its predictions for the training rows.
+    engine_ : Engine
+        `Engine("adaboost-or")` with this stump as its one ranker.
     classes_ : ndarray of shape (K,)
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -93,7 +104,7 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
         costs : array-like of shape (n, K), optional
-            Of answering each label to each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
+            Of predicting each label for each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
         sample_weight : array-like of shape (n,), optional
             Multiplies the costs; rows of weight 0 are as if they were absent.
 
@@ -105,10 +116,16 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         weights = example_weights(self, y, weights)
         labels, _, costs = read_ranks(y, self.classes, self.cost, costs, weights)
         kept = slice(None) if weights is None else np.flatnonzero(weights)
-        self._stump, _ = SortedColumns(X[kept]).search(np.ascontiguousarray(costs[kept]))
-        self.classes_ = labels
-        self.feature_, self.direction_ = self._stump.feature, self._stump.direction
-        self.thresholds_, self.cost_ = self._stump.thresholds, self._stump.cost
+        stump, _ = SortedColumns(X[kept]).search(np.ascontiguousarray(costs[kept]))
+        engine = self._engine(classes=labels)
+        context = attrs.evolve(options_alone(engine, generator(None)), n_features=self.n_features_in_,
+                               feature_names=tuple(getattr(self, "feature_names_in_", ())) or None)
+        found = {"features": np.array([stump.feature], dtype=np.int32), "directions": np.array([stump.direction]),
+                 "thresholds": np.array([stump.thresholds])}
+        states = {"features": found, "weights": {"weights": np.ones(1), "scales": np.array([1.0, len(X)]), "n_visited": np.array(len(X))}}
+        install_model(engine, context, labels, states, {"status": CONVERGED})
+        self.cost_ = stump.cost
+        self._keep(engine)
         return self
 
     def predict(self, X) -> np.ndarray:
@@ -123,20 +140,60 @@ class ORStump(KnownParameters, RankScore, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
+        X = self._read(X)
+        return self.classes_[self._stump.predict(X) - 1]
+
+    def explain(self, x, against=None, baseline=None, groups=None) -> Any:
+        """Why x got its label: the stump's votes for it less those for the runner-up, by boundary.
+
+        Parameters
+        ----------
+        x : one row
+        against, baseline, groups
+            As in `structperc.Engine.explain`; the baseline is a row, or "zero", the default.
+
+        Returns
+        -------
+        Explanation
+        """
+        return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
+
+    def _engine(self, **options):
+        return Engine("adaboost-or", preset="paper", epochs=1, **options)
+
+    def _keep(self, engine):
+        self._stump = stump_of(engine, 0)
+        known = {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
+        note(self, engine)
+        vars(self).update(known | {"engine_": engine, "classes_": engine.classes_, "feature_": self._stump.feature,
+                                   "direction_": self._stump.direction, "thresholds_": self._stump.thresholds})
+
+    def _trained(self):
         check_is_fitted(self)
-        return self.classes_[self._stump.predict(read_rows(self, X, reset=False)) - 1]
+        return self.engine_
+
+    def _read(self, X):
+        check_is_fitted(self)
+        return read_rows(self, X, reset=False)
+
+    def _fitted(self):
+        return {"cost": float(self.cost_)} if "cost_" in vars(self) else {}
+
+    def _revive(self, trained, fitted):
+        self.cost_ = float(fitted["cost"])
+        self._keep(trained)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True      # one column cannot tell classes apart that have no order
+        tags.classifier_tags.poor_score = True      # one column cannot separate classes that have no order
         return tags
 
 
 class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """AdaBoost.OR: an ensemble of rankers for ordered labels, each trained on the costs that the rankers before it left.
 
-    The answer is the weighted median of the rankers' ranks: the lowest rank that more than half of the votes do not exceed. Over stumps,
-    the default, the ensemble is trained and kept by an engine (`engine_`), which saves without pickle and explains.
+    The prediction is the weighted median of the rankers' ranks: the lowest rank that more than half of the votes do not exceed. Over
+    stumps, the default, an engine trains and keeps the ensemble (`engine_`). It saves without pickle and explains.
 
     Parameters
     ----------
@@ -162,10 +219,10 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
     Attributes
     ----------
     estimators_ : list
-        The rankers, which answer ranks 1..K; of an engine `structperc_boosting.stump_search.Stump`.
+        The rankers, which predict ranks 1..K; of an engine `structperc_boosting.stump_search.Stump`.
     estimator_weights_ : ndarray of shape (T,)
-        Their votes, 1/2 ln((1 - error) / error). A ranker without errors, or the best constant where no ranker had an error below 1/2, is
-        the whole ensemble, with the vote 1.
+        Their votes, 1/2 ln((1 - error) / error). A ranker without errors is the whole ensemble, with the vote 1. So is the best constant if
+        no ranker has an error below 1/2.
     errors_ : ndarray of shape (T,)
         The rankers' costs in their rounds, as a part of the costs of both ends of the scale.
     engine_ : Engine
@@ -204,9 +261,9 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
         costs : array-like of shape (n, K), optional
-            Of answering each label to each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
+            Of predicting each label for each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
         sample_weight : array-like of shape (n,), optional
-            Multiplies the costs. More rounds fit more rows, whatever they weigh; for a class that is rare, raise its row of `cost` as well.
+            Multiplies the costs. More rounds fit more rows, whatever they weigh. For a rare class, raise its row of `cost` as well.
 
         Returns
         -------
@@ -214,7 +271,7 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         """
         n_rounds, patience = ROUNDS.read("n_estimators", self.n_estimators), PATIENCE.read("n_iter_no_change", self.n_iter_no_change)
         share = FRACTION.read("validation_fraction", self.validation_fraction)
-        given, own_costs = X, costs
+        frame, own_costs = X, costs
         X, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None)
         labels, ranks, costs = read_ranks(y, self.classes, self.cost, costs, weights)
         random, rows, held_out = generator(self.random_state), np.arange(len(X)), None
@@ -230,11 +287,11 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
                                   calibrate=self.calibrate, plugins=[] if held_out is None else [held_out])
             chosen = {"costs": None if own_costs is None else np.asarray(own_costs)[rows],
                       "sample_weight": None if weights is None else weights[rows]}
-            engine.fit(_safe_indexing(given, rows) if hasattr(given, "columns") else X[rows], labels[ranks[rows] - 1], **chosen)
+            engine.fit(_safe_indexing(frame, rows) if hasattr(frame, "columns") else X[rows], labels[ranks[rows] - 1], **chosen)
         else:
             if self.calibrate:
-                raise OptionError(f"calibrate=True fits a temperature to stumps alone, and estimator={self.estimator!r:.60} is another "
-                                  f"ranker; put the ensemble into scikit-learn's CalibratedClassifierCV.")
+                raise OptionError(f"calibrate=True only fits a temperature to stumps, and estimator={self.estimator!r:.60} is another "
+                                  f"ranker. Put the ensemble into scikit-learn's CalibratedClassifierCV.")
             trained = self._boosted(X[rows], ranks[rows], np.ascontiguousarray(costs[rows]), n_rounds, held_out, random)
         if held_out is not None:
             held_out.forget()
@@ -285,7 +342,7 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         return votes.sum(axis=1, keepdims=True) - 2 * votes.cumsum(axis=1)[:, :-1]
 
     def decision_function(self, X) -> np.ndarray:
-        """The votes for a rank above the lowest, shape (n,), of two labels; the scores of all labels, shape (n, K), of more.
+        """Of two labels the votes for the higher one, shape (n,). Of more the scores of all labels, shape (n, K).
 
         The label of largest score is the prediction: the score of label k is the sum of the `threshold_scores` below k.
 
@@ -335,7 +392,7 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
             yield self.classes_[ranks - 1]
 
     def explain(self, x, against=None, baseline=None, groups=None) -> Any:
-        """Why x got its label: the votes for the winner less those for the runner-up, by boundary and column; of stumps alone.
+        """Why x got its label: the votes for the winner less those for the runner-up, by boundary and column. Only of stumps.
 
         Parameters
         ----------
@@ -359,11 +416,11 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
 
     def _keep(self, engine):
         """What training of stumps made known."""
-        known = {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
-        known |= {"engine_": engine, "estimators_": [stump_of(engine, t) for t in range(len(engine.votes_))],
+        fitted = {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
+        fitted |= {"engine_": engine, "estimators_": [stump_of(engine, t) for t in range(len(engine.votes_))],
                   "estimator_weights_": engine.votes_, "errors_": engine.errors_, "status_": engine.status_, "classes_": engine.classes_}
         note(self, engine)
-        vars(self).update(known)
+        vars(self).update(fitted)
 
     def _trained(self):
         return self._ensemble_of_stumps("saved without pickle, or asked for more than labels and probabilities")
@@ -385,12 +442,12 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         boosting = Boosting(ranks, costs)
         base, joined, status = RankerBase(self.estimator, X, ranks, costs.shape[1], boosting.total, random), [], MAX_EPOCHS
         while boosting.rounds < n_rounds and status == MAX_EPOCHS:
-            found = boosting.round(base)
-            if found is not None:
-                joined = [found] if found.alone else [*joined, found]
+            member = boosting.round(base)
+            if member is not None:
+                joined = [member] if member.alone else [*joined, member]
             if boosting.over:
                 status = CONVERGED
-            elif held_out is not None and held_out.stalls(found.ranker, found.vote):
+            elif held_out is not None and held_out.stalls(member.ranker, member.vote):
                 status = EARLY_STOPPED
         return [one.ranker for one in joined], np.array([one.vote for one in joined]), np.array([one.error for one in joined]), status
 
@@ -424,7 +481,7 @@ class RankerBase:
 
 
 class ConstantRanker:
-    """Answers one rank to every x."""
+    """Predicts one rank for every x."""
 
     def __init__(self, rank) -> None:
         self.rank = rank
@@ -443,7 +500,7 @@ class HeldOut:
         self.least, self.since = np.inf, 0
 
     def stalls(self, ranker, vote):
-        """Counts a ranker in, and answers whether the last `patience` rankers have not lowered the cost."""
+        """Counts a ranker, and returns whether the last `patience` rankers have not lowered the cost."""
         tally(self.votes, ranks_predicted(ranker, self.X, self.costs.shape[1]), vote, self.answers)
         cost = self.costs[np.arange(len(self.X)), self.answers - 1].sum()
         self.least, self.since = (cost, 0) if cost < self.least else (self.least, self.since + 1)

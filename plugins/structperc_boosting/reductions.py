@@ -10,7 +10,7 @@ H.-T. Lin and L. Li: Combining ordinal preferences by boosting. ECML PKDD 2009 W
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +18,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structperc.errors import DataError, OptionError
+from structperc.estimators.keeping import InnerMethods
 from structperc.estimators.rankers import KnownParameters, RankScore, cloned_ranker
+from structperc_boosting import citation as LIN_LI
 from structperc_boosting.bases import FLOATS, example_weights, ranks_predicted, read_examples, read_ranks, require_parameter
 from structperc_boosting.costs import ranks_of_answers, reduce_costs, threshold_answers
 
@@ -28,14 +30,40 @@ if TYPE_CHECKING:
 __all__ = ["BinaryReduction", "RankerClassifier"]
 
 THRESHOLDS = ("indicators", "number")
+LI_LIN = """@inproceedings{li2006ordinal,
+  author = {Ling Li and Hsuan-Tien Lin},
+  title = {Ordinal Regression by Extended Binary Classification},
+  booktitle = {Advances in Neural Information Processing Systems 19},
+  year = {2006}
+}"""
 
 
-class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class Reduction(InnerMethods):
+    """What both reductions save beside their model."""
+
+    _known: ClassVar[tuple] = ("n_features_in_", "classes_")
+
+    def _fitted(self):
+        known = {name: getattr(self, name) for name in (*self._known, "feature_names_in_") if hasattr(self, name)}
+        return {name: value.tolist() if hasattr(value, "tolist") else value for name, value in known.items()}
+
+    def _revive(self, trained, fitted):
+        known = {name: fitted[name] for name in self._known} | {"estimator_": trained, "classes_": np.array(fitted["classes_"])}
+        if "feature_names_in_" in fitted:
+            known["feature_names_in_"] = np.array(fitted["feature_names_in_"], dtype=object)
+        vars(self).update(known)
+
+    def _trained(self):
+        check_is_fitted(self)
+        return self.estimator_
+
+
+class BinaryReduction(KnownParameters, RankScore, Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Predicts ordered labels by any binary classifier that takes sample weights.
 
-    The classifier learns to answer "is the rank of x above k?" for k = 1..K - 1, from one weighted binary example for each x and k. The
-    rank of x is 1 + the number of its positive answers. Where the classifier's answers fall with k, or the costs are convex, the mean
-    cost of the ranks is at most the classifier's weighted error.
+    The classifier learns "is the rank of x above k?" for k = 1..K - 1, from one weighted binary example for each x and k. The rank of x is
+    1 + the number of its positive labels. The mean cost of the ranks is at most the classifier's weighted error. This holds if the labels
+    fall with k, or the costs are convex.
 
     Parameters
     ----------
@@ -44,8 +72,8 @@ class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, Classifier
     cost : {"absolute", "squared", "zero-one"} or (K, K) array, default "absolute"
         What a wrong rank costs (row: right label, column: predicted label), where `fit` is given no costs.
     thresholds : {"indicators", "number"}, default "indicators"
-        How the classifier sees k: K - 1 columns, of which the k-th is 1, for linear classifiers and kernels; or one column with k, for
-        trees.
+        The form of k for the classifier. "indicators" are K - 1 columns, of which the k-th is 1, for linear classifiers and kernels.
+        "number" is one column with k, for trees.
     class_weight : None, "balanced" or dict, default None
         Multiplies the costs of rows by a weight of their labels, {label: weight}; labels that are left out weigh 1. "balanced": all labels
         that occur weigh the same in all.
@@ -73,6 +101,8 @@ class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, Classifier
     [1, 2, 3]
     """
 
+    _cited: ClassVar[str] = LI_LIN
+
     def __init__(self, estimator, *, cost="absolute", thresholds="indicators", class_weight=None, classes=None) -> None:
         self.estimator, self.cost, self.thresholds, self.class_weight, self.classes = estimator, cost, thresholds, class_weight, classes
 
@@ -84,7 +114,7 @@ class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, Classifier
         X : array-like or sparse matrix of shape (n, d)
         y : array-like of shape (n,)
         costs : array-like of shape (n, K), optional
-            Of answering each label to each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
+            Of predicting each label for each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
         sample_weight : array-like of shape (n,), optional
             Multiplies the costs.
 
@@ -107,7 +137,7 @@ class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, Classifier
         return self
 
     def threshold_scores(self, X) -> np.ndarray:
-        """The classifier's scores, or answers 1 and -1, to "is the rank above k?", shape (n, K - 1).
+        """The classifier's scores, or labels 1 and -1, for "is the rank above k?", shape (n, K - 1).
 
         Parameters
         ----------
@@ -141,7 +171,7 @@ class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, Classifier
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.poor_score = True      # one direction cannot tell classes apart that have no order
+        tags.classifier_tags.poor_score = True      # one direction cannot separate classes that have no order
         return tags
 
     def _extended(self, X, n_ranks):
@@ -158,10 +188,10 @@ class BinaryReduction(KnownParameters, RankScore, MetaEstimatorMixin, Classifier
         return np.concatenate([np.tile(X, (n_ranks - 1, 1)), k], axis=1)
 
 
-class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Classifies binary examples (x, k), "is the rank of x above k?", by any ranker that takes costs.
 
-    The reverse of `BinaryReduction`: each weighted binary example becomes an ordinal example whose costs are the weight / (K - 1) on the
+    The reverse of `BinaryReduction`: each weighted binary example becomes an ordinal example. Its costs are the weight / (K - 1) on the
     wrong side of k, and 0 on the right side. The ranker's mean cost is then the classifier's weighted error.
 
     Parameters
@@ -191,6 +221,9 @@ class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     [True, False]
     """
 
+    _cited: ClassVar[str] = LIN_LI
+    _known: ClassVar[tuple] = (*Reduction._known, "n_ranks_")
+
     def __init__(self, estimator) -> None:
         self.estimator = estimator
 
@@ -201,7 +234,7 @@ class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : array-like of shape (n, d)
         y : array-like of shape (n,)
-            Two labels; the larger one says that the rank is above the threshold.
+            Two labels. The larger one means that the rank is above the threshold.
         thresholds : array-like of int, shape (n,), optional
             k of each example, from 1; without it all are 1, and the ranker is a plain binary classifier.
         sample_weight : array-like of shape (n,), optional
@@ -214,8 +247,8 @@ class RankerClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         classes, above = np.unique(y, return_inverse=True)
         if len(classes) != 2:
             raise DataError(f"Only binary classification is supported. The type of the target is "
-                            f"{'multiclass' if len(classes) > 2 else 'one class'}: y holds {len(classes)}, but \"is the rank above k?\" "
-                            f"has two answers.")
+                            f"{'multiclass' if len(classes) > 2 else 'one class'}: y has {len(classes)}, but \"is the rank above k?\" "
+                            f"needs two.")
         k = self._thresholds(thresholds, len(X), None)
         n_ranks = int(k.max()) + 1
         right = np.where(above, n_ranks, 1)

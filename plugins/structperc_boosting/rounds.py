@@ -25,9 +25,9 @@ class Round:
     alone : bool
         Whether it takes the place of all rankers before it: it makes no error, or it is the best constant.
     mistakes : int
-        Training examples that the ensemble with this ranker answers wrongly.
+        Training examples that the ensemble with this ranker predicts wrongly.
     cost : float
-        The costs of these answers, by the costs that training began with.
+        The costs of these predictions, by the costs that training began with.
     """
 
     ranker: object
@@ -41,8 +41,8 @@ class Round:
 class Boosting:
     """The costs and votes of one training.
 
-    The costs are divided by their total in each round, since the total of the published form grows by up to 2 a round. Errors, votes and
-    answers are the same.
+    Each round divides the costs by their total. In the published form the total grows by up to 2 a round. Errors, votes and predictions are
+    the same.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Boosting:
         Parameters
         ----------
         base : object
-            `base.fit(costs)` and `base.constant(rank)` answer a ranker and its ranks, an int32 array of shape (n,).
+            `base.fit(costs)` and `base.constant(rank)` return a ranker and its ranks, an int32 array of shape (n,).
 
         Returns
         -------
@@ -96,7 +96,7 @@ class Boosting:
         return self.join(ranker, ranks, error, 0.5 * np.log((1 - error) / error), False)
 
     def end(self, base):
-        """Without any ranker, the best constant stands in for the ensemble."""
+        """Without any ranker, the best constant is the ensemble."""
         self.over = True
         if self.rounds:
             return None

@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.components import Trainer
 from structperc.errors import PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, read_array, refuse_not_finite, substate
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, is_ordered, read_array, refuse_not_finite, substate
 from structperc_boosting.costs import check_v_shape
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, constant_stump
@@ -28,7 +28,7 @@ class StumpBase:
 class BoostingTrainer(Trainer):
     """AdaBoost.OR over stumps: at most `epochs` rounds, each of which adds the stump of least cost by the costs of the round.
 
-    Ends before, as "converged", where a stump makes no error (it is the ensemble alone then) or none has an error below 1/2.
+    Ends before, as "converged", if a stump makes no error or none has an error below 1/2. A stump without errors is the whole ensemble.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class BoostingTrainer(Trainer):
     def check(self, context, parts):
         if not hasattr(parts.features, "join"):
             raise PluginError(f"boosting finds stumps, but {type(parts.features).__name__} was named as the feature map; leave that out.")
-        if parts.outputs.partial_gold or not parts.outputs.ordered:
+        if parts.outputs.partial_gold or not is_ordered(parts.outputs):
             raise PluginError(f"boosting learns from ranks, but {type(parts.outputs).__name__} was named as the outputs; leave that out.")
 
     def check_order(self, context, parts):
@@ -81,7 +81,7 @@ class BoostingTrainer(Trainer):
         """What the engine shows.
 
         errors_ : ndarray of shape (T,)
-            The cost of each stump, as a part of the costs of both ends of the scale, by the costs of its round: at most 1/2.
+            The cost of each stump, by the costs of its round. It is a part of the costs of both ends of the scale: at most 1/2.
         """
         return {"errors_": lambda: np.array(self.errors)}
 

@@ -19,12 +19,12 @@ options = {
                          help="of solver=exact: items that more pairs of positive score connect are clustered greedily"),
     "most_nodes": Option(None, types=(type(None), int), low=1, help="where branch and bound of solver=exact stops; none: at the optimum"),
     "time_limit": Option(None, types=(type(None), float), above=0, below=math.inf, later=True,
-                         help="of solver=exact: seconds for an answer, best so far after them; none: at the optimum"),
+                         help="of solver=exact: seconds for a prediction, the best so far after them; none: at the optimum"),
     "missing": Option(1.0, low=0.0, help="of solver=trees: what a link too few costs, where a wrong one costs 1"),
     "comparison": Option(None, types=(type(None), Callable),
-                         help="a function of a table that answers with the features of pairs of its rows"),
+                         help="a function of a table that returns the features of pairs of its rows"),
     "show": Option("labels", choices=("labels", "rows"),
-                   help="whether y and answers are a cluster's label for each item, or the rows of X whose items share a cluster"),
+                   help="y and predictions: a cluster's label for each item, or the rows of X within clusters"),
 }
 losses = ("links",)
 LIMITS = ("most_pairs", "most_nodes", "time_limit")
@@ -38,7 +38,7 @@ class Partition(Argmax):
     most_pairs, most_nodes : int or None
         As in `cluster_pairs`.
     time_limit : float or None
-        With a limit, answers may be less than optimal; `Engine.optimality_gaps` has their bounds.
+        With a limit, predictions may be less than optimal; `Engine.optimality_gaps` has their bounds.
     """
 
     def __init__(self, **limits):
@@ -46,11 +46,11 @@ class Partition(Argmax):
 
     def argmax(self, scores, x):
         try:
-            found = cluster_pairs(*x.keys.T, np.asarray(scores), **self.limits)
+            clustering = cluster_pairs(*x.keys.T, np.asarray(scores), **self.limits)
         except DataError as error:
             raise DataError(f"example {x.index} cannot be clustered: {error}") from None
-        x.bound = found.gap
-        return inside(found.labels, x)
+        x.bound = clustering.gap
+        return inside(clustering.labels, x)
 
 
 class Trees(Argmax):
@@ -70,12 +70,12 @@ def structperc_reader(context):
 
 @hookimpl
 def structperc_outputs(context):
-    given = context.options
-    used = {"exact": LIMITS, "trees": ("missing",)}.get(given["solver"], ())
+    values = context.options
+    used = {"exact": LIMITS, "trees": ("missing",)}.get(values["solver"], ())
     for name in (*LIMITS, "missing"):
-        if name not in used and given[name] != options[name].default:
-            raise UnusedOption(f"{name} has no effect with solver={given['solver']!r}; leave it out.", name)
-    return (LatentTrees if given["solver"] == "trees" else Clusterings)(given["show"])
+        if name not in used and values[name] != options[name].default:
+            raise UnusedOption(f"{name} has no effect with solver={values['solver']!r}; leave it out.", name)
+    return (LatentTrees if values["solver"] == "trees" else Clusterings)(values["show"])
 
 
 @hookimpl
@@ -85,11 +85,11 @@ def structperc_features(context):
 
 @hookimpl
 def structperc_argmax(context):
-    given = context.options
-    if given["solver"] == "trees":
+    values = context.options
+    if values["solver"] == "trees":
         return Trees()
-    limits = {name: given[name] for name in LIMITS}
-    return Partition(**limits | {"most_pairs": 0} if given["solver"] == "greedy" else limits)
+    limits = {name: values[name] for name in LIMITS}
+    return Partition(**limits | {"most_pairs": 0} if values["solver"] == "greedy" else limits)
 
 
 @hookimpl

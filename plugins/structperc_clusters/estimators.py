@@ -25,8 +25,8 @@ class PairClusterer(ProblemEstimator):
 
     Notes
     -----
-    X has for each example an array (n_items, n_items, n_features), or rows (one, other, features), or a table whose rows `comparison`
-    compares. y has the label of each item's cluster.
+    X has for each example an array (n_items, n_items, n_features), or rows (one, other, features). It may be a table whose rows
+    `comparison` compares. y has the label of each item's cluster.
 
     Examples
     --------

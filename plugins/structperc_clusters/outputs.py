@@ -7,6 +7,7 @@ import numpy as np
 from structperc.components import Loss, Outputs
 from structperc.errors import DataError, PluginError, shortened
 from structperc.metrics import cluster_measures
+from structperc.pictures import Display
 from structperc.plugin_tools import is_listed
 from structperc.solvers.clusters import connected
 from structperc.solvers.latent_trees import max_latent_trees
@@ -37,6 +38,13 @@ def inside(labels, x):
     return np.flatnonzero(labels[first] == labels[second])
 
 
+class PairDisplay(Display):
+    """Pairs by their two items."""
+
+    def atom_names(self, x):
+        return [named(a, x) for a in range(x.n_rows)]
+
+
 class Clusterings(Outputs):
     """Clusters of the items of an example. Atoms are the pairs, a structure is the pairs inside clusters.
 
@@ -45,7 +53,7 @@ class Clusterings(Outputs):
     Parameters
     ----------
     shown : {"labels", "rows"}
-        Whether users give and see a label for each item, numbered from 0 in the order of first items, or rows of X.
+        Whether outputs are a label for each item or rows of X. Labels are numbered from 0 in the order of first items.
     """
 
     def __init__(self, shown="labels"):
@@ -64,25 +72,25 @@ class Clusterings(Outputs):
         super().check_structure(x, y)
         missing = set(inside(clusters(y, x), x).tolist()) - set(y)
         if missing:
-            raise PluginError(f"the pairs {shortened(y)} of example {x.index} make one cluster of the items {named(min(missing), x)}, but "
-                              f"pair {min(missing)} of these is not among them.")
+            raise PluginError(f"the pairs {shortened(y)} of example {x.index} make one cluster of the items {named(min(missing), x)}. The "
+                              f"pair {min(missing)} of these is missing.")
 
     def enumerate(self, x):
         n = n_items(x)
         return {tuple(inside(labels, x).tolist()): None for labels in partitions(n)} if n <= MOST_LISTED else None
 
-    def atom_names(self, x):
-        return [named(a, x) for a in range(x.n_rows)]
+    def display(self):
+        return PairDisplay(self)
 
     def measures(self, y_true, y_pred):
         """Those of all examples' clusters as one clustering."""
         if self.shown != "labels" or not len(y_true):
             return {}
-        gold, found = [], []
+        gold, predicted = [], []
         for i, (one, other) in enumerate(zip(y_true, y_pred, strict=True)):
             gold += [(i, str(label)) for label in np.asarray(one).tolist()[:len(other)]]
-            found += [(i, str(label)) for label in np.asarray(other).tolist()]
-        return cluster_measures(*(np.unique(side, axis=0, return_inverse=True)[1].reshape(-1) for side in (gold, found)))
+            predicted += [(i, str(label)) for label in np.asarray(other).tolist()]
+        return cluster_measures(*(np.unique(side, axis=0, return_inverse=True)[1].reshape(-1) for side in (gold, predicted)))
 
 
 class LatentTrees(Clusterings):
@@ -97,15 +105,16 @@ class LatentTrees(Clusterings):
         super().__init__(shown)
         self.partial_gold = True
 
-    def check_gold(self, gold, rows, features):
+    def admissible(self, gold, rows):
         for i in range(rows.n_examples):
             x = rows.example(i)
-            x.n_atoms = features.n_atoms(x)
+            x.n_atoms = x.n_rows
             try:
                 Clusterings.check_structure(self, x, gold[i])
                 self.complete(gold[i], np.zeros(x.n_atoms), x)
             except (DataError, PluginError) as error:
                 raise DataError(f"y[{i}] cannot be used: {error}") from None
+        return gold
 
     def check_structure(self, x, y):
         Outputs.check_structure(self, x, y)
@@ -117,10 +126,10 @@ class LatentTrees(Clusterings):
             raise PluginError(f"the arcs {shortened(y)} of example {x.index} make a cycle.")
 
     def encode_answers(self, answers, rows):
-        """Trees that have these clusters: the tree of an answer is hidden, too."""
+        """Trees that have these clusters. The tree of a prediction is hidden, too."""
         gold = self.encode(answers, rows)
-        found = [self.complete(gold[i], np.zeros(rows.example(i).n_rows), rows.example(i)) for i in range(rows.n_examples)]
-        return Outputs.encode(self, found, rows)
+        trees = [self.complete(gold[i], np.zeros(rows.example(i).n_rows), rows.example(i)) for i in range(rows.n_examples)]
+        return Outputs.encode(self, trees, rows)
 
     def agrees(self, gold, y, x):
         return np.array_equal(clusters(gold, x), clusters(y, x))
@@ -164,24 +173,24 @@ class LinkLoss(Loss):
 
 def read_labels(labels, x):
     """A number for each item of an example, the same for equal labels."""
-    expected = f"expected a label for each of its {n_items(x)} items, or show='rows' and the rows of X whose items share a cluster"
+    expected = f"expected a label for each of its {n_items(x)} items, or with show='rows' the rows of X within clusters"
     try:
-        found = np.asarray(labels)
+        values = np.asarray(labels)
     except ValueError:
-        found = None
-    if found is None or found.ndim != 1 or len(found) < n_items(x):
+        values = None
+    if values is None or values.ndim != 1 or len(values) < n_items(x):
         raise DataError(f"y[{x.index}] is {shortened(labels)}; {expected}.")
-    if (found != found).any() or any(label is None for label in found.tolist()):
+    if (values != values).any() or any(label is None for label in values.tolist()):
         raise DataError(f"y[{x.index}] holds NaN or None; {expected}.")
-    return np.unique(found.astype(str) if found.dtype.kind == "O" else found, return_inverse=True)[1]
+    return np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)[1]
 
 
 def partitions(n):
     """All clusterings of n items, as labels."""
-    found = [()]
+    labellings = [()]
     for _ in range(n):
-        found = [(*labels, label) for labels in found for label in range(max(labels, default=-1) + 2)]
-    return map(np.array, found) if n else [np.zeros(0, dtype=int)]
+        labellings = [(*labels, label) for labels in labellings for label in range(max(labels, default=-1) + 2)]
+    return map(np.array, labellings) if n else [np.zeros(0, dtype=int)]
 
 
 def named(a, x):

@@ -32,7 +32,7 @@ class CuSumFeatures(BlockFeatures):
     """x in block k for the atom "rank > k"; shows the papers' w_1 = 0 as the first row of coef_."""
 
     def explicit_part(self):
-        return Intercepts(self.n_blocks, "intercept_") if self.intercept else None
+        return Intercepts(self.layout.n_blocks, "intercept_") if self.intercept else None
 
     def attributes(self, weights):
         shown = {name: lambda show=show: with_zero_row(show()) for name, show in super().attributes(weights).items()}

@@ -4,9 +4,9 @@ The problem `decisions` takes a function `decide(costs, x)`, so any solver makes
 Scores are minus the predicted costs, s = -c_hat. What is known decides on the rule, here and in any other problem with the plugin
 `decision-rules`:
 
-- Decisions alone: any rule, such as the perceptron or `update="perturbed"` (Berthet et al. 2020), which draws perturbed decisions.
-- True costs too: `loss="decision-cost", loss_weight=1.0, update="latent"` and `fit(X, y, costs=...)` descend the SPO+ loss of
-  Elmachtoub and Grigas (Smart "predict, then optimize", Management Science 68, 2022), where y holds the best decisions under these costs.
+- Only decisions: any rule, such as the perceptron or `update="perturbed"` (Berthet et al. 2020), which draws perturbed decisions.
+- True costs too: `loss="decision-cost", loss_weight=1.0, update="latent"` and `fit(X, y, costs=...)` descend the SPO+ loss. y has the best
+  decisions under these costs. See Elmachtoub and Grigas, Smart "predict, then optimize", Management Science 68, 2022.
 """
 
 from collections.abc import Callable
@@ -24,9 +24,9 @@ from structperc_decisions.rules import structperc_loss as structperc_loss
 from structperc_decisions.rules import structperc_update as structperc_update
 
 options = {
-    "decide": Option(None, types=(type(None), Callable), help="a function of the items' costs and an example that answers with a decision "
+    "decide": Option(None, types=(type(None), Callable), help="a function of the items' costs and an example that returns a decision "
                                                               "of least cost"),
-    "items": Option(None, types=(type(None), int), low=1, help="an example is one row, and so many items have weights of their own; none: "
+    "items": Option(None, types=(type(None), int), low=1, help="an example is one row, and so many items have their own weights; none: "
                                                                "the rows of an example are its items"),
     **rule_options,
 }
@@ -39,7 +39,7 @@ class Decide(Argmax):
     Parameters
     ----------
     decide : function of (costs, x)
-        Answers with an amount of each item, or with the numbers of the items that are taken.
+        Returns an amount of each item, or the numbers of the chosen items.
     """
 
     def __init__(self, decide):
@@ -69,8 +69,8 @@ def structperc_features(context):
 @hookimpl
 def structperc_argmax(context):
     if context.options["decide"] is None:
-        raise OptionError("decide=None; pass a function decide(costs, x) that answers with a decision of least cost: an amount of each "
-                          "item, or the numbers of the items that are taken. Functions are passed from Python, not from the command line.")
+        raise OptionError("decide=None; pass a function decide(costs, x) that returns a decision of least cost: an amount of each "
+                          "item, or the numbers of the chosen items. Functions are passed from Python, not from the command line.")
     return Decide(context.options["decide"])
 
 

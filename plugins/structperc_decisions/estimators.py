@@ -14,7 +14,7 @@ __all__ = ["DecisionMaker"]
 
 @declared
 class DecisionMaker(ProblemEstimator):
-    """Predicts decisions that a function of your own makes under predicted costs; learns from decisions, or from true costs by SPO+.
+    """Predicts decisions that your function makes under predicted costs. Learns from decisions, or from true costs by SPO+.
 
     Predicted costs are linear in the features of items. `score` is minus the regret where true costs are given.
 
@@ -57,7 +57,7 @@ class DecisionMaker(ProblemEstimator):
         X, y, lengths, groups, allowed
             As in `fit`.
         sample_weight : array-like of shape (n_examples,), optional
-            What each example counts; without `costs` alone.
+            The weight of each example, only without `costs`.
         costs : sequence of arrays, optional
             The true costs of each example's items; see `structperc_decisions.regret`.
         """

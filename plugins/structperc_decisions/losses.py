@@ -14,7 +14,7 @@ class DecisionCost(Loss):
 
     _atom_costs = None
 
-    def set_costs(self, costs, gold, n_examples):
+    def set_costs(self, costs, gold, n_examples) -> None:
         """Takes a vector of costs per atom for each example of the data set at hand.
 
         Parameters

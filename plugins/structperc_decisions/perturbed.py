@@ -1,9 +1,9 @@
-"""The perturbed maximiser as an update rule: imitation of decisions by a smooth convex loss that needs the argmax alone."""
+"""The perturbed maximiser as an update rule: imitation of decisions by a smooth convex loss that only needs the argmax."""
 
 import numpy as np
 
 from structperc.components import Schedule, Update
-from structperc.plugin_tools import read_array
+from structperc.plugin_tools import as_structure, read_array
 
 BERTHET = """@inproceedings{berthet2020learning,
   author = {Quentin Berthet and Mathieu Blondel and Olivier Teboul and Marco Cuturi and Jean-Philippe Vert and Francis Bach},
@@ -15,11 +15,11 @@ BERTHET = """@inproceedings{berthet2020learning,
 
 
 class PerturbedUpdate(Update):
-    """w <- w + eta weight (Phi(x, gold) - mean over k of Phi(x, y_k)), y_k = argmax of the scores + sigma Z_k, Z_k standard normal.
+    """w <- w + eta weight (Phi(x, gold) - mean over k of Phi(x, y_k)), y_k = argmax of the scores + sigma Z_k.
 
-    In expectation the negative gradient of the Fenchel-Young loss F(s) - s . gold, F(s) = E max over y of (s + sigma Z) . y: convex in
-    the scores, and smooth. A visit costs `samples` searches more. The draws follow from the fit's generator and the number of the visit,
-    so a run that goes on from a file draws on.
+    Z_k is standard normal. In expectation the step is the negative gradient of the Fenchel-Young loss F(s) - s . gold, F(s) = E max over y
+    of (s + sigma Z) . y. It is convex in the scores, and smooth. A visit costs `samples` searches more. The draws follow from the fit's
+    generator and the number of the visit. So a run that continues from a file continues the draws.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class PerturbedUpdate(Update):
         noise = random.normal(scale=self.sigma, size=(self.samples, len(scores)))
         counts = np.zeros(len(scores))
         for perturbed in scores + noise:
-            counts += self.outputs.count(x, self.outputs.as_structure(self.argmax.argmax(perturbed, x), x))
+            counts += self.outputs.count(x, as_structure(self.outputs, self.argmax.argmax(perturbed, x), x))
         eta = self.step_size.at(trial.n_visited + 1) * trial.weight
         return eta * (self.outputs.count(x, trial.gold) - counts / self.samples)
 

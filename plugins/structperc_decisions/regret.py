@@ -13,8 +13,8 @@ def regret(costs, decided, best):
     costs : sequence of arrays
         The true costs c of each example's atoms.
     decided, best : sequence of decisions
-        What was decided for, and a best decision under the true costs: an amount of each atom, as numbers with a point, or the numbers of
-        the atoms that are taken; see `structperc.components.amounts`.
+        The decision that was made, and a best decision under the true costs. Each is an amount of each atom, as numbers with a point. Or it
+        is the numbers of the chosen atoms; see `structperc.components.amounts`.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def regret(costs, decided, best):
 def spo_plus(predicted, costs, best, argmax):
     """The SPO+ loss of predicted costs: max over v of (c - 2 c_hat) . v + 2 c_hat . g - c . g.
 
-    It is at least the regret, whatever of equal decisions is taken, convex in the predicted costs, and 0 where they are the true ones.
+    It is at least the regret, for any choice among equal decisions. It is convex in the predicted costs, and 0 if they are the true ones.
 
     Parameters
     ----------
@@ -44,7 +44,11 @@ def spo_plus(predicted, costs, best, argmax):
     best : decision
         g, a best decision under c, as in `regret`.
     argmax : function of scores
-        Answers with a decision of largest total score.
+        Returns a decision of largest total score.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

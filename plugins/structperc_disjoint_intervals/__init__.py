@@ -5,11 +5,19 @@ import numpy as np
 from structperc import hookimpl
 from structperc.components import Argmax, KeyedReader, Outputs, RowFeatures
 from structperc.errors import DataError, PluginError, shortened
+from structperc.pictures import Display
 from structperc.solvers.intervals import best_intervals, interval_marginals, k_best_intervals
 
 
+class IntervalDisplay(Display):
+    """Intervals by their ends."""
+
+    def atom_names(self, x):
+        return [f"{start:g} to {stop:g}" for start, stop in x.keys]
+
+
 class Choices(Outputs):
-    """Sets of rows whose intervals, half open, do not overlap; given as row numbers in any order, shown in the order of time."""
+    """Sets of rows whose intervals, half open, do not overlap. They are row numbers in any order, shown in the order of time."""
 
     def overlap(self, x, y):
         """Two rows of y whose intervals overlap, or None."""
@@ -35,8 +43,8 @@ class Choices(Outputs):
 
         return continued(0, ())
 
-    def atom_names(self, x):
-        return [f"{start:g} to {stop:g}" for start, stop in x.keys]
+    def display(self):
+        return IntervalDisplay(self)
 
 
 class BestChoice(Argmax):
@@ -52,11 +60,11 @@ class BestChoice(Argmax):
         return self.solved(interval_marginals, scores, x)
 
     def solved(self, solve, scores, x, *more):
-        """What a solver answers for the intervals of x; an error names the example."""
+        """The result of a solver for the intervals of x. An error names the example."""
         try:
             return solve(*x.keys.T, np.asarray(scores), *more)
         except DataError as error:
-            raise DataError(f"example {x.index} cannot be answered: {error}") from None
+            raise DataError(f"example {x.index} cannot be predicted: {error}") from None
 
 
 @hookimpl

@@ -23,9 +23,9 @@ recommended = {"calibrate": False}       # a fold costs as much as a fit
 
 @hookimpl
 def structperc_weights(context):
-    given = context.options
-    return DualWeights(kernel_rows_for(context), context.average, context.decay, most_rows(given["budget"]),
-                       given["removal"], megabytes(given["cache_size"]))
+    options = context.options
+    return DualWeights(kernel_rows_for(context), context.average, context.decay, most_rows(options["budget"]),
+                       options["removal"], megabytes(options["cache_size"]))
 
 
 def most_rows(budget) -> int:

@@ -35,8 +35,9 @@ CHUNK = 4096            # rows that are mapped at a time
 class NystroemReader(Reader):
     """Reads data as `Reader` does and hands on f(x) = |K_LL|^(-1/2) k_L(x) instead of each row x, so that f(x) . f(z) is near K(x, z).
 
-    k_L(x) are the kernel values of x with the landmarks, rows (or objects) of the first data drawn without replacement, and K_LL those
-    between landmarks. Between landmarks f(x) . f(z) = K(x, z). A step then costs O(n_components), however long training goes on.
+    k_L(x) are the kernel values of x with the landmarks. Landmarks are rows (or objects) of the first data, drawn without replacement. K_LL
+    are the values between landmarks. Between landmarks f(x) . f(z) = K(x, z). A step then costs O(n_components), for any length of
+    training.
 
     Parameters
     ----------
@@ -151,8 +152,8 @@ class NystroemReader(Reader):
     def described(self) -> str:
         """The kernel and its options, to be compared when a model is loaded."""
         kernel = self.options["kernel"]
-        shown = kernel if isinstance(kernel, str) else getattr(kernel, "__qualname__", type(kernel).__name__)
-        return json.dumps({**self.options, "kernel": shown}, default=str, sort_keys=True)
+        kernel_name = kernel if isinstance(kernel, str) else getattr(kernel, "__qualname__", type(kernel).__name__)
+        return json.dumps({**self.options, "kernel": kernel_name}, default=str, sort_keys=True)
 
     def state(self):
         """What was learned, a dict of arrays; empty before `learn`."""
@@ -165,7 +166,7 @@ class NystroemReader(Reader):
                 **{f"kernel_rows.{key}": value for key, value in self.kernel_rows.state().items()}}
 
     def restore(self, state):
-        """Takes back what `state` gave; a DataError tells what does not fit."""
+        """Reads what `state` returned. A DataError names what does not fit."""
         if not state:
             self.forget()
             return
@@ -190,9 +191,9 @@ class NystroemReader(Reader):
 def to_primal(engine, n_components=None, random_state=0) -> Engine:
     """A trained engine with primal weights from one that was trained with the plugin "dual-kernel".
 
-    Its reader is a `NystroemReader` with some of the rows held as landmarks, and its weights are the dual ones projected onto what the
-    landmarks span: w_block = K_LL^(-1/2) K_LS c_block for the rows S with the coefficients c. With all of them as landmarks it predicts
-    the same, up to rounding; with fewer, prediction is faster and the model smaller. Intercepts, thresholds and transitions are taken over.
+    Its reader is a `NystroemReader` with some of the rows as landmarks. Its weights are the dual ones projected onto the span of the
+    landmarks: w_block = K_LL^(-1/2) K_LS c_block for the rows S with the coefficients c. With all rows as landmarks it predicts the same,
+    up to rounding. With fewer, prediction is faster and the model smaller. Intercepts, thresholds and transitions are copied.
 
     Parameters
     ----------
@@ -206,13 +207,13 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     Returns
     -------
     Engine
-        With the record of training of the other; averages go on as if its weights had been these from the beginning.
+        With the record of training of the other. Averages continue as if its weights had been these from the beginning.
 
     Raises
     ------
     OptionError, PluginError, DataError
-        For weights that are not of this kind or that hold no row, for kernels given as values, and for feature maps or weights that
-        it cannot write to.
+        For weights of another kind or without a row, and for kernels given as values. Also for feature maps or weights that it cannot write
+        to.
 
     Notes
     -----
@@ -241,14 +242,14 @@ def taken_over(engine, model, n_components, random_state) -> Engine:
         raise OptionError(f"to_primal takes an engine that was trained with the plugin 'dual-kernel', but the weights are "
                           f"{type(weights).__name__}.")
     if model.scales:
-        raise OptionError("to_primal compares rows in the units of X, but this engine was trained on scaled columns; train one with "
+        raise OptionError("to_primal compares rows in the units of X, but this engine was trained on scaled columns. Train one with "
                           "scale=False on rows that are standardised beforehand.")
     slots, coefficients, own = weights.live()
     if not len(slots):
         raise DataError("the weights hold no row with a coefficient, so there is nothing to take over.")
-    given = engine.plugin_options
-    reader = NystroemReader(given["kernel"], len(slots) if n_components is None else n_components, random_state,
-                            **{name: given[name] for name in OPTIONS})
+    options = engine.plugin_options
+    reader = NystroemReader(options["kernel"], len(slots) if n_components is None else n_components, random_state,
+                            **{name: options[name] for name in OPTIONS})
     held = weights.support.kernel_rows.select(slots)
     chosen = drawn(len(slots), reader.n_components, random_state)
     landmarks = held.select(chosen)
@@ -263,11 +264,12 @@ def taken_over(engine, model, n_components, random_state) -> Engine:
                         random=copy.deepcopy(context.random))
     states = {name: part.state() for name, part in model.parts.items() if name not in ("reader", "weights")}
     record = {"mistakes": list(model.mistakes), "loss": model.loss, "status": model.status, "streaming": model.streaming,
-              "weighted": model.weighted, "visit_totals": model.visit_totals, "temperature": model.temperature}
+              "weighted": model.weighted, "visit_totals": model.visit_totals, "temperature": model.temperature,
+              "spread": model.spread}
     install_model(primal, context, context.labels, states, record, reader)
     made = primal.parts_
     if type(made.weights) is not PrimalWeights:
-        raise PluginError(f"to_primal writes to PrimalWeights, but the other plugins answer with {type(made.weights).__name__}.")
+        raise PluginError(f"to_primal writes to PrimalWeights, but the other plugins return {type(made.weights).__name__}.")
     made.weights.assign(written(made.features, inverse @ between.T @ coefficients[slots], weights.explicit, own), weights.n_visited)
     return primal
 
@@ -285,13 +287,16 @@ def as_rows(support) -> Rows:
 
 def roots(values):
     """|K|^(-1/2) of a symmetric matrix, and its product with the signs of the eigenvalues: for a kernel these are one and the same."""
-    eigenvalues, vectors = np.linalg.eigh((values + values.T) / 2)
+    try:
+        eigenvalues, vectors = np.linalg.eigh((values + values.T) / 2)
+    except np.linalg.LinAlgError:           # of kernel values that overflow
+        raise DataError("the kernel values of the landmarks are too large for their eigenvalues; scale the features.") from None
     root = 1 / np.sqrt(np.maximum(np.abs(eigenvalues), SMALLEST))
     return (vectors * root) @ vectors.T, (vectors * (np.sign(eigenvalues) * root)) @ vectors.T
 
 
 def mapped_rows(rows, landmarks, normalization) -> Rows:
-    """Each row's kernel values with the landmarks, normalised: the same bits for a row alone as among others."""
+    """Each row's kernel values with the landmarks, normalised. A single row has the same bits as among others."""
     columns = np.ascontiguousarray(normalization.T)
     mapped = np.empty((rows.n_rows, landmarks.n))
     for start in range(0, rows.n_rows, CHUNK):
@@ -312,30 +317,30 @@ def engine_with(engine, reader) -> Engine:
 def written(features, blocks, own, values):
     """A weight vector of a feature map: rows of weights for its blocks, (n_features, n_blocks), and what atoms have besides.
 
-    Both are found by what single atoms add: phi(x, a) with a row x less phi(0, a) is x in the block of a, and phi(0, a) is what a has
-    besides, which stands in the same order in the map without columns.
+    Both are found by what single atoms add. phi(x, a) with a row x less phi(0, a) is x in the block of a. phi(0, a) is the rest of a, which
+    the map without columns has in the same order.
     """
-    vector, found = np.zeros(features.n_weights), set()
+    vector, blocks_written = np.zeros(features.n_weights), set()
     place = np.full(len(values), -1)
-    for n_rows in (1,) if features.rows_per_example == 1 else (1, 2):
+    for n_rows in (1,) if features.layout.rows_per_example == 1 else (1, 2):
         blank = example(features, np.zeros((n_rows, len(blocks))))
         for a in range(blank.n_atoms):
             atom = np.arange(blank.n_atoms) == a
             besides, alone = features.vector(blank, atom), own.atom(blank, a)
             here, there = np.flatnonzero(besides), np.flatnonzero(alone)
-            known = place[there] if len(here) == len(there) else None
-            if known is None or not np.array_equal(besides[here], alone[there]) or ((known >= 0) & (known != here)).any():
+            expected = place[there] if len(here) == len(there) else None
+            if expected is None or not np.array_equal(besides[here], alone[there]) or ((expected >= 0) & (expected != here)).any():
                 raise PluginError(f"{type(features).__name__} arranges what atoms have besides their row otherwise without columns, so "
                                   f"to_primal cannot take it over.")
             place[there] = here
             cell = features.cell(blank, a)
-            if cell is not None and cell[1] not in found:
+            if cell is not None and cell[1] not in blocks_written:
                 row, block = cell
                 filled = np.zeros((n_rows, len(blocks)))
                 filled[row] = blocks[:, block]
                 vector += features.vector(example(features, filled), atom) - besides
-                found.add(block)
-    if len(found) != blocks.shape[1] or values[place < 0].any():
+                blocks_written.add(block)
+    if len(blocks_written) != blocks.shape[1] or values[place < 0].any():
         raise PluginError(f"not every weight of {type(features).__name__} belongs to an atom of one or two rows, so to_primal cannot take "
                           f"it over.")
     vector[place[place >= 0]] = values[place >= 0]

@@ -7,7 +7,7 @@ from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
 from structperc_kernels.kernel_rows cimport KernelRows
 from structperc_dual_kernel.expansion cimport ExplicitPart, SupportSet
-from structperc_dual_kernel.look_ahead cimport LookAhead
+from structperc_dual_kernel.expansion cimport LookAhead
 
 
 cdef class DualWeights(Weights):

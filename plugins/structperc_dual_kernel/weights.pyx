@@ -23,7 +23,7 @@ from structperc.plugin_tools import retry_on_interrupt, refuse_not_finite, take_
 from structperc_kernels import KernelObjects, PrecomputedKernelRows, empty_kernel_rows
 from structperc_kernels.kernel_rows cimport LANES, KernelRows
 from structperc_dual_kernel.expansion cimport Expansion, ExplicitPart, ScoreCache, SupportSet, add_rows
-from structperc_dual_kernel.look_ahead cimport LookAhead
+from structperc_dual_kernel.expansion cimport LookAhead
 from structperc_dual_kernel.expansion import MOST, short
 
 COLLINS_DUFFY = """@inproceedings{collins2002new,
@@ -79,9 +79,9 @@ cdef class DualWeights(Weights):
         Weights.start(self, parts, context)
         features = self.features
         if features.n_blocks < 1:
-            raise PluginError(f"{type(parts.features).__name__} does not say on which row of x each of its atoms stands, so no kernel "
-                              f"between rows can take the place of its dot products; give it n_blocks, cell(x, a) and explicit_part(). "
-                              f"Those of a base class do not count where {type(parts.features).__name__} replaces scores, add, norm or "
+            raise PluginError(f"{type(parts.features).__name__} does not define the row of x of each atom. No kernel "
+                              f"between rows can replace its dot products. Implement n_blocks, cell(x, a) and explicit_part(). "
+                              f"Those of a base class do not count if {type(parts.features).__name__} replaces scores, add, norm or "
                               f"inner.")
         self.n_blocks = features.n_blocks
         self.random = context.random

@@ -35,7 +35,7 @@ losses = ("hamming",)
 
 
 class LabelledGraph(Argmax):
-    """The labels of largest score, by `PairwiseModel.solve`, whose tie rules hold; `optimality_gaps` tells how far they may be from best.
+    """The labels of largest score, by `PairwiseModel.solve` and its tie rules. `optimality_gaps` returns how far they may be from best.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class LabelledGraph(Argmax):
         The method of `PairwiseModel.solve`.
     most_nodes : int or None
     exact : bool
-        Whether every answer is best.
+        Whether every prediction is the best one.
     """
 
     def __init__(self, inference, most_nodes, exact):
@@ -66,32 +66,33 @@ class LabelledGraph(Argmax):
     def argmax(self, scores, x):
         model = self.model(x)
         try:
-            found = model.solve(*self.scores_of(model, scores), self.inference, self.most_nodes)
+            solution = model.solve(*self.scores_of(model, scores), self.inference, self.most_nodes)
         except DataError as error:
             raise DataError(f"graph {x.index} cannot be labelled: {error}") from None
-        x.bound = found.gap
-        return found.labels + 1
+        x.bound = solution.gap
+        return solution.labels + 1
 
     def marginals(self, scores, x):
         model = self.model(x)
         if not model.forest.acyclic:
             return None
         log_z, nodes, pairs = model.marginals(*self.scores_of(model, scores))
-        found, K, n = np.zeros((x.n_rows, self.outputs.width + 1)), self.outputs.n_tags, model.n_nodes
-        found[:n, :K] = nodes
-        of_pairs = found[n:, K:]                # the last one has no weight
+        table, K, n = np.zeros((x.n_rows, self.outputs.width + 1)), self.outputs.n_tags, model.n_nodes
+        table[:n, :K] = nodes
+        of_pairs = table[n:, K:]                # the last one has no weight
         for kind, p in zip(self.outputs.kinds.ravel(), pairs.reshape(len(pairs), K * K).T, strict=True):
             of_pairs[:, kind] += p
-        return log_z, found[:, :-1].ravel()
+        return log_z, table[:, :-1].ravel()
 
 
 @hookimpl
 def structperc_reader(context):
-    given = context.options
-    if given["attractive"] and given["pairs"] != "potts":
-        raise OptionError(f"attractive=True keeps the weights of equal labels at 0 or above; with pairs={given['pairs']!r} neighbours may "
+    options = context.options
+    if options["attractive"] and options["pairs"] != "potts":
+        raise OptionError(f"attractive=True keeps the weights of equal labels at 0 or above; with pairs={options['pairs']!r} neighbours "
+                          f"may "
                           f"repel for all that. Set pairs='potts'.")
-    return GraphReader(not context.fit_intercept, given["diagonal"], given["contrast"], given["attractive"])
+    return GraphReader(not context.fit_intercept, options["diagonal"], options["contrast"], options["attractive"])
 
 
 @hookimpl

@@ -14,8 +14,8 @@ __all__ = ["GraphLabeler"]
 class GraphLabeler(ProblemEstimator, LabelOptions):
     """Predicts a label for every node of a graph, or pixel of an image, together: a pairwise Markov network.
 
-    A graph scores the sum of its nodes' label scores and of a score for the labels of every two neighbours. With two labels that attract
-    the best labels are found by a minimum cut; see `inference`. `score` is the share of nodes whose label is right.
+    The score of a graph is the sum of its nodes' label scores and of scores for the labels of neighbours. With two labels that attract, a
+    minimum cut finds the best labels; see `inference`. `score` is the share of nodes whose label is right.
 
     Attributes
     ----------
@@ -25,8 +25,8 @@ class GraphLabeler(ProblemEstimator, LabelOptions):
 
     Notes
     -----
-    X has for each graph rows (node, node, features) and (node, other, features), or an image of shape (height, width, n_features). y has
-    the labels of the nodes of each graph, or an array of the image's height and width.
+    X has for each graph rows (node, node, features) and (node, other, features), or an image (height, width, n_features). y has the labels
+    of the nodes of each graph, or an array of the image's height and width.
 
     Examples
     --------

@@ -7,13 +7,39 @@ import numpy as np
 from structperc.core.outputs cimport Outputs
 from structperc.errors import DataError, PluginError, shortened
 from structperc.components import Structures
+from structperc.pictures import Display
 from structperc.plugin_tools import LabelCodes, encode_nested, find_labels, is_listed
 from structperc.core.rows cimport Example
 from structperc.metrics import token_measures
 
 
+class GraphDisplay(Display):
+    """The labels of each node."""
+
+    def atom_names(self, Example x):
+        cdef GraphOutputs outputs = self.outputs
+        keys, names = x.keys, [str(name) for name in outputs.labels.tolist()]
+        n, kinds = n_nodes(keys), outputs.kinds
+        of_kind = ["equal"] if outputs.pairs == "potts" else [
+            " and ".join((names[k], names[j])) if outputs.pairs == "symmetric" else f"{names[k]} to {names[j]}"
+            for k, j in (np.argwhere(kinds == kind)[0] for kind in range(outputs.width - outputs.n_tags))]
+        names_of_atoms = []
+        for t, (i, j) in enumerate(keys[:, :2].astype(int).tolist()):
+            place = f"node {i}" if t < n else f"edge {i} to {j}"
+            names_of_atoms += [f"{place}: {name}" if (t < n) == (b < outputs.n_tags) else f"{place}: none" for b, name in enumerate(names + of_kind)]
+        return names_of_atoms
+
+    def marginals(self, Example x, expected):
+        n, width, n_tags = n_nodes(x.keys), int(x.keys[0, 2]), self.outputs.n_tags
+        of_nodes = expected.reshape(-1, self.outputs.width)[:n, :n_tags]
+        return of_nodes.reshape(-1, width, n_tags) if width else of_nodes
+
+    def local_atoms(self, Example x):
+        return (np.arange(n_nodes(x.keys))[:, None] * self.outputs.width + np.arange(self.outputs.n_tags)).ravel()
+
+
 cdef class GraphOutputs(Outputs):
-    """A label for each node, encoded as the tuple of their codes 1..K. Images have arrays (height, width), other graphs lists.
+    """A label for each node, as the tuple of their codes 1..K. Images have arrays (height, width), other graphs lists.
 
     Row t of an example has the atoms `t * (K + n_pairs) + b`. For a node, b < K is the label; for an edge, b - K is the kind of pair.
 
@@ -87,12 +113,6 @@ cdef class GraphOutputs(Outputs):
         width = int(x.keys[0, 2])
         return np.asarray(values).reshape(-1, width, *np.shape(values)[1:]) if width else values.tolist()
 
-    def decode_marginals(self, Example x, marginals):
-        n = n_nodes(x.keys)
-        found = marginals.reshape(-1, self.width)[:n, :self.n_tags]
-        width = int(x.keys[0, 2])
-        return found.reshape(-1, width, self.n_tags) if width else found
-
     def measures(self, y_true, y_pred):
         return token_measures(*([flat(labels, i) for i, labels in enumerate(y)] for y in (y_true, y_pred)))
 
@@ -102,20 +122,8 @@ cdef class GraphOutputs(Outputs):
     def enumerate(self, Example x):
         return itertools.product(range(1, self.n_tags + 1), repeat=n_nodes(x.keys))
 
-    def atom_names(self, Example x):
-        keys, names = x.keys, [str(name) for name in self.labels.tolist()]
-        n, kinds = n_nodes(keys), self.kinds
-        of_kind = ["equal"] if self.pairs == "potts" else [
-            " and ".join((names[k], names[j])) if self.pairs == "symmetric" else f"{names[k]} to {names[j]}"
-            for k, j in (np.argwhere(kinds == kind)[0] for kind in range(self.width - self.n_tags))]
-        found = []
-        for t, (i, j) in enumerate(keys[:, :2].astype(int).tolist()):
-            place = f"node {i}" if t < n else f"edge {i} to {j}"
-            found += [f"{place}: {name}" if (t < n) == (b < self.n_tags) else f"{place}: none" for b, name in enumerate(names + of_kind)]
-        return found
-
-    def shown_atoms(self, Example x):
-        return (np.arange(n_nodes(x.keys))[:, None] * self.width + np.arange(self.n_tags)).ravel()
+    def display(self):
+        return GraphDisplay(self)
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         cdef Py_ssize_t t

@@ -9,10 +9,10 @@ from structperc.solvers import grid_edges
 
 
 class GraphReader(KeyedReader):
-    """Reads graphs to rows whose keys are (i, i, width) of node i and (i, j, width) of an edge; the width is that of an image, else 0.
+    """Reads graphs to rows whose keys are (i, i, width) of node i and (i, j, width) of an edge. The width is that of an image, else 0.
 
-    An example is a tuple (node features (n, d), edges (m, 2)) or (node features, edges, pair features (m, p)); an image (h, w, d), whose
-    pixels are the nodes of a grid; or a block of rows (i, j, features), the nodes first, in order, with i = j.
+    An example is a tuple (node features (n, d), edges (m, 2)). Pair features (m, p) may be its third entry. An image (h, w, d) has its
+    pixels as the nodes of a grid. A block of rows (i, j, features) has the nodes first, in order, with i = j.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class GraphReader(KeyedReader):
     diagonal : bool
         Whether diagonal neighbours in images are joined too.
     contrast : bool
-        Whether the edges of images have the feature exp(-|x_i - x_j|^2 / (2 mean)), the mean being that of |x_i - x_j|^2 in the image.
+        Whether the edges of images have the feature exp(-|x_i - x_j|^2 / (2 mean)). The mean is that of |x_i - x_j|^2 in the image.
     attractive : bool
         Whether pair features below 0 raise an error.
     """
@@ -73,7 +73,7 @@ class GraphReader(KeyedReader):
                             f"image (height, width, features).")
         if nodes.ndim != 2 or edges.ndim != 2 or edges.shape[1] != 2 or pairs is not None and (pairs.ndim != 2 or len(pairs) != len(edges)):
             raise DataError(f"X[{i}] has the shapes {nodes.shape}, {edges.shape}{'' if pairs is None else f', {pairs.shape}'}; expected "
-                            f"node features (n, d), edges (m, 2) and perhaps pair features (m, p).")
+                            f"node features (n, d), edges (m, 2), and optional pair features (m, p).")
         if pairs is None:
             pairs = np.ones((len(edges), int(self.constant)), dtype=nodes.dtype)
         return nodes, edges, pairs, width
@@ -88,7 +88,7 @@ class GraphReader(KeyedReader):
         wrong = np.flatnonzero(is_node & ((first != place) | (place >= n)))
         if len(wrong):
             t = int(wrong[0])
-            raise DataError(f"row {place[t]} of graph {example[t]} names node {first[t]:g}; expected the rows of its nodes first, (0, 0), "
+            raise DataError(f"row {place[t]} of graph {example[t]} names node {first[t]:g}. Expected the rows of its nodes first, (0, 0), "
                             f"(1, 1) and so on.")
         whole = (np.minimum(first, second) >= 0) & (np.maximum(first, second) < n) & (rows.keys == np.floor(rows.keys)).all(axis=1)
         wrong = np.flatnonzero(~is_node & ~whole)
@@ -119,14 +119,14 @@ class GraphReader(KeyedReader):
 def as_floats(values, where):
     """An array of float32 or float64."""
     try:
-        found = np.asarray(values)
-        return found if found.dtype in (np.float32, np.float64) else found.astype(np.float64)
+        floats = np.asarray(values)
+        return floats if floats.dtype in (np.float32, np.float64) else floats.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"{where} is {shortened(values)}; expected an array of numbers.") from None
 
 
 def contrasts(nodes, edges):
-    """exp(-|x_i - x_j|^2 / (2 mean)) of each edge, 1 where all nodes are alike."""
+    """exp(-|x_i - x_j|^2 / (2 mean)) of each edge, 1 if all nodes are equal."""
     apart = ((nodes[edges[:, 0]] - nodes[edges[:, 1]]) ** 2).sum(axis=1, keepdims=True)
     return np.exp(-apart / (2 * apart.mean() or 1.0)) if len(apart) else apart
 

@@ -15,11 +15,11 @@ MOST_LISTED = 16                # rows of an example whose subsets are enumerate
 MOST_LISTED_BY_SEARCH = 6       # where auxiliary variables are looked for anew for each subset
 
 options = {
-    "constraints": Option(None, types=(type(None), Callable), help="an ILP, or a function of an example that answers with one"),
+    "constraints": Option(None, types=(type(None), Callable), help="an ILP, or a function of an example that returns one"),
     "most_nodes": Option(None, types=(type(None), int), low=1, help="where branch and bound stops; none: at the optimum"),
     "time_limit": Option(None, types=(type(None), float), above=0, below=math.inf, later=True,
-                         help="seconds for an answer, best so far after them; none: at the optimum"),
-    "relaxed": Option(False, later=True, help="answer with vertices of the linear program, which may take parts of rows"),
+                         help="seconds for a prediction, the best so far after them; none: at the optimum"),
+    "relaxed": Option(False, later=True, help="predict vertices of the linear program, which may have parts of rows"),
 }
 
 
@@ -38,9 +38,9 @@ class Constrained:
         """The constraints of x."""
         program = self.constraints(x)
         if not isinstance(program, ILP):
-            raise PluginError(f"constraints(x) answered {shortened(program)} for example {x.index}; expected an ILP.")
+            raise PluginError(f"constraints(x) returned {shortened(program)} for example {x.index}; expected an ILP.")
         if program.n_variables != x.n_atoms:
-            raise PluginError(f"constraints(x) answered {program} for example {x.index} of {x.n_atoms} rows; expected a variable per row.")
+            raise PluginError(f"constraints(x) returned {program} for example {x.index} of {x.n_atoms} rows; expected a variable per row.")
         return program
 
     def check_structure(self, x, y):
@@ -97,13 +97,13 @@ class Program(Argmax):
         self.most_nodes, self.time_limit, self.exact = most_nodes, time_limit, most_nodes is None and time_limit is None
 
     def argmax(self, scores, x):
-        found = solved(self.outputs.program(x).solve, scores, x, most_nodes=self.most_nodes, time_limit=self.time_limit)
-        x.bound = found.gap
-        return found.chosen
+        solution = solved(self.outputs.program(x).solve, scores, x, most_nodes=self.most_nodes, time_limit=self.time_limit)
+        x.bound = solution.gap
+        return solution.chosen
 
     def k_best(self, scores, x, k):
         ranked = solved(self.outputs.program(x).k_best, scores, x, k=k)
-        return [(tuple(found.chosen.tolist()), found.score) for found in ranked]
+        return [(tuple(solution.chosen.tolist()), solution.score) for solution in ranked]
 
 
 class Relaxation(Argmax):
@@ -118,14 +118,14 @@ def solved(solve, scores, x, **options):
     try:
         return solve(np.asarray(scores), **options)
     except DataError as error:
-        raise DataError(f"example {x.index} cannot be answered: {error}") from None
+        raise DataError(f"example {x.index} cannot be predicted: {error}") from None
 
 
 @hookimpl
 def structperc_outputs(context):
     if context.options["constraints"] is None:
         raise OptionError("constraints=None; pass constraints=ILP(A, b) of structperc.solvers.integer_programs, or a function of an "
-                          "example that answers with one. Functions are passed from Python, not from the command line.")
+                          "example that returns one. Functions are passed from Python, not from the command line.")
     return (Parts if context.options["relaxed"] else Subsets)(context.options["constraints"])
 
 

@@ -9,12 +9,12 @@ from structperc_interval_pa.interval_outputs import IntervalLoss, IntervalOutput
 
 losses = ("absolute", "squared")
 options = {"unrated": Option("refuse", choices=("refuse", "skip"), later=True,
-                             help="rows that miss both ends: refuse them, or skip: they admit every rank, so nothing is learned of them"),
+                             help="rows that miss both ends: an error, or skip: they admit every rank, so nothing is learned of them"),
            "penalty": PENALTY}
-# Held-out parts of eight small real data sets, cut into five ranks in two ways, half of the training rows known as intervals of two or
-# three ranks: a mean absolute error of 0.579 with "exact-pa1", 0.578 with "exact-pa2", 0.588 with "exact-pa". With exact labels of 14
-# sets the errors of both are equal on average, and those of "exact-pa2" nowhere worse than mord's on the six largest. Results hardly
-# change for C from 0.01 to 0.1.
+# Held-out parts of eight small real data sets, cut into five ranks in two ways. Half of the training rows are intervals of two or three
+# ranks. The mean absolute error is 0.579 with "exact-pa1", 0.578 with "exact-pa2", 0.588 with "exact-pa". With exact labels of 14 sets the
+# errors of both are equal on average. Those of "exact-pa2" are nowhere worse than mord's on the six largest. Results hardly change for C
+# from 0.01 to 0.1.
 recommended = {"update": "exact-pa2", "C": 0.01, "trainer": "until-level", "epochs": 20, "weighting": "visits", "calibrate": "auto",
                ("update", "exact-pa1"): {"C": 0.03}, ("trainer", "cumulative-logit"): {"calibrate": False}}
 trainers = ("cumulative-logit",)

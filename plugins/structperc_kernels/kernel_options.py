@@ -6,10 +6,8 @@ from collections.abc import Callable
 
 from structperc import Option
 from structperc.errors import OptionError, UnusedOption, did_you_mean, shortened
-from structperc_kernels.kernel_objects import CallableKernelRows, KernelObjects, PrecomputedKernelRows
-from structperc_kernels.object_kernels import ObjectKernel
-from structperc_kernels.strings import SubsequenceKernel
-from structperc_kernels.trees import SubsetTreeKernel
+from structperc_kernels.kernel_rows import CallableKernelRows, KernelObjects, PrecomputedKernelRows
+from structperc_kernels.object_kernels import ObjectKernel, SubsequenceKernel, SubsetTreeKernel
 from structperc_kernels.vector_rows import KERNELS as VECTOR_KERNELS
 from structperc_kernels.vector_rows import DenseKernelRows, SparseKernelRows
 
@@ -47,24 +45,28 @@ def kernel_rows_for(context):
     ----------
     context : FitContext
         `sparse`, `objects`, and `options` with a value for each name of `KERNEL_OPTIONS`.
+
+    Returns
+    -------
+    KernelRows
     """
-    given = context.options
-    kernel = given["kernel"]
+    options = context.options
+    kernel = options["kernel"]
     if not (callable(kernel) or isinstance(kernel, str) and kernel in KERNELS):
-        raise OptionError(f"kernel={shortened(kernel)}; expected one of {', '.join(map(repr, KERNELS))}, a function of two matrices "
-                          f"(of two objects, where X is a list of objects), or an ObjectKernel.{did_you_mean(kernel, KERNELS)}")
+        raise OptionError(f"kernel={shortened(kernel)}. Expected one of {', '.join(map(repr, KERNELS))}, an ObjectKernel, or a function. "
+                          f"It compares two matrices, or two objects if X is a list of objects.{did_you_mean(kernel, KERNELS)}")
     for name, kernels in USED_BY.items():
-        if given[name] != KERNEL_OPTIONS[name].default and kernel not in kernels:
-            raise UnusedOption(f"{name}={shortened(given[name])} has no effect with kernel={shortened(kernel)}; it is for "
+        if options[name] != KERNEL_OPTIONS[name].default and kernel not in kernels:
+            raise UnusedOption(f"{name}={shortened(options[name])} has no effect with kernel={shortened(kernel)}; it is for "
                                f"{', '.join(kernels)}.", name)
     if kernel == "precomputed":
         return PrecomputedKernelRows()
     if kernel in VECTOR_KERNELS:
         kind = SparseKernelRows if context.sparse else DenseKernelRows
-        return kind(kernel, given["gamma"], given["degree"], given["coef0"], given["offset"], given["dtype"])
+        return kind(kernel, options["gamma"], options["degree"], options["coef0"], options["offset"], options["dtype"])
     if isinstance(kernel, str):
-        decay = {} if given["kernel_decay"] is None else {"decay": given["kernel_decay"]}
+        decay = {} if options["kernel_decay"] is None else {"decay": options["kernel_decay"]}
         if kernel == "subset-tree":
-            return KernelObjects(SubsetTreeKernel(normalise=given["normalise"], **decay))
-        return KernelObjects(SubsequenceKernel(given["length"], normalise=given["normalise"], **decay))
+            return KernelObjects(SubsetTreeKernel(normalise=options["normalise"], **decay))
+        return KernelObjects(SubsequenceKernel(options["length"], normalise=options["normalise"], **decay))
     return KernelObjects(kernel) if context.objects or isinstance(kernel, ObjectKernel) else CallableKernelRows(kernel)

@@ -1,4 +1,13 @@
-/* Included by tiles_sets.h once per instruction set; SP_WIDTH doubles fill one vector register. */
+/* Included by instruction_sets.h once per instruction set; SP_WIDTH doubles fill one vector register. */
+
+#ifndef SP_X86
+#undef SP_WIDTH
+#define SP_WIDTH 1
+#define SP_MAX_F64(x, y) ((x) > (y) ? (x) : (y))
+#define SP_MAX_F32(x, y) ((x) > (y) ? (x) : (y))
+#define SP_SQRT_F64 sqrt
+#define SP_SQRT_F32 sqrtf
+#endif
 
 #define SP_REAL double
 #define SP_WORD uint64_t
@@ -136,15 +145,3 @@ static const sp_tiles SPT(set) = {
     SPT(powers_f64), SPT(powers_f32),
     SPT(sums), SPT(sums_from),
 };
-
-#undef SP_SET
-#undef SP_SET_NAME
-#undef SP_WIDTH
-#undef SP_MAX_F64
-#undef SP_MAX_F32
-#undef SP_SQRT_F64
-#undef SP_SQRT_F32
-#undef SP_SCALE_F64
-#undef SP_SCALE_F32
-#undef SP_ROUND_F64
-#undef SP_ROUND_F32

@@ -4,13 +4,13 @@ Every kernel is a function of the dot product of two rows or of their L1 distanc
 a description of the kernel. tiles.h compares sixteen queries at a time with it, in a fixed order of sums.
 
 Typical sizes: 10^2..10^5 rows of 2..1000 dense features, or of 80 non-zeros among 2^20.
-Cost: appending copies a row. An RBF value needs about 2 ns for 20 dense features, 8 ns for 136, and 9 ns for 80 nonzeros. With
+Cost: appending copies a row. An RBF value needs about 2 ns for 20 dense features, 8 for 136, and 9 for 80 nonzeros. With
 dtype="float32" it needs 0.8, 3.4 and 6 ns.
 """
 import math
 
-from scipy.sparse import csr_array
 import numpy as np
+from scipy.sparse import csr_array
 
 from cpython.buffer cimport PyBUF_WRITE
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -23,12 +23,62 @@ from structperc.core.rows cimport Example, Rows
 from structperc.core.signals cimport interrupted
 from structperc.errors import DataError, OptionError, shortened
 from structperc.plugin_tools import check_starts, read_array
-from structperc_kernels.instruction_sets cimport (
-    best_tiles, named_tiles, sp_is_distance, sp_keep_dense_f32, sp_keep_dense_f64, sp_keep_sparse_f32, sp_keep_sparse_f64, sp_n_values,
-    sp_norm_of_f32, sp_norm_of_f64, sp_panel,
-)
 from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
 from structperc_kernels.statistics import moments, variance, widths
+
+
+# ---- instruction sets ----
+# Which instruction set compares rows, and a Python face of its functions for tests. See tiles.h.
+
+cdef extern from "tiles_sets.h" nogil:
+    int sp_tiles_available(const sp_tiles **sets) noexcept
+
+
+cdef const sp_tiles *best_tiles() noexcept:
+    cdef const sp_tiles *sets[4]
+    return sets[sp_tiles_available(sets) - 1]
+
+
+cdef const sp_tiles *named_tiles(str name) except NULL:
+    cdef const sp_tiles *sets[4]
+    cdef int i
+    for i in range(sp_tiles_available(sets)):
+        if sets[i].name.decode() == name:
+            return sets[i]
+    raise ValueError(f"instruction set {name!r} is not available here; there are {', '.join(instruction_sets())}.")
+
+
+def instruction_sets():
+    """Names of the sets that this machine can run, from the narrowest registers to the widest."""
+    cdef const sp_tiles *sets[4]
+    return [sets[i].name.decode() for i in range(sp_tiles_available(sets))]
+
+
+def powers_of_two(str name, x):
+    """2^x for x <= 0 as the kernels compute it, of doubles or floats."""
+    cdef Py_ssize_t n = len(x)
+    padded = np.zeros((n + LANES - 1) // LANES * LANES, dtype=x.dtype)
+    padded[:n] = x
+    out = np.empty_like(padded)
+    cdef size_t source = padded.ctypes.data, to = out.ctypes.data
+    if x.dtype == np.float64:
+        named_tiles(name).powers_f64(<const double *> source, len(padded), <double *> to)
+    else:
+        named_tiles(name).powers_f32(<const float *> source, len(padded), <float *> to)
+    return out[:n]
+
+
+def add_weighted(str name, const double[:, ::1] values, const double[:, ::1] c, double[:, ::1] total, first=0,
+                 const int64_t[::1] start=None):
+    """total[b, lane] += sum over i of c[i, b] * values[i, lane], in place; with `start`, over i with first + i >= start[lane]."""
+    cdef Py_ssize_t n = values.shape[0]
+    cdef size_t[::1] at = np.asarray(c).ctypes.data + np.arange(n + 1, dtype=np.uintp) * (c.shape[1] * 8)
+    cdef const double *const *pointers = <const double *const *> &at[0]
+    cdef const double *v = &values[0, 0] if n else NULL
+    if start is None:
+        named_tiles(name).add_weighted(v, n, pointers, c.shape[1], &total[0, 0])
+    else:
+        named_tiles(name).add_weighted_since(v, n, pointers, c.shape[1], &total[0, 0], first, &start[0])
 
 
 # ---- aligned buffer ----
@@ -536,8 +586,7 @@ cdef class SparseKernelRows(VectorKernelRows):
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> from scipy.sparse import csr_array
-    >>> from structperc.components import Rows
+    >>>     >>> from structperc.components import Rows
     >>> from structperc_kernels import SparseKernelRows
     >>> kernel_rows = SparseKernelRows("linear")
     >>> kernel_rows.start(SimpleNamespace(n_features=2, objects=False))

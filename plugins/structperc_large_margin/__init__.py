@@ -10,7 +10,7 @@ from structperc_large_margin.training import LargeMarginTrainer
 
 options = {
     "method": Option("implicit", METHODS, "the program: implicit, explicit, fixed-margin or sum-of-margins"),
-    "nu": Option(None, types=(float, type(None)), above=0, help="in place of C, but of sum-of-margins: the part of margin errors at most"),
+    "nu": Option(None, types=(float, type(None)), above=0, help="instead of C, but of sum-of-margins: the part of margin errors at most"),
     "tolerance": Option(1e-3, None, "training ends at a duality gap of this part of the objective", above=0, below=1),
     "disordered": Option("refuse", ("refuse", "pool"), "fixed-margin, where the best thresholds are out of order: no predictions, or those "
                                                        "of the best ordered thresholds"),
@@ -29,6 +29,7 @@ check_options = {"trainer": "svor", "update": "exact-pa1"}
 def structperc_trainer(context):
     if context.trainer not in trainers:
         return None
-    given = context.options
-    cache_bytes = int(given.get("cache_size", DEFAULT_CACHE) * 1e6)
-    return LargeMarginTrainer(given["method"], given["nu"], given["tolerance"], given["disordered"], given["warm_start"], cache_bytes)
+    options = context.options
+    cache_bytes = int(options.get("cache_size", DEFAULT_CACHE) * 1e6)
+    names = "method", "nu", "tolerance", "disordered", "warm_start"
+    return LargeMarginTrainer(*(options[name] for name in names), cache_bytes)

@@ -33,26 +33,26 @@ OBJECTS = ("subset-tree", "subsequence")        # kernels of rows that are no nu
 class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
     """Support vector ordinal regression: predicts ordered labels by one direction that thresholds cut with a large margin.
 
-    The exact solution of one of four quadratic programs, each with a certified duality gap. "implicit" and "explicit" minimise
-    1/2 ||w||^2 + C * sum over examples and thresholds of what the example lacks to be on its side by a margin of 1. Their errors hardly
-    differ; "implicit" counts all thresholds, so that far errors cost more, and needs no example of the inner ranks.
+    The exact solution of one of four quadratic programs, each with a certified duality gap. "implicit" and "explicit" minimise 1/2 ||w||^2
+    + C * the hinges. An example has a hinge for each threshold: what it lacks to be on its side by a margin of 1. Their errors hardly
+    differ. "implicit" counts all thresholds, so that far errors cost more, and needs no example of the inner ranks.
 
     Parameters
     ----------
     method : {"implicit", "explicit", "fixed-margin", "sum-of-margins"}, default "implicit"
         "explicit": the two thresholds beside each rank, kept in order by constraints. "fixed-margin": the same without constraints;
-        `status_` "disordered" says that the best thresholds are out of order. "sum-of-margins": ||w|| = 1, and the sum of the widths
-        between the planes of neighbouring ranks is maximised.
+        `status_` is "disordered" if the best thresholds are out of order. "sum-of-margins": ||w|| = 1, and the sum of the widths between
+        the planes of neighbouring ranks is maximised.
     C : float, default 1.0
-        What a lacking margin costs. Of "sum-of-margins": about 1 / C examples of each plane may be on its wrong side; at least
-        1 / (number of examples of the lowest or the highest rank), and small enough for a positive margin.
+        The cost of a lacking margin. Of "sum-of-margins": about 1 / C examples of each plane may be on its wrong side. It is then small
+        enough for a positive margin. It is at least 1 / n, if n is the number of examples of the lowest or the highest rank.
     nu : float, optional
-        In place of C, but of "sum-of-margins": at most nu * n margin errors, counted over examples and thresholds. Its range depends on how
+        Instead of C, but of "sum-of-margins": at most nu * n margin errors, counted over examples and thresholds. Its range depends on how
         often the ranks occur, and may end above 1.
     kernel : str or callable, default "rbf"
-        "linear", which keeps weights for the columns; "polynomial", "rbf", "laplacian", "perceptron", "stump"; "precomputed", where X holds
-        kernel values, a column for each training row; "subset-tree" or "subsequence", where X is a list of trees or strings; or a function
-        of two matrices, on lists of objects of two objects.
+        "linear", which has weights for the columns; "polynomial", "rbf", "laplacian", "perceptron", "stump". "precomputed" if X has kernel
+        values, a column for each training row. "subset-tree" or "subsequence" if X is a list of trees or strings. Or a function of two
+        matrices, on lists of objects of two objects.
     gamma : float, "scale" or "auto", default "scale"
         Of "polynomial", "rbf" and "laplacian". "scale": 1 / (n_features * variance of X), "auto": 1 / n_features.
     degree : int, default 3
@@ -69,8 +69,8 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         The most passes, n steps or more each; -1: no bound. Training that reaches it has the `status_` "max_epochs", and `gap_` bounds
         how far the objective is from the optimum. Ordinary fits make below 100; a large C on ranks that overlap needs more.
     cost : {"absolute", "squared", "zero-one"} or (K, K) array, default "absolute"
-        What a wrong rank costs (row: right label, column: predicted label), where `fit` is given no costs. A margin that is lacking at
-        the threshold between the labels k and k + 1 costs C times the difference of their costs.
+        The cost of a wrong rank (row: right label, column: predicted label), if `fit` has no costs. A lacking margin between the labels k
+        and k + 1 costs C times the difference of their costs.
     disordered : {"refuse", "pool"}, default "refuse"
         Where the thresholds of "fixed-margin" are out of order: no predictions, or those of the best ordered thresholds.
     scale : bool or "auto", default "auto"
@@ -80,7 +80,7 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         Multiplies the sample weights by a weight of each row's label, {label: weight}; labels that are left out weigh 1. "balanced": all
         labels that occur weigh the same in all.
     calibrate : bool, default False
-        Fit a temperature for probabilities, by five more models that each have not seen a fifth of the rows; predictions stay the same.
+        Fit a temperature for probabilities. It needs five more models, each trained without a fifth of the rows. Predictions stay the same.
     classes : list, optional
         The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y.
 
@@ -101,8 +101,8 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
     n_iter_ : int
         Passes made.
     status_ : str
-        "converged", "max_epochs", "stalled", "disordered" (see `method`), or "degenerate": the best w is 0, which answers one rank
-        alone, or none where the sum of margins is maximised.
+        "converged", "max_epochs", "stalled", "disordered" (see `method`), or "degenerate": the best w is 0. It then predicts only one rank,
+        or none if the sum of margins is maximised.
     engine_ : Engine
         What was trained.
     classes_ : ndarray of shape (K,)
@@ -142,7 +142,7 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         X : array-like or sparse matrix of shape (n, d), or list of n objects
         y : array-like of shape (n,)
         costs : array-like of shape (n, K), optional
-            Of answering each label to each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
+            Of predicting each label for each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
         sample_weight : array-like of shape (n,), optional
             Multiplies C; rows of weight 0 are as if they were absent.
 
@@ -192,7 +192,7 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         return engine.atom_scores(self._read(X))[:, 0] + engine.thresholds_[0]
 
     def decision_function(self, X) -> np.ndarray:
-        """How far rows are above the one threshold, shape (n,), of two labels; the scores of all labels, shape (n, K), of more.
+        """Of two labels how far rows are above the threshold, shape (n,); of more all scores, shape (n, K).
 
         The label of largest score is the prediction: the score of label k is the sum of the latent score's distances to the thresholds
         below k.
@@ -249,7 +249,7 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse, tags.input_tags.pairwise = True, self._compares_columns()
-        tags.classifier_tags.poor_score = True      # one direction cannot tell classes apart that have no order
+        tags.classifier_tags.poor_score = True      # one direction cannot separate classes that have no order
         return tags
 
     def _examples(self, X, y, sample_weight):
@@ -290,9 +290,9 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
                    "scale": self.scale, "class_weight": self.class_weight, "calibrate": self.calibrate,
                    "loss": "costs" if own_costs else self.cost, "epochs": MOST_PASSES if passes < 0 else passes}
         if not linear:
-            given = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
+            kernel_parameters = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
             options |= {"kernel": self.kernel, "cache_size": self.cache_size, **(self.kernel_options or {})}
-            options |= {name: value for name, value in given.items() if self.kernel in USED_BY[name]}
+            options |= {name: value for name, value in kernel_parameters.items() if self.kernel in USED_BY[name]}
         plugins = ["large-margin"] if linear else ["dual-kernel", "large-margin"]
         return Engine("prank", trainer="svor", classes=labels, plugins=plugins, **options)
 
@@ -300,12 +300,12 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         """What training made known."""
         names = ("thresholds_", "margins_", "coef_", "support_", "dual_coef_", "objective_", "dual_objective_", "gap_", "status_",
                  "classes_")
-        known = {name: getattr(engine, name) for name in names if hasattr(engine, name)}
-        known |= {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
+        fitted = {name: getattr(engine, name) for name in names if hasattr(engine, name)}
+        fitted |= {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
         for name in names:
             vars(self).pop(name, None)
         note(self, engine)
-        vars(self).update(known | {"engine_": engine, "n_iter_": len(engine.mistakes_)})
+        vars(self).update(fitted | {"engine_": engine, "n_iter_": len(engine.mistakes_)})
 
 
 def weighted_gamma(X, weights, scale):

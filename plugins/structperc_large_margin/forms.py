@@ -1,8 +1,8 @@
 """The methods as chains: the weight of every example at every threshold, the ranges of C and nu, and what raises an error.
 
-Rank y and threshold j, between the ranks j and j + 1, have the weight W_ij = |c_i[j+1] - c_i[j]|, by the costs c_i of the answers to
-example i: 1 for absolute costs. An example right of j with a score below b_j + 1, or left of it with one above b_j - 1, pays
-C * W_ij * its sample weight for what it lacks.
+Threshold j is between the ranks j and j + 1. Rank y and threshold j have the weight W_ij = |c_i[j+1] - c_i[j]|. Here c_i are the costs of
+the predictions for example i. It is 1 for absolute costs. An example has a loss if it is right of j with a score below b_j + 1. So has one
+left of j with a score above b_j - 1. The loss is C * W_ij * its sample weight * what it lacks.
 
     method              thresholds of an example        ordered         dual
     "implicit"          all                             by themselves   closed arcs; open where costs are not convex
@@ -43,7 +43,7 @@ class Form:
     n_ranks : int
         K.
     costs : array of shape (n, K), optional
-        Of each answer to each example; 0 for the right one, not falling on the way to the ends. Without: |y - k|.
+        Of each prediction for each example; 0 for the right one, not falling on the way to the ends. Default: |y - k|.
     sample_weight : array of shape (n,), optional
     labels : sequence, optional
         What messages call the ranks.
@@ -59,7 +59,7 @@ class Form:
     Raises
     ------
     DataError
-        A threshold has no example with a weight on one of its sides, or the costs are not those of ranks.
+        If a threshold has no example with a weight on one of its sides. Also if the costs are not those of ranks.
     """
 
     def __init__(self, method, ranks, n_ranks, costs=None, sample_weight=None, labels=None):
@@ -90,7 +90,7 @@ class Form:
             weights[0::2], weights[1::2] = np.where(left, self.weights, 0).T, np.where(left, 0, self.weights).T
         else:
             weights = self.weights.T
-        node, example = (found.astype(np.int32) for found in np.nonzero(weights))
+        node, example = (indices.astype(np.int32) for indices in np.nonzero(weights))
         if self.of_margins:
             sign = 1 - 2 * (node % 2)
         else:
@@ -116,14 +116,14 @@ class Form:
             missing = [repr(self.labels[k]) for k in np.flatnonzero(present == 0)]
             between = f"between the ranks {self.labels[j]!r} and {self.labels[j + 1]!r}"
             if missing:
-                other = "" if self.method == "implicit" else "use method='implicit', which needs the lowest and the highest rank alone, or "
+                other = "" if self.method == "implicit" else "use method='implicit', which only needs the lowest and the highest rank, or "
                 raise DataError(f"no example of rank {', '.join(missing)} has a weight, so method={self.method!r} finds no threshold "
-                                f"{between}; {other}merge such a rank with a neighbour, or leave it out of classes.")
+                                f"{between}. To train, {other}merge such a rank with a neighbour, or leave it out of classes.")
             raise DataError(f"no cost differs {between} for any example on {('its left', 'its right')[side]}, so nothing holds the "
                             f"threshold there; give that step a cost.")
 
     def chain(self, C) -> Chain:
-        """The dual problem for one C; that of the sum of margins counts a C above `MOST_C` times `smallest_C` as this.
+        """The dual problem for one C. The sum of margins has a largest C, `MOST_C` times `smallest_C`.
 
         Raises
         ------
@@ -157,8 +157,8 @@ class Form:
         if not 0 < C < np.inf:
             raise OptionError(f"C={C!r}; expected a finite number above 0.")
         if C < self.smallest_C * (1 - ROUNDING):
-            raise OptionError(f"C={C!r} is below {self.smallest_C:.6g} = 1 / min(n_1, n_K), where n_1 and n_K are the summed weights of "
-                              f"the lowest and the highest rank; below it the sum of margins is unbounded. Use a larger C.")
+            raise OptionError(f"C={C!r} is below {self.smallest_C:.6g} = 1 / min(n_1, n_K). n_1 and n_K are the summed weights of "
+                              f"the lowest and the highest rank. Below it the sum of margins is unbounded. Use a larger C.")
 
     @cached_property
     def largest_nu(self) -> float:
@@ -176,7 +176,7 @@ class Form:
             raise OptionError(f"nu={nu!r} has no effect with method='sum-of-margins', whose C counts margin errors: at most 1 / C a plane. "
                               f"Leave nu out.")
         if not 0 < nu <= self.largest_nu * (1 + ROUNDING):
-            raise OptionError(f"nu={nu!r}; with these ranks it must be above 0 and at most {self.largest_nu:.6g}, since every margin error "
+            raise OptionError(f"nu={nu!r}; with these ranks it must be above 0 and at most {self.largest_nu:.6g}. Every margin error "
                               f"left of a threshold needs one right of it.")
 
 

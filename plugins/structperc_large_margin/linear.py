@@ -2,10 +2,10 @@
 
     P(w) = 1/2 ||w||^2 + min over thresholds b of sum_c cap_c (1 + g_c (w . x_e(c) - b_m(c)))_+
 
-Each hinge is smoothed around its multiplier at hand, `structperc_large_margin.linear_passes.SmoothHinges`, and the smooth function of
-(w, b) is minimised by Newton steps with a line search. Its multipliers become those at hand, and the width shrinks where the gap
-does not. The optimum is exact in the limit for any width (proximal method of multipliers), so C may be large. Many examples are
-preceded by an eighth of them, whose solution is near.
+Each hinge is smoothed around its present multiplier (`structperc_large_margin.chain_solver.SmoothHinges`). Newton steps with a line search
+minimise the smooth function of (w, b). Its multipliers become the present ones, and the width shrinks if the gap does not. The optimum is
+exact in the limit for any width (proximal method of multipliers), so C may be large. If there are many examples, an eighth of them is
+solved first, whose solution is near.
 
 Typical sizes: n = 10^2..10^6 examples, d = 1..10^5 columns, 20 to 40 steps. A step costs two passes over X, O(d^2) for each example near a
 threshold, and O(d^3). Beyond 400 columns conjugate gradients pass over the examples near thresholds instead. Memory: 24 bytes
@@ -23,7 +23,7 @@ import attrs
 import numpy as np
 
 from structperc.components import Rows
-from structperc_large_margin.linear_passes import (
+from structperc_large_margin.chain_solver import (
     SmoothHinges,
     inner_product,
     products,
@@ -86,7 +86,7 @@ def solve_linear(chain, rows, tolerance=1e-3, max_iterations=-1, start=None, pro
 
 @attrs.frozen(eq=False)
 class Point:
-    """Where the steps are: weights, thresholds, their scores, and what `SmoothHinges` says there."""
+    """The place of the steps: weights, thresholds, their scores, and the values of `SmoothHinges` there."""
 
     w: np.ndarray
     b: np.ndarray
@@ -336,10 +336,10 @@ class NewtonSteps:
             if best.gap <= self.tolerance * best.objective:
                 break
             scores = point.scores if w is point.w else self.products(w)
-            found = self.quantiles.best(scores)
-            objective = inner_product(w, w) / 2 + found.value
+            thresholds = self.quantiles.best(scores)
+            objective = inner_product(w, w) / 2 + thresholds.value
             if objective < best.objective:
-                best = attrs.evolve(best, w=w, thresholds=found, scores=scores, objective=objective)
+                best = attrs.evolve(best, w=w, thresholds=thresholds, scores=scores, objective=objective)
         self.best = best
         return best.gap < 0.9 * before
 

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from structperc_large_margin.linear_passes import inner_product, solve_positive, squared_norms, sum_of_rows
+from structperc_large_margin.chain_solver import inner_product, solve_positive, squared_norms, sum_of_rows
 from structperc_large_margin.solutions import MeasuredSolution
 from structperc_large_margin.thresholds import ChainThresholds
 
@@ -39,7 +39,7 @@ class LinearSpace:
     length : float
         Of the longest row.
     rounding : float
-        A norm of this part of the longest row, or of the longest point that it is a mean of, counts as 0.
+        A norm of this part of the longest row counts as 0. So does one of this part of the longest point that it is a mean of.
     """
 
     rounding = 1e-11
@@ -104,8 +104,8 @@ def maximise_margins(chain, space, tolerance=1e-3, max_iterations=-1, progress=N
     max_iterations : int, default -1
         The most points; -1 for no limit.
     progress : callable, optional
-        Called as progress(n_iterations, mu, scores, w) before each point, with mu None and a direction of any length; ends the training
-        where it returns True.
+        Called as progress(n_iterations, mu, scores, w) before each point, with mu None and a direction of any length. Training ends if it
+        returns True.
 
     Returns
     -------
@@ -161,9 +161,9 @@ class NearestPoint:
             if progress is not None and progress(self.n_iterations, None, scores, space.weights(nearest)):
                 return "stopped"
             self.n_iterations += 1
-            found = space.direction(self.beta(self.quantiles.vertex(scores)))
+            point = space.direction(self.beta(self.quantiles.vertex(scores)))
             gram = self.gram
-            state = self.closer([*vertex_of, nearest], np.vstack([points, found]), np.append(shares, 0.0))
+            state = self.closer([*vertex_of, nearest], np.vstack([points, point]), np.append(shares, 0.0))
             if not space.inner(state[-1], state[-1]) < square:
                 self.gram = gram
                 return "stalled"
@@ -174,7 +174,7 @@ class NearestPoint:
         return self.space.rounding * max([self.space.length, *(np.sqrt(max(self.space.inner(point, point), 0.0)) for point in points)])
 
     def closer(self, vertex_of, points, shares):
-        """The point of least norm in the hull of a set whose last point is new, and the set that it needs."""
+        """The point of least norm in the hull of a set with a new last point, and its set."""
         gram = self.grown(points)
         while True:
             best = affine_minimum(gram)
@@ -288,12 +288,12 @@ def largest_C(form, X) -> float:
     flows, due = sparse.hstack([flows, nowhere]).tocsr(), np.cumsum(chain.offset)
     of_examples = sparse.csr_matrix((chain.sign.astype(float), (chain.example, places)), shape=(chain.n_examples, n))
     direction = sparse.csr_matrix(X).T @ of_examples
-    found = linprog(
+    result = linprog(
         np.append(np.zeros(n), 1.0),
         A_ub=sparse.vstack([-flows[:-1], sparse.hstack([sparse.eye(n), -weight[:, None]])]), b_ub=np.append(-due[:-1], np.zeros(n)),
         A_eq=sparse.vstack([flows[-1], sparse.hstack([direction, sparse.csr_matrix((direction.shape[0], 1))])]),
         b_eq=np.append(due[-1], np.zeros(direction.shape[0])))
-    return float(found.fun) if found.status == 0 else np.inf
+    return float(result.fun) if result.status == 0 else np.inf
 
 
 def affine_minimum(gram):

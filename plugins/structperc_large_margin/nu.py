@@ -3,8 +3,8 @@
     (31)  min 1/2 ||w||^2 - nu rho + 1/n sum_ij W_ij slack_ij,   z_ij (f_i - b_j) >= rho - slack_ij,  rho >= 0
     (32)  max -1/2 ||w(mu)||^2,   0 <= mu <= W / n,  the flows of the chain,  sum of mu >= nu
 
-A solution for C, w and mu, is that of (31), rho w and rho mu, for rho = 1 / (n C) and nu(C) = rho * sum of mu. nu(C) does not rise with C.
-Its largest value, `Form.largest_nu`, is above 1 where there are more than two ranks.
+A solution for C, w and mu, is that of (31), rho w and rho mu. Here rho = 1 / (n C) and nu(C) = rho * sum of mu. nu(C) does not rise with C.
+Its largest value, `Form.largest_nu`, is above 1 if there are more than two ranks.
 
 Typical sizes: 5 to 15 fits, each from the multipliers of the one before.
 
@@ -21,7 +21,7 @@ import math
 import attrs
 import numpy as np
 
-from structperc_large_margin.linear_passes import inner_product
+from structperc_large_margin.chain_solver import inner_product
 from structperc_large_margin.thresholds import Thresholds, thresholds
 
 MOST_FITS = 60
@@ -51,8 +51,9 @@ class NuSolution:
         Of (31) and (32).
     n_fits : int
     status : str
-        "converged", "degenerate" (the optimum of (31) is w = 0, rho = 0: nu is too small to part these examples), "max_iterations" (no
-        fit of the search is close enough), or what a fit ended with: "stopped" or "interrupted".
+        "converged", "degenerate", "max_iterations", or the end of a fit: "stopped" or "interrupted". Degenerate means that
+        the optimum of (31) is w = 0, rho = 0: nu is too small to part these examples. With "max_iterations" no fit of the search is close
+        enough.
     """
 
     C: float
@@ -176,18 +177,18 @@ class Search:
         """(31) along a fit: at s (w, b, rho = 1) it is s^2 / 2 ||w||^2 + s (sum of W slacks / n - nu)."""
         of_margin_1 = self.form.total * fit.C
         scores = of_margin_1 * fit.scores
-        found = thresholds(self.unit, scores)
-        square, slope = of_margin_1 ** 2 * fit.square, min(found.value - self.nu, 0.0)
+        primal = thresholds(self.unit, scores)
+        square, slope = of_margin_1 ** 2 * fit.square, min(primal.value - self.nu, 0.0)
         rho = -slope / square if square > 0 else 0.0
-        return NuSolution(fit.C, rho, fit.solution, of_margin_1 * fit.beta, scores, found, rho * slope / 2, bound, self.n_fits,
+        return NuSolution(fit.C, rho, fit.solution, of_margin_1 * fit.beta, scores, primal, rho * slope / 2, bound, self.n_fits,
                           "max_iterations")
 
-    def better(self, best, found) -> NuSolution:
+    def better(self, best, other) -> NuSolution:
         """The lower objective with the higher bound."""
         if best is None:
-            return found
-        one = found if found.objective <= best.objective else best
-        return attrs.evolve(one, dual_objective=max(best.dual_objective, found.dual_objective), n_fits=self.n_fits)
+            return other
+        one = other if other.objective <= best.objective else best
+        return attrs.evolve(one, dual_objective=max(best.dual_objective, other.dual_objective), n_fits=self.n_fits)
 
 
 def between(low, high, nu, n_fits) -> float:

@@ -58,10 +58,10 @@ class Primal:
 
     def of(self, point) -> Found:
         """The best thresholds for the scores of a `Point`, and its values; raises an error for values that overflow."""
-        found = self.of_thresholds(point) if self.chain.gain else self.of_margins(point)
-        if not np.isfinite(found.objective):
+        primal = self.of_thresholds(point) if self.chain.gain else self.of_margins(point)
+        if not np.isfinite(primal.objective):
             raise too_large()
-        return found
+        return primal
 
     def of_thresholds(self, point):
         scores = point.scores
@@ -102,7 +102,7 @@ class Passes:
         self.run, self.problem, self.costs = run, problem, costs
         self.ranks = np.asarray(run.gold.values)
         self.active = np.arange(len(self.ranks)) if run.active is None else np.asarray(run.active)
-        self.answers = self.shown = np.full(len(self.ranks), run.context.n_labels, dtype=np.intc)       # of weights that are 0
+        self.answers = self.reported = np.full(len(self.ranks), run.context.n_labels, dtype=np.intc)       # of weights that are 0
         self.n_steps = self.n_before = 0            # steps that are in the record; those of the chains before
         self.last = None                            # the point that was entered last, what it means, and its dual solution
         run.begin_epoch()
@@ -128,37 +128,37 @@ class Passes:
         run.begin_epoch()
         return False
 
-    def enter(self, point, found):
+    def enter(self, point, primal):
         """Makes this the model."""
-        self.problem.write(found.scale * point.weights, found.thresholds, len(self.active))
-        self.answers = 1 + np.searchsorted(found.thresholds, found.scale * point.scores, side="right").astype(np.intc)
+        self.problem.write(primal.scale * point.weights, primal.thresholds, len(self.active))
+        self.answers = 1 + np.searchsorted(primal.thresholds, primal.scale * point.scores, side="right").astype(np.intc)
 
     def count(self, n_steps, notify):
         """Enters the mistakes of the model into the record; `n_steps` were made in all. `notify`: the observers too."""
         run, ranks, answers = self.run, self.ranks[self.active], self.answers[self.active]
         costs = abs(ranks - answers) if self.costs is None else self.costs[self.active, answers - 1]
         if run.online is not None:
-            run.keep(self.shown[self.active], run.active)
+            run.keep(self.reported[self.active], run.active)
         passed = run.own_pass(int((ranks != answers).sum()), int(n_steps - self.n_steps), float(costs.sum()))
-        self.shown, self.n_steps = self.answers, n_steps
+        self.reported, self.n_steps = self.answers, n_steps
         if notify:
             run.end_epoch(passed)
 
-    def end(self, point, found):
+    def end(self, point, primal):
         """Makes this the last model."""
-        self.enter(point, found)
+        self.enter(point, primal)
         if self.n_before > self.n_steps or not self.run.model.mistakes:
             self.count(self.n_before, notify=True)
 
     def keep(self, solution):
-        """Makes what an interrupted solver has found the model, the better one of its last two points; returns the dual solution.
+        """Makes the better of the last two points of an interrupted solver the model. Returns the dual solution.
 
         May be called again.
         """
         point = self.problem.interrupted(self.chain, solution)
         places = [(point, self.primal.of(point), solution.mu), self.last]
-        point, found, mu = min((place for place in places if place is not None), key=lambda place: place[1].objective)
-        self.enter(point, found)
+        point, primal, mu = min((place for place in places if place is not None), key=lambda place: place[1].objective)
+        self.enter(point, primal)
         if not self.run.model.mistakes:
             self.count(self.n_before, notify=False)
         return mu

@@ -8,8 +8,7 @@ from structperc_kernels import empty_kernel_rows
 
 from structperc.errors import DataError
 from structperc.plugin_tools import refuse_not_finite
-from structperc_large_margin.chain_solver import MAX_ITERATIONS, solve
-from structperc_large_margin.kernel_columns import KernelColumns
+from structperc_large_margin.chain_solver import MAX_ITERATIONS, KernelColumns, solve
 from structperc_large_margin.linear import solve_linear
 from structperc_large_margin.minimum_norm import KernelSpace, LinearSpace, maximise_margins
 from structperc_large_margin.solutions import Solution
@@ -59,7 +58,7 @@ class KernelProblem:
         self.weights, self.columns = weights, KernelColumns(kernel_rows, rows, cache_bytes)
 
     def solve(self, chain, tolerance, start, progress):
-        """The `Solution` of a chain; of the sum of margins, where pairs of coordinates lead to it slowly, by nearest points."""
+        """The `Solution` of a chain. For the sum of margins, nearest points find it, since pairs of coordinates are slow."""
         n = chain.n_examples
         most = -1 if chain.gain or n > MOST_EXAMPLES else STEPS_AN_EXAMPLE * n
         solution = solve(chain, self.columns, tolerance, most, start, progress)
@@ -70,12 +69,12 @@ class KernelProblem:
         def count(n_points, *_):
             return progress(solution.n_iterations + n_points * chain.n_examples, solution.mu, solution.scores)
 
-        found = maximise_margins(chain, KernelSpace(self.scores, self.length), tolerance, progress=count)
-        norms = [self.point(chain, mu, self.scores(coefficients(chain, mu))).square for mu in (solution.mu, found.mu)]
-        mu = solution.mu if norms[0] < norms[1] else found.mu
+        refined = maximise_margins(chain, KernelSpace(self.scores, self.length), tolerance, progress=count)
+        norms = [self.point(chain, mu, self.scores(coefficients(chain, mu))).square for mu in (solution.mu, refined.mu)]
+        mu = solution.mu if norms[0] < norms[1] else refined.mu
         beta = coefficients(chain, mu)
-        return Solution(mu, beta, self.scores(beta), solution.n_iterations + found.n_iterations * chain.n_examples, found.status,
-                        found.interruption)
+        return Solution(mu, beta, self.scores(beta), solution.n_iterations + refined.n_iterations * chain.n_examples, refined.status,
+                        refined.interruption)
 
     def point(self, chain, mu, scores) -> Point:
         """Where a dual solution is, with the scores K beta."""
@@ -92,7 +91,7 @@ class KernelProblem:
         return self.point(chain, solution.mu, self.scores(coefficients(chain, solution.mu)))
 
     def direction(self, beta):
-        """The weights that the coefficients of examples stand for, as `write` takes them."""
+        """The weights of these coefficients of examples, as `write` reads them."""
         return beta
 
     def scores(self, beta):
@@ -127,7 +126,7 @@ class LinearProblem:
         refuse_not_finite(rows)
         self.weights, self.rows, self.space = weights, rows, LinearSpace(rows)
         if not SHORTEST < self.length < LONGEST and abs(rows.X).max():
-            raise DataError(f"the largest entry of X is {abs(rows.X).max():.3g} in size; expected a longest row between {SHORTEST:g} and "
+            raise DataError(f"the largest entry of X is {abs(rows.X).max():.3g} in size. Expected a longest row between {SHORTEST:g} and "
                             f"{LONGEST:g}, whose square is exact. Scale the features, for instance to unit variance.")
 
     def solve(self, chain, tolerance, start, progress):

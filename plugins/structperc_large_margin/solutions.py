@@ -15,7 +15,7 @@ class Solution:
     Attributes
     ----------
     mu : ndarray of shape (n_coordinates,)
-        Of the sum of margins with the status "degenerate" it proves that no direction has a positive sum of margins, net of errors.
+        Of the sum of margins with the status "degenerate", the proof is that no direction has a positive sum, net of errors.
     beta : ndarray of shape (n_examples,)
         w = sum_i beta_i phi(x_i); of a linear solution up to the gap.
     scores : ndarray of shape (n_examples,)

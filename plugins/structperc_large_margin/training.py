@@ -9,7 +9,7 @@ import numpy as np
 
 from structperc.components import AbsoluteLoss, Trainer
 from structperc.errors import DataError, OptionError, PluginError, StructPercError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, STALLED, read_array, retry_on_interrupt
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, STALLED, is_ordered, read_array, retry_on_interrupt
 from structperc_large_margin.forms import Form
 from structperc_large_margin.nu import solve_nu
 from structperc_large_margin.passes import Found, Passes, Primal
@@ -41,20 +41,21 @@ ROUNDING = 1e-12        # of the planes: what is nearer than this has met
 class LargeMarginTrainer(Trainer):
     """Large-margin ordinal regression: the quadratic program of `method`, over all examples at once, with a certified duality gap.
 
-    An epoch is what the solver does from one report to the next, about as many steps as there are examples. Training ends at a gap of
-    `tolerance` times the objective, or after `epochs` of them. Then partial_fit may go on with online steps that keep thresholds in order.
+    An epoch is what the solver does from one report to the next. It has about as many steps as there are examples. Training ends at a gap
+    of `tolerance` times the objective, or after `epochs` of them. partial_fit may then continue with online steps that keep thresholds in
+    order.
 
     Parameters
     ----------
     method : str
         One of `structperc_large_margin.forms.METHODS`.
     nu : float or None
-        In place of C: at most nu * n margin errors, and at least nu * n constraints that hold with equality or not at all, counted over
-        examples and thresholds. The program is the one with margin rho, weights are shown at the margin 1; found by a search over C.
+        Instead of C: at most nu * n margin errors, counted over examples and thresholds. At least nu * n constraints are equalities or
+        violated. The program is the one with margin rho. Weights are shown at the margin 1. A search over C finds them.
     tolerance : float
         Training ends at a duality gap of this part of the objective.
     disordered : {"refuse", "pool"}
-        Whether a fixed margin whose best thresholds are out of order predicts by the best ordered ones of the same direction.
+        Whether to predict by the best ordered thresholds, if those of a fixed margin are out of order. The direction stays the same.
     warm_start : bool
         Go on from the engine's last training: its dual solution, for any C, also one from a file; or, after online training, its direction.
     cache_bytes : int
@@ -71,10 +72,10 @@ class LargeMarginTrainer(Trainer):
 
     def start(self, parts, context):
         self.n_thresholds, self.features, self._context = context.n_labels - 1, parts.features, context
-        self.found, self.mu, self.C, self.rho, self.n_visited = None, None, float(context.C), 1.0, 0    # of the training that ended last
+        self.optimum, self.mu, self.C, self.rho, self.n_visited = None, None, float(context.C), 1.0, 0    # of the training that ended last
 
     def check(self, context, parts):
-        if parts.outputs.partial_gold or not parts.outputs.ordered:
+        if parts.outputs.partial_gold or not is_ordered(parts.outputs):
             raise PluginError(f"trainer='svor' learns from one rank per example, but {type(parts.outputs).__name__} has other outputs; "
                               f"use it with the problem 'prank'.")
         if getattr(parts.features, "n_thresholds", None) is None:
@@ -84,7 +85,7 @@ class LargeMarginTrainer(Trainer):
             raise PluginError(f"trainer='svor' makes weights that are a sum of rows, but {type(parts.weights).__name__} transforms its "
                               f"steps; leave it out.")
         if self.nu is not None and self.warm_start:
-            raise OptionError(f"warm_start=True has no effect with nu={self.nu}, whose search goes on from one C to the next by itself; "
+            raise OptionError(f"warm_start=True has no effect with nu={self.nu}: its search uses the solution of the last C anyway; "
                               f"leave one of them out.")
         if self.nu is not None and context.C != ENGINE_C and "C" not in (parts.update.options_used or ()):
             raise OptionError(f"C={context.C} has no effect with nu={self.nu}, which takes its place; leave one of them out.")
@@ -99,19 +100,20 @@ class LargeMarginTrainer(Trainer):
         try:
             parts.update.check_order(attrs.evolve(self._context, sample_weight=FRACTIONAL), parts)
         except StructPercError:
-            raise PluginError(f"partial_fit goes on with steps of {type(parts.update).__name__}, which may disorder the real thresholds of "
-                              f"trainer='svor'; make the engine with update='exact-pa1', 'exact-pa2' or 'exact-pa'.") from None
+            raise PluginError(f"partial_fit continues with steps of {type(parts.update).__name__}, which may disorder the real "
+                              f"thresholds of trainer='svor'. Make the engine with update='exact-pa1', 'exact-pa2' or "
+                              f"'exact-pa'.") from None
         self.check_answers()
 
     def check_answers(self):
-        if self.found is None:
+        if self.optimum is None:
             return
-        if not self.found.scale and self.method == "sum-of-margins":
+        if not self.optimum.scale and self.method == "sum-of-margins":
             raise OptionError("the sum of margins found no direction (status 'degenerate'): at this C no direction separates the ranks "
                               "by a positive sum of margins net of errors. Lower C, or use another kernel or method='implicit'.")
-        if self.found.disordered and not self.pool:
+        if self.optimum.disordered and not self.pool:
             raise OptionError(f"the best thresholds of the fixed margin are out of order (status 'disordered'): "
-                              f"{self.found.free.tolist()}. Use method='explicit', or disordered='pool' to predict by the best ordered "
+                              f"{self.optimum.free.tolist()}. Use method='explicit', or disordered='pool' to predict by the best ordered "
                               f"thresholds of the same direction.")
 
     # ---- training ----
@@ -129,9 +131,9 @@ class LargeMarginTrainer(Trainer):
         self.remember(run, mu)
         self.warn_of_slabs(context.labels)
         finished = status in (CONVERGED, STALLED, DEGENERATE)       # else w = 0 is only the best so far
-        if finished and not self.found.scale:
+        if finished and not self.optimum.scale:
             return DEGENERATE
-        if self.found.disordered:
+        if self.optimum.disordered:
             return DISORDERED
         if finished:
             return status
@@ -145,8 +147,8 @@ class LargeMarginTrainer(Trainer):
             self.remember(run, retry_on_interrupt([], passes.keep, solution))
             raise solution.interruption
         point = passes.problem.end(chain, solution)
-        self.found = passes.primal.of(attrs.evolve(point, square=0.0) if solution.status == DEGENERATE else point)
-        passes.end(point, self.found)
+        self.optimum = passes.primal.of(attrs.evolve(point, square=0.0) if solution.status == DEGENERATE else point)
+        passes.end(point, self.optimum)
         return solution.status, solution.mu
 
     def search(self, run, form, passes):
@@ -167,8 +169,8 @@ class LargeMarginTrainer(Trainer):
         point = Point(problem.direction(result.beta), result.scores, max(float(result.beta @ result.scores), 0.0))
         if result.status == DEGENERATE:
             point = Point(0 * point.weights, 0 * point.scores, 0.0)
-        self.found = attrs.evolve(passes.primal.of(point), objective=result.objective, dual=result.dual_objective)
-        passes.end(point, self.found)
+        self.optimum = attrs.evolve(passes.primal.of(point), objective=result.objective, dual=result.dual_objective)
+        passes.end(point, self.optimum)
         return result.status, result.solution.mu
 
     def remember(self, run, mu):
@@ -181,21 +183,21 @@ class LargeMarginTrainer(Trainer):
         before = run.before
         if not self.warm_start or before is None:
             return None
-        known, n_visited = before.parts.trainer, before.parts.weights.n_visited
+        earlier, n_visited = before.parts.trainer, before.parts.weights.n_visited
         n = run.n_examples if run.active is None else len(run.active)
-        if isinstance(known, LargeMarginTrainer) and known.mu is not None and known.n_visited == n_visited:
-            if known.n_visited != n:
-                raise DataError(f"warm_start=True goes on from a training on {known.n_visited} examples, but there are {n} now; it needs "
+        if isinstance(earlier, LargeMarginTrainer) and earlier.mu is not None and earlier.n_visited == n_visited:
+            if earlier.n_visited != n:
+                raise DataError(f"warm_start=True continues a training on {earlier.n_visited} examples, but there are {n} now. It needs "
                                 f"the same ones in the same order. Make a new engine for others.")
-            if known.method == self.method and len(known.mu) == len(chain.node):
-                return rescaled(chain, known.mu, run.context.C / known.C)
+            if earlier.method == self.method and len(earlier.mu) == len(chain.node):
+                return rescaled(chain, earlier.mu, run.context.C / earlier.C)
         return suggested(chain, *direction(before, run.rows, n), problem.scores) if chain.gain else None
 
     def warn_of_slabs(self, labels):
         """Names the ranks between whose planes there is no room."""
-        if self.method != "sum-of-margins" or not self.found.scale:
+        if self.method != "sum-of-margins" or not self.optimum.scale:
             return
-        margins = self.found.margins
+        margins = self.optimum.margins
         width = margins[1:, 0] - margins[:-1, 1]
         flat = [str(labels[j + 1]) for j in np.flatnonzero(width <= ROUNDING * np.ptp(margins))]
         if flat:
@@ -209,7 +211,7 @@ class LargeMarginTrainer(Trainer):
         """What the engine shows; online steps make objective_ NaN, gap_ inf, and forget margins_.
 
         objective_ : float
-            The primal value: 1/2 ||w||^2 + C * the hinges; for "sum-of-margins" C * the slacks - the sum of the margins; with nu
+            The primal value: 1/2 ||w||^2 + C * the hinges. For "sum-of-margins" C * the slacks - the sum of the margins. With nu
             1/2 ||rho w||^2 - nu rho + 1/n * the slacks.
         dual_objective_ : float
         gap_ : float
@@ -221,27 +223,27 @@ class LargeMarginTrainer(Trainer):
         C_, rho_ : float
             With nu: the C that it means, and the margin.
         """
-        found = self.found if weights.n_visited == self.n_visited else None
-        if found is None:
+        optimum = self.optimum if weights.n_visited == self.n_visited else None
+        if optimum is None:
             return {"objective_": lambda: np.nan, "dual_objective_": lambda: np.nan, "gap_": lambda: np.inf}
         searched = {} if self.nu is None else {"C_": lambda: self.C, "rho_": lambda: self.rho}
-        return searched | {"objective_": lambda: found.objective, "dual_objective_": lambda: found.dual, "gap_": lambda: found.gap,
-                           "margins_": lambda: found.margins + self.moved(weights)[:, None],
-                           "free_thresholds_": lambda: found.free + self.moved(weights)}
+        return searched | {"objective_": lambda: optimum.objective, "dual_objective_": lambda: optimum.dual, "gap_": lambda: optimum.gap,
+                           "margins_": lambda: optimum.margins + self.moved(weights)[:, None],
+                           "free_thresholds_": lambda: optimum.free + self.moved(weights)}
 
     def moved(self, weights):
-        """How far the thresholds have moved since they were found, when the weights of scaled rows became those of the users' units."""
+        """How far the thresholds moved when the weights of scaled rows became those of the users' units."""
         if weights.vector() is None:                # rows stay scaled
             return np.zeros(self.n_thresholds)
-        return self.features.attributes(weights)["thresholds_"]() - self.found.thresholds
+        return self.features.attributes(weights)["thresholds_"]() - self.optimum.thresholds
 
     def state(self):
-        found, nothing = self.found, np.zeros(0)
-        known = (found.scale, found.objective, found.dual, found.disordered) if found is not None else ()
+        optimum, nothing = self.optimum, np.zeros(0)
+        numbers = (optimum.scale, optimum.objective, optimum.dual, optimum.disordered) if optimum is not None else ()
         return {"searched": np.array([self.C, self.rho]), "n_visited": np.array(self.n_visited, dtype=np.int64),
-                "values": np.array(known, dtype=float), "thresholds": nothing if found is None else found.thresholds.copy(),
-                "free": nothing if found is None else found.free.copy(),
-                "margins": np.zeros((0, 2)) if found is None else found.margins.copy(),
+                "values": np.array(numbers, dtype=float), "thresholds": nothing if optimum is None else optimum.thresholds.copy(),
+                "free": nothing if optimum is None else optimum.free.copy(),
+                "margins": np.zeros((0, 2)) if optimum is None else optimum.margins.copy(),
                 "mu": nothing if self.mu is None else self.mu.copy()}
 
     def restore(self, state):
@@ -252,15 +254,15 @@ class LargeMarginTrainer(Trainer):
             raise DataError(f"the saved values of the solution are {len(values)} numbers; expected 4, or none.")
         n = self.n_thresholds if len(values) else 0
         thresholds, free = (read_array(state, name, np.float64, (n,)) for name in ("thresholds", "free"))
-        margins, found = read_array(state, "margins", np.float64, (n, 2)), None
+        margins, optimum = read_array(state, "margins", np.float64, (n, 2)), None
         if len(values):
             scale, objective, dual, disordered = values.tolist()
-            found = Found(scale, thresholds, free, margins, objective, dual, bool(disordered))
-        self.C, self.rho, self.n_visited, self.found, self.mu = float(C), float(rho), n_visited, found, mu if len(mu) else None
+            optimum = Found(scale, thresholds, free, margins, objective, dual, bool(disordered))
+        self.C, self.rho, self.n_visited, self.optimum, self.mu = float(C), float(rho), n_visited, optimum, mu if len(mu) else None
 
 
 def direction(model, rows, n_examples):
-    """The scores of rows along the one direction of a model that was trained on them, and the squared length of w.
+    """The scores of training rows along the one direction of a model, and the squared length of w.
 
     `n_examples` rows have a weight.
     """
@@ -269,7 +271,7 @@ def direction(model, rows, n_examples):
         return scores, float(np.sum(model.attribute("coef_") ** 2))
     n_visited = model.parts.weights.n_visited
     if n_visited % n_examples:
-        raise DataError(f"warm_start=True goes on from online training that has visited {n_visited} examples, which are no passes over "
-                        f"the {n_examples} that there are now; it needs the same ones in the same order. Make a new engine for others.")
+        raise DataError(f"warm_start=True continues an online training that has visited {n_visited} examples. These are no passes over "
+                        f"the {n_examples} of now; it needs the same ones in the same order. Make a new engine for others.")
     held = model.attribute("support_") % len(scores)            # rows are numbered on from pass to pass of partial_fit
     return scores, float(model.attribute("dual_coef_")[:, 0] @ scores[held])

@@ -11,7 +11,7 @@ LENGTHS = 2.0 ** np.arange(-12, 13)     # that a direction is tried at, around t
 
 
 def rescaled(chain, mu, ratio):
-    """The solution of the same chain with other caps, as far as these let it; the chain's start where its flows are those of other ranks.
+    """The solution of the same chain within other caps. If its flows are those of other ranks, the chain's start.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def rescaled(chain, mu, ratio):
 
 
 def suggested(chain, scores, squared_norm, product):
-    """The part of the vertex at a direction that is best in the dual, the direction being as long as is best in the primal.
+    """The part of the vertex at a direction that is best in the dual. The direction has the length that is best in the primal.
 
     Parameters
     ----------

@@ -82,6 +82,6 @@ def sample(random, n_examples):
 def observe(random, answers):
     """Relevances: 1 for the documents shown, and for some others."""
     grades = (random.random((len(answers), 6)) < 0.2).astype(int)
-    for row, shown in zip(grades, answers, strict=True):
-        row[list(shown)] = 1
+    for row, answer in zip(grades, answers, strict=True):
+        row[list(answer)] = 1
     return list(grades)

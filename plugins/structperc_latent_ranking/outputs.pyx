@@ -7,14 +7,26 @@ import numpy as np
 
 from structperc.core.outputs cimport Outputs
 from structperc.errors import DataError, DataWarning, OptionError, PluginError, shortened
-from structperc.components import Structures
 from structperc.metrics import mean_average_precision, ndcg_at_k
+from structperc.pictures import Display
 from structperc.plugin_tools import is_listed, is_nested, overrides, read_grades
-from structperc.core.rows cimport Example
+from structperc.core.rows cimport Example, Rows
+from structperc.core.structures cimport Structures
 from structperc_latent_ranking.selection cimport sp_first
 
 cdef enum:
     MOST_LEVELS = 32
+
+
+class DocumentDisplay(Display):
+    """Documents by their numbers."""
+
+    def atom_names(self, Example x):
+        return [f"document {a}" for a in range(x.n_atoms)]
+
+    def marginals(self, Example x, expected):
+        """The probability that each document is in the list."""
+        return expected * self.outputs.k
 
 
 cdef class RankingOutputs(Outputs):
@@ -93,7 +105,7 @@ cdef class RankingOutputs(Outputs):
                 raise DataError(str(error)) from None
         return gold
 
-    def check_gold(self, gold, rows, features):
+    cdef check_gold(self, Structures gold, Rows rows, features):
         if overrides(self, "encode"):
             wrong = len(gold.values) != rows.n_rows or not ((0 <= gold.values) & (gold.values < self.n_levels)).all()
             if wrong or not np.array_equal(gold.offsets, rows.offsets):
@@ -108,27 +120,22 @@ cdef class RankingOutputs(Outputs):
         if not isinstance(y, tuple) or len(set(y)) != n_shown or len(y) != n_shown or not all(0 <= a < n for a in y):
             raise PluginError(f"{shortened(y)} is no list for query {x.index}: expected {n_shown} of its {n} documents, as numbers from 0.")
 
-    def decode_marginals(self, Example x, marginals):
-        """How probable it is that each document is shown."""
-        return marginals * self.k
-
     def enumerate(self, Example x):
         return itertools.combinations(range(x.n_atoms), min(self.k, x.n_atoms))
 
-    def atom_names(self, Example x):
-        return [f"document {a}" for a in range(x.n_atoms)]
+    def display(self):
+        return DocumentDisplay(self)
 
-    def measures(self, y_true, y_pred):
-        """Of a list of relevances for each query: the share of the k places with a relevant document."""
-        found = [np.count_nonzero(np.asarray(grades, dtype=float)[list(shown)] >= self.relevant)
-                 for grades, shown in zip(y_true, y_pred, strict=True)]
-        return {f"precision at {self.k}": float(np.mean(found)) / self.k}
-
-    def measures_of_scores(self, y_true, scores):
-        """NDCG of the first k places, and mean average precision over all."""
+    def measures(self, y_true, y_pred, scores=None):
+        """The share of the k places with a relevant document. Of scores also NDCG of the first k places, and mean average precision."""
+        hits = [np.count_nonzero(np.asarray(grades, dtype=float)[list(documents)] >= self.relevant)
+                for grades, documents in zip(y_true, y_pred, strict=True)]
+        precision = {f"precision at {self.k}": float(np.mean(hits)) / self.k}
+        if scores is None:
+            return precision
         grades, ranked = np.concatenate([np.asarray(one, dtype=float) for one in y_true]), np.concatenate(scores)
         queries = np.repeat(np.arange(len(scores)), [len(one) for one in scores])
-        return {f"NDCG at {self.k}": ndcg_at_k(grades, ranked, self.k, groups=queries),
+        return {**precision, f"NDCG at {self.k}": ndcg_at_k(grades, ranked, self.k, groups=queries),
                 "mean average precision": mean_average_precision(grades, ranked, groups=queries, relevant=self.relevant)}
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:

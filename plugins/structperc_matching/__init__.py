@@ -16,8 +16,8 @@ MOST_CELLS = 4_000_000          # of the tables of k best matchings
 options = {
     "perfect": Option(False, help="match every item of the smaller side; else pairs whose score is not positive are left out"),
     "comparison": Option(None, types=(type(None), Callable),
-                         help="a function of a left and a right table that answers with the features of their pairs"),
-    "show": Option("rows", choices=("rows", "pairs"), help="whether an answer is row numbers, or pairs of a left and a right item"),
+                         help="a function of a left and a right table that returns the features of their pairs"),
+    "show": Option("rows", choices=("rows", "pairs"), help="whether an output is row numbers, or pairs of a left and a right item"),
 }
 losses = ("partners",)
 

@@ -4,7 +4,15 @@ import numpy as np
 
 from structperc.components import Loss, Outputs
 from structperc.errors import DataError, PluginError, shortened
+from structperc.pictures import Display
 from structperc.plugin_tools import is_listed
+
+
+class PairDisplay(Display):
+    """Pairs by their two items."""
+
+    def atom_names(self, x):
+        return [f"{left:g} with {right:g}" for left, right in x.keys]
 
 
 class Matchings(Outputs):
@@ -46,20 +54,20 @@ class Matchings(Outputs):
         items = sorted(set(left))
         smaller = min(len(items), len(set(right)))
 
-        def extended(i, taken, chosen):
+        def extended(i, used, chosen):
             if i == len(items):
                 if not self.perfect or len(chosen) == smaller:
                     yield tuple(sorted(chosen))
                 return
-            yield from extended(i + 1, taken, chosen)
+            yield from extended(i + 1, used, chosen)
             for a in range(len(left)):
-                if left[a] == items[i] and right[a] not in taken:
-                    yield from extended(i + 1, taken | {right[a]}, (*chosen, a))
+                if left[a] == items[i] and right[a] not in used:
+                    yield from extended(i + 1, used | {right[a]}, (*chosen, a))
 
         return extended(0, frozenset(), ())
 
-    def atom_names(self, x):
-        return [f"{left:g} with {right:g}" for left, right in x.keys]
+    def display(self):
+        return PairDisplay(self)
 
 
 def is_of_pairs(y) -> bool:
@@ -81,7 +89,7 @@ def of_pairs(y, x):
 
 
 class PartnerLoss(Loss):
-    """How many left items have a wrong partner, or one where they should have none, or none where they should have one."""
+    """The number of left items with a wrong partner: another one, one instead of none, or none instead of one."""
 
     def value(self, gold, y, x):
         left = x.keys[:, 0]
@@ -89,7 +97,8 @@ class PartnerLoss(Loss):
         return len({left[a] for a in wrong})
 
     def augment(self, gold, scores, scale, x):
-        """A right pair saves 1; a pair of a left item that should have none costs 1; the constant is how many should have one."""
+        """A right pair saves 1. A pair of a left item that should have none costs 1. The constant is the number of items that should have
+        one."""
         left, scores, gold = x.keys[:, 0], np.array(scores), list(gold)
         scores[~np.isin(left, left[gold])] += scale
         scores[gold] -= scale

@@ -1,10 +1,11 @@
-"""Dependency parsing: the head of every word, and the label of its arc, by features of arcs and the tree of largest score."""
+"""Dependency parsing: the head of every word and the label of its arc, by the tree of largest score."""
 
 from structperc import Option, hookimpl
 from structperc.errors import OptionError, UnusedOption
 from structperc.plugin_tools import COLLINS
+from structperc_parsing import arc_templates
 from structperc_parsing.arc_features import ArcFeatures
-from structperc_parsing.arc_templates import default_template, read_lines
+from structperc_parsing.arc_templates import read_lines
 from structperc_parsing.biaffine import BiaffineFeatures
 from structperc_parsing.tokens import TokenReader
 from structperc_parsing.trees import ArcLoss, ProjectiveArgmax, TreeArgmax, TreeOutputs
@@ -13,7 +14,7 @@ citation = COLLINS
 
 options = {
     "projective": Option(False, (False, True), "arcs do not cross"),
-    "lift": Option(False, (False, True), "with projective: learn from trees with crossing arcs made projective, instead of refusing them"),
+    "lift": Option(False, (False, True), "with projective: learn from trees with crossing arcs made projective, instead of an error"),
     "one_root": Option(True, (False, True), "exactly one word has the root for head"),
     "order": Option(1, (1, 2), "2: with projective, neighbouring siblings have scores too", later=True),
     "labels": Option("after", ("after", "joint"), "labels are found after the tree, for its arcs, or jointly: slower, a little better"),
@@ -27,7 +28,12 @@ options = {
 }
 recommended = {"update": "pa1", "C": 0.02, "loss_weight": 1.0, "epochs": 8, "scale": False, ("projective", True): {"lift": True}}
 losses = ("hamming",)
-conllu = {"columns": ("form", "xpos", "upos"), "target": ("head", "deprel")}
+conllu = {"columns": ("form", "lemma", "xpos", "feats", "upos"), "target": ("head", "deprel")}
+
+
+def default_template(n_columns, columns, options):
+    """The template of the commands."""
+    return arc_templates.default_template(n_columns, options.get("order", 1), columns)
 
 
 @hookimpl
@@ -37,42 +43,42 @@ def structperc_reader(context):
 
 @hookimpl
 def structperc_outputs(context):
-    given = context.options
-    return TreeOutputs(given["projective"], given["one_root"], given["lift"], given["labels"] == "joint", given["order"])
+    options = context.options
+    return TreeOutputs(options["projective"], options["one_root"], options["lift"], options["labels"] == "joint", options["order"])
 
 
 @hookimpl
 def structperc_features(context):
-    given = context.options
-    if given["tokens"] == "vectors":
-        refuse_with_vectors(given, context.n_labels)
+    options = context.options
+    if options["tokens"] == "vectors":
+        refuse_with_vectors(options, context.n_labels)
         return BiaffineFeatures(context.n_features, context.n_labels)
-    template = default_template(context.n_features, given["order"]) if given["template"] is None else given["template"]
-    lines = read_lines(template, given["columns"], context.n_features, given["order"])
-    return ArcFeatures(lines, context.n_features, context.n_labels, given["n_hashed"], given["labels"] == "joint", given["order"])
+    template = arc_templates.default_template(context.n_features, options["order"]) if options["template"] is None else options["template"]
+    lines = read_lines(template, options["columns"], context.n_features, options["order"])
+    return ArcFeatures(lines, context.n_features, context.n_labels, options["n_hashed"], options["labels"] == "joint", options["order"])
 
 
-def refuse_with_vectors(given, n_labels):
+def refuse_with_vectors(options, n_labels):
     """Options that only templates have a meaning for."""
-    if given["template"] is not None:
+    if options["template"] is not None:
         raise UnusedOption("template names cells, but tokens='vectors' are coordinates; leave it out.", "template")
-    if given["order"] == 2:
+    if options["order"] == 2:
         raise OptionError("order=2 scores siblings by a template, and tokens='vectors' have none; set order=1.")
-    if given["labels"] == "joint" and n_labels:
+    if options["labels"] == "joint" and n_labels:
         raise OptionError("labels='joint' scores the labels of all arcs by a template, and tokens='vectors' have none; set labels='after'.")
 
 
 @hookimpl
 def structperc_argmax(context):
-    given = context.options
-    solver = ProjectiveArgmax if given["projective"] else TreeArgmax
-    return solver(context.n_labels, given["one_root"], given["labels"] == "joint", given["order"])
+    options = context.options
+    solver = ProjectiveArgmax if options["projective"] else TreeArgmax
+    return solver(context.n_labels, options["one_root"], options["labels"] == "joint", options["order"])
 
 
 @hookimpl
 def structperc_loss(context):
-    given = context.options
-    return ArcLoss(context.n_labels, given["labels"] == "joint", given["order"]) if context.loss == "hamming" else None
+    options = context.options
+    return ArcLoss(context.n_labels, options["labels"] == "joint", options["order"]) if context.loss == "hamming" else None
 
 
 check_options = {"n_hashed": 20}

@@ -1,10 +1,10 @@
 # distutils: extra_compile_args = VECTORS
 """Features of arcs, labels and siblings by template, hashed into rows of eight weights.
 
-A line of the template gives the arc (h, m) one row of weights, for the direction and the cells of the line. Weight 0
-of the row is for the direction only. The others are for the distances 1, 2, 3, 4, 5 to 6, 7 to 10 and more. A row is one cache
-line. A line with words between gives one row for each word with different cells. A line of siblings also gives a row, for
-the distance between the two dependents. A line of labels gives groups of consecutive rows, a weight for each label.
+A line of the template gives the arc (h, m) one row of weights. The row is for the direction and the cells of the line. Weight 0 of the row
+is for the direction only. The others are for the distances 1, 2, 3, 4, 5 to 6, 7 to 10 and more. A row is one cache line. A line with words
+between has a row for each word with different cells. A line of siblings also has a row, for the distance between the two dependents. A line
+of labels has groups of consecutive rows, a weight for each label.
 
 The sums of lines that read one word are computed once for each word. Those of siblings without their head are computed once for each pair.
 

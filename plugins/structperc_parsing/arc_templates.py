@@ -1,4 +1,4 @@
-"""Templates of arcs: which cells of the head, of the dependent, of the words between them or of the next sibling make a feature."""
+"""Templates of arcs: which cells of head, dependent, words between them or next sibling make a feature."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from structperc.errors import DataError, OptionError
 
 FARTHEST = 100              # words from a head or dependent to the one a macro reads
 MACRO = re.compile(r"%([hdbs])\[\s*(?:([+-]?\d+)\s*,\s*)?([^\],]*?)\s*\]")
+LEMMA = "lemma"             # the name of the column of dictionary forms
 KINDS = "ALS"               # lines for arcs, their labels, and the next siblings of dependents
 
 
@@ -56,7 +57,7 @@ def read_lines(text, columns, n_columns, order=1) -> list[Line]:
     n_columns : int
         How many columns the tokens have.
     order : {1, 2}
-        Whether lines of siblings are needed, or refused.
+        Whether lines of siblings are needed, or raise an error.
     """
     if not isinstance(text, str):
         raise OptionError(f"the template is {text!r:.60} of type {type(text).__name__}; expected the text of a template.")
@@ -65,7 +66,7 @@ def read_lines(text, columns, n_columns, order=1) -> list[Line]:
         if line and not line.startswith("#"):
             lines.append(read_line(line, f"line {number} of the template, {line!r:.80},", columns, n_columns))
     if not any(line.kind == "A" for line in lines):
-        raise OptionError(f"the template {text!r:.80} has no line for arcs, such as 'A:%h[0,0]/%d[0,0]'; expected the text of a template, "
+        raise OptionError(f"the template {text!r:.80} has no line for arcs, such as 'A:%h[0,0]/%d[0,0]'. Expected the text of a template, "
                           f"not the name of a file.")
     siblings = [line.text for line in lines if line.kind == "S"]
     if order == 1 and siblings:
@@ -77,7 +78,7 @@ def read_lines(text, columns, n_columns, order=1) -> list[Line]:
 
 def read_line(text, where, columns, n_columns) -> Line:
     if text[0] not in KINDS:
-        raise OptionError(f"{where} begins with {text[0]!r}; expected A for a feature of arcs, L for one of their labels, or S for one of "
+        raise OptionError(f"{where} begins with {text[0]!r}. Expected A for a feature of arcs, L for one of their labels, or S for one of "
                           f"siblings.")
     third = "s" if text[0] == "S" else "b"
     cells = {"h": [], "d": [], third: []}
@@ -99,10 +100,10 @@ def read_line(text, where, columns, n_columns) -> Line:
 
 
 def column_number(column, where, columns, n_columns) -> int:
-    known = f"; there are {', '.join(columns)}" if columns else "; give their names in columns="
+    hint = f"; there are {', '.join(columns)}" if columns else "; give their names in columns="
     if not column.isdecimal():
         if columns is None or column not in columns:
-            raise OptionError(f"{where} reads the column {column!r}, but no column has this name{known}.")
+            raise OptionError(f"{where} reads the column {column!r}, but no column has this name{hint}.")
         return list(columns).index(column)
     if int(column) >= n_columns:
         raise DataError(f"tokens have {n_columns} column{'s' * (n_columns != 1)}, but {where} reads column {column}; columns are counted "
@@ -110,13 +111,15 @@ def column_number(column, where, columns, n_columns) -> int:
     return int(column)
 
 
-def default_template(n_columns, order=1) -> str:
+def default_template(n_columns, order=1, columns=None) -> str:
     """Features of first order after McDonald, Crammer and Pereira (2005), and those of siblings after McDonald and Pereira (2006).
 
     The first column is taken for forms and all others for tags, the finest first and the coarsest last. With one column this is a tag as
-    well as the form. The words between head and dependent are seen by form and coarsest tag, and two tags beyond head and dependent.
+    well as the form. The words between head and dependent are seen by form and coarsest tag, and two tags beyond head and dependent. If
+    `columns` names a later column "lemma", it is no tag. It is in pairs with itself and with the coarsest tag.
     """
-    tags = range(1, n_columns) if n_columns > 1 else [0]
+    lemmas = [place for place, name in enumerate(columns or ()) if name == LEMMA and place]
+    tags = [place for place in range(1, n_columns) if place not in lemmas] or [0]
     form_h, form_d = "%h[0,0]", "%d[0,0]"
     arcs, labels = ["bias", form_h, form_d, f"{form_h}/{form_d}"], ["bias", form_h, form_d, f"{form_h}/{form_d}", "%d[-1,0]", "%d[+1,0]"]
     for t in tags:
@@ -131,15 +134,19 @@ def default_template(n_columns, order=1) -> str:
     between = f"%h[0,{coarse}]/%d[0,{coarse}]/%b"
     arcs += [f"{between}[{coarse}]", f"{between}[0]"]
     labels += [f"{between}[{coarse}]"]
+    for place in lemmas:
+        h, d = f"%h[0,{place}]", f"%d[0,{place}]"
+        arcs += [h, d, f"{h}/{d}", f"{h}/%d[0,{coarse}]", f"%h[0,{coarse}]/{d}"]
+        labels += [h, d, f"{h}/{d}"]
     kinds = {"A": arcs, "L": labels, "S": sibling_features(tags) if order == 2 else []}
     return "\n".join(dict.fromkeys(f"{kind}:{what}" for kind, features in kinds.items() for what in features)) + "\n"
 
 
 def sibling_features(tags) -> list[str]:
     form_h, form_d, form_s = "%h[0,0]", "%d[0,0]", "%s[0,0]"
-    found = [f"{form_s}/{form_d}"]
+    features = [f"{form_s}/{form_d}"]
     for t in tags:
         h, d, s = f"%h[0,{t}]", f"%d[0,{t}]", f"%s[0,{t}]"
-        found += [f"{s}/{d}", f"{form_s}/{d}", f"{s}/{form_d}", f"{h}/{s}/{d}"]
+        features += [f"{s}/{d}", f"{form_s}/{d}", f"{s}/{form_d}", f"{h}/{s}/{d}"]
     coarse = tags[-1]
-    return [*found, f"{form_h}/%s[0,{coarse}]/%d[0,{coarse}]"]
+    return [*features, f"{form_h}/%s[0,{coarse}]/%d[0,{coarse}]"]

@@ -13,12 +13,13 @@ BINS = np.array([0, 1, 2, 3, 4, 5, 5, 6, 6, 6, 6, 7])       # of distances, as `
 class BiaffineFeatures(Features):
     """phi of arc (h, m): the products z_h z_m' of both words' coordinates, one matrix for each direction, and [distance, direction].
 
-    z is a word's vector with a 1 and a 0 behind it, and that of the root a single 1 in the last place. So an arc to the right scores
+    z is a word's vector with a 1 and a 0 behind it. That of the root has a single 1 in the last place. So an arc to the right scores
 
         s(h, m) = x_h' W x_m + a . x_h + b . x_m + c + weight of the distance
 
-    with other weights to the left (Dozat and Manning 2017, Deep biaffine attention for neural dependency parsing, ICLR, without the net).
-    A label given the head scores a_k . z_h + b_k . z_m. Atoms: see atoms.pxd. O(n d^2 + n^2 d) for n words of d coordinates.
+    with other weights to the left. See Dozat and Manning 2017, Deep biaffine attention for neural dependency parsing, ICLR, here without
+    the net. A label of an arc from the head scores a_k . z_h + b_k . z_m. Atoms: see atoms.pxd. O(n d^2 + n^2 d) for n words of d
+    coordinates.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ class BiaffineFeatures(Features):
 
     def check_rows(self, rows):
         if rows.objects or rows.sparse:
-            raise DataError("X holds no vectors; tokens='vectors' expects a list of dense matrices, one for each sentence, with a row of "
+            raise DataError("X has no vectors. tokens='vectors' expects a list of dense matrices, one for each sentence, with a row of "
                             "numbers for each token.")
         if rows.n_features != self.n_columns:
             raise DataError(f"tokens of X have {rows.n_features} coordinates; expected {self.n_columns}.")
@@ -50,13 +51,13 @@ class BiaffineFeatures(Features):
         return (x.n_rows + 1) ** 2 + x.n_rows * self.n_labels
 
     def scores(self, w, x):
-        n, given = x.n_rows, self.given(x)
+        n, first_stage = x.n_rows, self.first_stage_of(x)
         pairs, distances, labels = self.parts(w)
         z, scores, of_labels = self.extended(x), np.zeros((n + 1, n + 1)), np.zeros((n, self.n_labels))
-        if given is not None:
-            heads = np.where(given < 0, -1 - given, given)
+        if first_stage is not None:
+            heads = np.where(first_stage < 0, -1 - first_stage, first_stage)
             of_labels = self.of_labels(labels, z, heads)
-        if given is not None and n and given[0] < 0:            # the tree is settled
+        if first_stage is not None and n and first_stage[0] < 0:            # the tree is settled
             scores[heads, np.arange(1, n + 1)] = 1
         else:
             right = np.triu(np.ones((n + 1, n + 1), dtype=bool))
@@ -66,15 +67,15 @@ class BiaffineFeatures(Features):
         return np.concatenate([scores.ravel(), of_labels.ravel()])
 
     def add(self, w, x, c):
-        n, given, c = x.n_rows, self.given(x), np.asarray(c)
+        n, first_stage, c = x.n_rows, self.first_stage_of(x), np.asarray(c)
         pairs, distances, labels = self.parts(w)
         z, of_arcs = self.extended(x), c[:(n + 1) ** 2].reshape(n + 1, n + 1).copy()
         of_arcs[:, 0] = 0
         for direction, part in enumerate((np.tril(of_arcs, -1), np.triu(of_arcs, 1))):
             pairs[direction] += z.T @ part @ z
             np.add.at(distances[direction], bins(n), part)
-        if given is not None and self.n_labels:
-            heads = np.where(given < 0, -1 - given, given)
+        if first_stage is not None and self.n_labels:
+            heads = np.where(first_stage < 0, -1 - first_stage, first_stage)
             of_labels = c[(n + 1) ** 2:].reshape(n, self.n_labels)
             for direction in (0, 1):
                 there = (np.arange(1, n + 1) > heads) == direction
@@ -87,9 +88,9 @@ class BiaffineFeatures(Features):
         sides = labels[:, right]                                # (label, word, side, coordinate)
         return np.einsum("kmd,md->mk", sides[:, :, 0], z[heads]) + np.einsum("kmd,md->mk", sides[:, :, 1], z[1:])
 
-    def given(self, x):
-        known = x.source.first_stage
-        return None if known is None else known[x.first_row:x.first_row + x.n_rows]
+    def first_stage_of(self, x):
+        values = x.source.first_stage
+        return None if values is None else values[x.first_row:x.first_row + x.n_rows]
 
     def extended(self, x):
         """z of the root and of all words."""
@@ -99,7 +100,7 @@ class BiaffineFeatures(Features):
         return z
 
     def column_of(self, indices):
-        """A weight belongs to a pair of coordinates, and to no column alone."""
+        """A weight belongs to a pair of coordinates, and to no single column."""
         return np.full(len(np.asarray(indices)), -1)
 
 

@@ -11,6 +11,8 @@ from structperc import Engine
 from structperc.errors import OptionError
 from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import KnownParameters
+from structperc_parsing import conllu
+from structperc_parsing.arc_templates import default_template
 from structperc_parsing.explanations import explain_arc
 from structperc_parsing.scores import attachment_scores
 
@@ -22,10 +24,10 @@ __all__ = ["DependencyParser"]
 
 
 class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
-    """Predicts the head of every word of a sentence, and the label of its arc, such that all words form a tree.
+    """Predicts the head of every word of a sentence, and the label of its arc. All words form a tree.
 
-    A tree scores the sum of its arcs. An arc scores a weight for each feature of its head, its dependent, the words around and between
-    them, its direction and its distance. The tree of largest score is found exactly.
+    A tree scores the sum of its arcs. The score of an arc adds the weights of its features: its head, its dependent, the words around and
+    between them, its direction and its distance. The tree of largest score is found exactly.
 
     Parameters
     ----------
@@ -33,28 +35,30 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
         Whether arcs may not cross. English trees hardly cross, and projective trees are predicted better there.
     lift : bool, optional
         With `projective`, True by default: learn from trees with crossing arcs made projective (`n_lifted_` counts them), instead of
-        refusing them.
+        raising an error.
     one_root : bool, default True
         Exactly one word has the root for head.
     order : {1, 2}, default 1
         2: neighbouring dependents of a head, siblings, have features too. Needs `projective`: with crossing arcs the best tree is NP-hard.
     labels : {"after", "joint"}, default "after"
-        Of arcs with labels. "after": the best tree is found first, and then the best label of each of its arcs; labels learn on the right
-        trees, and the losses of heads and labels add up. "joint": the tree and its labels of largest sum; several times slower, and a
-        little better.
+        Of arcs with labels. "after": the best tree is found first, and then the best label of each of its arcs. Labels learn on the right
+        trees, and the losses of heads and labels add up. "joint": the tree and its labels of largest sum, several times slower and a little
+        better.
     template : str, optional
         Features of arcs, one a line. A line begins with A (it describes arcs), L (it describes their labels) or, with order=2, S (it
-        describes siblings). %h[offset,column] and %d[offset,column] stand for a cell of the head or the dependent, or of a word so far
-        behind; %b[column] for a cell of the words between, once for each different cell; %s[offset,column] for the dependent next to
-        %d on the way to the head, if there is one. Every line is counted for the direction and for the distance of the arc too, or of the
-        siblings. Columns are named by `columns`, or numbered from 0. None: the features of McDonald, Crammer and Pereira, and of McDonald
-        and Pereira for siblings, with the first column as forms and all others as tags.
+        describes siblings). %h[offset,column] and %d[offset,column] are a cell of the head or the dependent, or of a word so far behind.
+        %b[column] is a cell of the words between, once for each different cell. %s[offset,column] is the dependent next to %d on the way to
+        the head, if there is one. Every line also counts for the direction and the distance of the arc, or of the siblings. Columns have
+        the names of `columns`, or numbers from 0. None: the features of McDonald, Crammer and Pereira, and of McDonald and Pereira for
+        siblings. The first column is then the form, and all others are tags. A later column named "lemma" makes pairs with itself and with
+        the last tag.
     columns : sequence of str, optional
-        Names of the tokens' columns.
+        Names of the tokens' columns. Default of tokens that are dicts: form, lemma, xpos, feats and upos, as far as the first token has
+        them. `structperc fit parsing` learns from the same columns.
     tokens : {"cells", "vectors"}, default "cells"
-        What the numbers of tokens are that come as rows of numbers. "cells": names, as texts are: equal numbers are equal cells. "vectors":
-        coordinates, such as word embeddings. Then X is a list of matrices, and an arc scores x_h' W x_m + a . x_h + b . x_m and a weight
-        for its distance, other ones in each direction; `template`, `order=2` and `labels="joint"` are for cells alone.
+        The meaning of tokens that are rows of numbers. "cells": names, as texts are: equal numbers are equal cells. "vectors": coordinates,
+        such as word embeddings. Then X is a list of matrices. An arc scores x_h' W x_m + a . x_h + b . x_m and a weight for its distance,
+        with other weights in each direction. `template`, `order=2` and `labels="joint"` are only for cells.
     n_hashed : int, default 2^22
         Rows of eight weights that features are hashed to; those that a step has touched take 128 bytes.
     preset : {"recommended", "paper"}, default "recommended"
@@ -85,13 +89,13 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
 
     Notes
     -----
-    A token is a tuple or list of strings, one for each column, or a dict of them with the keys `columns`. y has a list for each
-    sentence: the head of each word, or pairs (head, label); heads are 0 for the root, words are counted from 1. Ties go to the lowest
-    label and, without `projective`, to the lowest head where no circle must be broken. Time per sentence of n words: O(n^2) arcs of
-    about 50 features each, and O(n^3) small steps if projective; n^3 / 3 pairs of siblings.
+    A token is a tuple or list of strings, one for each column. It may be a dict of them with the keys `columns`. y has a list for each
+    sentence: the head of each word, or pairs (head, label). Heads are 0 for the root, and words are counted from 1. Ties go to the lowest
+    label. Without `projective`, they go to the lowest head if no circle must be broken. Time per sentence of n words: O(n^2) arcs of about
+    50 features each, and O(n^3) small steps if projective; n^3 / 3 pairs of siblings.
 
-    McDonald, Crammer and Pereira (2005), Online large-margin training of dependency parsers, ACL; McDonald and Pereira (2006), Online
-    learning of approximate dependency parsing algorithms, EACL; Crammer et al. (2006), JMLR 7, for the updates.
+    McDonald, Crammer and Pereira (2005), Online large-margin training of dependency parsers, ACL. McDonald and Pereira (2006), Online
+    learning of approximate dependency parsing algorithms, EACL. Crammer et al. (2006), JMLR 7, for the updates.
 
     Examples
     --------
@@ -126,7 +130,7 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        engine = self._engine()
+        engine = self._engine(X)
         try:
             engine.fit(X, y, sample_weight=sample_weight)
         except KeyboardInterrupt:
@@ -153,7 +157,7 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
         DependencyParser
             Itself.
         """
-        engine = self.__dict__.get("engine_") or self._engine()
+        engine = self.__dict__.get("engine_") or self._engine(X)
         engine.partial_fit(X, y, sample_weight=sample_weight)
         self._keep(engine)
         return self
@@ -227,7 +231,7 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
         return attachment_scores(y, self.predict(X))
 
     def explain(self, sentence, dependent=None, head=None, label=None, *, baseline=None) -> Any:
-        """The features of an arc with their weights, an `ArcExplanation`; by default of the arc that is predicted for this word.
+        """The features of an arc with their weights, an `ArcExplanation`. Default: the predicted arc of this word.
 
         Without a word, why this tree and not the second best one: an `Explanation`, as `Engine.explain` gives it. `baseline` is as there,
         for tokens="vectors".
@@ -273,5 +277,16 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
             note(self, engine)
             self.engine_ = engine
 
-    def _engine(self):
-        return Engine("parsing", **{name: value for name, value in self.get_params(deep=False).items() if value is not None})
+    def _engine(self, X=None):
+        """A new engine; the names of the columns give the template, and dicts give these names."""
+        options = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
+        columns = self.columns or usual_columns(X)
+        if columns and self.template is None and self.tokens == "cells":
+            options |= {"columns": columns, "template": default_template(len(columns), self.order, columns)}
+        return Engine("parsing", **options)
+
+
+def usual_columns(X):
+    """The columns of CoNLL-U among the keys of the first token; None if tokens are no dicts."""
+    token = next((token for sentence in X[:1] for token in sentence[:1]), None) if isinstance(X, list) else None
+    return [name for name in conllu["columns"] if name in token] if isinstance(token, dict) else None

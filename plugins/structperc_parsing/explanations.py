@@ -67,10 +67,10 @@ def explain_arc(engine, sentence, dependent, head=None, label=None) -> ArcExplan
         raise DataError(f"label={shortened(label)} is none of the labels {', '.join(map(str, names)) or '(there are none)'}.")
     slot, direction = features.slot(head, dependent), "to the right" if dependent > head else "to the left"
     distance = f"{direction}, distance {DISTANCES.get(slot, slot)}"
-    found = []
+    entries = []
     for line, between, row in features.rows_of(x, head, dependent):
         text = written_out(line, sentence, engine.plugin_options["columns"], head, dependent, between)
-        found += [(f"{text} {direction}", 8 * row), (f"{text} {distance}", 8 * row + slot)]
+        entries += [(f"{text} {direction}", 8 * row), (f"{text} {distance}", 8 * row + slot)]
     if names:
         of_labels = features.rows_of(x, head, dependent, True)
         if label is None:
@@ -78,10 +78,10 @@ def explain_arc(engine, sentence, dependent, head=None, label=None) -> ArcExplan
             label = names[int(np.argmax(sums))]
         for line, between, row in of_labels:
             text = written_out(line, sentence, engine.plugin_options["columns"], head, dependent, between)
-            found.append((f"{text} {direction}: {label}", 8 * row + names.index(label)))
-    values = weights[[index for _, index in found]].tolist()
-    named = [(text, value) for (text, _), value in zip(found, values, strict=True) if value]
-    return ArcExplanation(int(head), int(dependent), label, float(sum(values)), sorted(named, key=lambda entry: -abs(entry[1])))
+            entries.append((f"{text} {direction}: {label}", 8 * row + names.index(label)))
+    values = weights[[index for _, index in entries]].tolist()
+    parts = [(text, value) for (text, _), value in zip(entries, values, strict=True) if value]
+    return ArcExplanation(int(head), int(dependent), label, float(sum(values)), sorted(parts, key=lambda entry: -abs(entry[1])))
 
 
 def is_position(value, low, high) -> bool:

@@ -169,7 +169,7 @@ cdef inline Py_ssize_t find_rows(const Lines *lines, Parts *parts, Py_ssize_t h,
 
 cdef inline void find_sibling_rows(const Lines *lines, Parts *parts, Py_ssize_t h, Py_ssize_t m, Py_ssize_t s, Py_ssize_t first,
                                    Py_ssize_t last, uint64_t n_rows, uint32_t *rows) noexcept nogil:
-    """Writes the rows of lines `first..last - 1` for dependent m of h and its next sibling s, 0 if there is none."""
+    """Writes the rows of lines `first..last - 1` for dependent m of h and its next sibling s, or 0."""
     cdef Py_ssize_t line
     cdef const uint32_t *of_head = parts.head + h * lines.n + first
     cdef const uint32_t *of_dependent = parts.dependent + m * lines.n + first

@@ -17,7 +17,7 @@ def attachment_scores(y_true, y_pred) -> dict:
     Returns
     -------
     dict
-        "UAS", the share of words with the right head, and with labels "LAS", with the right head and the right label up to a colon;
+        "UAS" is the share of words with the right head. With labels, "LAS" is that with the right head and label up to a colon.
         "LAS with subtypes" compares whole labels. "whole trees" is the share of sentences that are right.
 
     Examples
@@ -31,13 +31,13 @@ def attachment_scores(y_true, y_pred) -> dict:
     is_labelled = any(isinstance(arc, (tuple, list)) for tree in y_true for arc in tree)
     trees = [[[entry(arc, is_labelled, f"{name}[{i}][{j}]") for j, arc in enumerate(tree)] for i, tree in enumerate(y)]
              for name, y in (("y_true", y_true), ("y_pred", y_pred))]
-    pairs = [pair for right, found in zip(*trees, strict=True) for pair in zip(right, found, strict=True)]
+    pairs = [pair for right, predicted in zip(*trees, strict=True) for pair in zip(right, predicted, strict=True)]
     n = max(len(pairs), 1)
-    scores = {"UAS": sum(right[0] == found[0] for right, found in pairs) / n}
+    scores = {"UAS": sum(right[0] == predicted[0] for right, predicted in pairs) / n}
     if is_labelled:
-        scores["LAS"] = sum(right[0] == found[0] and universal(right[1]) == universal(found[1]) for right, found in pairs) / n
-        scores["LAS with subtypes"] = sum(right == found for right, found in pairs) / n
-    scores["whole trees"] = sum(right == found for right, found in zip(*trees, strict=True)) / max(len(trees[0]), 1)
+        scores["LAS"] = sum(right[0] == predicted[0] and universal(right[1]) == universal(predicted[1]) for right, predicted in pairs) / n
+        scores["LAS with subtypes"] = sum(right == predicted for right, predicted in pairs) / n
+    scores["whole trees"] = sum(right == predicted for right, predicted in zip(*trees, strict=True)) / max(len(trees[0]), 1)
     return scores
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import blake2b
 from itertools import chain
 
@@ -25,8 +26,8 @@ class CellCodes(dict):
 class TokenReader(Reader):
     """Reads sentences of tokens to a row for each token: the hashes of its cells.
 
-    A token is a tuple or list of strings, one for each column, or a dict of these with the keys `columns`. Rows of numbers stand for
-    themselves: equal numbers are equal cells.
+    A token is a tuple or list of strings, one for each column. It may be a dict of these with the keys `columns`. In rows of numbers, equal
+    numbers are equal cells.
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ class TokenReader(Reader):
 
     def tokens_of(self, sentence, i):
         """The tokens of a sentence as tuples or lists of cells."""
-        if isinstance(sentence, (str, dict)) or not hasattr(sentence, "__iter__"):
+        if isinstance(sentence, (str, dict)) or not isinstance(sentence, Iterable) or getattr(sentence, "ndim", 1) == 0:
             raise DataError(f"X[{i}] is {shortened(sentence)}; expected a list of tokens.")
         tokens = list(sentence)
         for j, token in enumerate(tokens):
@@ -115,6 +116,6 @@ class TokenReader(Reader):
                 raise DataError(f"X[{i}][{j}] is {shortened(token)}; expected a tuple of strings, one for each column.")
         return tokens
 
-    def refuse_width(self, found, expected):
-        if expected is not None and found != expected:
-            raise DataError(f"tokens of X have {found} column{'s' * (found != 1)}; expected {expected}.")
+    def refuse_width(self, width, expected):
+        if expected is not None and width != expected:
+            raise DataError(f"tokens of X have {width} column{'s' * (width != 1)}; expected {expected}.")

@@ -13,15 +13,16 @@ from libc.string cimport memset
 from structperc.core.argmax cimport Argmax
 from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
-from structperc.core.rows cimport Example
-from structperc.components import Structures
+from structperc.core.rows cimport Example, Rows
+from structperc.core.structures cimport Structures
+from structperc.components import SecondStage
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption, shortened
-from structperc.pictures import ArcChoices, Arcs, token_texts
+from structperc.pictures import ArcChoices, Arcs, Display, token_texts
 from structperc.plugin_tools import find_labels, is_listed, read_array
 from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
-from structperc.solvers.arborescence_sums cimport arborescence_marginals_c, arborescence_marginals_work
+from structperc.solvers.arborescences cimport arborescence_marginals_c, arborescence_marginals_work
 from structperc.solvers.projective cimport projective_marginals_c, projective_refusal, projective_tree_c, projective_work
-from structperc.solvers.ranked_arborescences import k_best_arborescences
+from structperc.solvers.arborescences import k_best_arborescences
 from structperc.solvers.ranked_projective import k_best_projective
 from structperc_parsing.atoms cimport Layout, count_words, first_label, first_sibling, layout_of
 from structperc_parsing.heads import find_circle, find_crossing, is_labelled, lifted
@@ -30,6 +31,55 @@ from structperc_parsing.scores import attachment_scores
 
 
 MOST_LISTED = 10**7             # lists of heads and labels that are looked through for trees
+
+
+class Labelling(SecondStage):
+    """Arcs get labels once their heads are predicted."""
+
+    remedy = "set labels='joint'"
+
+    def __init__(self, n_tags):
+        self.n_tags = n_tags
+
+    def condition(self, structures, rows, settled=False):
+        rows, heads = rows.part(0, rows.n_examples), structures.values // self.n_tags
+        rows.condition(-1 - heads if settled else heads)
+        return rows
+
+
+class TreeDisplay(Display):
+    """Arcs above the words."""
+
+    def atom_names(self, Example x):
+        cdef TreeOutputs outputs = self.outputs
+        words = range(x.n_rows + 1)
+        labels = [""] if outputs.labels is None or outputs.atoms.later else [f" ({label})" for label in outputs.names]
+        names = [f"{h} -> {m}{label}" for h in words for m in words for label in labels]
+        names += [f"{m} is {label}" for m in words[1:] for label in (outputs.names if outputs.atoms.later else ())]
+        return names + [f"{h} -> {m} next to {s}" for h in words for m in words for s in (words if outputs.order == 2 else ())]
+
+    def marginals(self, Example x, expected):
+        cdef TreeOutputs outputs = self.outputs
+        n = x.n_rows
+        table = expected[:first_label(&outputs.atoms, n)].reshape(n + 1, n + 1, outputs.atoms.tags)
+        return table[:, :, 0] if outputs.labels is None or outputs.atoms.later else table
+
+    def picture(self, given, Example x, scores, structures):
+        cdef TreeOutputs outputs = self.outputs
+        n, names = outputs.n_tags, [""] if outputs.labels is None else [str(name) for name in outputs.names]
+        trees = [[(code // n, names[code % n]) for code in y] for y in structures]
+        return Arcs(token_texts(given, x.n_rows), *trees)
+
+    def local_atoms(self, Example x):
+        cdef TreeOutputs outputs = self.outputs
+        return np.arange(first_label(&outputs.atoms, x.n_rows))
+
+    def picture_of_set(self, given, Example x, states):
+        cdef TreeOutputs outputs = self.outputs
+        names = [""] if outputs.labels is None or outputs.atoms.later else [str(name) for name in outputs.names]
+        table = states[self.local_atoms(x)].reshape(x.n_rows + 1, x.n_rows + 1, outputs.atoms.tags)
+        arcs = [(m, head, names[k], table[head, m, k] == 2) for head, m, k in np.argwhere(table).tolist()]
+        return ArcChoices(token_texts(given, x.n_rows), arcs)
 
 
 cdef class TreeOutputs(Outputs):
@@ -118,7 +168,7 @@ cdef class TreeOutputs(Outputs):
             else:
                 head, label = arc
             number = int(head)
-        except (TypeError, ValueError, OverflowError):
+        except (TypeError, ValueError, OverflowError, np.ma.MaskError):
             entry = "a head" if self.labels is None else "a pair of a head and a label"
             raise DataError(f"y[{i}][{j}] is {shortened(arc)}; expected {entry}, where 0 is the root and words are counted from 1."
                             ) from None
@@ -126,10 +176,11 @@ cdef class TreeOutputs(Outputs):
             raise DataError(f"y[{i}][{j}] has the head {shortened(head)}; expected a whole number from 0 (the root) to {n}.")
         if label is None:
             return number
-        if label not in self.code_of:
+        try:
+            return number * self.n_tags + <Py_ssize_t> self.code_of[label]
+        except (KeyError, TypeError):           # unknown, or a list
             raise DataError(f"y[{i}][{j}] has the label {shortened(label)}, which is none of the {self.n_tags} labels of the training "
-                            f"data. Name all labels with classes=.")
-        return number * self.n_tags + <Py_ssize_t> self.code_of[label]
+                            f"data. Name all labels with classes=.") from None
 
     def admissible(self, gold, rows):
         """The trees to learn from, lifted where they should be and can be."""
@@ -139,14 +190,8 @@ cdef class TreeOutputs(Outputs):
             rows.condition(gold.values // self.n_tags)
         return gold
 
-    @property
-    def conditional(self):
-        return "set labels='joint'" if self.atoms.later else None
-
-    def second_stage(self, found, rows, settled=False):
-        rows, heads = rows.part(0, rows.n_examples), found.values // self.n_tags
-        rows.condition(-1 - heads if settled else heads)
-        return rows
+    def second_stage(self):
+        return Labelling(self.n_tags) if self.atoms.later else None
 
     def without_crossings(self, gold):
         codes, n_lifted = gold.values.copy(), 0
@@ -167,7 +212,7 @@ cdef class TreeOutputs(Outputs):
     def restore(self, state):
         self.n_lifted = int(read_array(state, "n_lifted", np.int64, low=0))
 
-    def check_gold(self, gold, rows, features):
+    cdef check_gold(self, Structures gold, Rows rows, features):
         for i in range(rows.n_examples):
             wrong = self.wrong(self.heads(gold[i]))
             if wrong:
@@ -206,11 +251,6 @@ cdef class TreeOutputs(Outputs):
             return list(y)
         return [(code // self.n_tags, self.names[code % self.n_tags]) for code in y]
 
-    def decode_marginals(self, Example x, marginals):
-        n = x.n_rows
-        table = marginals[:first_label(&self.atoms, n)].reshape(n + 1, n + 1, self.atoms.tags)
-        return table[:, :, 0] if self.labels is None or self.atoms.later else table
-
     def measures(self, y_true, y_pred):
         return attachment_scores(y_true, y_pred)
 
@@ -225,26 +265,8 @@ cdef class TreeOutputs(Outputs):
         return (tuple(head * self.n_tags + tag for head, tag in zip(heads, tags))
                 for heads in trees for tags in itertools.product(range(self.n_tags), repeat=n))
 
-    def atom_names(self, Example x):
-        words = range(x.n_rows + 1)
-        labels = [""] if self.labels is None or self.atoms.later else [f" ({label})" for label in self.names]
-        names = [f"{h} -> {m}{label}" for h in words for m in words for label in labels]
-        names += [f"{m} is {label}" for m in words[1:] for label in (self.names if self.atoms.later else ())]
-        return names + [f"{h} -> {m} next to {s}" for h in words for m in words for s in (words if self.order == 2 else ())]
-
-    def picture(self, given, Example x, scores, structures):
-        names = [""] if self.labels is None else [str(name) for name in self.names]
-        trees = [[(code // self.n_tags, names[code % self.n_tags]) for code in y] for y in structures]
-        return Arcs(token_texts(given, x.n_rows), *trees)
-
-    def shown_atoms(self, Example x):
-        return np.arange(first_label(&self.atoms, x.n_rows))
-
-    def picture_of_set(self, given, Example x, states):
-        names = [""] if self.labels is None or self.atoms.later else [str(name) for name in self.names]
-        table = states[self.shown_atoms(x)].reshape(x.n_rows + 1, x.n_rows + 1, self.atoms.tags)
-        arcs = [(m, head, names[k], table[head, m, k] == 2) for head, m, k in np.argwhere(table).tolist()]
-        return ArcChoices(token_texts(given, x.n_rows), arcs)
+    def display(self):
+        return TreeDisplay(self)
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         cdef Py_ssize_t m, head, label, size = n + 1, labels = first_label(&self.atoms, n), siblings = first_sibling(&self.atoms, n)

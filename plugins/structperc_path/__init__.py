@@ -15,7 +15,7 @@ from structperc_path.searches import BestPath, CheapestPath
 options = {
     "costs": Option("any", choices=("any", "non-negative"), later=True,
                     help="non-negative: for graphs with cycles; features must not be negative, and weights stay at 0 or below"),
-    "ends": Option(False, help="the third and fourth column of a row name the start and end of its example; else its lowest and highest "
+    "ends": Option(False, help="columns 3 and 4 of a row are start and end of its example; else its lowest and highest "
                                "node are these"),
 }
 losses = (MissedArcs.name,)

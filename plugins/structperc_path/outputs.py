@@ -4,15 +4,23 @@ import numpy as np
 
 from structperc.components import Outputs
 from structperc.errors import PluginError, shortened
+from structperc.pictures import Display
+
+
+class EdgeDisplay(Display):
+    """Edges by their ends."""
+
+    def atom_names(self, x):
+        return [f"{tail:g} to {head:g}" for tail, head in x.keys[:, :2]]
 
 
 class Paths(Outputs):
-    """Sets of arcs that lead from the start to the end of an example; given as row numbers in any order, shown in that of the path.
+    """Sets of arcs that lead from the start to the end of an example. They are row numbers in any order, shown in that of the path.
 
     Parameters
     ----------
     ends : bool
-        Whether the keys of a row are (tail, head, start, end) and not (tail, head) alone.
+        Whether the keys of a row are (tail, head, start, end) and not only (tail, head).
     default_loss : str
     """
 
@@ -54,8 +62,8 @@ class Paths(Outputs):
 
         return continued(start, (), {start})
 
-    def atom_names(self, x):
-        return [f"{tail:g} to {head:g}" for tail, head in x.keys[:, :2]]
+    def display(self):
+        return EdgeDisplay(self)
 
 
 __all__ = ["Paths"]

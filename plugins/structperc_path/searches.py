@@ -9,7 +9,7 @@ from structperc_path.costs import MissedArcs
 
 
 class BestPath(Argmax):
-    """The path of largest score, by dynamic programming; of equal ones that whose last arc has the lowest number, then the one before."""
+    """The path of largest score, by dynamic programming. Of equal ones that whose last arc has the lowest number, then the one before."""
 
     def argmax(self, scores, x):
         return self.solved(best_path, scores, x)[0]
@@ -21,12 +21,12 @@ class BestPath(Argmax):
         return self.solved(path_marginals, scores, x)
 
     def solved(self, solve, scores, x, *more):
-        """What a solver answers for the graph of x; an error names the example."""
+        """The result of a solver for the graph of x. An error names the example."""
         tails, heads, start, end = self.outputs.graph(x)
         try:
             return solve(tails, heads, np.asarray(scores), start, end, *more)
         except DataError as error:
-            raise DataError(f"example {x.index} cannot be answered: {error} Nodes are counted from 0 in their order.") from None
+            raise DataError(f"example {x.index} cannot be predicted: {error} Nodes are counted from 0 in their order.") from None
 
 
 class CheapestPath(BestPath):

@@ -3,8 +3,8 @@
     Engine("prank", pocket=True, epochs=100)        the best of all rankers that the steps make, by the loss over all rows
 
 With `pocket` a model's loss on its training data never rises with the epochs, and sample weights and costs of examples count. After each
-step the ranker is compared on all rows (0.2 ns for each row and column). `pocket="screened"` compares hopeless rankers on some hundred rows
-alone, which takes a tenth of the time on thousands of rows; `"runs"` hardly takes longer than the steps, and finds worse rankers.
+step the ranker is compared on all rows (0.2 ns for each row and column). `pocket="screened"` compares hopeless rankers only on some hundred
+rows. This takes a tenth of the time on thousands of rows. `"runs"` hardly takes longer than the steps, and finds worse rankers.
 """
 
 from structperc import Option, hookimpl

@@ -24,12 +24,26 @@ MCCULLAGH = r"""@article{mccullagh1980regression,
 }"""
 PENALTY = Option(0.0, types=(float,), low=0, later=True,
                  help="of trainer='cumulative-logit': it minimises penalty / 2 ||u||^2 - the log-likelihood")
-SEPARATED = 1e-6        # mean negative log-likelihood of ranks that a direction tells apart without error
+SEPARATED = 1e-6        # mean negative log-likelihood of ranks that a direction separates without error
 
 
 @attrs.frozen(eq=False)
 class Fitted:
-    """What the likelihood says of its maximum: its logarithm, and the covariances of u and b by the Hessian and by the sandwich."""
+    """The maximum of the likelihood: its logarithm, and the covariances of u and b by the Hessian and by the sandwich.
+
+    Attributes
+    ----------
+    log_likelihood : float
+    covariance, robust_covariance : arrays of shape (d + K - 1, d + K - 1)
+        Of coefficients and thresholds, by the Hessian and by the sandwich.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc_prank.cumulative_logit import Fitted
+    >>> Fitted(-12.5, np.eye(2), np.eye(2)).log_likelihood
+    -12.5
+    """
 
     log_likelihood: float
     covariance: np.ndarray
@@ -39,9 +53,9 @@ class Fitted:
 class CumulativeLogitTrainer(Trainer):
     """Maximum likelihood of log P(y > k) / P(y <= k) = u . x - b_k, the proportional-odds model (cumulative logit, ordered logit).
 
-    An answer may be an interval of ranks, whose probability counts. The objective is the negative log-likelihood, plus
-    penalty / 2 ||u||^2. An epoch is a Newton step; 6 to 12 are usual and 200 the most. Ends as "converged" where the next step promises
-    less than 1e-12 of the objective, so coefficients are the maximum's to about 1e-6 of their standard errors.
+    A label may be an interval of ranks, whose probability counts. The objective is the negative log-likelihood, plus penalty / 2 ||u||^2.
+    An epoch is a Newton step; 6 to 12 are usual and 200 the most. Training ends as "converged" if the next step promises less than 1e-12 of
+    the objective. So coefficients are the maximum's to about 1e-6 of their standard errors.
 
     Where a direction separates the ranks without error the likelihood has no maximum: training ends with a warning, and a penalty makes
     one. Ranks without an example share a threshold with a neighbour.
@@ -50,6 +64,14 @@ class CumulativeLogitTrainer(Trainer):
     ----------
     penalty : float
         At least 0.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [1.5]], [1, 2, 1, 2, 2]
+    >>> engine = Engine("prank", trainer="cumulative-logit").fit(X, y)
+    >>> engine.status_, round(float(engine.log_likelihood_), 2)
+    ('converged', -2.92)
     """
 
     citation = MCCULLAGH
@@ -97,12 +119,23 @@ class CumulativeLogitTrainer(Trainer):
             run.end_epoch(run.own_pass(int(wrong.sum()), 1, place.objective))
         self.fitted = self.described(run, model, place)
         if place.objective <= SEPARATED * model.weights.sum():
-            warnings.warn("a direction separates the ranks without error, so the likelihood has no maximum and the coefficients have no "
-                          "meaning but their direction; set penalty=1.0, or use update='logistic'.", UserWarning, stacklevel=2)
+            warnings.warn("a direction separates the ranks without error, so the likelihood has no maximum. The coefficients have no "
+                          "meaning but their direction. Set penalty=1.0, or use update='logistic'.", UserWarning, stacklevel=2)
         return status or (EARLY_STOPPED if run.stop_requested else MAX_EPOCHS)
 
     def problem(self, run):
-        """The likelihood of the examples with a weight, and the ends of their intervals."""
+        """The likelihood of the examples with a weight, and the ends of their intervals.
+
+        Parameters
+        ----------
+        run : TrainingRun
+
+        Returns
+        -------
+        problem : ProportionalOdds
+        low, high : int arrays of shape (n_examples,)
+            The ends of the intervals, ranks from 1.
+        """
         gold, active = np.asarray(run.gold.values), slice(None) if run.active is None else np.asarray(run.active)
         low, high = gold.reshape(run.n_examples, -1)[active, 0].astype(int), gold.reshape(run.n_examples, -1)[active, -1].astype(int)
         weights = np.ones(run.n_examples) if run.weights is None else np.asarray(run.weights, dtype=float)
@@ -117,10 +150,34 @@ class CumulativeLogitTrainer(Trainer):
         return ProportionalOdds(run.rows.X[active], low, high, n_ranks, weights[active], self.penalty), low, high
 
     def answers(self, model, place):
+        """The predicted ranks of all examples.
+
+        Parameters
+        ----------
+        model : ProportionalOdds
+        place : Place
+            Coefficients and thresholds.
+
+        Returns
+        -------
+        int32 array of shape (n_examples,)
+        """
         return 1 + np.searchsorted(place.b, model.X @ place.u, side="right").astype(np.intc)
 
     def described(self, run, model, place):
-        """Covariances in the units of X: weights of other units are a linear map of these."""
+        """Covariances in the units of X: weights of other units are a linear map of these.
+
+        Parameters
+        ----------
+        run : TrainingRun
+        model : ProportionalOdds
+        place : Place
+            Coefficients and thresholds.
+
+        Returns
+        -------
+        Fitted
+        """
         scaling, features = run.model.scaling, run.model.parts.features
         change = np.eye(self.n_weights) if scaling is None else np.array(
             [features.rescaled(unit, scaling.shift, scaling.spread) for unit in np.eye(self.n_weights)]).T

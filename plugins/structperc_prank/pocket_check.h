@@ -1,4 +1,4 @@
-/* Included by pocket_sets.h once for each instruction set: the cost of a ranker over tiles of 32 rows.
+/* Included by instruction_sets.h once for each instruction set: the cost of a ranker over tiles of 32 rows.
  *
  * Every row's score is summed feature after feature, and the costs are whole numbers, so all sets give the same bits. */
 

@@ -1,4 +1,4 @@
-/* What a ranker with ordered thresholds costs over all rows, for each instruction set; included by pocket.pyx alone.
+/* What a ranker with ordered thresholds costs over all rows, for each instruction set; included by updates.pyx.
  *
  * The rows lie in tiles: 32 values of the first feature, 32 of the second, and so on. Beside them lie, for 32 rows each, the costs of the
  * rank 1 and by how much each further rank costs more. Costs are whole numbers whose sums stay below 2^53, so that every order of summation
@@ -14,19 +14,11 @@
 
 #define SP_TILE 32
 
-#if defined(__GNUC__) || defined(__clang__)
-#define SP_VECTORS 1
-#else
-#define SP_VECTORS 0
-#endif
 #if defined(__GNUC__) && !defined(__clang__)
 #define SP_UNROLL _Pragma("GCC unroll 4")
 #elif defined(__clang__)
 #define SP_UNROLL _Pragma("clang loop unroll(full)")
 #endif
-#define SP_PASTE_(a, b) a##_##b
-#define SP_PASTE(a, b) SP_PASTE_(a, b)
-#define SP(name) SP_PASTE(sp_##name, SP_SET)
 
 typedef double (*sp_pocket)(const double *, const double *, ptrdiff_t, ptrdiff_t, ptrdiff_t, const double *, const double *, double, double *,
                             const double *);
@@ -39,58 +31,19 @@ static inline int sp_hopeless(ptrdiff_t tile, double above, double *behind, doub
     return tile >= 3 && above > 0 && above * above > 9 * *squares;
 }
 
-#define SP_SET baseline
-#define SP_WIDTH 2
-#include "pocket_check.h"
-#undef SP_SET
-#undef SP_WIDTH
-
-#if SP_VECTORS && defined(__x86_64__)
-#ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2")
-#endif
-#define SP_SET avx2
-#define SP_WIDTH 4
-#include "pocket_check.h"
-#undef SP_SET
-#undef SP_WIDTH
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
-
-#ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq")
-#endif
-#define SP_SET avx512
-#define SP_WIDTH 8
-#include "pocket_check.h"
-#undef SP_SET
-#undef SP_WIDTH
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
-#endif
+#define SP_BODY "pocket_check.h"
+#include "instruction_sets.h"
 
 /* All sets that this machine can run, widest last. */
 static int sp_pockets(sp_pocket *sets, const char **names) {
-    int n = 0;
-    sets[n] = sp_pocket_baseline, names[n++] = "baseline";
-#if SP_VECTORS && defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2")) sets[n] = sp_pocket_avx2, names[n++] = "avx2";
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) sets[n] = sp_pocket_avx512, names[n++] = "avx512";
+    sets[0] = sp_pocket_baseline, names[0] = "baseline";
+#ifdef SP_X86
+    sets[1] = sp_pocket_avx2, names[1] = "avx2";
 #endif
-    return n;
+#ifdef SP_AVX512
+    sets[2] = sp_pocket_avx512, names[2] = "avx512";
+#endif
+    return sp_n_sets();
 }
 
 #endif

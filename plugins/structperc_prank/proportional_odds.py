@@ -1,11 +1,11 @@
 """The likelihood of the proportional-odds model, of ranks and of intervals of ranks, and its maximum by Newton's method.
 
-P(y > k) = sigma(u . x - b_k). With A = u . x - b_{l-1} and B = u . x - b_h, an answer in l..h has the negative log-likelihood
+P(y > k) = sigma(u . x - b_k). With A = u . x - b_{l-1} and B = u . x - b_h, a label in l..h has the negative log-likelihood
 
     L = sp(-A) + sp(B) - log(1 - exp(B - A)),        sp(v) = log(1 + exp(v))
 
-where the end that is open drops out, with the last term (McCullagh 1980). L is convex in (u, b). Its last term is a barrier that
-keeps two thresholds apart where an answer lies between them; other neighbours may meet, and then move together.
+An open end drops out, with the last term (McCullagh 1980). L is convex in (u, b). Its last term is a barrier that keeps two thresholds
+apart if a label is between them. Other neighbours may meet, and then move together.
 
 Typical sizes: 100 to 10^6 rows, 4 to 1000 columns, 4 thresholds. Cost of a step: O(n d^2), and O((d + K)^3).
 """
@@ -54,7 +54,7 @@ class ProportionalOdds:
     ----------
     X : array or CSR array of shape (n, d)
     low, high : int arrays of shape (n,)
-        The lowest and the highest rank that each answer may be, from 1.
+        The lowest and the highest rank of each label, from 1.
     n_ranks : int
     weights : float array of shape (n,)
     penalty : float
@@ -63,7 +63,7 @@ class ProportionalOdds:
     def __init__(self, X, low, high, n_ranks, weights, penalty):
         self.X, self.weights, self.penalty = X, weights, penalty
         self.n, self.d, self.K = X.shape[0], X.shape[1], n_ranks - 1
-        self.below, self.above = low - 2, high - 1              # the thresholds under and over each answer,
+        self.below, self.above = low - 2, high - 1              # the thresholds under and over each label,
         self.has_below, self.has_above = low > 1, high < n_ranks            # where there are any
         self.both = self.has_below & self.has_above
         self.apart = np.zeros(max(self.K - 1, 0), dtype=bool)               # neighbours that a barrier keeps apart
@@ -102,7 +102,7 @@ class ProportionalOdds:
                          w * has_above * expit(B) * expit(-B), w * h * (1 + h))
 
     def by_threshold(self, below, above):
-        """Sums over rows of `below` at the thresholds under answers, and of `above` at those over them."""
+        """Sums over rows of `below` at the thresholds under labels, and of `above` at those over them."""
         return (np.bincount(self.below[self.has_below], below[self.has_below], self.K)
                 + np.bincount(self.above[self.has_above], above[self.has_above], self.K))
 
@@ -186,7 +186,7 @@ def newton(model, place):
 
 
 def reach(place, step, apart):
-    """The longest step, at most 1, after which neighbours without a barrier are in order, and the neighbours that meet there."""
+    """The longest step, at most 1, after which neighbours without a barrier are in order. Also the neighbours that meet there."""
     gap, change = np.diff(place.b), np.diff(step)
     closing = ~place.ties & ~apart & (gap + change < 0)
     if not closing.any():
@@ -221,10 +221,10 @@ def solved(H, g):
     scale = 1 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))
     scaled, right = H * scale * scale[:, None], g * scale
     try:
-        found = cho_solve(cho_factor(scaled), right)
+        solution = cho_solve(cho_factor(scaled), right)
     except np.linalg.LinAlgError:
-        found = np.linalg.lstsq(scaled, right, rcond=CURVED)[0]
-    return found * scale
+        solution = np.linalg.lstsq(scaled, right, rcond=CURVED)[0]
+    return solution * scale
 
 
 def covariance(model, place, robust):

@@ -6,9 +6,8 @@ import numpy as np
 
 from structperc.components import PerceptronUpdate, ThresholdFeatures, Trainer
 from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, read_array, refuse_not_finite, substate
-from structperc_prank.pocket import PocketSearch
-from structperc_prank.updates import OriginalUpdate, SingleUpdate
+from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, is_ordered, read_array, refuse_not_finite, substate
+from structperc_prank.updates import OriginalUpdate, PocketSearch, SingleUpdate
 
 GALLANT = r"""@article{gallant1990perceptron,
   author = {Stephen I. Gallant},
@@ -32,16 +31,16 @@ GALLANT = r"""@article{gallant1990perceptron,
 class PocketTrainer(Trainer):
     """Perceptron steps on drawn examples; the model is the ranker of least total cost among all of them.
 
-    An example is drawn with probability proportional to its largest cost, sample weight times the loss of the worst answer. After a step
-    the costs of the ranker over all examples are summed, and it replaces the one in the pocket where its sum is strictly smaller. Ends
-    after `epochs` epochs, or as "converged" where the pocket's ranker costs nothing.
+    An example is drawn with probability proportional to its largest cost, sample weight times the loss of the worst prediction. After a
+    step the costs of the ranker over all examples are summed. If the sum is strictly smaller, it replaces the one in the pocket. Training
+    ends after `epochs` epochs, or as "converged" if the pocket's ranker costs nothing.
 
     Parameters
     ----------
     variant : {"structured", "original", "single"}
     compared : {"all", "screened", "runs"}
-        Which rankers are compared: all; all, but on the first rows alone where these are hopeless; those that answer more draws right in a
-        row than the one in the pocket did, Gallant's ratchet.
+        Which rankers are compared. True: all. "screened": all, but hopeless ones only on the first rows. "runs": those with a longer run of
+        right draws than the one in the pocket had, Gallant's ratchet.
 
     Attributes
     ----------
@@ -67,7 +66,7 @@ class PocketTrainer(Trainer):
         for part, kinds in ((parts.features, ThresholdFeatures), (parts.update, (PerceptronUpdate, OriginalUpdate, SingleUpdate))):
             if not isinstance(part, kinds):
                 raise PluginError(f"the pocket algorithm makes PRank's own steps, but {type(part).__name__} was named; leave that out.")
-        if parts.outputs.partial_gold or not parts.outputs.ordered:
+        if parts.outputs.partial_gold or not is_ordered(parts.outputs):
             raise PluginError(f"the pocket algorithm learns from ranks, but {type(parts.outputs).__name__} was named as the outputs; leave "
                               f"that out.")
 
@@ -81,7 +80,7 @@ class PocketTrainer(Trainer):
         model, (X, y, costs) = run.model, examples(run)
         seed = run.context.random.integers(0, 2**64, dtype=np.uint64)
         if not costs.any():
-            raise DataError("all costs are 0, so that any ranker is as good as any other; give some wrong answer a cost.")
+            raise DataError("all costs are 0, so any ranker is as good as any other; set a cost for some wrong rank.")
         search = PocketSearch(X, y, costs, self.variant, self.compared, seed)
         if run.resumed and self.resumed:
             search.restore(self.resumed)

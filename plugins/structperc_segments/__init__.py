@@ -3,10 +3,9 @@
 from structperc import Option, hookimpl
 from structperc.components import NamedReader, RowPart, SumFeatures, TablePart
 from structperc.errors import DataError, OptionError, shortened
-from structperc_segments.atoms import Atoms
 from structperc_segments.outputs import SegmentOutputs
 from structperc_segments.reader import SegmentReader
-from structperc_segments.solver import SegmentArgmax, SegmentLoss, TokenLoss
+from structperc_segments.solver import Atoms, SegmentArgmax, SegmentLoss, TokenLoss
 
 citation = """@inproceedings{sarawagi2004semi,
   author    = {Sarawagi, Sunita and Cohen, William W.},
@@ -19,7 +18,7 @@ options = {
     "max_length": Option(None, types=(int, type(None)), low=1, below=1 << 31,
                          help="the most tokens of a segment; none: of each label those that it has in the data"),
     "outside": Option(True, (True, False), "whether tokens may stand outside of all segments"),
-    "places": Option("iobes", ("iobes", "iob2"), "which places of a token have weights: first, inside, last, alone; or first and others"),
+    "places": Option("iobes", ("iobes", "iob2"), "which places of a token have weights: first, inside, last, only; or first and others"),
     "segment_features": Option(None, help="function of (sentence, start, stop) naming features of a segment; needs max_length"),
     "n_hashed": Option(None, help="columns of signed hashing for named features; none: a vocabulary of the first data"),
     "min_count": Option(1, help="leave out named features that are seen less often in the first data"),
@@ -30,7 +29,7 @@ losses = ("hamming", "segments")
 
 
 class SegmentFeatures(SumFeatures):
-    """A token's row in the block of its place and label, a weight for each pair of neighbouring labels, and one for each label and length.
+    """A token's row in the block of its place and label, and weights of neighbouring labels, and of labels and lengths.
 
     Parameters
     ----------
@@ -47,8 +46,8 @@ class SegmentFeatures(SumFeatures):
 
     def check_rows(self, rows):
         if rows.objects:
-            raise DataError(f"X is a list of {type(rows.X[0]).__name__}; expected sentences as rows of numbers, or lists of tokens, each "
-                            f"a dict or a list of feature names.")
+            raise DataError(f"X is a list of {type(rows.X[0]).__name__}; expected sentences as rows of numbers, or lists of tokens. Each "
+                            f"is a dict or a list of feature names.")
 
 
 def described(context):

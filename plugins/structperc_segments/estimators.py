@@ -15,9 +15,9 @@ __all__ = ["SegmentTagger"]
 class SegmentTagger(ProblemEstimator, LabelOptions):
     """Predicts the segments of sentences, such as names or chunks, each with a label: a semi-Markov chain.
 
-    A sentence scores the sum of its segments: features of their tokens by place, of the segment's length and label, and of pairs of
-    neighbouring labels. The best division is found exactly, in O(T M L^2) for T tokens, L labels and segments of at most M tokens.
-    `score` is the F1 of segments.
+    A sentence scores the sum of its segments. A segment has features of its tokens by place, of its length and label, and of pairs of
+    neighbouring labels. The best division is found exactly, in O(T M L^2) for T tokens, L labels and segments of at most M tokens. `score`
+    is the F1 of segments.
 
     Attributes
     ----------
@@ -27,8 +27,8 @@ class SegmentTagger(ProblemEstimator, LabelOptions):
 
     Notes
     -----
-    X is a list of sentences, each a list of tokens (dicts or lists of features) or a matrix of rows. y has a list for each sentence:
-    triples (start, stop, label), tokens start to stop - 1.
+    X is a list of sentences: lists of tokens (dicts or lists of features), or matrices of rows. y has a list for each sentence. Its entries
+    are triples (start, stop, label), with the tokens start to stop - 1.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def segment_measures(y_true, y_pred) -> dict[str, float]:
-    """Precision, recall and F1 of segments, right where start, stop and label are, and the share of sentences that are wholly right.
+    """Precision, recall and F1 of segments, and the share of sentences that are wholly right.
 
     Parameters
     ----------
@@ -23,12 +23,12 @@ def segment_measures(y_true, y_pred) -> dict[str, float]:
     0.5
     """
     right = [set(map(tuple, segments)) for segments in y_true]
-    found = [set(map(tuple, segments)) for segments in y_pred]
-    correct = sum(len(a & b) for a, b in zip(right, found, strict=True))
-    true, predicted = sum(map(len, right)), sum(map(len, found))
+    guessed = [set(map(tuple, segments)) for segments in y_pred]
+    correct = sum(len(a & b) for a, b in zip(right, guessed, strict=True))
+    true, predicted = sum(map(len, right)), sum(map(len, guessed))
     return {
         "segment precision": correct / predicted if predicted else 0.0,
         "segment recall": correct / true if true else 0.0,
         "segment F1": 2 * correct / (true + predicted) if true + predicted else 0.0,
-        "whole sentences right": sum(a == b for a, b in zip(right, found, strict=True)) / max(len(right), 1),
+        "whole sentences right": sum(a == b for a, b in zip(right, guessed, strict=True)) / max(len(right), 1),
     }

@@ -7,14 +7,14 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 from structperc.core.outputs cimport Outputs
-from structperc.core.rows cimport Example
-from structperc.components import Structures
+from structperc.core.rows cimport Example, Rows
+from structperc.core.structures cimport Structures
 from structperc.errors import DataError, PluginError, shortened
 from structperc.metrics import tag_scheme, tags, token_measures
-from structperc.pictures import Choices, Spans, token_texts
+from structperc.pictures import Choices, Display, Spans, token_texts
 from structperc.plugin_tools import find_labels, is_listed, read_array
 from structperc.solvers.segments cimport Lattice, refusal
-from structperc_segments.atoms cimport OPEN, OPEN_BEGIN, Atoms, Search
+from structperc_segments.solver cimport OPEN, OPEN_BEGIN, Atoms, Search
 from structperc_segments.forms import has_open_parts, is_tagged, segments_of
 from structperc_segments.measures import segment_measures
 
@@ -62,7 +62,8 @@ cdef class SegmentOutputs(Outputs):
             if y is None:
                 raise DataError("no labels are known; name them with classes=[...].")
             classes = distinct(self.labels_in(y))
-        self.labels = find_labels(None, classes, ordered=False) if len(classes) > 1 else np.array(classes)
+        few = is_listed(classes) and len(classes) < 2       # one label of segments is enough
+        self.labels = np.array(classes) if few else find_labels(None, classes, ordered=False)
         if len(self.labels) == 0:
             raise DataError("y has no segment, so there is nothing to learn; name the labels with classes=[...].")
         self.names = [OUTSIDE] * bool(self.outside) + self.labels.tolist()
@@ -138,7 +139,7 @@ cdef class SegmentOutputs(Outputs):
             self.atoms.limit(np.maximum(self.atoms.limits, most_tokens(gold, len(self.names))))
         return gold
 
-    def check_gold(self, gold, rows, features):
+    cdef check_gold(self, Structures gold, Rows rows, features):
         limits = self.atoms.limits
         if (most_tokens(gold, len(self.names)) > limits).any():
             i, most = next((i, most) for i in range(len(gold)) for most in [most_tokens(Structures(*alone(gold, i)), len(limits))]
@@ -172,11 +173,6 @@ cdef class SegmentOutputs(Outputs):
             return segments
         return tags(segments, len(y), self.form)
 
-    def decode_marginals(self, Example x, marginals):
-        n = self.atoms.n_tokens(x.n_atoms)
-        blocks = marginals[:n * self.atoms.n_blocks].reshape(n, self.atoms.n_blocks)
-        return np.stack([blocks[:, self.atoms.block_labels == k].sum(axis=1) for k in range(len(self.names))], axis=1)
-
     def measures(self, y_true, y_pred):
         return segment_measures(y_true, y_pred) if self.form in (None, TRIPLES) else token_measures(y_true, y_pred)
 
@@ -197,29 +193,8 @@ cdef class SegmentOutputs(Outputs):
 
         return divided(self.atoms.n_tokens(x.n_atoms))
 
-    def atom_names(self, Example x):
-        names = [str(name) for name in self.names]
-        places = [f"{place} {names[k]}" for place, k in zip(self.atoms.places, self.atoms.block_labels)]
-        n = self.atoms.n_tokens(x.n_atoms)
-        found = [f"token {t} {place}" for t in range(n) for place in places]
-        for start in range(n if self.described else 0):
-            for stop in range(start + 1, min(start + self.described, n) + 1):
-                found += [f"tokens {start} to {stop - 1}: {name}" for name in names] + ["(none)"] * (len(places) - len(names))
-        found += [f"{name} -> {other}" for name in names for other in names]
-        return found + [f"{name} of {length} tokens" for name in names
-                        for length in (*range(1, 9), "9 to 16", "17 to 32", "33 to 64", "65 or more")]
-
-    def picture(self, given, Example x, scores, structures):
-        labels = [[str(self.names[code >> 1]) for code in y] for y in structures]
-        return Spans(token_texts(given, len(labels[0])), list(zip(("winner", "rival"), labels, strict=True)))
-
-    def shown_atoms(self, Example x):
-        return np.arange(self.atoms.n_tokens(x.n_atoms) * self.atoms.n_blocks)
-
-    def picture_of_set(self, given, Example x, states):
-        names = [f"{place} {self.names[k]}" for place, k in zip(self.atoms.places, self.atoms.block_labels)]
-        table = states[self.shown_atoms(x)].reshape(-1, len(names))
-        return Choices(token_texts(given, len(table)), [[(names[k], row[k] == 2) for k in np.flatnonzero(row)] for row in table])
+    def display(self):
+        return SegmentDisplay(self)
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         self.atoms.count(y, n, sign, c)
@@ -315,3 +290,42 @@ def refuse_unlisted(y):
     if not is_listed(y):
         raise DataError(f"y is {shortened(y)}; expected a list of segments (start, stop, label) for each sentence, or a tag for each token."
                         )
+
+
+class SegmentDisplay(Display):
+    """The labels of each token."""
+
+    def atom_names(self, Example x):
+        cdef SegmentOutputs outputs = self.outputs
+        cdef Atoms atoms = outputs.atoms
+        described = outputs.described
+        names = [str(name) for name in outputs.names]
+        places = [f"{place} {names[k]}" for place, k in zip(atoms.places, atoms.block_labels)]
+        n = atoms.n_tokens(x.n_atoms)
+        atom_names = [f"token {t} {place}" for t in range(n) for place in places]
+        for start in range(n if described else 0):
+            for stop in range(start + 1, min(start + described, n) + 1):
+                atom_names += [f"tokens {start} to {stop - 1}: {name}" for name in names] + ["(none)"] * (len(places) - len(names))
+        atom_names += [f"{name} -> {other}" for name in names for other in names]
+        return atom_names + [f"{name} of {length} tokens" for name in names
+                        for length in (*range(1, 9), "9 to 16", "17 to 32", "33 to 64", "65 or more")]
+
+    def marginals(self, Example x, expected):
+        cdef Atoms atoms = self.outputs.atoms
+        n = atoms.n_tokens(x.n_atoms)
+        blocks = expected[:n * atoms.n_blocks].reshape(n, atoms.n_blocks)
+        return np.stack([blocks[:, atoms.block_labels == k].sum(axis=1) for k in range(len(self.outputs.names))], axis=1)
+
+    def picture(self, given, Example x, scores, structures):
+        labels = [[str(self.outputs.names[code >> 1]) for code in y] for y in structures]
+        return Spans(token_texts(given, len(labels[0])), list(zip(("winner", "rival"), labels, strict=True)))
+
+    def local_atoms(self, Example x):
+        cdef Atoms atoms = self.outputs.atoms
+        return np.arange(atoms.n_tokens(x.n_atoms) * atoms.n_blocks)
+
+    def picture_of_set(self, given, Example x, states):
+        cdef Atoms atoms = self.outputs.atoms
+        names = [f"{place} {self.outputs.names[k]}" for place, k in zip(atoms.places, atoms.block_labels)]
+        table = states[self.local_atoms(x)].reshape(-1, len(names))
+        return Choices(token_texts(given, len(table)), [[(names[k], row[k] == 2) for k in np.flatnonzero(row)] for row in table])

@@ -50,7 +50,7 @@ class SegmentReader(Reader):
         return self.read([x])
 
     def described(self, X, tokens):
-        """The features of all segments of each sentence; of a sentence as it was given, or its rows of one matrix."""
+        """The features of all segments of each sentence. A sentence is as the user passed it, or its rows of one matrix."""
         sentences = X if isinstance(X, (list, tuple)) else [tokens.example(i).rows for i in range(tokens.n_examples)]
         return [[self.describe(sentence, start, stop) for start in range(n)
                  for stop in range(start + 1, min(start + self.longest, n) + 1)]

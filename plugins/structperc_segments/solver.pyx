@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = VECTORS
 """The division into segments of largest score, and what else `structperc.solvers.segments` finds of all divisions.
 
 Typical sizes: 23 tokens, 12 labels, segments of up to 10 tokens: 4 us for the best division.
@@ -9,10 +10,212 @@ from structperc.core.argmax cimport Argmax
 from structperc.core.losses cimport Loss
 from structperc.core.rows cimport Example
 from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import is_additive, overrides
-from structperc.solvers.segments cimport Lattice, refusal, segment_sums_c
+from structperc.plugin_tools import is_additive, overrides, read_array
+from structperc.solvers.segments cimport Lattice, best_segments_c, refusal, segment_sums_c, segments_work
 from structperc.solvers.segments import k_best_segments
-from structperc_segments.atoms cimport N_LENGTHS, OPEN, OPEN_BEGIN, Atoms, Search, length_class, row_of
+
+
+# ---- atoms ----
+# The atoms of a division into segments: a token in a place of a segment of some label, two neighbouring labels, a label and a length.
+#
+# Typical sizes: 23 tokens, 12 labels, segments of up to 10 tokens: 4 us for the best division.
+
+cdef const double *scores_from(const Lattice *lattice, Py_ssize_t start, double *room) noexcept nogil:
+    """Of the segments that begin at a token, added up token by token: row d of `room` waits as the score of the first d tokens."""
+    cdef const Search *search = <const Search *> lattice.data
+    cdef const Layout *layout = &search.layout
+    cdef Py_ssize_t n_labels = layout.n_labels, out = layout.n_outside, d, k, length
+    cdef Py_ssize_t reach = min(lattice.longest, lattice.n_tokens - start)
+    cdef const double *s = search.tokens + start * layout.n_blocks
+    cdef double *row = room
+    for d in range(reach):
+        length = length_class(d + 1)
+        if d == 0:
+            for k in range(n_labels):
+                row[k] = s[k] + search.lengths[k * N_LENGTHS + length]
+            for k in range(out, n_labels if reach > 1 else out):
+                row[n_labels + k] = s[layout.first + k]
+        else:
+            for k in range(out):
+                row[k] = -INFINITY                          # a token outside is its own segment
+            if d + 1 < reach:
+                for k in range(out, n_labels):
+                    row[n_labels + k] = row[k] + s[layout.inside + k]
+            for k in range(out, n_labels):
+                row[k] = row[k] + s[layout.last + k] + search.lengths[k * N_LENGTHS + length]
+        row += n_labels
+        s += layout.n_blocks
+    for k in range(n_labels):
+        for d in range(search.most[k], reach):
+            room[d * n_labels + k] = -INFINITY
+    if layout.described > 0:
+        s = search.tokens + row_of(layout, lattice.n_tokens, start) * layout.n_blocks
+        for d in range(reach):
+            for k in range(n_labels):
+                room[d * n_labels + k] += s[d * layout.n_blocks + k]
+    if search.known != NULL:
+        keep_known(search, start, reach, room)
+    if search.gold != NULL:
+        add_bonus(search, start, lattice.n_tokens, reach, room)
+    return room
+
+
+cdef void keep_known(const Search *search, Py_ssize_t start, Py_ssize_t reach, double *room) noexcept nogil:
+    """Forbids segments that the known codes contradict."""
+    cdef Py_ssize_t n_labels = search.layout.n_labels, d, k
+    cdef int code
+    for k in range(n_labels):
+        code = search.known[start]
+        d = 0 if code >= 0 and code != 2 * k + 1 else 1     # as many tokens may be of this segment
+        while 0 < d < reach and (search.known[start + d] == OPEN or search.known[start + d] == 2 * k):
+            d += 1
+        for d in range(d, reach):
+            room[d * n_labels + k] = -INFINITY
+
+
+cdef void add_bonus(const Search *search, Py_ssize_t start, Py_ssize_t n_tokens, Py_ssize_t reach, double *room) noexcept nogil:
+    """Every segment but gold's scores the bonus more, gold's the bonus less; both but a constant, the number of gold's."""
+    cdef Py_ssize_t n_labels = search.layout.n_labels, d, k
+    cdef int code = search.gold[start]
+    for d in range(reach):
+        for k in range(search.layout.n_outside, n_labels):
+            room[d * n_labels + k] += search.bonus
+    if code & 1 and code >> 1 >= search.layout.n_outside:
+        d = 1
+        while start + d < n_tokens and not search.gold[start + d] & 1:
+            d += 1
+        if d <= reach:
+            room[(d - 1) * n_labels + (code >> 1)] -= 2 * search.bonus
+
+
+cdef class Atoms:
+    """Which atoms there are, and the divisions over them.
+
+    Parameters
+    ----------
+    n_labels : int
+        That outside of all segments, if there is one, is the first.
+    outside : bool
+        Whether tokens may be outside of all segments, each by itself.
+    places : {"iob2", "iobes"}
+        Places of a token in its segment with weights of their own: the first and all others, or first, inside, last and only.
+    described : int, default 0
+        Up to how many tokens segments have rows of their own.
+    """
+
+    def __init__(self, Py_ssize_t n_labels, bint outside, str places, Py_ssize_t described=0):
+        cdef Py_ssize_t inner = n_labels - outside
+        cdef Layout *layout = &self.layout
+        layout.n_labels, layout.n_outside, layout.described = n_labels, outside, described
+        layout.first = 0 if places == "iob2" else inner
+        layout.inside = layout.first + inner
+        layout.last = layout.inside if places == "iob2" else layout.inside + inner
+        layout.n_blocks = layout.last + n_labels
+        blocks = np.arange(layout.n_blocks)
+        self.labels = np.where(blocks < n_labels, blocks, outside + (blocks - n_labels) % max(inner, 1)).astype(np.intc)
+        names = ["begins", "is inside"] if places == "iob2" else ["is all of", "begins", "is inside", "ends"]
+        self.places = [names[max(block - outside, 0) // max(inner, 1)] for block in blocks]
+        self.begins = (blocks < layout.inside + outside).astype(np.intc)
+        self.limit(np.ones(n_labels, dtype=np.intc))
+
+    def limit(self, most):
+        """Sets the largest number of tokens of a segment of each label; tokens outside are single."""
+        most = np.array(most, dtype=np.intc)
+        most[:self.layout.n_outside] = 1
+        self.most, self.longest = most, most.max()
+
+    @property
+    def limits(self):
+        return np.array(self.most)
+
+    @property
+    def n_blocks(self):
+        return self.layout.n_blocks
+
+    @property
+    def n_outside(self):
+        return self.layout.n_outside
+
+    @property
+    def block_labels(self):
+        return np.asarray(self.labels)
+
+    cdef Py_ssize_t n_atoms(self, Py_ssize_t n_rows) noexcept nogil:
+        return n_rows * self.layout.n_blocks + self.layout.n_labels * (self.layout.n_labels + N_LENGTHS)
+
+    cdef Py_ssize_t tokens_in(self, Py_ssize_t n_rows) noexcept nogil:
+        """How many of the rows of a sentence are tokens; the others are segments."""
+        cdef Py_ssize_t longest = self.layout.described, n = (n_rows + triangle(longest - 1)) // (longest + 1)
+        if longest > n:                                     # all segments of a short sentence have rows
+            n = 0
+            while n + triangle(n) < n_rows:
+                n += 1
+        return n
+
+    cdef Py_ssize_t n_tokens(self, Py_ssize_t n_atoms) noexcept nogil:
+        """Of a sentence with so many atoms."""
+        return self.tokens_in(max(n_atoms - self.n_atoms(0), 0) // self.layout.n_blocks)
+
+    def n_tokens_of(self, sizes):
+        """Of sentences with so many rows."""
+        return [self.tokens_in(n_rows) for n_rows in sizes]
+
+    cdef Py_ssize_t work_size(self, Py_ssize_t n_tokens) noexcept nogil:
+        """How many float64 numbers `best` works in, however long segments become."""
+        return segments_work(n_tokens, self.layout.n_labels, max(n_tokens, 1)) + (3 * n_tokens) // 2 + 1
+
+    cdef void count(self, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
+        """c[a] += sign * (how often atom a occurs in a whole division)."""
+        cdef const Layout *layout = &self.layout
+        cdef double *pairs = c + row_of(layout, n, n) * layout.n_blocks
+        cdef double *lengths = pairs + layout.n_labels * layout.n_labels
+        cdef Py_ssize_t start = 0, stop, t, k, before = -1
+        while start < n:
+            k, stop = y[start] >> 1, start + 1
+            while stop < n and not y[stop] & 1:
+                stop += 1
+            if stop - start == 1:
+                c[start * layout.n_blocks + k] += sign
+            else:
+                c[start * layout.n_blocks + layout.first + k] += sign
+                for t in range(start + 1, stop - 1):
+                    c[t * layout.n_blocks + layout.inside + k] += sign
+                c[(stop - 1) * layout.n_blocks + layout.last + k] += sign
+            if layout.described > 0:
+                c[(row_of(layout, n, start) + stop - start - 1) * layout.n_blocks + k] += sign
+            lengths[k * N_LENGTHS + length_class(stop - start)] += sign
+            if before >= 0:
+                pairs[before * layout.n_labels + k] += sign
+            before, start = k, stop
+
+    cdef void prepare(self, const double *s, Py_ssize_t n, Search *search, Lattice *lattice) noexcept nogil:
+        """The search for the best division of n tokens with these scores of atoms, without known codes or a bonus."""
+        search.layout, search.most = self.layout, &self.most[0]
+        search.tokens, search.known, search.gold, search.bonus = s, NULL, NULL, 0
+        lattice.n_tokens, lattice.n_labels, lattice.longest = n, self.layout.n_labels, min(self.longest, max(n, 1))
+        lattice.transitions = s + row_of(&self.layout, n, n) * self.layout.n_blocks
+        search.lengths = lattice.transitions + self.layout.n_labels * self.layout.n_labels
+        lattice.scores_from, lattice.data = scores_from, search
+
+    cdef Py_ssize_t best(self, Lattice *lattice, double *work, int *y) noexcept nogil:
+        """Writes the code of the best division; a status of `structperc.solvers.segments` where there is none."""
+        cdef int *found = <int *> (work + segments_work(lattice.n_tokens, lattice.n_labels, lattice.longest))
+        cdef double total
+        cdef Py_ssize_t n_found = best_segments_c(lattice, work, found, &total), i, t
+        for i in range(n_found):
+            for t in range(found[3 * i], found[3 * i + 1]):
+                y[t] = 2 * found[3 * i + 2]
+            y[found[3 * i]] += 1
+        return n_found if n_found < 0 else lattice.n_tokens
+
+    def state(self):
+        return {"limits": self.limits}
+
+    def restore(self, state):
+        limits = read_array(state, "limits", np.int32, (self.layout.n_labels,))
+        if limits.min() < 1:
+            raise DataError(f"the saved segments have {limits.min()} tokens at most; expected 1 at least.")
+        self.limit(limits)
 
 
 # ---- losses ----

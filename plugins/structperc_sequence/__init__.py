@@ -22,8 +22,8 @@ options = {
     "template": Option(None, help="window features of tokens given as columns of text, one a line, such as U1:%x[-1,0]/%x[0,0]"),
     "columns": Option(None, help="names of these columns, for the template"),
 }
-# Held-out parts of two corpora (chunks of CoNLL-2000, parts of speech of UD English EWT): averaging is worth 0.8 points, twice the epochs
-# 0.1; all update rules, with loss_weight or without, lie within 0.4 points of each other.
+# Held-out parts of two corpora (chunks of CoNLL-2000, parts of speech of UD English EWT). Averaging is worth 0.8 points, twice the epochs
+# 0.1. All update rules, with loss_weight or without, are within 0.4 points of each other.
 recommended = {"start": True, "end": True}
 losses = ("hamming",)
 
@@ -35,8 +35,8 @@ def structperc_reader(context):
 
 @hookimpl
 def structperc_outputs(context):
-    given = context.options
-    return ChainOutputs(given["start"], given["end"], given["forbidden_transitions"], given["required_transitions"])
+    options = context.options
+    return ChainOutputs(options["start"], options["end"], options["forbidden_transitions"], options["required_transitions"])
 
 
 @hookimpl
@@ -47,9 +47,9 @@ def structperc_features(context):
 
 @hookimpl
 def structperc_argmax(context):
-    given = context.options
-    return Viterbi(context.n_labels, given["start"], given["end"],
-                   read_constraints(context.labels, given["forbidden_transitions"], given["required_transitions"]))
+    options = context.options
+    return Viterbi(context.n_labels, options["start"], options["end"],
+                   read_constraints(context.labels, options["forbidden_transitions"], options["required_transitions"]))
 
 
 @hookimpl

@@ -7,8 +7,8 @@ from structperc.errors import DataError
 class ChainFeatures(SumFeatures):
     """Atoms (t, l): x_t in block l and a constant; (l, l'): one weight; also the first and the last label, where wanted.
 
-    The atoms of T tokens and L labels are numbered t * L + l, then T * L + l * L + l', then the L starts and the L ends.
-    An atom (l, l') occurs as often as l' follows l.
+    The atoms of T tokens and L labels are numbered t * L + l. After them come T * L + l * L + l', then the starts and the ends. An atom (l,
+    l') occurs as often as l' follows l.
 
     Parameters
     ----------
@@ -28,11 +28,11 @@ class ChainFeatures(SumFeatures):
 
     def check(self, context, parts):
         if context.objects:
-            raise DataError("X is a list of objects that are no sentences; pass an array (tokens, features) for each sentence, or a list "
-                            "of tokens, each a dict or a list of feature names. Of a Doc of spaCy: [{'word': token.lower_, 'suffix': "
+            raise DataError("X is a list of objects that are no sentences. Pass an array (tokens, features) for each sentence, or a list "
+                            "of tokens. Each is a dict or a list of feature names. Of a Doc of spaCy: [{'word': token.lower_, 'suffix': "
                             "token.suffix_} for token in doc].")
 
     def check_rows(self, rows):
         if rows.objects:
-            raise DataError(f"X is a list of {type(rows.X[0]).__name__}; expected sentences as rows of numbers, or lists of tokens, each "
-                            f"a dict or a list of feature names.")
+            raise DataError(f"X is a list of {type(rows.X[0]).__name__}; expected sentences as rows of numbers, or lists of tokens. Each "
+                            f"is a dict or a list of feature names.")

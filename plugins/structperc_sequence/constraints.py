@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.errors import OptionError, shortened
+from structperc.errors import OptionError, did_you_mean, shortened
 
 SCHEMES = ("iob1", "iob2", "iobes")
 IOBES = {"O", "B-", "I-", "E-", "S-"}
@@ -30,13 +30,13 @@ class Constraints:
         if len(codes) == 0:
             return None
         labels = np.asarray(codes) - 1
-        known = labels >= 0
-        if known[0] and not self.starts[labels[0]]:
+        labelled = labels >= 0
+        if labelled[0] and not self.starts[labels[0]]:
             return 0, "may not begin a sentence"
-        bad = np.flatnonzero(known[:-1] & known[1:] & ~self.pairs[labels[:-1], labels[1:]])
+        bad = np.flatnonzero(labelled[:-1] & labelled[1:] & ~self.pairs[labels[:-1], labels[1:]])
         if len(bad):
             return int(bad[0]) + 1, f"may not follow {names[labels[bad[0]]]!r}"
-        return None if not known[-1] or self.ends[labels[-1]] else (len(labels) - 1, "may not end a sentence")
+        return None if not labelled[-1] or self.ends[labels[-1]] else (len(labels) - 1, "may not end a sentence")
 
 
 def read_constraints(labels, forbidden=(), required=()) -> Constraints:
@@ -73,32 +73,33 @@ def read_constraints(labels, forbidden=(), required=()) -> Constraints:
     return Constraints(allowed[:L, :L], allowed[L, :L], allowed[:L, L])
 
 
-def pairs(given, name, place) -> list[tuple[int, int]]:
+def pairs(value, name, place) -> list[tuple[int, int]]:
     """The pairs as numbers of labels."""
     try:
-        found = [(a, b) for a, b in given]
+        listed = [(a, b) for a, b in value]
     except (TypeError, ValueError, OverflowError):
-        raise OptionError(f"{name}={shortened(given, 80)}; expected a list of pairs of labels, None for the boundary of a sentence"
+        raise OptionError(f"{name}={shortened(value, 80)}; expected a list of pairs of labels, None for the boundary of a sentence"
                           f"{', or one of ' + ', '.join(map(repr, SCHEMES)) if name.startswith('forbidden') else ''}.") from None
-    for pair in found:
+    for pair in listed:
         for label in pair:
             if label is not EDGE and label not in list(place):      # a list: what cannot be hashed is no label either
                 raise OptionError(f"{name} names {shortened(label)}, which is not one of the labels {', '.join(map(repr, list(place)[:8]))}"
                                   f"{', ...' if len(place) > 8 else ''}.")
-    return [tuple(len(place) if label is EDGE else place[label] for label in pair) for pair in found]
+    return [tuple(len(place) if label is EDGE else place[label] for label in pair) for pair in listed]
 
 
 def scheme(labels, name) -> np.ndarray:
-    """What a scheme of phrases allows, (L + 1, L + 1) with the boundary last; labels are "O", or a letter, "-" and a type."""
+    """The pairs that a scheme of phrases allows, (L + 1, L + 1) with the boundary last. Labels are "O", or a letter, "-" and a type."""
     if name not in SCHEMES:
-        raise OptionError(f"forbidden_transitions={name!r}; expected a list of pairs of labels, or one of {', '.join(map(repr, SCHEMES))}.")
+        raise OptionError(f"forbidden_transitions={name!r}; expected a list of pairs of labels, or one of {', '.join(map(repr, SCHEMES))}."
+                          f"{did_you_mean(name, SCHEMES)}")
     letters = {"iob1": "BI", "iob2": "BI", "iobes": "BIES"}[name]
     parts = []
     for label in labels:
         letter, _, kind = label.partition("-") if isinstance(label, str) else ("?", "", "")
         if letter not in (*letters, "O") or (letter == "O") != (label == "O"):
             hint = " These labels look like 'iobes'." if {str(label)[:2] for label in labels} <= IOBES else ""
-            raise OptionError(f"forbidden_transitions={name!r}: the label {shortened(label)} does not belong to it; expected 'O' or one of "
+            raise OptionError(f"forbidden_transitions={name!r}: the label {shortened(label)} does not belong to it. Expected 'O' or one of "
                               f"the letters {', '.join(letters)}, a '-' and a type, such as '{letters[0]}-NP'.{hint}")
         parts.append((letter, kind))
     parts.append(("O", ""))                                 # the boundary is as if outside

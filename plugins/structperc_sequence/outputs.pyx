@@ -4,18 +4,18 @@ import itertools
 
 import numpy as np
 
-from structperc.core.outputs cimport Outputs
+from structperc.core.outputs cimport Outputs, RestrictedOutputs
 from structperc.errors import DataError, PluginError, shortened
-from structperc.components import Structures
-from structperc.pictures import Choices, Spans, token_texts
+from structperc.pictures import Choices, Display, Spans, token_texts
 from structperc.plugin_tools import encode_nested, find_labels, is_listed, is_missing, is_nested, overrides, LabelCodes
 from structperc.core.rows cimport Example, Rows
+from structperc.core.structures cimport Structures
 from structperc.metrics import tag_scheme, token_measures
 from structperc_sequence.constraints import SCHEMES, read_constraints
 from structperc_sequence.solver cimport Viterbi
 
 
-cdef class ChainOutputs(Outputs):
+cdef class ChainOutputs(RestrictedOutputs):
     """A label for each token, encoded as the tuple of their codes 1..L.
 
     Users pass and get a list of labels for each sentence. A flat list, one label for each row of X, is also allowed. In gold outputs
@@ -62,7 +62,7 @@ cdef class ChainOutputs(Outputs):
         refuse_no_list(y)
         if not is_nested(y) and not (len(y) == 0 and rows.n_rows):
             if len(y) != rows.n_rows:
-                raise DataError(f"y has {len(y)} labels but X has {rows.n_rows} tokens; give a label per token, or a list of labels per "
+                raise DataError(f"y has {len(y)} labels but X has {rows.n_rows} tokens. Pass a label per token, or a list of labels per "
                                 f"sentence.")
             if not has_none(y):
                 return Structures(self.codes.encode(y, rows.n_rows), offsets)
@@ -102,7 +102,7 @@ cdef class ChainOutputs(Outputs):
     def labels_in(self, y):
         return (label for label in Outputs.labels_in(self, y) if label is not None)
 
-    def check_gold(self, gold, rows, features):
+    cdef check_gold(self, Structures gold, Rows rows, features):
         allowed = rows.allowed
         if overrides(self, "encode"):
             Outputs.check_gold(self, gold, rows, features)
@@ -144,19 +144,15 @@ cdef class ChainOutputs(Outputs):
     def decode(self, y, Example x):
         return [self.names[k - 1] for k in y]
 
-    def decode_many(self, structures, Rows rows, examples=None):
+    cdef decode_all(self, structures, Rows rows, features, examples):
         if overrides(self, "decode") or not isinstance(structures, Structures):
-            return Outputs.decode_many(self, structures, rows, examples)
+            return Outputs.decode_all(self, structures, rows, features, examples)
         decoded = np.empty(len(structures), dtype=object)
         flat = self.labels[structures.values - 1].tolist()
         ends = structures.offsets.tolist()
         for i in range(len(decoded)):
             decoded[i] = flat[ends[i]:ends[i + 1]]
         return decoded
-
-    def decode_marginals(self, Example x, marginals):
-        n = self.n_tokens(x)
-        return marginals[:n * self.n_tags].reshape(n, self.n_tags)
 
     def measures(self, y_true, y_pred):
         return token_measures(y_true, y_pred)
@@ -208,23 +204,8 @@ cdef class ChainOutputs(Outputs):
             ways = [[k for k in way if allowed[x.first_row + t, k - 1]] for t, way in enumerate(ways)]
         return (y for y in itertools.product(*ways) if self.constraints.violated(y, self.names) is None)
 
-    def atom_names(self, Example x):
-        names = [str(name) for name in self.names]
-        found = [f"token {t}: {name}" for t in range(self.n_tokens(x)) for name in names]
-        found += [f"{name} -> {other}" for name in names for other in names]
-        found += [f"(start) -> {name}" for name in names if self.has_start]
-        return found + [f"{name} -> (end)" for name in names if self.has_end]
-
-    def picture(self, given, Example x, scores, structures):
-        labels = [[str(self.names[k - 1]) for k in y] for y in structures]
-        return Spans(token_texts(given, self.n_tokens(x)), list(zip(("winner", "rival"), labels, strict=True)))
-
-    def shown_atoms(self, Example x):
-        return np.arange(self.n_tokens(x) * self.n_tags)
-
-    def picture_of_set(self, given, Example x, states):
-        names, table = [str(name) for name in self.names], self.decode_marginals(x, states)
-        return Choices(token_texts(given, len(table)), [[(names[k], row[k] == 2) for k in np.flatnonzero(row)] for row in table])
+    def display(self):
+        return ChainDisplay(self)
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         cdef Py_ssize_t t, L = self.n_tags
@@ -264,6 +245,37 @@ cdef class ChainOutputs(Outputs):
         except MemoryError as error:
             self.error = error
             return -1
+
+
+class ChainDisplay(Display):
+    """The labels of each token."""
+
+    def atom_names(self, Example x):
+        cdef ChainOutputs outputs = self.outputs
+        labels = [str(name) for name in outputs.names]
+        names = [f"token {t}: {name}" for t in range(outputs.n_tokens(x)) for name in labels]
+        names += [f"{name} -> {other}" for name in labels for other in labels]
+        names += [f"(start) -> {name}" for name in labels if outputs.has_start]
+        return names + [f"{name} -> (end)" for name in labels if outputs.has_end]
+
+    def marginals(self, Example x, expected):
+        cdef ChainOutputs outputs = self.outputs
+        n = outputs.n_tokens(x)
+        return expected[:n * outputs.n_tags].reshape(n, outputs.n_tags)
+
+    def picture(self, given, Example x, scores, structures):
+        cdef ChainOutputs outputs = self.outputs
+        labels = [[str(outputs.names[k - 1]) for k in y] for y in structures]
+        return Spans(token_texts(given, outputs.n_tokens(x)), list(zip(("winner", "rival"), labels, strict=True)))
+
+    def local_atoms(self, Example x):
+        cdef ChainOutputs outputs = self.outputs
+        return np.arange(outputs.n_tokens(x) * outputs.n_tags)
+
+    def picture_of_set(self, given, Example x, states):
+        cdef ChainOutputs outputs = self.outputs
+        names, table = [str(name) for name in outputs.names], self.marginals(x, states)
+        return Choices(token_texts(given, len(table)), [[(names[k], row[k] == 2) for k in np.flatnonzero(row)] for row in table])
 
 
 INSTEAD = "label that token, or write None where nothing is known of one."

@@ -37,7 +37,7 @@ def main(argv=None) -> int:
             name, shows_traceback = f"structperc {arguments.command}", arguments.traceback
             with warnings.catch_warnings():
                 warnings.simplefilter("always", DataWarning)
-                warnings.simplefilter("ignore", ScaleWarning)           # the summary of fit says so
+                warnings.simplefilter("ignore", ScaleWarning)           # the summary of fit has it
                 warnings.showwarning = lambda message, *_, **__: say_fault(name, with_flags(message))
                 code = arguments.run(arguments)
             sys.stdout.flush()
@@ -50,7 +50,7 @@ def main(argv=None) -> int:
     except BrokenPipeError:         # the reader of a pipe has seen enough; nothing may be written at exit either
         drop_output()
         return 0
-    except Exception as error:      # also what nobody foresaw ends in a sentence
+    except Exception as error:      # unexpected errors are printed as one line too
         if shows_traceback:
             traceback.print_exc()
         say_fault(name, sentence(error))

@@ -17,19 +17,19 @@ def columns_of(engine, arguments, table) -> dict:
     model = engine.model_
     rows = model.read(table.X, table.offsets)
     predicted = row_answers(engine, engine.predict_rows(rows), table.offsets)
-    found = {**table.kept, "prediction": predicted}
+    columns = {**table.kept, "prediction": predicted}
     single = bool(engine.parts_.outputs.n_labels)       # one label for each example
     if arguments.scores and single:
-        found |= of_labels("score", engine, model.label_scores(rows))
+        columns |= of_labels("score", engine, model.label_scores(rows))
     elif arguments.scores:
-        found |= of_rows("score", rows, model.atom_scores(rows))
+        columns |= of_rows("score", rows, model.atom_scores(rows))
     if arguments.margin:
-        found["margin"] = np.repeat(model.margins(rows), rows.sizes()).tolist()
+        columns["margin"] = np.repeat(model.margins(rows), rows.sizes()).tolist()
     if arguments.probabilities and single:
-        found |= of_labels("probability", engine, np.exp(model.log_probabilities(rows)))
+        columns |= of_labels("probability", engine, np.exp(model.log_probabilities(rows)))
     elif arguments.probabilities:
-        found |= of_rows("probability", rows, model.marginals(rows, "sum"))
-    return found
+        columns |= of_rows("probability", rows, model.marginals(rows, "sum"))
+    return columns
 
 
 def of_labels(what, engine, values) -> dict:
@@ -39,11 +39,11 @@ def of_labels(what, engine, values) -> dict:
 
 def of_rows(what, rows, values) -> dict:
     """One column, of what has a number for each row of an example."""
-    found = [np.asarray(one, dtype=float).reshape(-1) for one in values]
-    if [len(one) for one in found] != rows.sizes().tolist():
+    arrays = [np.asarray(one, dtype=float).reshape(-1) for one in values]
+    if [len(one) for one in arrays] != rows.sizes().tolist():
         raise OptionError(f"the {what} of this problem is no number for each row. Leave the flag out, and use atom_scores or "
                           f"predict_marginals of structperc.Engine.")
-    return {what: np.concatenate(found).tolist()}
+    return {what: np.concatenate(arrays).tolist()}
 
 
 def kept(arguments) -> tuple:
@@ -56,7 +56,7 @@ def kept(arguments) -> tuple:
 
 
 def refuse(arguments, what) -> None:
-    """Refuses flags for data that have no columns of their own to write to."""
-    given = [*(flag for name, flag in FLAGS.items() if getattr(arguments, name)), *["--keep"] * bool(arguments.keep)]
-    if given:
-        raise OptionError(f"{given[0]} adds columns to a table, but {what}; leave it out, and use structperc.Engine in Python.")
+    """Raises an error for flags if the data have no columns to write."""
+    flags = [*(flag for name, flag in FLAGS.items() if getattr(arguments, name)), *["--keep"] * bool(arguments.keep)]
+    if flags:
+        raise OptionError(f"{flags[0]} adds columns to a table, but {what}; leave it out, and use structperc.Engine in Python.")

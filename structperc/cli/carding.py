@@ -24,15 +24,15 @@ def card(arguments) -> int:
         raise OptionError("--target names a column of the data, but there are none; add --data FILE, or leave --target out.")
     engine, name = Engine.load(arguments.model), Path(arguments.model).stem
     if arguments.data is None:
-        found = engine.card(name=name)
+        model_card = engine.card(name=name)
     else:
         table = read_for(engine, arguments)
-        found = engine.card(table.X, answers(engine, table), offsets=table.offsets, name=name, data=Path(arguments.data).name)
+        model_card = engine.card(table.X, answers(engine, table), offsets=table.offsets, name=name, data=Path(arguments.data).name)
     with open(arguments.model, "rb") as file:
-        found = attrs.evolve(found, sha256=hashlib.sha256(file.read()).hexdigest())
+        model_card = attrs.evolve(model_card, sha256=hashlib.sha256(file.read()).hexdigest())
     if arguments.output:
-        found.save(arguments.output)
+        model_card.save(arguments.output)
         say(f"{arguments.output} is the card of {arguments.model}; fill in its section \"Intended use\"")
     else:
-        (Shown(sys.stdout) if sys.stdout.isatty() else sys.stdout).write(found.markdown())
+        (Shown(sys.stdout) if sys.stdout.isatty() else sys.stdout).write(model_card.markdown())
     return 0

@@ -28,20 +28,20 @@ def change(arguments) -> int:
     x, _, table = example(engine, arguments)
     with counted_in(table, arguments.data):
         if isinstance(table, Tokens):
-            found = counterfactual(engine, x, wanted, alternatives=alternatives_of(table, x, arguments), time_limit=arguments.time_limit)
+            result = counterfactual(engine, x, wanted, alternatives=alternatives_of(table, x, arguments), time_limit=arguments.time_limit)
         else:
-            found = counterfactual(engine, x, wanted, fixed=named(engine, arguments.fixed), bounds=bounds_of(engine, arguments),
+            result = counterfactual(engine, x, wanted, fixed=named(engine, arguments.fixed), bounds=bounds_of(engine, arguments),
                                    whole=named(engine, arguments.whole), norm=arguments.norm, time_limit=arguments.time_limit)
     if kind is None:
-        say(f"row {arguments.row} of {arguments.data}: predicted {found.before}", str(found))
-        if found.changes:
+        say(f"row {arguments.row} of {arguments.data}: predicted {result.before}", str(result))
+        if result.changes:
             say("")
-            say_table([("row", "column", "before", "after", "deviations"), *found.cells()])
+            say_table([("row", "column", "before", "after", "deviations"), *result.cells()])
         return 0
     title = f"A counterfactual of row {arguments.row} of {arguments.data}"
-    content = page(title, found.html()) if kind == "html" else found.to_frame().to_csv(index=False)
+    content = page(title, result.html()) if kind == "html" else result.to_frame().to_csv(index=False)
     replace_file(arguments.output, lambda file: file.write(content.encode()))
-    say(f"{arguments.output} shows the change of row {arguments.row} of {arguments.data}", str(found))
+    say(f"{arguments.output} shows the change of row {arguments.row} of {arguments.data}", str(result))
     return 0
 
 
@@ -64,22 +64,22 @@ def column_of(engine, text):
 
 def bounds_of(engine, arguments) -> dict:
     """bmi=18:40 as a pair; an empty end is open."""
-    found = {}
+    bounds = {}
     for text in arguments.bounds or ():
         column, equals, ends = text.partition("=")
         parts = ends.split(":")
         try:
             if not equals or len(parts) != 2:
                 raise ValueError(text)
-            found[column_of(engine, column)] = tuple(float(part) if part else None for part in parts)
+            bounds[column_of(engine, column)] = tuple(float(part) if part else None for part in parts)
         except ValueError:
             raise OptionError(f"--bounds {text!r}; expected COLUMN=LOW:HIGH, such as bmi=18:40 or bmi=18: for no highest value.") from None
-    return found
+    return bounds
 
 
 def alternatives_of(table, x, arguments) -> dict:
-    """word=other,another: what may stand for a token, whose other cells stay as they are."""
-    found = {}
+    """word=other,another: the replacements of a token, whose other cells stay as they are."""
+    alternatives = {}
     for text in arguments.alternatives or ():
         word, equals, others = text.partition("=")
         if not equals or not others:
@@ -88,5 +88,5 @@ def alternatives_of(table, x, arguments) -> dict:
             cells = [token] if isinstance(token, str) else list(token)
             if cells and cells[0] == word:
                 made = [other if isinstance(token, str) else type(token)([other, *cells[1:]]) for other in others.split(",")]
-                found[at] = [*found.get(at, []), *made]
-    return found
+                alternatives[at] = [*alternatives.get(at, []), *made]
+    return alternatives

@@ -1,9 +1,11 @@
-"""Files of columns for the commands: one token per line, windows of columns as features, one column as the right answer."""
+"""Files of columns for the commands: one token per line, windows of columns as features, one column as the target."""
 
 from __future__ import annotations
 
 import csv
+import inspect
 from contextlib import closing
+from itertools import islice
 
 import attrs
 
@@ -12,9 +14,12 @@ from structperc.engine import plugins as registry
 from structperc.engine.options import plugin_defaults
 from structperc.errors import DataError, OptionError, did_you_mean
 from structperc.files.conll import CONLLU, SKIPPED, ColumnFile, stream_file
+from structperc.files.opening import can_be_read_again
 from structperc.reading.tokens import default_template
 
-CONLLU_DEFAULT = ("form",)              # what is learned from in CoNLL-U where nothing else is said
+CONLLU_DEFAULT = ("form",)              # the features of CoNLL-U by default
+EMPTY = "_"                             # a cell of CoNLL-U without an entry
+LOOKED_AT = 1000                        # sentences that show which columns a file fills
 
 
 @attrs.frozen(eq=False)
@@ -25,11 +30,11 @@ class Tokens:
     ----------
     file : ColumnFile
     X : list of list of tuple of str
-        Sentences of tokens, with the columns alone that are learned from.
+        Sentences of tokens, with only the columns of features.
     y : list of list of str or tuple of str, or None
-        The column of right answers, or the cells of several.
+        The column of the target, or the cells of several.
     plain : bool
-        Whether the file has just these columns, the right answers last, so that no other command needs their names.
+        Whether the file has just these columns, the target last, so that no other command needs their names.
     """
 
     file: ColumnFile
@@ -54,8 +59,24 @@ class Tokens:
 # ---- fit ----
 
 
-def training_options(source, plugins) -> dict:
-    """What the engine is told of the columns: the template and the names, without the target."""
+def with_usual_columns(source, plugins):
+    """The source with names for the columns of CoNLL-U that plugins learn from by default, those that the file fills."""
+    usual = (said(list(map(registry.load, plugins)), "conllu") or {}).get("columns")
+    if not source.conllu or source.columns is not None or usual is None:
+        return source
+    target = [] if source.target is None else target_names(source)
+    names = [name for name in usual if name not in target]
+    if can_be_read_again(source.path):
+        with closing(stream_file(source.path, True, LOOKED_AT)) as files:
+            for file in islice(files, 1):
+                filled = [name for name, place in file.places(names).items()
+                          if any(cell != EMPTY for sentence in file.column(place) for cell in sentence)]
+                names = filled or names
+    return attrs.evolve(source, columns=",".join(names))
+
+
+def training_options(source, plugins, settings) -> dict:
+    """What the engine is told of the columns: the template and the names, without the target; `settings` are the user's options."""
     if not flags_of(plugin_defaults([registry.load(name) for name in plugins])):
         able = [plugin.name for plugin in registry.installed() if not plugin.broken and flags_of(plugin.options)]
         raise OptionError(f"{plugins[0]} does not learn from files of columns, having no options template and columns; "
@@ -63,14 +84,16 @@ def training_options(source, plugins) -> dict:
     plugins = [registry.load(name) for name in plugins]
     _, used, target = training_names(source, plugins)
     makes = said(plugins, "default_template") or default_template
-    template = makes(len(used)) if source.template is None else read_template(source.template)
+    known = {"columns": used, "options": settings}
+    known = {name: value for name, value in known.items() if name in inspect.signature(makes).parameters}
+    template = makes(len(used), **known) if source.template is None else read_template(source.template)
     remembered = {"target": target} if "target" in plugin_defaults(plugins) else {}
     return {"template": template, "columns": used, **remembered}
 
 
 def said(plugins, attribute):
-    """What the last of these loaded plugins says that says anything."""
-    return next((found for found in (getattr(plugin, attribute) for plugin in reversed(plugins)) if found), None)
+    """The result of the last loaded plugin whose hook returns one."""
+    return next((value for value in (getattr(plugin, attribute) for plugin in reversed(plugins)) if value), None)
 
 
 def usual_target(engine) -> list:
@@ -84,7 +107,7 @@ def filled_places(engine, file) -> list:
 
 
 def training_names(source, plugins) -> tuple[list, list, list]:
-    """The names of all columns, of those to learn from, and of the target: the plugins' own or the last, unless --target says another."""
+    """The names of all columns, of the features, and of the target: the plugins' own or the last column, unless --target is set."""
     usual = said(plugins, "conllu") or {}
     target = list(usual.get("target", ())) if source.target is None else target_names(source)
     names = given_names(source, target)
@@ -113,7 +136,7 @@ def training_names(source, plugins) -> tuple[list, list, list]:
 
 
 def parts(source, plugins):
-    """The training data, as many sentences at a time as the source says."""
+    """The training data, in parts of as many sentences as the source sets."""
     names, used, target = training_names(source, [registry.load(name) for name in plugins])
     with closing(stream_file(source.path, source.conllu, source.rows)) as files:
         for file in files:
@@ -146,7 +169,7 @@ def reads_columns(engine) -> bool:
 
 
 def parts_for(engine, source, needs_target=True):
-    """The columns that the engine learned from, and the target where it is needed; the first part tells where they are."""
+    """The columns of the engine's features, and the target if it is needed. The first part shows where they are."""
     if any(name in (engine.plugin_options["columns"] or ()) for name in split(source.target or "")):
         raise OptionError(f"--target {source.target!r}: the model learned from this column to predict another; name the column of right "
                           f"labels, or leave --target out.")
@@ -159,7 +182,7 @@ def parts_for(engine, source, needs_target=True):
 
 
 def places_for(engine, source, file, needs_target):
-    """Where in a file the columns are that the engine learned from, and the target, None where it is not needed."""
+    """The numbers of the columns of the engine's features in a file, and of the target. None if it is not needed."""
     used, path, conllu = engine.plugin_options["columns"], source.path, source.conllu
     usual = usual_target(engine)
     target = None if source.target is None else target_names(source)
@@ -192,7 +215,7 @@ def places_for(engine, source, file, needs_target):
 
 
 def plain_names(engine, file, used, target) -> list:
-    """The names of columns that nobody names: those that the model was trained with, and the right answers after them."""
+    """The names of columns without names: those of training, then the target."""
     if file.width == len(used):
         return used
     if file.width == len(used) + 1 and share_of_labels(engine, file.column(-1)) > 0.5:
@@ -202,12 +225,12 @@ def plain_names(engine, file, used, target) -> list:
 
 
 def share_of_labels(engine, y) -> float:
-    """The share of labels in these answers that the model knows; 1 where it has none."""
+    """The share of these labels that the model knows; 1 if there are none."""
     labels = getattr(engine, "classes_", None)
     if labels is None:
         return 1.0
-    known, found = set(labels.tolist()), list(engine.parts_.outputs.labels_in(y))
-    return sum(label in known for label in found) / max(len(found), 1)
+    trained, labels_here = set(labels.tolist()), list(engine.parts_.outputs.labels_in(y))
+    return sum(label in trained for label in labels_here) / max(len(labels_here), 1)
 
 
 # ---- both ----
@@ -233,8 +256,8 @@ def target_names(source) -> list[str]:
     return split(source.target) or [""]
 
 
-def check_known(name, known, what, knowledge) -> None:
-    """Refuses a column that nobody has named."""
-    if name not in known:
-        hint = did_you_mean(name, known)
+def check_known(name, names, what, knowledge) -> None:
+    """Raises an error for a column without a name."""
+    if name not in names:
+        hint = did_you_mean(name, names)
         raise OptionError(f"{what} {name!r}: there is no such column; {knowledge}.{hint}")

@@ -18,8 +18,8 @@ def compare(arguments) -> int:
     if table.n_examples != other.n_examples:
         raise OptionError(f"{paths[0]} reads {table.n_examples} examples from {arguments.data} and {paths[1]} reads {other.n_examples}; "
                           f"compare models of the same kind of examples.")
-    found = metrics.compare(first, second, table.X, answers(first, table), table.offsets, X_second=other.X, names=short(paths))
-    for title, rows in found.tables():
+    comparison = metrics.compare(first, second, table.X, answers(first, table), table.offsets, X_second=other.X, names=short(paths))
+    for title, rows in comparison.tables():
         say(title)
         say_table(rows)
     return 0

@@ -1,6 +1,6 @@
 """`structperc completion`: a script that completes commands, options, plugins, settings and files in bash, zsh and fish.
 
-The script is made from the parser of the commands and the plugins that are installed then; it starts no Python when Tab is pressed.
+The script is made from the parser of the commands and the installed plugins. It starts no Python when you press Tab.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ def settings(plugins) -> dict:
     options = dict(ENGINE_OPTIONS)
     for plugin in plugins:
         options |= plugin.options
-    known = {name: option.choices or ((True, False) if isinstance(option.default, bool) else ()) for name, option in options.items()}
+    values_of = {name: option.choices or ((True, False) if isinstance(option.default, bool) else ()) for name, option in options.items()}
     for name, attribute in registry.NAMED.items():
-        known[name] = [one for known_to in (BuiltinParts, *plugins) for one in getattr(known_to, attribute, ())]
-    return {name: tuple(filter(WORD.fullmatch, map(write_value, values))) for name, values in known.items()}
+        values_of[name] = [one for known_to in (BuiltinParts, *plugins) for one in getattr(known_to, attribute, ())]
+    return {name: tuple(filter(WORD.fullmatch, map(write_value, values))) for name, values in values_of.items()}
 
 
 def plain(text) -> str:
@@ -81,7 +81,7 @@ def plain(text) -> str:
 # ---- bash ----
 
 
-def bash(commands, known) -> str:
+def bash(commands, settings) -> str:
     """Of bash 3.2 and later. bash parts words at "=", so that KEY=VALUE arrives as three."""
     valued, after, options, places = [], [], [], []
     for name, (_, arguments) in commands.items():
@@ -93,8 +93,8 @@ def bash(commands, known) -> str:
                 after.append(f'        {"|".join(f"{chr(34)}{name} {flag}{chr(34)}" for flag in one.flags)}) {bash_values(one)}; return ;;')
         for place, one in enumerate(argument for argument in arguments if not argument.flags):
             places.append(f'        "{name} {place}") {bash_values(one)} ;;')
-    values = [f'        {name}) _structperc_words "{" ".join(words)}" ;;' for name, words in known.items() if words]
-    keys = " ".join(f"{name}=" for name in known)
+    values = [f'        {name}) _structperc_words "{" ".join(words)}" ;;' for name, words in settings.items() if words]
+    keys = " ".join(f"{name}=" for name in settings)
     return f"""# bash completion for structperc. Load it with: eval "$(structperc completion bash)"
 _structperc_words() {{ COMPREPLY=($(compgen -W "$1" -- "$cur")); }}
 _structperc_files() {{ local IFS=$'\\n'; compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")); }}
@@ -149,10 +149,10 @@ def bash_values(argument) -> str:
 # ---- zsh ----
 
 
-def zsh(commands, known) -> str:
+def zsh(commands, settings) -> str:
     cases = []
     for name, (_, arguments) in commands.items():
-        specs = " \\\n".join(f"            {spec}" for one in arguments for spec in zsh_specs(one, known))
+        specs = " \\\n".join(f"            {spec}" for one in arguments for spec in zsh_specs(one, settings))
         cases.append(f"        {name})\n        _arguments -s \\\n{specs} ;;")
     described = "\n".join(f"        '{name}:{plain(summary)}'" for name, (summary, _) in commands.items())
     return f"""#compdef structperc
@@ -176,11 +176,11 @@ if [[ $funcstack[1] == _structperc ]]; then _structperc "$@"; else compdef _stru
 """
 
 
-def zsh_specs(argument, known) -> list:
+def zsh_specs(argument, settings) -> list:
     """Specifications for `_arguments`, one for each flag."""
     value = ""
     if argument.takes:
-        words = " ".join(f"{name}=" for name in known) if argument.settings else " ".join(argument.words)
+        words = " ".join(f"{name}=" for name in settings) if argument.settings else " ".join(argument.words)
         value = f":{plain(argument.takes)}:{'_files' if argument.files else f'({words})' if words else ' '}"
     if not argument.flags:
         return [f"'{value}'"]
@@ -190,7 +190,7 @@ def zsh_specs(argument, known) -> list:
 # ---- fish ----
 
 
-def fish(commands, known) -> str:
+def fish(commands, settings) -> str:
     lines = ['# fish completion for structperc. Load it with: structperc completion fish | source', "complete -c structperc -f"]
     first = "-n __fish_use_subcommand"
     lines += [f"complete -c structperc {first} -a {name} -d '{plain(summary)}'" for name, (summary, _) in commands.items()]
@@ -198,7 +198,7 @@ def fish(commands, known) -> str:
     for name, (_, arguments) in commands.items():
         seen = f"-n '__fish_seen_subcommand_from {name}'"
         for one in arguments:
-            words = [f"{key}={value}" for key, values in known.items() for value in values or ("",)] if one.settings else one.words
+            words = [f"{key}={value}" for key, values in settings.items() for value in values or ("",)] if one.settings else one.words
             listed = f" -a '{' '.join(words)}'" if words else ""
             if one.flags:
                 flags = "".join(f" {'-l' if flag.startswith('--') else '-s'} {flag.lstrip('-')}" for flag in one.flags)

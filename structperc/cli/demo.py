@@ -58,7 +58,7 @@ def demo(arguments) -> int:
 
 @attrs.frozen(eq=False)
 class Split:
-    """Two thirds of the patients to learn from and one third held out, columns scaled to the mean and spread of the first, and a ranker."""
+    """A ranker, with two thirds of the patients for training and one third held out. Columns are scaled by the training part."""
 
     X: np.ndarray
     y: np.ndarray
@@ -101,7 +101,7 @@ def methods() -> dict:
 
 
 def compare(X, y):
-    """Held-out errors of each method by split, those of PRank by epoch with the last and with averaged weights, and the first split."""
+    """Held-out errors of each method by split, those of PRank by epoch, and the first split."""
     from structperc.estimators import PRank
 
     compared = methods()
@@ -114,23 +114,23 @@ def compare(X, y):
             errors[name].append((mean_absolute_error(part.y_test, predicted), accuracy(part.y_test, predicted)))
             if first is None and name == "PRank":
                 first = attrs.evolve(part, ranker=model)
-        for name, found in curves.items():
+        for name, losses in curves.items():
             watch = HeldOutLoss(part.X_test, part.y_test)
             average = name == "averaged weights"
             PRank(average=average, trainer="online", epochs=EPOCHS, random_state=seed, plugins=[watch]).fit(part.X, part.y)
-            found.append(watch.losses)
-    means = {name: np.mean(found, axis=0) for name, found in curves.items()}
-    return {name: np.array(found) for name, found in errors.items()}, means, first
+            losses.append(watch.losses)
+    means = {name: np.mean(losses, axis=0) for name, losses in curves.items()}
+    return {name: np.array(losses) for name, losses in errors.items()}, means, first
 
 
-# ---- what is said ----
+# ---- text ----
 
 
 def table_of(errors) -> list[str]:
     lines = ["", f"On held-out patients, mean and standard deviation over {SPLITS} random splits (a third held out):", "",
              f"{'':24} levels off (MAE)   exactly right"]
-    for name, found in errors.items():
-        (off, right), (off_spread, right_spread) = found.mean(axis=0), found.std(axis=0, ddof=1)
+    for name, losses in errors.items():
+        (off, right), (off_spread, right_spread) = losses.mean(axis=0), losses.std(axis=0, ddof=1)
         lines.append(f"{name:24} {off:6.3f} ± {off_spread:.3f}   {right:7.1%} ± {right_spread:.1%}")
     nearest = min(errors, key=lambda name: errors[name][:, 0].mean())
     rightest = max(errors, key=lambda name: errors[name][:, 1].mean())
@@ -148,7 +148,7 @@ def next_steps(folder, row) -> list[str]:
     """Commands to type, which work on what was written."""
     command = called()
     train, test, saved, picture = (shlex.quote(str(folder / name)) for name in ("train.csv", "test.csv", "prank.model", "prank.png"))
-    return [f"{command} fit prank {train} --target level --model {saved} --set epochs={EPOCHS} --set average=true --set shuffle=true",
+    return [f"{command} fit prank {train} --target level --model {saved}",
             f"{command} evaluate {saved} {test}",
             f"{command} explain {saved} {test} --row {row} --target level",
             f"{command} plot {saved} --data {test} --output {picture}",
@@ -158,8 +158,8 @@ def next_steps(folder, row) -> list[str]:
 def called() -> str:
     """How structperc is typed here."""
     beside = Path(sys.executable).with_name("structperc")
-    found = shutil.which("structperc")
-    if found is not None and beside.exists() and Path(found).samefile(beside):
+    command = shutil.which("structperc")
+    if command is not None and beside.exists() and Path(command).samefile(beside):
         return "structperc"
     if not beside.exists():
         return "python -m structperc"
@@ -190,7 +190,7 @@ class Encoded:
 
 
 def draw(path, errors, curves, first) -> int:
-    """Writes the picture, and answers the row of the patient who is explained, from 1."""
+    """Writes the picture. Returns the number of the explained patient's row, from 1."""
     figures = require("matplotlib.figure", "structperc demo", "cli")
     figure = figures.Figure(figsize=SIZE, layout="constrained")
     panels = figure.subplot_mosaic([["errors", "reasons"], ["scores", "reasons"]], width_ratios=[1.25, 1])
@@ -252,8 +252,9 @@ def draw_scores(ax, first, predicted, i) -> None:
 
 def draw_reasons(ax, first, i) -> None:
     """What speaks for and against the level that one patient is given."""
-    found = first.ranker.explain(first.X_test[i], against=EXPLAINED - 1).named(NAMES)
-    names, values = zip(*(("the mean patient" if c.column < 0 else c.feature, c.value) for c in found.contributions[::-1]), strict=True)
+    explanation = first.ranker.explain(first.X_test[i], against=EXPLAINED - 1).named(NAMES)
+    contributions = explanation.contributions[::-1]
+    names, values = zip(*(("the mean patient" if c.column < 0 else c.feature, c.value) for c in contributions), strict=True)
     places = np.arange(len(values))
     bars = ax.barh(places, values, height=0.62, color=[ACCENT if value > 0 else "white" for value in values], edgecolor=INK, linewidth=0.8)
     ax.bar_label(bars, [f"{value:+.2f}" for value in values], padding=3)
@@ -262,8 +263,8 @@ def draw_reasons(ax, first, i) -> None:
     ax.axvline(0, color=INK, linewidth=0.8)
     reach = 1.3 * max(map(abs, values))
     ax.set_xlim(-reach, reach)
-    ax.set_xlabel(f"points of the score, {found.margin:+.2f} in all")
-    for x, side, text in ((0, "left", f"← for level {found.runner_up}"), (1, "right", f"for level {found.winner} →")):
+    ax.set_xlabel(f"points of the score, {explanation.margin:+.2f} in all")
+    for x, side, text in ((0, "left", f"← for level {explanation.runner_up}"), (1, "right", f"for level {explanation.winner} →")):
         ax.text(x, 1.0, text, transform=ax.transAxes, ha=side, va="bottom")
-    ax.set_title(f"One patient: why level {found.winner}, not {found.runner_up}", loc="left", fontweight="bold", pad=22)
+    ax.set_title(f"One patient: why level {explanation.winner}, not {explanation.runner_up}", loc="left", fontweight="bold", pad=22)
     ax.spines[["top", "right", "left"]].set_visible(False)

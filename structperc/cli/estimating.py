@@ -23,20 +23,22 @@ def estimate(arguments) -> int:
         if kind not in ("html", "csv", *PICTURES):
             raise OptionError(f"--output {arguments.output!r}: expected a name that ends with .html, .csv, .png, .svg or .pdf.")
     engine = Engine.load(arguments.model)
-    data = read_for(engine, arguments, keep=() if arguments.groups is None else (arguments.groups,))
-    found = effects(engine, data.X, answers(engine, data), data.kept.get(arguments.groups), n_boot=arguments.n_boot, level=arguments.level,
-                    scale=arguments.scale, random_state=arguments.seed)
+    dropped = list(engine.plugin_options.get("drop", ()))       # refits read the table as `fit` did, so it has all columns
+    data = read_for(engine, arguments, keep=[*filter(None, [arguments.groups]), *dropped])
+    X, groups = data.X.assign(**{name: data.kept[name] for name in dropped}) if dropped else data.X, data.kept.get(arguments.groups)
+    estimates = effects(engine, X, answers(engine, data), groups, n_boot=arguments.n_boot, level=arguments.level,
+                        scale=arguments.scale, random_state=arguments.seed)
     if kind is None:
-        say_table([("column", "effect", "lower", "upper"), *found.cells()])
-        say("", found.note)
+        say_table([("column", "effect", "lower", "upper"), *estimates.cells()])
+        say("", estimates.note)
         return 0
     if kind in PICTURES:
-        figure = require("matplotlib.figure", "a picture", "plot").Figure(figsize=found.size(), layout="constrained")
-        found.plot(figure.subplots())
+        figure = require("matplotlib.figure", "a picture", "plot").Figure(figsize=estimates.size(), layout="constrained")
+        estimates.plot(figure.subplots())
         replace_file(arguments.output, lambda file: figure.savefig(file, format=kind, dpi=DOTS_PER_INCH))
     elif kind == "html":
-        replace_file(arguments.output, lambda file: file.write(page(f"Effects of {arguments.model}", found.html()).encode()))
+        replace_file(arguments.output, lambda file: file.write(page(f"Effects of {arguments.model}", estimates.html()).encode()))
     else:
-        replace_file(arguments.output, lambda file: file.write(found.to_frame().to_csv(index_label="column").encode()))
-    say(f"{arguments.output} shows the effects of {arguments.model}", found.note)
+        replace_file(arguments.output, lambda file: file.write(estimates.to_frame().to_csv(index_label="column").encode()))
+    say(f"{arguments.output} shows the effects of {arguments.model}", estimates.note)
     return 0

@@ -31,25 +31,25 @@ def explain(arguments) -> int:
     x, y, table = example(engine, arguments)
     with counted_in(table, arguments.data):
         against = None if arguments.against is None else label_named(engine, arguments.against, "--against")
-        found = engine.explain(x, against=against, baseline=arguments.baseline)
+        explanation = engine.explain(x, against=against, baseline=arguments.baseline)
     right = "" if y is None else f", right {y}"
     if kind is None:
-        say(f"row {arguments.row} of {arguments.data}: predicted {found.winner}{right}", "")
-        say_drawn(*found.text(shutil.get_terminal_size().columns - 2).split("\n"))
+        say(f"row {arguments.row} of {arguments.data}: predicted {explanation.winner}{right}", "")
+        say_drawn(*explanation.text(shutil.get_terminal_size().columns - 2).split("\n"))
         return 0
     if kind == "html":
-        content = page(f"Row {arguments.row} of {arguments.data}", found.html()).encode()
+        content = page(f"Row {arguments.row} of {arguments.data}", explanation.html()).encode()
         replace_file(arguments.output, lambda file: file.write(content))
     else:
-        figure = require("matplotlib.figure", "a picture", "plot").Figure(figsize=found.size(), layout="constrained")
-        found.plot(figure.subplots())
+        figure = require("matplotlib.figure", "a picture", "plot").Figure(figsize=explanation.size(), layout="constrained")
+        explanation.plot(figure.subplots())
         replace_file(arguments.output, lambda file: figure.savefig(file, format=kind, dpi=DOTS_PER_INCH))
-    say(f"{arguments.output} shows why row {arguments.row} of {arguments.data} is predicted {found.winner}{right}")
+    say(f"{arguments.output} shows why row {arguments.row} of {arguments.data} is predicted {explanation.winner}{right}")
     return 0
 
 
 def example(engine, arguments):
-    """The example that is asked for, its right answer or None, and the part of the data that it stands in."""
+    """The requested example, its right output or None, and its part of the data."""
     wanted, seen = arguments.row - 1, 0
     with closing(parts_for(engine, arguments, needs_target=arguments.target is not None, rows=PART_ROWS)) as tables:
         for table in tables:
@@ -61,7 +61,7 @@ def example(engine, arguments):
 
 
 def record_of(table, i):
-    """Example i of a table and its right answer."""
+    """Example i of a table and its right output."""
     if isinstance(table, Tokens):
         return table.X[i], None if table.y is None else table.y[i]
     first, last = (i, i + 1) if table.offsets is None else table.offsets[i:i + 2]
@@ -72,7 +72,7 @@ def record_of(table, i):
 
 
 def label_named(engine, text, flag):
-    """The label that the text after a flag stands for."""
+    """The label that a flag's text means."""
     labels = getattr(engine, "classes_", None)
     if labels is None or not engine.parts_.outputs.n_labels:
         raise OptionError(f"{flag} names a label, but {engine.problem} does not predict single labels; leave it out.")

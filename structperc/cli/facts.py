@@ -29,7 +29,7 @@ class Facts:
     grouped : bool
         Whether an example is a run of rows.
     intervals, weighted : int or None
-        Rows whose answer is known as an interval, and rows with weight; None where there are no intervals or no weights.
+        Numbers of rows with an interval as label, and of rows with a weight. None if there are no intervals or no weights.
     plain : bool
         Whether a file of columns explains itself to other commands.
     sample : float64 array
@@ -37,7 +37,7 @@ class Facts:
     from_one : bool
         Whether the features of a file with numbers for names are counted from 1, so that column 0 is empty.
     answers : Counter or None
-        How often each answer occurs; None where these are no single labels, or more than 1,000 differ.
+        How often each label occurs. None if outputs are no single labels, or more than 1,000 differ.
     """
 
     examples: int
@@ -97,12 +97,12 @@ def counts_from_one(X) -> bool:
 
 
 def counted(y):
-    """How often each answer of a table occurs."""
+    """How often each label of a table occurs."""
     return few(Counter(y.tolist())) if y.ndim == 1 else None
 
 
 def few(answers):
-    """These counts, if not too many answers differ."""
+    """These counts, if not too many labels differ."""
     return answers if answers is not None and len(answers) <= MOST_ANSWERS else None
 
 

@@ -11,23 +11,21 @@ import numpy as np
 
 from structperc.cli import column_files
 from structperc.cli.settings import flags_of
-from structperc.cli.source import Source
+from structperc.cli.source import DATABASE, Source
+from structperc.core.outputs import is_ordered
 from structperc.engine.assembly import ask, options_alone
 from structperc.errors import DataError, OptionError
 from structperc.files import conll as columns
 from structperc.files import csv_tables, svmlight, tables
-from structperc.files.arrow import opened_arrow
+from structperc.files.databases import opened_query
 from structperc.files.frames import in_flags
-from structperc.files.parquet import opened_parquet
 from structperc.reading.column_faults import ColumnError
 
-NAMES = {"csv": "a CSV", "parquet": "a Parquet", "arrow": "an Arrow"}
-ARROW_FORMATS = {"parquet": opened_parquet, "arrow": opened_arrow}
 PART_ROWS = 1 << 16         # examples of a part, at most; a part is also bounded by bytes
 
 
 def parts(source, plugins=(), *, needs_target=True, features=None, n_features=None, text_labels=False, reader=None, keep=()):
-    """The data of `fit` from any format, as the flags say: one table after the other, of as many rows as the source says."""
+    """The data of `fit` from any format, as the flags set it: tables of as many rows as the source sets, one after the other."""
     if source.has_columns:
         return column_files.parts(source, plugins)
     path, target, group, weight = source.path, source.target if needs_target else None, source.group, source.weight
@@ -45,9 +43,10 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
     if target is None and needs_target:
         with opened_frames(source) as file:
             hint = csv_tables.tokens_hint(file.header)
-            raise OptionError(f"{NAMES[source.format]} file needs --target NAME, the column of right labels; {file.name} has "
+            noun = "a database" if source.format == DATABASE else tables.FORMATS[source.format].noun
+            raise OptionError(f"{noun} needs --target NAME, the column of right labels; {file.name} has "
                               f"{', '.join(map(repr, file.header))}.{hint}")
-    as_text = reader.text_columns if getattr(reader, "reads_tables", False) else None
+    as_text = None if reader is None else reader.input_columns().texts
     return frame_parts(source, target=target, weight=weight, group=group, features=features, text_labels=text_labels, as_text=as_text,
                        keep=keep)
 
@@ -60,8 +59,10 @@ def frame_parts(source, **columns):
 
 def opened_frames(source):
     """The file of named columns, under reading."""
-    if source.format in ARROW_FORMATS:
-        return ARROW_FORMATS[source.format](source.path)
+    if source.format == DATABASE:
+        return opened_query(source.path, source.query)
+    if source.format != "csv":
+        return tables.FORMATS[source.format].open(source.path)
     separator = {None: ",", "tab": "\t"}.get(source.separator, source.separator)
     if len(separator) != 1:
         raise OptionError(f"--separator {separator!r}; expected one character, or tab.")
@@ -75,7 +76,7 @@ def read(source, plugins=(), **options):
 
 
 def parts_for(engine, arguments, needs_target=True, rows=None, keep=()):
-    """Data with the columns that the engine was trained with, found by name where it knows names, so many rows at a time."""
+    """Data with the columns of the trained engine, a part of the rows at a time. Columns are selected by name if it has names."""
     of_columns = column_files.reads_columns(engine)
     if not of_columns and getattr(engine.parts_.reader, "named", False):
         raise OptionError(f"the model was trained in Python on tokens with named features, and {arguments.data} has none. Use "
@@ -88,7 +89,7 @@ def parts_for(engine, arguments, needs_target=True, rows=None, keep=()):
     if of_columns:
         yield from column_files.parts_for(engine, source, needs_target)
         return
-    if source.group is not None and engine.parts_.features.atoms_per_example is not None:
+    if source.group is not None and engine.parts_.features.layout.atoms_per_example is not None:
         raise OptionError(f"--group makes examples of many rows, but the model of {engine.problem} predicts single rows; leave it out.")
     names, labels = getattr(engine, "feature_names_in_", None), getattr(engine, "classes_", None)
     with closing(parts(source, needs_target=needs_target, features=None if names is None else list(names),
@@ -107,7 +108,7 @@ def read_for(engine, arguments, **options):
 
 def refuse_intervals(table, outputs, problem) -> None:
     """Only outputs of which part may be known, in an order, are learned from intervals."""
-    if getattr(table.y, "ndim", 1) == 2 and not (outputs.partial_gold and outputs.ordered):
+    if getattr(table.y, "ndim", 1) == 2 and not (outputs.partial_gold and is_ordered(outputs)):
         raise OptionError(f"--target names two columns, the ends of intervals of ranks, but {problem} needs single labels. Name one "
                           f"column, or fit a problem for intervals, such as interval-pa.")
 
@@ -164,7 +165,7 @@ def is_text(labels) -> bool:
 
 
 def check_writable(flag, path, *inputs) -> None:
-    """Refuses a path that cannot be written, or would take the place of an input, before time is spent on what should go there."""
+    """Raises an error for an output path that cannot be written or is an input. It does so before any long computation."""
     target = Path(path).resolve()
     special = target.exists() and not target.is_file() and not target.is_dir()      # a pipe or a device is written to, not replaced
     if target.is_dir():

@@ -28,6 +28,8 @@ Formats of data. Without --format, the ending of the file chooses one.
   conll     One token per line, with cells separated by tabs or spaces, and a
             blank line after each sentence (structperc help columns).
   conllu    Files of Universal Dependencies. Ending .conllu.
+  database  Files of DuckDB and SQLite, with --query "select ...". Needs the
+            extra structperc[databases].
 
 With --group COLUMN, neighbouring rows with the same entry are one example. The
 target is a label for each row. In problems that choose rows, 1 marks a chosen
@@ -72,6 +74,8 @@ are shuffled, so the file should not be sorted by label. With --set preset=paper
 the model is the same, bit by bit, as without --stream.
 
   structperc fit cusum big.csv.gz --stream --target level --model m
+  structperc fit cusum visits.duckdb --query "select * from visits" --stream
+      --target level --model m
   zcat big.txt.gz | structperc fit sequence - --stream --columns word,chunk
       --classes B,I,O --set n_hashed=1048576 --model m
 
@@ -193,11 +197,11 @@ def listed() -> list[str]:
 
 def about(name) -> list[str]:
     """What a plugin is for, and its options."""
-    found = {plugin.name: plugin for plugin in registry.installed() if not plugin.broken}
-    if name not in found:
-        hint = did_you_mean(name, [*TOPICS, "options", *found])
+    plugins = {plugin.name: plugin for plugin in registry.installed() if not plugin.broken}
+    if name not in plugins:
+        hint = did_you_mean(name, [*TOPICS, "options", *plugins])
         raise PluginError(f"there is no topic {name!r}.{hint} structperc help lists all topics.")
-    plugin = found[name]
+    plugin = plugins[name]
     flags = flags_of(plugin.options)
     options = {key: option for key, option in plugin.options.items() if key not in {**flags, **FLAGS, **TABLE_FLAGS}}
     kind = about_plugins.kind(plugin)

@@ -1,7 +1,6 @@
 """`structperc new NAME --kind KIND`: a complete plugin package around something small that works, to be changed part by part.
 
-The packages are written from the folder templates, whose files are what they seem, with @name@, @module@ and @what@ for what is written
-there.
+Packages are written from the folder templates. Their files are ordinary sources with the placeholders @name@, @module@ and @what@.
 """
 
 from __future__ import annotations

@@ -280,6 +280,7 @@ def build() -> Parser:
         made.add_argument("--separator", metavar="CHAR", help="between cells of a CSV file; default ','; or 'tab'")
         made.add_argument("--decimal", metavar="CHAR", help="decimal mark of a CSV file; default '.'")
         made.add_argument("--encoding", metavar="NAME", help="of a CSV file, such as cp1252; default utf-8")
+        made.add_argument("--query", metavar="SQL", help="rows of a database: .duckdb, .ddb, .sqlite, .sqlite3, .db")
         if examples:
             made.add_argument("--group", metavar="COLUMN", help="rows with the same entry are one example; svmlight: qid")
             made.add_argument("--columns", metavar="A,B,C", help="names of the columns of a conll file, _ to ignore one")

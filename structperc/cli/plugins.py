@@ -20,11 +20,11 @@ def kind(plugin) -> str:
 
 
 def plugins(arguments) -> int:
-    found = registry.installed()
+    installed = registry.installed()
     if arguments.json:
-        print(json.dumps([as_record(plugin) for plugin in found], indent=2, default=str))
+        print(json.dumps([as_record(plugin) for plugin in installed], indent=2, default=str))
         return 0
-    for plugin in found:
+    for plugin in installed:
         if not plugin.broken:
             say(f"{plugin.name}  ({kind(plugin)}, {plugin.distribution} {plugin.version})")
             say(f"    {plugin.summary}")
@@ -33,12 +33,12 @@ def plugins(arguments) -> int:
                 say(f"    {'' if i else 'options':<8} {line}")
             for line in describe_recommended(plugin.recommended):
                 say(f"    recommends {line}")
-    broken = [plugin for plugin in found if plugin.broken]
+    broken = [plugin for plugin in installed if plugin.broken]
     if broken:
         say("broken")
     for plugin in broken:
         say(f"    {plugin.name}  ({plugin.distribution} {plugin.version}): {' '.join(plugin.broken.split())}")
-    if not found:
+    if not installed:
         say("no plugin is installed")
     return 0
 

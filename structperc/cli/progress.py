@@ -13,7 +13,7 @@ DELAY = 1.0                 # seconds of training before anything is shown that 
 
 
 def part_by_part(arguments) -> bool:
-    """Whether this process learns from parts of a stream; with --dask its workers do, and the training is one of an engine."""
+    """Whether this process trains on parts of a stream. With --dask the workers do, and this process trains an engine."""
     return arguments.stream and arguments.dask is None
 
 

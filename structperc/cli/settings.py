@@ -1,4 +1,4 @@
-"""`--set key=value`: values read by the type of the option they set, unknown keys refused."""
+"""`--set key=value`: values have the type of their option; unknown keys raise an error."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def read_settings(pairs, plugins) -> dict:
     """
     if not pairs:
         return {}
-    known = {**ENGINE_OPTIONS, **plugin_defaults([registry.load(name) for name in plugins])}
-    flags = FLAGS | flags_of(known) | (TABLE_FLAGS if set(TABLE_FLAGS) <= set(known) else {})
+    options = {**ENGINE_OPTIONS, **plugin_defaults([registry.load(name) for name in plugins])}
+    flags = FLAGS | flags_of(options) | (TABLE_FLAGS if set(TABLE_FLAGS) <= set(options) else {})
     settings = {}
     for pair in pairs:
         key, equals, text = (part.strip() for part in pair.partition("="))
@@ -45,11 +45,11 @@ def read_settings(pairs, plugins) -> dict:
             raise OptionError(f"--set {pair}: expected key=value, for instance --set epochs=10.")
         if key in flags:
             raise OptionError(f"--set {pair}: {key} is set with {flags[key]}.")
-        if key not in known:
-            hint = did_you_mean(key, known) or "".join(f" It comes with --plugin {name}." for name in registry.parts_with(key))
+        if key not in options:
+            hint = did_you_mean(key, options) or "".join(f" It comes with --plugin {name}." for name in registry.parts_with(key))
             raise OptionError(f"--set {pair}: there is no option {key!r}.{hint} "
                               f"structperc help {plugins[0]} and structperc help options list what can be set.")
-        settings[key] = read_value(key, text, known[key])
+        settings[key] = read_value(key, text, options[key])
     return settings
 
 
@@ -90,7 +90,7 @@ def flags_of(options) -> dict[str, str]:
 
 
 def read_value(key: str, text: str, option: Option):
-    """The value that a text stands for, by the option's choices or the type of its default."""
+    """The value of a text, by the option's choices or the type of its default."""
     for choice in option.choices or ():
         if str(choice) == text:
             return choice
@@ -107,7 +107,7 @@ def read_value(key: str, text: str, option: Option):
             return value
         if kind in (int, float, str):
             return kind(text)
-        if isinstance(value, str) and value.isidentifier():     # a name that stands for such a value; the plugin knows which
+        if isinstance(value, str) and value.isidentifier():     # the name of such a value, which the plugin knows
             return value
         if not isinstance(value, (list, dict)):
             raise TypeError
@@ -117,7 +117,7 @@ def read_value(key: str, text: str, option: Option):
 
 
 def guess(text: str):
-    """A value whose type nothing tells: none, a truth value, a number, JSON, else the text itself."""
+    """A value without a known type: none, a truth value, a number, JSON, else the text itself."""
     if text.lower() in ("none", "null"):
         return None
     if text.lower() in ("true", "false"):

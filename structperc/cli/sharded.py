@@ -88,7 +88,7 @@ class FileReader:
     Parameters
     ----------
     engine : Engine
-        Not yet trained; its outputs say what right answers are.
+        Not yet trained. Its outputs define the form of targets.
     plugins : list of str
     options : dict
         How `structperc.cli.files.parts` reads.

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import attrs
 
 from structperc.cli.settings import COLUMN_FLAGS
 from structperc.errors import OptionError
-from structperc.files import conll, tables
+from structperc.files import conll, databases, tables
 
 CSV_FLAGS = {"separator": "--separator", "decimal": "--decimal", "encoding": "--encoding"}
 TABLE_FLAGS = {"group": "--group", "weight": "--weight", **CSV_FLAGS}
 NAMED_COLUMNS = ("target", "group")
 NOTED = (*NAMED_COLUMNS, *CSV_FLAGS)        # what a model keeps of the table that it was trained on
-FRAMES = {"csv", "parquet", "arrow"}
+DATABASE = "database"       # the format of data that --query chooses
+FRAMES = {DATABASE, *(name for name, format in tables.FORMATS.items() if format.named)}
 
 
 @attrs.frozen
@@ -23,6 +26,8 @@ class Source:
     ----------
     path, format : str
     target, columns, template, group, weight, separator, decimal, encoding : str or None
+    query : str or None
+        Of a database.
     rows : int or None
         How many examples are read at a time; None: all.
     """
@@ -37,42 +42,50 @@ class Source:
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    query: str | None = None
     rows: int | None = None
 
     @classmethod
     def named(cls, arguments, default=None, rows=None, notes=None):
-        """The source of a command; flags of other formats than that of the data are refused.
+        """The source of a command. Flags of another format than that of the data raise an error.
 
-        The format is what --format, the file's name or --columns say, else `default`. Of flags that are not given `notes` tells what they
-        were in training, as `Source.notes` wrote it.
+        The format is that of --format, of the file's name or of --columns, else `default`. Missing flags have the values of training, which
+        `notes` keep as `Source.notes` wrote them.
         """
         path = arguments.data
         flags = {name: getattr(arguments, name, None) for name in ("target", *COLUMN_FLAGS, *TABLE_FLAGS)}
-        given = {name for name, value in flags.items() if value is not None}
-        default = "conll" if given & set(COLUMN_FLAGS) else None if tables.says_csv(path) else default
+        passed = {name for name, value in flags.items() if value is not None}
+        default = "conll" if passed & set(COLUMN_FLAGS) else None if tables.says_csv(path) else default
         default = default or tables.guess_format(path)
-        source = cls(path, arguments.format or conll.guess_format(path) or default, **flags, rows=rows)
+        query = getattr(arguments, "query", None)
+        if query is not None:
+            default = DATABASE
+        elif Path(path).suffix.lower() in databases.OPENERS and arguments.format is None:
+            raise OptionError(f"{path} is a database; choose its rows by --query, such as --query 'select * from visits'.")
+        source = cls(path, arguments.format or conll.guess_format(path) or default, **flags, query=query, rows=rows)
+        if query is not None and source.format != DATABASE:
+            raise OptionError(f"{path} is read as {source.format}, for which --query means nothing; leave it out, or leave out --format.")
         foreign, others = (TABLE_FLAGS, tables.FORMATS) if source.has_columns else (COLUMN_FLAGS, conll.FORMATS)
         for name, flag in foreign.items():
-            if name in given:
+            if name in passed:
                 raise OptionError(f"{path} is read as {source.format}, for which {flag} means nothing; leave it out, or say --format "
                                   f"{' or '.join(others)}.")
         for name, flag in CSV_FLAGS.items():
-            if source.format != "csv" and name in given:
+            if source.format != "csv" and name in passed:
                 raise OptionError(f"{path} is read as {source.format}, for which {flag} means nothing; leave it out, or say --format csv.")
-        return attrs.evolve(source, **source.remembered(notes or {}, given))
+        return attrs.evolve(source, **source.remembered(notes or {}, passed))
 
     def notes(self) -> dict:
         """What later commands need not be told again."""
         return {name: getattr(self, name) for name in ("format", *NOTED) if getattr(self, name) is not None}
 
-    def remembered(self, notes, given) -> dict:
-        """What notes of a training tell of data like these."""
+    def remembered(self, notes, passed) -> dict:
+        """The flags in the notes of a training that apply to data like these."""
         if notes.get("format") == self.format:
             names = NOTED if not self.has_columns else ("target",) if self.conllu else ()
         else:
             names = NAMED_COLUMNS if {notes.get("format"), self.format} <= FRAMES else ()
-        return {name: notes[name] for name in names if name not in given and isinstance(notes.get(name), str)}
+        return {name: notes[name] for name in names if name not in passed and isinstance(notes.get(name), str)}
 
     @property
     def has_columns(self) -> bool:

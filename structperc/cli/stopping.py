@@ -1,4 +1,4 @@
-"""How a command is stopped from outside: SIGTERM acts as Ctrl-C, and its exit code says which it was."""
+"""How a command is stopped from outside: SIGTERM acts as Ctrl-C, with an exit code of its own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Stops:
 
 @contextmanager
 def handled(stops):
-    """SIGTERM ends the block as Ctrl-C does; in a program with an own handler of SIGTERM, and outside its main thread, that stays."""
+    """SIGTERM ends the block as Ctrl-C does. If the program has its own handler of SIGTERM, or outside its main thread, that stays."""
     ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     try:
         if ours:

@@ -1,7 +1,7 @@
 """`structperc fit --stream`: training on a file part after part, with memory for one part and the model.
 
-What must be known of all data beforehand, their labels, their features and their number, is found by a pass over the file that trains
-nothing. The steps are then those of `fit` in the order of the file, to the last bit; `shuffle` mixes the examples of each part.
+A pass over the file that trains nothing finds labels, features and the number of examples. The steps are then those of `fit` in the order
+of the file, to the last bit. `shuffle` mixes the examples of each part.
 """
 
 from __future__ import annotations
@@ -84,14 +84,14 @@ def totals(engine) -> tuple:
 
 
 def identity_of(source) -> dict:
-    """What tells a file from another one: where it is, its size, its columns, and how it is read."""
-    known = {name: str(value) for name, value in attrs.asdict(source).items() if value is not None}
+    """What distinguishes a file from another one: its path, its size, its columns, and how it is read."""
+    facts = {name: str(value) for name, value in attrs.asdict(source).items() if value is not None}
     if not can_be_read_again(source.path):
-        return known
+        return facts
     if source.format in FRAMES:
         with opened_frames(source) as file:
-            known["header"] = ", ".join(file.header)
-    return known | {"path": os.path.realpath(source.path), "size": f"{os.path.getsize(source.path)} bytes"}
+            facts["header"] = ", ".join(file.header)
+    return facts | {"path": os.path.realpath(source.path), "size": f"{os.path.getsize(source.path)} bytes"}
 
 
 def refuse(engine, source, plugins) -> None:
@@ -105,7 +105,7 @@ def refuse(engine, source, plugins) -> None:
 
 
 def survey(engine, source, plugins) -> dict:
-    """Finds out what must be known of all data, and gives it to the engine; answers with what reading needs beside."""
+    """Finds what the engine needs to know of all data. Returns what else reading needs."""
     outputs = outputs_of(engine)
     wants_labels = engine.classes is None and type(outputs).find_labels is not Outputs.find_labels
     if source.has_columns:
@@ -127,13 +127,13 @@ def survey(engine, source, plugins) -> dict:
             for name in targets:
                 if name not in file.columns:
                     raise file.missing_column(name)
-            if targets:         # without, reading says what is missing
+            if targets:         # without them, reading raises the error
                 engine.classes = outputs.find_labels(file.distinct(targets), None).tolist()
     return {"text_labels": engine.classes is not None and is_text(list(engine.classes)), "reader": reader_of(engine)}
 
 
 def again(source, flags, what) -> None:
-    """Refuses data that cannot be read once more."""
+    """Raises an error for data that cannot be read twice."""
     if not can_be_read_again(source.path):
         remedy = f"; name them with {flags}" if flags else ""
         raise OptionError(f"--stream needs a pass over the data to find {what}. But {name_of(source.path)} can be read only once"
@@ -141,7 +141,7 @@ def again(source, flags, what) -> None:
 
 
 def read_names(engine, source, plugins, outputs, wants_labels, wants_names) -> None:
-    """The labels of all sentences, and the features that a template makes of them, in the order of their first appearance."""
+    """The labels of all sentences, and the features of the template, both in the order of their first appearance."""
     labels, reader, rows = set(), None, None
     if wants_names:
         context = options_alone(engine, generator(engine.random_state))

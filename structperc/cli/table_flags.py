@@ -26,7 +26,7 @@ def add(parser) -> None:
 
 def options_of(arguments) -> dict:
     """The options of the plugin, none where no flag is given."""
-    found = {
+    options = {
         "drop": [name for text in arguments.drop for name in split(text)],
         "one_hot": [name for text in arguments.one_hot for name in split(text)],
         "ordinal": dict(order(text) for text in arguments.ordinal),
@@ -34,7 +34,7 @@ def options_of(arguments) -> dict:
         "fill": dict(filling(text) for text in arguments.fill),
         "missing_indicators": arguments.missing_indicators,
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in options.items() if value}
 
 
 def split(text) -> list[str]:

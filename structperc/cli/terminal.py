@@ -17,7 +17,7 @@ from structperc.extras import require
 FLAGS = {       # what a message asks for, and the flag of `fit`
     "classes=": "--classes A,B,C",
     "groups=": "--group COLUMN, or --group qid of an svmlight file",
-    "give the pair of its lowest": "two columns, --target LOWEST,HIGHEST",
+    "pass the pair of its lowest": "two columns, --target LOWEST,HIGHEST",
 }
 
 COLOURS = {"red": 31, "blue": 34}

@@ -6,6 +6,8 @@ import os
 import shlex
 from pathlib import Path
 
+import attrs
+
 from structperc import Engine
 from structperc.cli import column_files, progress, sharded, streaming, table_flags
 from structperc.cli.facts import Facts
@@ -23,6 +25,7 @@ from structperc.cli.files import (
 from structperc.cli.settings import read_settings
 from structperc.cli.source import Source
 from structperc.cli.terminal import say, say_json, with_flags
+from structperc.core.outputs import is_ordered
 from structperc.engine.trainers import INTERRUPTED
 from structperc.engine.unused_options import uses
 from structperc.errors import DataError, OptionError, StructPercError
@@ -44,11 +47,12 @@ def fit(arguments) -> int:
     classes = None if arguments.classes is None else parse_classes(arguments.classes)
     source = Source.named(arguments, rows=arguments.rows if arguments.stream else None)
     files = sharded.sources_of(source, arguments)
-    source = files[0]
+    source = column_files.with_usual_columns(files[0], [arguments.problem, *arguments.plugin])
+    files = [attrs.evolve(file, columns=source.columns) for file in files]
     if arguments.rows != PART_ROWS and not arguments.stream:
         raise OptionError("--rows sets how much --stream reads at a time; add --stream, or leave --rows out.")
     if source.has_columns:
-        settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin])
+        settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin], settings)
         classes = None if classes is None else column_files.split(arguments.classes)
     streamed = progress.part_by_part(arguments)
     bar = None if streamed else progress.shown(arguments)
@@ -108,7 +112,7 @@ def learn(engine, source, plugins, classes, resume) -> Facts:
 
 
 def save_interrupted(engine, arguments) -> str:
-    """Keeps what was learned before Ctrl-C, and says so."""
+    """Keeps what was learned before Ctrl-C, and prints a note."""
     path = arguments.model
     if engine.model is None or not engine.mistakes_:
         return "interrupted before training began; no model was written."
@@ -124,7 +128,7 @@ def summary(engine, arguments, facts) -> list[str]:
     labels = getattr(engine, "classes_", None)
     lines = data_facts(engine, arguments, facts)
     if labels is not None:
-        lines["labels"] = shorten(labels, " < " if is_ordered(engine) else ", ")
+        lines["labels"] = shorten(labels, " < " if is_ordered(engine.parts_.outputs) else ", ")
     if hasattr(engine, "n_support_"):
         lines["support"] = f"{engine.n_support_} rows, of which the weights are a sum"
     kind = "sentences" if facts.columns is None else "examples"
@@ -146,21 +150,21 @@ def summary(engine, arguments, facts) -> list[str]:
 def record(engine, arguments, facts) -> dict:
     """The same for programs; `structperc fit --help` describes it."""
     labels = getattr(engine, "classes_", None)
-    found = {
+    entries = {
         "problem": engine.problem, "data": arguments.data, "model": arguments.model, "examples": facts.examples, "rows": facts.rows,
         "features": engine.n_features_in_, "labels": None if labels is None else labels.tolist(), "epochs": len(engine.mistakes_),
         "status": engine.status_, "mistakes": engine.mistakes_, "loss": engine.cumulative_loss_,
     }  # fmt: skip
     constant = constant_of(engine, facts)
     if constant is not None:
-        found["constant"] = constant
+        entries["constant"] = constant
     if hasattr(engine, "gap_"):
-        found |= {"objective": engine.objective_, "gap": engine.gap_}
-    return found | {"next": next_steps(engine, arguments, facts)}
+        entries |= {"objective": engine.objective_, "gap": engine.gap_}
+    return entries | {"next": next_steps(engine, arguments, facts)}
 
 
 def constant_of(engine, facts) -> dict | None:
-    """The most frequent label and its number of mistakes, of problems with one label for each example; None where that is not known."""
+    """The most frequent label and its number of mistakes, if each example has one label. Otherwise None."""
     if not engine.parts_.outputs.n_labels or not facts.answers or facts.weighted is not None:
         return None
     (answer, n), = facts.answers.most_common(1)
@@ -183,13 +187,14 @@ def data_facts(engine, arguments, facts) -> dict:
 def next_steps(engine, arguments, facts) -> list[str]:
     """Commands and options to try."""
     model, data = shlex.quote(arguments.model), shlex.quote(arguments.data)
-    flags = {"--format": arguments.format}
+    flags = {"--format": arguments.format, "--query": arguments.query}
     if facts.columns is None and not facts.plain:
         flags |= {"--columns": arguments.columns, "--target": arguments.target}
     same = "".join(f" {flag}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}" for flag, value in flags.items() if value)
     picture = shlex.quote(str(Path(arguments.model).with_suffix(".png")))
+    on_data = f" --data {data}{same}" if is_ordered(engine.parts_.outputs) and not arguments.dask else ""
     steps = [f"structperc evaluate {model} OTHER_DATA{same}",
-             f"structperc plot {model}{f' --data {data}{same}' if is_ordered(engine) and not arguments.dask else ''} --output {picture}"]
+             f"structperc plot {model}{on_data} --output {picture}"]
     if engine.parts_.weights.vector() is not None:
         steps.append(f"structperc explain {model} OTHER_DATA{same} --row 1")
     try:
@@ -213,7 +218,7 @@ def next_steps(engine, arguments, facts) -> list[str]:
 
 
 def levelled_off(curve) -> bool:
-    """Whether the last quarter of the epochs made hardly fewer mistakes, or costs, than the quarter before."""
+    """Whether mistakes, or losses, fell by less than 2 % in the last quarter of the epochs."""
     n = len(curve) // 4
     return n >= 2 and sum(curve[-n:]) >= SAME * sum(curve[-2 * n:-n])
 
@@ -225,15 +230,11 @@ def acts(parts, name) -> bool:
 
 def scales(engine) -> bool:
     """Whether training on scaled columns may make a difference: of stumps it makes none."""
-    return engine.parts_.features.n_blocks > 0
+    return engine.parts_.features.layout.n_blocks > 0
 
 
 def counted(n, noun) -> str:
     return f"{n} {noun}{'s' * (n != 1)}"
-
-
-def is_ordered(engine) -> bool:
-    return engine.parts_.outputs.ordered
 
 
 def shorten(values, separator=", ") -> str:

@@ -16,6 +16,7 @@ from structperc.cli.column_files import Tokens, filled_places, reads_columns
 from structperc.cli.files import PART_ROWS, answers, check_writable, counted_in, exact_rows, parts_for, read_for
 from structperc.cli.terminal import Shown, say, say_json, say_table
 from structperc.core.markup import aligned, shown
+from structperc.core.outputs import is_ordered
 from structperc.engine.writing import replace_file
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
@@ -43,7 +44,7 @@ def predict(arguments) -> int:
     if reads_columns(engine):
         answer_columns.refuse(arguments, "the model labels the tokens of files that keep all their cells")
     with closing(parts_for(engine, arguments, needs_target=False, rows=PART_ROWS, keep=keep)) as tables:
-        tables = chain([next(tables)], tables)          # what is wrong with the data is said before a file is made
+        tables = chain([next(tables)], tables)          # faults of the data are found before a file is made
         if arguments.output:
             replace_file(arguments.output, lambda file: write_text(file, lambda text: write_answers(engine, arguments, tables, text)))
         else:
@@ -87,14 +88,14 @@ def evaluate(arguments) -> int:
     model = engine.model_
     rows = model.read(table.X, table.offsets)
     predicted = engine.predict_rows(rows)
-    found = metrics.measures_of(model, rows, answers(engine, table), predicted)
+    measures = metrics.measures_of(model, rows, answers(engine, table), predicted)
     constant = metrics.best_constant_of(model, rows, answers(engine, table))
     if arguments.json:
-        say_json(record(engine, arguments, table, predicted, found, constant))
+        say_json(record(engine, arguments, table, predicted, measures, constant))
         return 0
     say(f"{arguments.model} ({engine.problem}) on {arguments.data}, {table}")
-    say_table(*measure_table(found, constant))
-    details = details_of(engine, table, predicted, found)
+    say_table(*measure_table(measures, constant))
+    details = details_of(engine, table, predicted, measures)
     if details.get("unknown labels"):
         say(f"  the model does not know the labels {counted(details['unknown labels'])}; they count as wrong, and there is no mean loss")
     if "phrases" in details:
@@ -105,14 +106,14 @@ def evaluate(arguments) -> int:
 
 
 def refuse_strangers(engine, table, path) -> None:
-    """Refuses rows with labels that a model of single labels does not know."""
+    """Raises an error for rows with labels that a model of single labels does not know."""
     labels = getattr(engine, "classes_", None)
     if labels is None or not engine.parts_.outputs.n_labels or np.ndim(table.y) != 1:
         return
     unseen = metrics.unseen_labels(table.y.tolist(), labels)
     if unseen:
-        known = f"{', '.join(map(str, labels[:10]))}{', ...' * (len(labels) > 10)}"
-        raise DataError(f"the target of {path} has labels that the model does not know, {counted(unseen, 'row')}; it knows {known}. "
+        listing = f"{', '.join(map(str, labels[:10]))}{', ...' * (len(labels) > 10)}"
+        raise DataError(f"the target of {path} has labels that the model does not know, {counted(unseen, 'row')}; it knows {listing}. "
                         f"Name the column of right labels with --target, or leave these rows out.")
 
 
@@ -131,7 +132,7 @@ def details_of(engine, table, predicted, measures) -> dict:
 
 
 def measure_table(measures, constant) -> tuple:
-    """Measures by name as a table, its head first, and as plain lines; beside them those of the best constant answer, if there is one."""
+    """Measures by name as a table with its head, and as plain lines. Those of the best constant are beside them, if there is one."""
     rows = [[name, f"{value:.4f}"] for name, value in measures.items()]
     if constant is not None:
         rows = [["measure", "model", f"constant {shown(constant.answer, 24)}"], *([*row, beside(constant, row[0])] for row in rows)]
@@ -141,7 +142,7 @@ def measure_table(measures, constant) -> tuple:
 
 
 def beside(constant, name) -> str:
-    """A measure of the constant answer; nothing where it has none."""
+    """A measure of the constant, or nothing if it has none."""
     return f"{constant.measures[name]:.4f}" if name in constant.measures else ""
 
 
@@ -187,7 +188,7 @@ def plot(arguments) -> int:
     engine = Engine.load(arguments.model)
     panels = [plotting.plot_learning_curve] if engine.mistakes_ else []
     if arguments.data:
-        if not engine.parts_.outputs.ordered:
+        if not is_ordered(engine.parts_.outputs):
             raise OptionError(f"--data draws the thresholds between ranks, but {engine.problem} predicts no ranks; leave it out.")
         table = read_for(engine, arguments)
         exact = exact_rows(table.y)

@@ -89,7 +89,7 @@ cdef class AdaGradWeights(PrimalWeights):
         self.sizes.rate, self.sizes.to_w, self.sizes.to_u = rate, 1 / a.scale, a.scale_sum / a.scale
         if self.features.adapt_c(&self.p, x, c, &self.sizes) < 0:
             return -1
-        if self.features.constrained:
+        if self.constrained:
             return self.features.project_c(&self.p, x, self.sizes.to_w, self.sizes.to_u) < 0
         return 0
 

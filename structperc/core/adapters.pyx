@@ -111,9 +111,9 @@ cdef Py_ssize_t whole(answer, component, method, Example x) except -1:
     return n
 
 
-cdef int in_place(answer, given, component, method, Example x) except -1:
+cdef int in_place(answer, array, component, method, Example x) except -1:
     """Raises an error if a method that changes an array in place returned something: its author may have changed a copy."""
-    if answer is not None and answer is not given:
+    if answer is not None and answer is not array:
         raise PluginError(f"{type(component).__name__}.{method} returned {shortened(answer)} for example {x.index}; expected None, since "
                           f"it changes the array that it is given.")
     return 0
@@ -141,8 +141,7 @@ cdef class PythonFeatures(Features):
     def __init__(self, Features target, python):
         self.target = self._target = target
         self.n_weight_rows, self.row_width, self.on_demand_rows = target.n_weight_rows, target.row_width, target.on_demand_rows
-        self.fixed_atoms, self.prefetches = target.fixed_atoms, target.prefetches
-        self.explicit_only, self.constrained = target.explicit_only, target.constrained
+        self.fixed_atoms, self.fixed_rows = target.fixed_atoms, target.fixed_rows
         self.n_blocks = 0 if outdated(target, "cell", *DESCRIBED) else target.n_blocks
         self.has_n_atoms, self.has_scores, self.has_add = "n_atoms" in python, "scores" in python, "add" in python
         self.has_project, self.has_norm, self.has_inner, self.has_cell, self.has_gram = (
@@ -315,7 +314,10 @@ cdef class PythonFeatures(Features):
     def explicit_part(self):
         return checked(self.target.explicit_part(), (Features, type(None)), self.target, "explicit_part", "a feature map or None")
 
-    def touched_rows(self, rows):
+    cdef bint constrained(self):
+        return self.target.constrained()
+
+    cdef touched_rows(self, Rows rows):
         return None if self.has_add or self.has_project else self.target.touched_rows(rows)
 
 
@@ -471,10 +473,10 @@ cdef class PythonArgmax(Argmax):
             return self.target.marginals_c(x, s, expected, log_z)
         with gil:
             try:
-                answer = marginals_of(self.target, copied(s, x.n_atoms), x)
-                if answer is None:
-                    raise no_marginals(self.target, answer, x)
-                log_z[0], counts = answer
+                marginals = marginals_of(self.target, copied(s, x.n_atoms), x)
+                if marginals is None:
+                    raise no_marginals(self.target, marginals, x)
+                log_z[0], counts = marginals
                 return fill(expected, counts, x, self.target, "marginals")
             except BaseException as error:
                 return failed(self, error, "marginals", x)

@@ -360,12 +360,19 @@ def check_search(parts, wanted, option="") -> None:
     ------
     PluginError
         If the solver does not support the loss.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.plugin_tools import check_search
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> check_search(engine.model_.parts, "loss_weight=1.0")
     """
     if not parts.argmax.searches_with(parts.loss):
         loss, argmax = type(parts.loss).__name__, type(parts.argmax).__name__
         raise ConflictingOption(f"{wanted}: {loss} cannot be written over atoms, so {argmax} cannot search with it. It can only be "
-                                f"measured (loss_weight=0), unless {loss} has a method `augment`, or a bound `largest` where {argmax} "
-                                f"has a method `k_best`, or {argmax} has a method `argmax_augmented` of its own.", option)
+                                f"measured (loss_weight=0). A search needs a method `augment` of {loss}, or its bound `largest` and a "
+                                f"method `k_best` of {argmax}. Or a method `argmax_augmented` of {argmax}.", option)
 
 
 def no_marginals(Argmax solver, answer, Example x):

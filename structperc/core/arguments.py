@@ -122,7 +122,7 @@ def real_array(values, name: str, shape: tuple, policy: Policy = SCORES) -> np.n
 
 
 def whole_array(values, name: str, shape: tuple, low: int = 0, high: int = MOST, most: int = MOST) -> np.ndarray:
-    """A new int32 array in C order, of whole numbers from `low` to `high`; shape as in `shaped`, `most` as in `number_array`."""
+    """A new int32 array in C order, of whole numbers from `low` to `high`. Its shape is as in `shaped`, `most` as in `number_array`."""
     own = copied_wholes(values, shape, low, high, most)
     if own is not None:
         return own
@@ -167,7 +167,7 @@ def span(low, high) -> str:
 
 
 def item_codes(items, name: str, shape: tuple):
-    """The distinct labels of items, which may be any, and the place of each item's label among them; None and NaN raise an error."""
+    """The distinct labels of items, and the place of each item's label among them. None and NaN raise an error."""
     values = shaped(as_label_array(items, name, "a label for each item"), name, shape)
     refuse_missing(values, name)
     refuse_unhashable(values, name)
@@ -206,7 +206,7 @@ def whole_number(value, name: str, low: int = 0, high: int = MOST, error=DataErr
 
 
 def how_many(k, name: str = "k") -> int:
-    """How many answers are wanted: a whole number from 1."""
+    """The number of outputs to return: a whole number from 1."""
     return whole_number(k, name, 1, sys.maxsize, OptionError)
 
 
@@ -219,7 +219,8 @@ def seconds(value, name: str = "time_limit") -> float | None:
     """A number of seconds above 0, or None for no limit."""
     if value is None:
         return None
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)) or not 0 < value < np.inf:
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.timedelta64))
+    if not number or not 0 < value <= LARGEST:
         raise OptionError(f"{name}={shortened(value)}; expected None or a number of seconds above 0.")
     return float(value)
 

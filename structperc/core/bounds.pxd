@@ -3,6 +3,9 @@
 # Sizes: a table of 1 .. 10^8 weights; bounds that many weights share take no memory of their own. Cost: two comparisons a weight.
 
 
+# ---- bounds ----
+
+
 cdef class Bounds:
     cdef const double[:, :] low, high
 

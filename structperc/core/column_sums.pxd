@@ -2,6 +2,9 @@
 from structperc.core.rows cimport Rows
 
 
+# ---- column sums ----
+
+
 cdef class ColumnSums:
     cdef public double n_rows           # how many rows, or the sum of their weights
     cdef double[::1] _centre, _sums, _squares       # sums of distances from the centre, and of their squares

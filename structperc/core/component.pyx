@@ -122,7 +122,11 @@ def settle(component):
     kind, replaced = type(component), False
     if is_compiled(component):
         return False
-    for name, field in fields_of(kind).items():
+    fields = fields_of(kind)
+    for name, way in component._declared_by.items():
+        if name not in fields and (hasattr(kind, name) or name in component.__dict__):
+            raise PluginError(f"{kind.__name__}.{name} is set to {shortened(getattr(component, name))}; declare it by {way}.")
+    for name, field in fields.items():
         if getattr(kind, name) is field:
             continue
         replaced = True
@@ -254,11 +258,11 @@ def located(error):
 
 
 def method_of(owner, code):
-    """The name of the method with this code; None unless it is a hook or a base class of this library declares it."""
+    """The name of the method with this code; None unless it is a hook, or a base class of this library declares it."""
     kind = type(owner)
     if code.co_name[:11] == "structperc_":
         return code.co_name
-    if not isinstance(owner, Component) or kind.__module__[:11] == LIBRARY:
+    if kind.__module__[:11] == LIBRARY:
         return None
     for base in kind.__mro__:
         for name, method in vars(base).items():
@@ -296,7 +300,7 @@ cdef class Component:
 
     citation = ""
     options_used = None
-    _declared_by = {}           # attributes that compiled code fixes, and the call that sets them
+    _declared_by = {}           # attributes that a Python class cannot set, and the method that it uses instead
 
     def __cinit__(self, *args, **kwargs):
         self._arguments = args, kwargs

@@ -1,4 +1,4 @@
-"""What goes wrong, said in sentences: where, what came, what was expected, what to do.
+"""The errors of structperc, with place, value, expectation and remedy.
 
 `structperc.errors` is the public address of this module.
 """
@@ -42,7 +42,14 @@ class UnusedOption(OptionError):
 
 
 class ReplacedOption(UnusedOption):
-    """An option has no effect because a plugin has replaced the part that would use it."""
+    """An option has no effect because a plugin has replaced the part that would use it.
+
+    Parameters
+    ----------
+    message : str
+    option : str, default ""
+        Name of the option.
+    """
 
 
 class PluginError(StructPercError, TypeError):
@@ -150,6 +157,7 @@ OTHER_NAMES = {             # names here, and what other libraries, textbooks an
     "average-precision": "map ap",
     "perceptron": "sgd",
     "rbf": "gaussian gauss",
+    "polynomial": "poly",
     "iob2": "bio iob",
     "mean": "average avg",
     "most-frequent": "mode majority",
@@ -180,7 +188,7 @@ OTHER_NAMES = {             # names here, and what other libraries, textbooks an
 }
 
 
-def did_you_mean(value, known) -> str:
+def did_you_mean(value, names) -> str:
     """A hint for the end of a message about an unknown name.
 
     Parameters
@@ -201,19 +209,26 @@ def did_you_mean(value, known) -> str:
     >>> did_you_mean("epoch", ["epochs", "margin"])
     " Did you mean 'epochs'?"
     """
-    near = nearest(value, known)
+    near = nearest(value, names)
     return f" Did you mean {near!r}?" if near else ""
 
 
 def no_attribute(owner, name) -> AttributeError:
     """The error of an attribute that an object does not have, with the one that is meant."""
-    public = [known for known in dir(type(owner)) if known[:1] != "_"] if name[:1] != "_" else []
-    hint = did_you_mean(name, public)
+    public = [attribute for attribute in dir(type(owner)) if attribute[:1] != "_"] if name[:1] != "_" else []
+    fitted = f"{name}_"
+    hint = f" Did you mean {fitted!r}?" if public and hasattr(owner, fitted) else did_you_mean(name, public)
     return AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}{hint and '.'}{hint}")
 
 
+def no_name(module, name, known) -> AttributeError:
+    """The error of a name that a module does not have, with the one that is meant."""
+    hint = did_you_mean(name, known) if name[:1] != "_" else ""
+    return AttributeError(f"module {module!r} has no attribute {name!r}{hint and '.'}{hint}")
+
+
 def nearest(value, known) -> str | None:
-    """The known name that means the same as an unknown one, or is written almost like it, capitals or not; None where there is none."""
+    """The known name that means the same as an unknown one, or is written almost like it, capitals or not. None if there is none."""
     text, names = str(value), {str(name).lower(): str(name) for name in known}
     if text in names.values():
         return None

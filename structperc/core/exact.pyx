@@ -6,6 +6,7 @@ for the 4 atoms of 5 levels (exact_few.h).
 from libc.math cimport INFINITY, fabs
 from structperc.core.updates cimport Trial
 from structperc.core.errors import ConflictingOption, DataError, PluginError
+from structperc.core.features import has_constant_gram
 from structperc.core.updates cimport PassiveAggressiveUpdate
 
 MANWANI = """@misc{manwani2018exact,
@@ -101,7 +102,7 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
 
     def check(self, context, parts):
         PassiveAggressiveUpdate.check(self, context, parts)
-        if not parts.features.has_constant_gram:
+        if not has_constant_gram(parts.features):
             raise PluginError(f"update={context.update!r} needs the same inner product for all pairs of atoms, but those of "
                               f"{type(parts.features).__name__} differ; use 'pa', 'pa1' or 'pa2'.")
         if context.loss_weight:

@@ -2,12 +2,12 @@
 #
 # Sizes: 4 .. 10^5 atoms an example, 50 .. 10^8 weights. Each method is called once per visit, `cell_c` once per atom if a kernel takes the
 # place of dot products. A compiled map overrides n_atoms_c (unless all examples have as many atoms), scores_c and add_c; norm_c where it
-# knows a faster way than to write the sum down; project_c where only some weights are allowed; cell_c and explicit_part where each atom
-# stands on a row of x; constant_gram_c where the atoms' inner products are one number for all pairs.
+# knows a faster way than to write the sum down; project_c where only some weights are allowed; prefetch_c where weights have several
+# rows; cell_c and explicit_part where each atom stands on a row of x; constant_gram_c where the atoms' inner products are one number for all pairs.
 from structperc.core.bounds cimport Bounds
 from structperc.core.component cimport Component
 from structperc.core.inner_products cimport sp_inner, sp_mark
-from structperc.core.rows cimport Example
+from structperc.core.rows cimport Example, Rows
 
 cdef enum:
     PADDING = 3                 # doubles that scores_c may write behind the last atom's score; every buffer of scores has them
@@ -19,6 +19,7 @@ ctypedef struct Parameter:
     double *w
     Py_ssize_t pitch
     Py_ssize_t average
+    bint followed               # whether coefficients of another map's atoms come after those of this map
     # Private to the core: with `place` and `marks` (see sp_blocks in inner.h), `place` has the positions of the first on_demand_rows
     # rows. The rows after these begin at `fixed` in any case.
     double *fixed
@@ -34,16 +35,15 @@ ctypedef struct StepSizes:
 
 
 cdef class Features(Component):
-    cdef readonly Py_ssize_t n_weight_rows, row_width
-    cdef public bint constrained                # whether `project` may move weights
-    cdef readonly Py_ssize_t n_blocks           # of atoms that each stand on one row of x in one block (see cell_c); 0: not known
+    # Sizes, declared by `shape`; in Python `layout`.
+    cdef Py_ssize_t n_weight_rows, row_width
+    cdef Py_ssize_t fixed_atoms                 # atoms of every example, -1: they differ
+    cdef Py_ssize_t fixed_rows                  # rows of X of every example, -1: they may differ
+    cdef Py_ssize_t n_blocks                    # of atoms that each have one row of x in one block (see cell_c); 0: unknown
     cdef const sp_inner *kernels
+    cdef Bounds bounds                          # of the weights, which `clip` keeps; None: there are none
     # private to the core
-    cdef Py_ssize_t fixed_atoms                 # atoms of every example, -1: they differ; in Python `atoms_per_example`
     cdef Py_ssize_t on_demand_rows              # so many of the first rows, one per column of X, get memory when a step touches them
-    cdef bint prefetches                        # whether prefetch_c does anything
-    cdef bint explicit_only                     # whether no atom belongs to a row of x
-    cdef bint followed                          # whether coefficients of another map's atoms come after this one's
     cdef double[::1] scratch
     cdef int[::1] scratch_place
     cdef int scratch_rows
@@ -60,7 +60,10 @@ cdef class Features(Component):
     cdef double constant_gram_c(self, Example x, double *off_diagonal) noexcept nogil
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil
-    cdef void follow(self) noexcept
+    cdef int clip(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil
+    cdef bint constrained(self)
+    cdef Features in_rows(self, Py_ssize_t width)
+    cdef touched_rows(self, Rows rows)
 
 
 cdef inline void adapt_row(Features f, double *w, Py_ssize_t n, const Parameter *p, double *change, const StepSizes *sizes) noexcept nogil:
@@ -78,7 +81,7 @@ cdef inline Py_ssize_t claimed(const Parameter *p, Py_ssize_t row) noexcept nogi
 cdef inline Parameter written_out(Features f, double *w) noexcept nogil:
     """A vector of n_weights weights, without averages."""
     cdef Parameter p
-    p.w, p.pitch, p.average = w, f.row_width, 0
+    p.w, p.pitch, p.average, p.followed = w, f.row_width, 0, False
     p.place = p.marks = p.n_placed = NULL
     p.fixed = w + f.on_demand_rows * f.row_width
     return p
@@ -95,7 +98,6 @@ cdef class TablePart(Features):
     cdef readonly object name                   # of the fitted attribute that shows the table, or None
     cdef readonly bint per_row
     cdef readonly double value
-    cdef Bounds bounds
 
     cdef double squares_c(self, Example x, const double *c, double total) noexcept nogil
 

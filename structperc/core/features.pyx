@@ -12,8 +12,9 @@ from structperc.core.bounds cimport Bounds, hold
 from structperc.core.component cimport Component
 from structperc.core.component import adapted, expected, overrides, settle, state_of
 from structperc.core.errors import DataError, PluginError
+from structperc.core.layout import Layout
 from structperc.core.inner_products cimport SP_OBJECTS, best_inner, sp_end, sp_is_dense, sp_start, sp_touched
-from structperc.core.rows cimport Example
+from structperc.core.rows cimport Example, Rows
 from structperc.core.saved_state import substate
 
 MOST_WEIGHTS = 2**55        # with averages and padding, in bytes: still an address
@@ -55,20 +56,8 @@ cdef class Features(Component):
     ----------
     n_weights : int
         Length of phi(x, a).
-    n_weight_rows, row_width : int
-        The weights are an array of shape (n_weight_rows, row_width).
-    atoms_per_example : int or None
-        Atoms of every example; None if examples differ, see `n_atoms`.
-    rows_per_example : 1 or None
-        1: every example must be exactly one row of X.
-    constrained : bool
-        Whether only some weights are allowed, because the map overrides `project` or has `bounds`.
-    n_blocks : int
-        For maps with one row of x in one block for each atom, phi(x, a) = e_block (x) x_row, and optional explicit weights. `cell(x,
-        a)` is row and block, and `explicit_part()` is the rest. Then a kernel can replace the dot products of rows. 0: unknown.
-    absorbs_shift : bool
-        Whether scores of rows that are all shifted equally can be kept, up to a constant of each example, by other weights; see
-        `rescaled`.
+    layout : Layout
+        All sizes that `shape` declared: `atoms_per_example`, `rows_per_example`, `n_weight_rows`, `row_width` and `n_blocks`.
 
     Examples
     --------
@@ -85,19 +74,22 @@ cdef class Features(Component):
     [1.0, 2.0]
     """
 
-    rows_per_example = None
-    absorbs_shift = False
-    _declared_by = dict.fromkeys(("n_weights", "n_weight_rows", "row_width", "atoms_per_example", "n_blocks"),
-                                "shape(n_weights, n_weight_rows, atoms_per_example, n_blocks) in the constructor")
+    _declared_by = {
+        **dict.fromkeys(("n_weights", "n_weight_rows", "row_width", "atoms_per_example", "rows_per_example", "n_blocks"),
+                        "shape(n_weights, n_weight_rows, atoms_per_example, n_blocks, rows_per_example) in the constructor"),
+        "constrained": "project(w, x), which only maps with constraints override",
+        "absorbs_shift": "rescaled(w, shift, spread), which returns None for shifts that it cannot absorb",
+        "has_constant_gram": "constant_gram(x), which only maps with a constant Gram matrix override",
+        "sparse_vector": "vector(x, c, sparse), whose option sparse=True asks for indices and values",
+    }
 
     def __cinit__(self, *args, **kwargs):
         self.kernels = best_inner(0)
-        self.fixed_atoms = -1
+        self.fixed_atoms = self.fixed_rows = -1
         self.n_weight_rows = 1
         self.scratch = self.scratch_place = None
-        self.constrained = overrides(self, "project")
 
-    def shape(self, n_weights, n_weight_rows=1, atoms_per_example=None, Py_ssize_t n_blocks=0) -> None:
+    def shape(self, n_weights, n_weight_rows=1, atoms_per_example=None, Py_ssize_t n_blocks=0, rows_per_example=None) -> None:
         """Declare the number of weights. A map calls this in its constructor.
 
         Parameters
@@ -109,7 +101,9 @@ cdef class Features(Component):
         atoms_per_example : int, optional
             Atoms of every example. Default: `n_atoms(x)` is called.
         n_blocks : int, default 0
-            See the attribute.
+            See `Layout`.
+        rows_per_example : int, optional
+            Rows of X that every example must have.
 
         Raises
         ------
@@ -124,14 +118,17 @@ cdef class Features(Component):
                             f"columns, for instance by hashing their numbers.")
         self.n_weight_rows, self.row_width = n_weight_rows, n_weights // n_weight_rows
         self.fixed_atoms, self.n_blocks = -1 if atoms_per_example is None else atoms_per_example, max(n_blocks, self.n_blocks)
+        if rows_per_example is not None:
+            self.fixed_rows = rows_per_example
 
     @property
     def n_weights(self):
         return self.n_weight_rows * self.row_width
 
     @property
-    def atoms_per_example(self):
-        return None if self.fixed_atoms < 0 else self.fixed_atoms
+    def layout(self):
+        return Layout(self.n_weights, self.n_weight_rows, self.row_width, None if self.fixed_atoms < 0 else self.fixed_atoms,
+                      None if self.fixed_rows < 0 else self.fixed_rows, self.n_blocks)
 
     def __add__(self, other):
         if not isinstance(self, Features) or not isinstance(other, Features):
@@ -171,7 +168,15 @@ cdef class Features(Component):
 
         A weight w is stored as w * to_w. If it moves by d, its accumulator moves by d * to_u, as in `add_c`.
         """
+        return 0 if self.bounds is None else self.clip(p, x, to_w, to_u)
+
+    cdef int clip(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
+        """Moves the weights that x touches within `bounds`; -1 on an error."""
         return 0
+
+    cdef bint constrained(self):
+        """Whether `project` may move weights."""
+        return self.bounds is not None or overrides(self, "project") or <void *> self.project_c != <void *> Features.project_c
 
     cdef int adapt_c(self, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil:
         """A step with a size for each weight (see sp_inner.adapt in inner.h), along sum_a c[a] phi(x, a).
@@ -249,10 +254,6 @@ cdef class Features(Component):
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
         pass
 
-    cdef void follow(self) noexcept:
-        """Sets that coefficients of another map's atoms come after those of this map."""
-        self.followed = True
-
     def n_atoms(self, Example x):
         """The number of atoms of x.
 
@@ -265,7 +266,7 @@ cdef class Features(Component):
         int
         """
         cdef Py_ssize_t n = self.n_atoms_c(x)
-        self.reraise()
+        raise_error(self)
         return n
 
     def check_rows(self, rows) -> None:
@@ -280,12 +281,13 @@ cdef class Features(Component):
         DataError
             If the rows do not fit the map.
         """
-        if self.rows_per_example == 1 and rows.offsets is not None:
-            wrong = np.flatnonzero(np.diff(rows.offsets) != 1)
-            if len(wrong):
-                i = int(wrong[0])
-                raise DataError(f"example {i} of X has {int(np.diff(rows.offsets)[i])} rows, but {type(self).__name__} describes "
-                                f"examples of one row; leave offsets out.")
+        if self.fixed_rows < 0:
+            return
+        wrong = np.flatnonzero(rows.sizes() != self.fixed_rows) if rows.offsets is not None or self.fixed_rows != 1 else ()
+        if len(wrong):
+            i, expected_rows = int(wrong[0]), "one row; leave offsets out" if self.fixed_rows == 1 else f"{self.fixed_rows} rows"
+            raise DataError(f"example {i} of X has {int(rows.sizes()[i])} rows, but {type(self).__name__} describes examples of "
+                            f"{expected_rows}.")
 
     def max_atoms(self, rows):
         """The largest number of atoms of an example in a data set, for the size of buffers. By default it reads every example.
@@ -303,18 +305,8 @@ cdef class Features(Component):
         called = adapted(self)
         return max([called.n_atoms(rows.example(i)) for i in range(rows.n_examples)], default=0)
 
-    def touched_rows(self, rows):
-        """The rows of weights that steps on these examples can change, to restore them after a failed chunk.
-
-        Parameters
-        ----------
-        rows : Rows
-
-        Returns
-        -------
-        int array or None
-            None: all.
-        """
+    cdef touched_rows(self, Rows rows):
+        """The rows of weights that steps on these examples can change, to restore them after a failed chunk; None: all."""
         return None
 
     def scores(self, const double[::1] w, Example x):
@@ -333,7 +325,8 @@ cdef class Features(Component):
         cdef Py_ssize_t n = self.n_atoms(x)
         cdef double[::1] s = np.zeros(n + PADDING)
         x.n_atoms = n
-        self.answer(self.scores_c(&p, x, &s[0]))
+        if self.scores_c(&p, x, &s[0]) < 0:
+            self.raised()
         return np.asarray(s)[:n]
 
     def add(self, double[::1] w, Example x, c) -> None:
@@ -347,7 +340,8 @@ cdef class Features(Component):
         """
         cdef Parameter p = written_out(self, <double *> pointer(w))
         cdef double[::1] padded = room_for(c, self, x)
-        self.answer(self.add_c(&p, x, &padded[0], 1.0, 0.0))
+        if self.add_c(&p, x, &padded[0], 1.0, 0.0) < 0:
+            self.raised()
 
     def project(self, double[::1] w, Example x=None) -> None:
         """Move w to the nearest allowed weights, in place.
@@ -363,42 +357,30 @@ cdef class Features(Component):
             The example of the step.
         """
         cdef Parameter p = written_out(self, <double *> pointer(w))
-        self.answer(self.project_c(&p, x, 1.0, 0.0))
+        if self.project_c(&p, x, 1.0, 0.0) < 0:
+            self.raised()
 
-    def vector(self, Example x, c):
+    def vector(self, Example x, c, sparse=False):
         """The feature vector sum_a c[a] phi(x, a).
 
         Parameters
         ----------
         x : Example
         c : array of shape (n_atoms,)
+        sparse : bool, default False
+            Whether to return only the nonzero entries.
 
         Returns
         -------
-        float64 array of shape (n_weights,)
+        float64 array of shape (n_weights,), or (int array, float64 array)
+            If `sparse`, the numbers of weights, ascending, and the entries there.
         """
         w = np.zeros(self.n_weights)
         self.add(w, x, c)
-        return w
-
-    def sparse_vector(self, Example x, c):
-        """The nonzero entries of sum_a c[a] phi(x, a).
-
-        Parameters
-        ----------
-        x : Example
-        c : array of shape (n_atoms,)
-
-        Returns
-        -------
-        indices : int array
-            Numbers of weights, ascending.
-        values : float64 array
-            The entries there.
-        """
-        v = self.vector(x, c)
-        where = np.flatnonzero(v)
-        return where, v[where]
+        if not sparse:
+            return w
+        where = np.flatnonzero(w)
+        return where, w[where]
 
     def norm(self, Example x, c):
         """Squared norm of sum_a c[a] phi(x, a).
@@ -418,11 +400,11 @@ cdef class Features(Component):
             return adapted(self).norm(x, c)
         padded = room_for(c, self, x)
         total = self.norm_c(x, &padded[0])
-        self.reraise()
+        raise_error(self)
         return total
 
     def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
-        """The inner product phi(x, a) . phi(z, b): from the rows of the atoms if `n_blocks` is set, else from both vectors.
+        """The inner product phi(x, a) . phi(z, b): from the rows of the atoms if `n_blocks` is known, else from both vectors.
 
         Parameters
         ----------
@@ -445,11 +427,6 @@ cdef class Features(Component):
             return total
         return total + self.kernels.row_dot(&x.block, here[0], &z.block, there[0])
 
-    @property
-    def has_constant_gram(self):
-        """Whether this map has `constant_gram`, its own or compiled."""
-        return overrides(self, "constant_gram") or <void *> self.constant_gram_c != <void *> Features.constant_gram_c
-
     def constant_gram(self, Example x):
         """The Gram matrix of an example's atoms, if phi(x, a) . phi(x, b) = off_diagonal + [a = b] d. Exact updates need it.
 
@@ -463,11 +440,11 @@ cdef class Features(Component):
         """
         cdef double off_diagonal = 0
         cdef double own = self.constant_gram_c(x, &off_diagonal)
-        self.reraise()
+        raise_error(self)
         return own, off_diagonal
 
     def cell(self, Example x, Py_ssize_t a):
-        """The row of x and the block of an atom; see `n_blocks`.
+        """The row of x and the block of an atom; see `Layout`.
 
         Parameters
         ----------
@@ -480,11 +457,11 @@ cdef class Features(Component):
             None if the atom belongs to no row.
         """
         cdef Py_ssize_t cell = self.cell_c(x, a)
-        self.reraise()
+        raise_error(self)
         return None if cell < 0 else divmod(cell, self.n_blocks)
 
     def explicit_part(self):
-        """The map of the weights that atoms have besides their rows, such as a `TablePart`; see `n_blocks`.
+        """The map of the weights that atoms have besides their rows, such as a `TablePart`; see `Layout`.
 
         It numbers the atoms of x as this map does, and reads only the number of rows of x.
 
@@ -495,17 +472,8 @@ cdef class Features(Component):
         """
         raise self.missing("explicit_part")
 
-    def in_rows(self, Py_ssize_t width):
-        """This map with its weights in rows of another width, for sums of maps.
-
-        Parameters
-        ----------
-        width : int
-
-        Returns
-        -------
-        Features
-        """
+    cdef Features in_rows(self, Py_ssize_t width):
+        """This map with its weights in rows of another width, for sums of maps."""
         if self.row_width == width:
             return self
         raise PluginError(f"{type(self).__name__} has its weights in {self.n_weight_rows} row{'s' * (self.n_weight_rows != 1)} of "
@@ -534,14 +502,13 @@ cdef class Features(Component):
         ----------
         w : array of shape (n_weights,)
         shift : array of shape (n_features,)
-            All 0 unless `absorbs_shift`.
         spread : array of shape (n_features,)
             Larger than 0.
 
         Returns
         -------
         array of shape (n_weights,) or None
-            Linear in w; None if the map has no such weights.
+            Linear in w, up to a constant score of each example. None if the map has no such weights for this shift.
         """
         return None
 
@@ -560,22 +527,65 @@ cdef class Features(Component):
         """
         return np.asarray(indices)
 
-    def answer(self, int status) -> None:
-        """Raise the error that a compiled or Python method has stored.
 
-        Parameters
-        ----------
-        status : int
-            What the method returned; -1 after an error.
-        """
-        if status < 0:
-            self.raised()
+def is_constrained(Features features):
+    """Whether a feature map allows only some weights: it overrides `project`, or has bounds.
 
-    def reraise(self) -> None:
-        """Raise and forget the stored error, if there is one."""
-        if self.error is not None:
-            self.raised()
+    Parameters
+    ----------
+    features : Features
 
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from structperc.components import RowFeatures
+    >>> from structperc.core.features import is_constrained
+    >>> is_constrained(RowFeatures(3)), is_constrained(RowFeatures(3, bounds=(-1, 1)))
+    (False, True)
+    """
+    return features.constrained()
+
+
+def has_constant_gram(Features features):
+    """Whether a feature map has `constant_gram`, its own or compiled.
+
+    Parameters
+    ----------
+    features : Features
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from structperc.components import BlockFeatures, RowFeatures
+    >>> from structperc.core.features import has_constant_gram
+    >>> has_constant_gram(BlockFeatures(2, 3)), has_constant_gram(RowFeatures(3))
+    (True, False)
+    """
+    if overrides(features, "constant_gram"):
+        return True
+    if isinstance(features, TablePart) and (<TablePart> features).per_row:      # rows of one example share the weights
+        return False
+    return <void *> features.constant_gram_c != <void *> Features.constant_gram_c
+
+
+cdef int raise_error(Component part) except -1:
+    """Raises and forgets the error that a compiled method has stored, if there is one."""
+    if part.error is not None:
+        part.raised()
+    return 0
+
+
+cdef bint explicit_only(Features features):
+    """Whether no atom of this map belongs to a row of x."""
+    if isinstance(features, SumFeatures):
+        return explicit_only((<SumFeatures> features).left) and explicit_only((<SumFeatures> features).right)
+    return isinstance(features, (TablePart, Unweighted))
 
 cdef class TablePart(Features):
     """Explicit weights: atom a has the weight a for itself, phi(x, a) = value e_a.
@@ -597,17 +607,16 @@ cdef class TablePart(Features):
     --------
     >>> from structperc.components import BlockFeatures, TablePart
     >>> labels_and_pairs = BlockFeatures(5, 100) + TablePart((5, 5), "pair_scores_")
-    >>> labels_and_pairs.atoms_per_example
+    >>> labels_and_pairs.layout.atoms_per_example
     30
     """
 
     def __init__(self, shape, name=None, per_row=False, double value=1.0, bounds=None):
         self.table_shape = tuple(shape) if isinstance(shape, (tuple, list)) else (int(shape),)
         self.length, self.name, self.per_row, self.value = math.prod(map(int, self.table_shape)), name, per_row, value
-        self.explicit_only = True
         self.shape(self.length, atoms_per_example=None if per_row else self.length)
         if bounds is not None:
-            self.bounds, self.constrained = Bounds(bounds, self.table_shape), True
+            self.bounds = Bounds(bounds, self.table_shape)
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
         return self.length * x.block.n_rows if self.per_row else self.length
@@ -641,11 +650,8 @@ cdef class TablePart(Features):
                 c += n
         return 0
 
-    cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
-        cdef Py_ssize_t k, width = self.row_width, m
-        if self.bounds is None:
-            return 0
-        m = self.bounds.low.shape[1]
+    cdef int clip(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
+        cdef Py_ssize_t k, width = self.row_width, m = self.bounds.low.shape[1]
         for k in range(self.length):
             hold(self.bounds, k // m, k % m, p.w + k // width * p.pitch + k % width, p.average, to_w, to_u)
         return 0
@@ -678,19 +684,17 @@ cdef class TablePart(Features):
     def explicit_part(self):
         return self.clone()
 
-    @property
-    def has_constant_gram(self):
-        return not self.per_row
-
     def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
         return self.value * self.value * (a % self.length == b % self.length)
 
-    def sparse_vector(self, Example x, c):
+    def vector(self, Example x, c, sparse=False):
+        if not sparse:
+            return Features.vector(self, x, c)
         c = self.value * np.asarray(c, dtype=float).reshape(-1, self.length).sum(axis=0)
         where = np.flatnonzero(c)
         return where, c[where]
 
-    def in_rows(self, Py_ssize_t width):
+    cdef Features in_rows(self, Py_ssize_t width):
         cdef TablePart table = self.clone()
         table.n_weight_rows, table.row_width = (self.length + width - 1) // width, width
         return table
@@ -703,10 +707,6 @@ cdef class TablePart(Features):
 
     def column_of(self, indices):
         return np.full(np.shape(indices), -1)
-
-    @property
-    def absorbs_shift(self):
-        return True
 
     def table(self, values):
         """These weights in the shape of the table.
@@ -732,7 +732,7 @@ cdef class Unweighted(Features):
 
     def __init__(self, Features features):
         self.map = adapted(features)
-        self.fixed_atoms, self.explicit_only, self.row_width = features.fixed_atoms, True, 0
+        self.fixed_atoms, self.row_width = features.fixed_atoms, 0
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
         return self.map.n_atoms_c(x)
@@ -765,6 +765,35 @@ class PartOfWeights:
 
     def vector(self):
         return self.weights.vector()[self.first:self.last]
+
+
+ctypedef struct Halves:
+    # What the two parts of a sum see of the weights and the atoms of an example.
+    Parameter one, other
+    Py_ssize_t n, n_first
+
+
+cdef inline int enter(SumFeatures f, const Parameter *p, Example x, Halves *at) noexcept nogil:
+    """Divides weights and atoms, and shows x to the first part; -1 on an error."""
+    at.n, at.n_first = x.n_atoms, f.first_atoms(x)
+    if at.n_first < 0:
+        return -1
+    if p != NULL:
+        f.divide(p, &at.one, &at.other)
+    x.n_atoms = at.n_first
+    return 0
+
+
+cdef inline bint cross(Example x, const Halves *at, int status) noexcept nogil:
+    """Shows x to the second part; False after an error of the first."""
+    x.n_atoms = at.n - at.n_first
+    return status >= 0
+
+
+cdef inline int leave(SumFeatures f, Example x, const Halves *at, int status) noexcept nogil:
+    """Shows x to the whole map again; keeps the error of a part and returns -1 if there is one."""
+    x.n_atoms = at.n
+    return 0 if status >= 0 else f.failed()
 
 
 cdef class SumFeatures(Features):
@@ -814,29 +843,22 @@ cdef class SumFeatures(Features):
             width = right.row_width
         self.by_rows = width > 0
         if self.by_rows:
-            left, right = (expected(part.in_rows(width), Features, part, "in_rows", "a feature map") for part in (left, right))
+            left, right = left.in_rows(width), right.in_rows(width)
             self.n_weight_rows, self.row_width = left.n_weight_rows + right.n_weight_rows, width
             self.on_demand_rows = left.on_demand_rows
         else:
             self.n_weight_rows, self.row_width = 1, left.row_width + right.row_width
         if left.fixed_atoms >= 0 and right.fixed_atoms >= 0:
             self.fixed_atoms = left.fixed_atoms + right.fixed_atoms
-        self.explicit_only = left.explicit_only and right.explicit_only
-        self.constrained = left.constrained or right.constrained
+        self.fixed_rows = max(left.fixed_rows, right.fixed_rows)
         made_for = getattr(left, "n_features", None), getattr(right, "n_features", None)
         if None not in made_for and made_for[0] != made_for[1]:
             raise PluginError(f"{type(left).__name__} was made for {made_for[0]} features, but {type(right).__name__} for "
                               f"{made_for[1]}.")
-        left.follow()
-        self.prefetches = left.prefetches or right.prefetches
         self.left, self.right, self.first, self.second = left, right, adapted(left), adapted(right)
-        if (left.explicit_only or self.first.n_blocks) and (right.explicit_only or self.second.n_blocks):
+        if (explicit_only(left) or self.first.n_blocks) and (explicit_only(right) or self.second.n_blocks):
             self.n_blocks = self.first.n_blocks + self.second.n_blocks
         self.table = self.second if isinstance(self.second, TablePart) else None
-
-    @property
-    def rows_per_example(self):
-        return self.left.rows_per_example or self.right.rows_per_example
 
     @property
     def citation(self):
@@ -847,13 +869,10 @@ cdef class SumFeatures(Features):
         """Number of columns of X, if one of the parts knows it."""
         return self.left.n_features if hasattr(self.left, "n_features") else self.right.n_features
 
-    cdef void follow(self) noexcept:
-        self.followed = True
-        self.right.follow()
-
     cdef void divide(self, const Parameter *p, Parameter *one, Parameter *other) noexcept nogil:
         """Where the weights of both parts stand."""
         one[0] = other[0] = p[0]
+        one.followed = True
         other.place = other.marks = other.n_placed = NULL
         if self.by_rows:
             other.w = p.fixed + (self.first.n_weight_rows - self.first.on_demand_rows) * p.pitch
@@ -889,80 +908,58 @@ cdef class SumFeatures(Features):
         return n
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
-        cdef Parameter one, other
-        cdef Py_ssize_t n = x.n_atoms, n_first = self.first_atoms(x)
+        cdef Halves at
         cdef int status
-        if n_first < 0:
+        if enter(self, p, x, &at) < 0:
             return -1
-        self.divide(p, &one, &other)
-        x.n_atoms = n_first
-        status = self.first.scores_c(&one, x, s)        # may write PADDING numbers where those of the other part come next
-        if status >= 0:
-            x.n_atoms = n - n_first
-            status = self.second.scores_c(&other, x, s + n_first)
-        x.n_atoms = n
-        return 0 if status >= 0 else self.failed()
+        status = self.first.scores_c(&at.one, x, s)        # may write PADDING numbers, which the other part overwrites
+        if cross(x, &at, status):
+            status = self.second.scores_c(&at.other, x, s + at.n_first)
+        return leave(self, x, &at, status)
 
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
-        cdef Parameter one, other
-        cdef Py_ssize_t n = x.n_atoms, n_first = self.first_atoms(x)
+        cdef Halves at
         cdef int status
-        if n_first < 0:
+        if enter(self, p, x, &at) < 0:
             return -1
-        self.divide(p, &one, &other)
-        x.n_atoms = n_first
-        status = self.first.add_c(&one, x, c, to_w, to_u)
-        if status >= 0:
-            x.n_atoms = n - n_first
-            status = self.second.add_c(&other, x, c + n_first, to_w, to_u)
-        x.n_atoms = n
-        return 0 if status >= 0 else self.failed()
+        status = self.first.add_c(&at.one, x, c, to_w, to_u)
+        if cross(x, &at, status):
+            status = self.second.add_c(&at.other, x, c + at.n_first, to_w, to_u)
+        return leave(self, x, &at, status)
 
     cdef int adapt_c(self, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil:
-        cdef Parameter one, other
-        cdef Py_ssize_t n = x.n_atoms, n_first = self.first_atoms(x)
+        cdef Halves at
         cdef int status
-        if n_first < 0:
+        if enter(self, p, x, &at) < 0:
             return -1
-        self.divide(p, &one, &other)
-        x.n_atoms = n_first
-        status = self.first.adapt_c(&one, x, c, sizes)
-        if status >= 0:
-            x.n_atoms = n - n_first
-            status = self.second.adapt_c(&other, x, c + n_first, sizes)
-        x.n_atoms = n
-        return 0 if status >= 0 else self.failed()
+        status = self.first.adapt_c(&at.one, x, c, sizes)
+        if cross(x, &at, status):
+            status = self.second.adapt_c(&at.other, x, c + at.n_first, sizes)
+        return leave(self, x, &at, status)
 
     cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
         cdef Parameter one, other
-        cdef int status = 0
         self.divide(p, &one, &other)
-        if self.first.constrained:
-            status = self.first.project_c(&one, x, to_w, to_u)
-        if self.second.constrained and status >= 0:
-            status = self.second.project_c(&other, x, to_w, to_u)
-        return 0 if status >= 0 else self.failed()
+        if self.first.project_c(&one, x, to_w, to_u) < 0 or self.second.project_c(&other, x, to_w, to_u) < 0:
+            return self.failed()
+        return 0
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
         """The norms of both parts, in one sum from the first weight to the last."""
-        cdef Py_ssize_t n = x.n_atoms, n_first
+        cdef Halves at
         cdef double total, further
         if self.on_demand_rows > 0:
             return Features.norm_c(self, x, c)
-        n_first = self.first_atoms(x)
-        if n_first < 0:
+        if enter(self, NULL, x, &at) < 0:
             return -1
-        x.n_atoms = n_first
         total = self.first.norm_c(x, c)
-        x.n_atoms = n - n_first
-        if total >= 0 or total != total:
+        if cross(x, &at, -1 if total < 0 else 0):
             if self.table is not None:
-                total = self.table.squares_c(x, c + n_first, total)
+                total = self.table.squares_c(x, c + at.n_first, total)
             else:
-                further = self.second.norm_c(x, c + n_first)
+                further = self.second.norm_c(x, c + at.n_first)
                 total = further if further < 0 else total + further
-        x.n_atoms = n
-        return self.failed() if total < 0 else total
+        return -1 if leave(self, x, &at, -1 if total < 0 else 0) < 0 else total
 
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
         cdef Py_ssize_t n = x.n_atoms, n_first = self.first_atoms(x), cell, blocks, before = 0
@@ -984,21 +981,19 @@ cdef class SumFeatures(Features):
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
         cdef Parameter one, other
         self.divide(p, &one, &other)
-        if self.first.prefetches:
-            self.first.prefetch_c(&one, x)
-        if self.second.prefetches:
-            self.second.prefetch_c(&other, x)
+        self.first.prefetch_c(&one, x)
+        self.second.prefetch_c(&other, x)
 
     def explicit_part(self):
-        if not (self.n_blocks or self.explicit_only):
+        if not (self.n_blocks or explicit_only(self)):
             raise self.missing("explicit_part")
         parts = self.left, self.right
         explicit = [part.explicit_part() for part in parts]
         if explicit == [None, None]:
             return None
-        return SumFeatures(*[Unweighted(part) if known is None else known for part, known in zip(parts, explicit)])
+        return SumFeatures(*[Unweighted(part) if own is None else own for part, own in zip(parts, explicit)])
 
-    def in_rows(self, Py_ssize_t width):
+    cdef Features in_rows(self, Py_ssize_t width):
         cdef SumFeatures laid
         if self.by_rows:
             return Features.in_rows(self, width)
@@ -1012,9 +1007,11 @@ cdef class SumFeatures(Features):
             return self.left.inner(x, a, z, b)
         return self.right.inner(x, a - n, z, b - m) if a >= n and b >= m else 0.0
 
-    def sparse_vector(self, Example x, c):
+    def vector(self, Example x, c, sparse=False):
+        if not sparse:
+            return Features.vector(self, x, c)
         n, c, whole = self.left.n_atoms(x), np.asarray(c, dtype=float), x.n_atoms
-        (here, values), (there, further) = self.left.sparse_vector(x, c[:n]), self.right.sparse_vector(x, c[n:])
+        (here, values), (there, further) = self.left.vector(x, c[:n], sparse=True), self.right.vector(x, c[n:], sparse=True)
         x.n_atoms = whole           # a side counts its own atoms
         return np.append(here, there + self.left.n_weights), np.append(values, further)
 
@@ -1025,7 +1022,10 @@ cdef class SumFeatures(Features):
     def max_atoms(self, rows):
         return self.left.max_atoms(rows) + self.right.max_atoms(rows)
 
-    def touched_rows(self, rows):
+    cdef bint constrained(self):
+        return self.left.constrained() or self.right.constrained()
+
+    cdef touched_rows(self, Rows rows):
         if not self.by_rows:
             return None
         here, there = self.left.touched_rows(rows), self.right.touched_rows(rows)
@@ -1033,10 +1033,6 @@ cdef class SumFeatures(Features):
             return None
         there = np.arange(self.right.n_weight_rows) if there is None else there
         return np.append(here, there + self.left.n_weight_rows)
-
-    @property
-    def absorbs_shift(self):
-        return self.left.absorbs_shift and self.right.absorbs_shift
 
     def rescaled(self, w, shift, spread):
         first = self.left.n_weights

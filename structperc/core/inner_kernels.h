@@ -1,4 +1,4 @@
-/* Included by inner.h once per instruction set; SP_WIDTH doubles fill one vector register.
+/* Included by instruction_sets.h once per instruction set; SP_WIDTH doubles fill one vector register.
  *
  * An `eight` is the eight running sums of one dot product: one, two, four or eight registers. */
 
@@ -14,6 +14,27 @@ typedef double SP(vec);
 #define SP_AT(p) (*(p))
 #define SP_LOAD_F64(p) (*(p))
 #define SP_LOAD_F32(p) ((double)*(p))
+#endif
+#ifdef SP_X86
+#define SP_MAX SP_MAX_F64
+#define SP_SQRT SP_SQRT_F64
+#if SP_WIDTH == 8                            /* SP_ANY: whether some lane of a comparison is true */
+#define SP_ANY(mask) _mm512_movepi64_mask((__m512i)(mask))
+#elif SP_WIDTH == 4
+#define SP_ANY(mask) _mm256_movemask_pd((__m256d)(mask))
+#else
+#define SP_ANY(mask) _mm_movemask_pd((__m128d)(mask))
+#endif
+#elif SP_WIDTH == 2
+typedef long long SP(mask) __attribute__((vector_size(16)));
+SP_INLINE SP(vec) sp_max(SP(vec) x, SP(vec) y) {
+    SP(mask) larger = x > y;
+    return (SP(vec))(((SP(mask))x & larger) | ((SP(mask))y & ~larger));
+}
+SP_INLINE SP(vec) sp_roots(SP(vec) x) { return (SP(vec)){__builtin_sqrt(x[0]), __builtin_sqrt(x[1])}; }
+#define SP_MAX sp_max
+#define SP_SQRT sp_roots
+#define SP_ANY(mask) ((mask)[0] | (mask)[1])
 #endif
 #ifdef __clang__
 #define SP_MIX(type, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
@@ -227,6 +248,9 @@ static const sp_inner SP(set) = {
 #undef SP_AT
 #undef SP_LOAD_F64
 #undef SP_LOAD_F32
+#undef SP_MAX
+#undef SP_SQRT
+#undef SP_ANY
 #undef SP_MIX
 #undef SP_EACH_PART
 #undef SP_BLOCKS_AT_ONCE

@@ -35,7 +35,7 @@ def chosen(n_features):
 
 
 def address_of(str name):
-    """Where the functions of an instruction set stand, for `structperc.core.instruction_sets`, which calls them from Python."""
+    """Where the functions of an instruction set stand, for `structperc.core.column_sums`, which calls them from Python."""
     cdef const sp_inner *sets[4]
     cdef int i
     for i in range(sp_available(sets)):

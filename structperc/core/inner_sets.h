@@ -1,4 +1,4 @@
-/* The functions of inner.h for each instruction set; included by kernels.pyx alone. */
+/* The functions of inner.h for each instruction set; included by inner_products.pyx. */
 #ifndef STRUCTPERC_INNER_SETS_H
 #define STRUCTPERC_INNER_SETS_H
 
@@ -51,112 +51,21 @@ static double sp_row_dot(const sp_rows *x, ptrdiff_t row, const sp_rows *z, ptrd
     return total;
 }
 
-/* ---- one copy per instruction set ---- */
-#if SP_VECTORS && defined(__x86_64__)
-#include <immintrin.h>
-#define SP_MAX _mm_max_pd                    /* x > y ? x : y in every lane, which C has no operator for, */
-#define SP_SQRT _mm_sqrt_pd                  /* nor for roots, */
-#define SP_ANY(mask) _mm_movemask_pd((__m128d)(mask))   /* nor for whether some lane of a comparison is true */
-#elif SP_VECTORS
-typedef double sp_pair __attribute__((vector_size(16)));
-typedef long long sp_mask __attribute__((vector_size(16)));
-SP_INLINE sp_pair sp_max(sp_pair x, sp_pair y) {
-    sp_mask larger = x > y;
-    return (sp_pair)(((sp_mask)x & larger) | ((sp_mask)y & ~larger));
-}
-SP_INLINE sp_pair sp_roots(sp_pair x) { return (sp_pair){__builtin_sqrt(x[0]), __builtin_sqrt(x[1])}; }
-#define SP_MAX sp_max
-#define SP_SQRT sp_roots
-#define SP_ANY(mask) ((mask)[0] | (mask)[1])
-#endif
-#define SP_PASTE_(a, b) a##_##b
-#define SP_PASTE(a, b) SP_PASTE_(a, b)
-#define SP(name) SP_PASTE(sp_##name, SP_SET)
-
-#if SP_VECTORS
-#define SP_WIDTH 2
-#else
-#define SP_WIDTH 1
-#endif
-#define SP_SET baseline
-#define SP_SET_NAME "baseline"
-#include "inner_kernels.h"
-#undef SP_SET
-#undef SP_SET_NAME
-#undef SP_WIDTH
-
-#if SP_VECTORS && defined(__x86_64__)
-#define SP_X86 1
-
-#ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2")
-#endif
-#undef SP_MAX
-#undef SP_SQRT
-#undef SP_ANY
-#define SP_MAX _mm256_max_pd
-#define SP_SQRT _mm256_sqrt_pd
-#define SP_ANY(mask) _mm256_movemask_pd((__m256d)(mask))
-#define SP_WIDTH 4
-#define SP_SET avx2
-#define SP_SET_NAME "avx2"
-#include "inner_kernels.h"
-#undef SP_SET
-#undef SP_SET_NAME
-#undef SP_WIDTH
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
-
-#if defined(__clang__) || __GNUC__ >= 12     /* __builtin_shufflevector */
-#define SP_AVX512 1
-#ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl")
-#endif
-#undef SP_MAX
-#undef SP_SQRT
-#undef SP_ANY
-#define SP_MAX _mm512_max_pd
-#define SP_SQRT _mm512_sqrt_pd
-#define SP_ANY(mask) _mm512_movepi64_mask((__m512i)(mask))
-#define SP_WIDTH 8
-#define SP_SET avx512
-#define SP_SET_NAME "avx512"
-#include "inner_kernels.h"
-#undef SP_SET
-#undef SP_SET_NAME
-#undef SP_WIDTH
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
-#endif
-#endif
+#define SP_BODY "inner_kernels.h"
+#include "instruction_sets.h"
 
 static int sp_allowed = 4;                   /* sets that may be used, of those that there are */
 
 /* All sets that this machine can run, widest last. */
 static int sp_available(const sp_inner **sets) {
-    int n = 0;
-    sets[n++] = &sp_set_baseline;
+    sets[0] = &sp_set_baseline;
 #ifdef SP_X86
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2")) sets[n++] = &sp_set_avx2;
+    sets[1] = &sp_set_avx2;
+#endif
 #ifdef SP_AVX512
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        sets[n++] = &sp_set_avx512;
+    sets[2] = &sp_set_avx512;
 #endif
-#endif
-    return n;
+    return sp_n_sets();
 }
 
 /* The set with the widest registers: the fastest one for many rows at once. */

@@ -1,4 +1,4 @@
-"""A matrix of which the first columns are sparse and the last ones dense, as tokens with names and an embedding make it."""
+"""A matrix whose first columns are sparse and whose last ones are dense, for tokens with names and an embedding."""
 
 from __future__ import annotations
 

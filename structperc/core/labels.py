@@ -55,7 +55,7 @@ def refuse_no_labels(y, name, expected):
     """Raises an error for anything but a list of labels; the message shows what to pass."""
     sparse = sys.modules.get("scipy.sparse")        # a sparse matrix cannot exist before this module does
     if isinstance(y, str):
-        raise DataError(f"{name} is the text {y!r:.60}; expected {expected}, such as a list; of a column of a table, pass the "
+        raise DataError(f"{name} is the text {y!r:.60}; expected {expected}, such as a list. For a column of a table, pass the "
                         f"column itself, as in table[{y!r:.60}].")
     if sparse is not None and sparse.issparse(y):
         raise DataError(f"{name} is sparse, of shape {y.shape}; expected {expected}: pass {name}.toarray().ravel().")
@@ -188,7 +188,7 @@ def is_nested(y) -> bool:
 
 
 def ordered_categories(y):
-    """The categories of an ordered categorical (pandas or alike) in their order, else None."""
+    """The categories of an ordered categorical (of pandas or a similar library) in their order, else None."""
     holder = getattr(y, "cat", y)
     dtype = getattr(y, "dtype", None)
     polars = sys.modules.get("polars")
@@ -214,8 +214,8 @@ def distinct(values):
         kinds = sorted({type(v).__name__ for v in values.tolist()})
         if len(kinds) == 1:
             raise DataError(f"y holds labels of the type {kinds[0]}, which have no order; name them in order with classes=[...].") from None
-        raise DataError(f"y mixes labels of the types {', '.join(kinds)}, which have no common order; "
-                        f"make them one type or name them in order with classes=[...].") from None
+        raise DataError(f"y mixes labels of the types {', '.join(kinds)}, which have no common order. "
+                        f"Make them one type, or name them in order with classes=[...].") from None
 
 
 def find_labels(y, classes, ordered):
@@ -265,19 +265,19 @@ def find_labels(y, classes, ordered):
             refuse_unhashable(values, "y")
             labels = distinct(values)
             if ordered and labels.dtype.kind in "USO" and not all(isinstance(v, (int, float, np.number)) for v in labels.tolist()):
-                shown = ", ".join(map(repr, labels[:5].tolist()))
+                listing = ", ".join(map(repr, labels[:5].tolist()))
                 kind = "strings" if labels.dtype.kind in "US" or isinstance(labels[0], str) else "labels"
-                raise DataError(f"y holds the {kind} {shown}{', ...' if len(labels) > 5 else ''}, and their rank order is unknown "
+                raise DataError(f"y holds the {kind} {listing}{', ...' if len(labels) > 5 else ''}, and their rank order is unknown "
                                 f"(alphabetical order is seldom meant): name it with classes=[lowest, ..., highest], "
                                 f"or pass an ordered categorical.")
             if labels.dtype.kind == "f" and len(labels) > 50 and len(labels) > len(values) // 2:
-                raise DataError(f"y holds {len(labels)} distinct real numbers in {len(values)} rows, which looks like a regression "
-                                f"target; cut it into levels first, for instance with numpy.digitize.")
+                raise DataError(f"y has {len(labels)} distinct real numbers in {len(values)} rows, which looks like a regression "
+                                f"target. Cut it into levels first, for instance with numpy.digitize.")
             source = "y holds only"
     if len(labels) < 2:
-        shown = ", ".join(map(repr, labels.tolist())) or "no label"
+        listing = ", ".join(map(repr, labels.tolist())) or "no label"
         count = f"{len(labels)} class{'es' * (len(labels) != 1)}"
-        raise DataError(f"{source} {shown} ({count}); at least two labels are needed to learn anything. "
+        raise DataError(f"{source} {listing} ({count}); at least two labels are needed to learn anything. "
                         f"If more will come later, name them all with classes=[...].")
     labels = storable(np.array(labels), "y" if classes is None else "classes")
     labels.flags.writeable = False
@@ -285,17 +285,18 @@ def find_labels(y, classes, ordered):
 
 
 def storable(labels, name):
-    """Labels as a model file holds them, so that every trained engine can be saved: scalars of numpy as Python's, anything else refused."""
+    """Labels as a model file has them, so that every trained engine can be saved. Scalars of numpy become Python's; anything else raises an
+    error."""
     if labels.dtype.kind in "biufSMm":
         return labels
     if labels.dtype == object:
         labels[:] = [plain(label) for label in labels]
     for label in labels.tolist():
         if not isinstance(label, (str, int, float)) or isinstance(label, float) and not np.isfinite(label):
-            raise DataError(f"{name} holds the label {label!r:.60} of type {type(label).__name__}, which a model file cannot hold; use "
+            raise DataError(f"{name} has the label {label!r:.60} of type {type(label).__name__}, which a model file cannot store. Use "
                             f"finite numbers or strings, such as str(label).")
         if isinstance(label, str) and has_half_pair(label):
-            raise DataError(f"{name} holds the label {label!r:.60} with half of a surrogate pair, which no file can hold; read it with the "
+            raise DataError(f"{name} has the label {label!r:.60} with half of a surrogate pair, which no file can store. Read it with the "
                             f"right encoding, or replace such characters.")
     return labels
 
@@ -340,7 +341,26 @@ class LabelCodes:
                 self.table[labels.astype(np.intp) - low] = np.arange(1, len(labels) + 1)
 
     def encode(self, y, n_examples, name="y", fixed=LEARNED):
-        """Codes as an int32 array of length n_examples; raises an error for labels that are not known. `fixed`: where they are named."""
+        """Codes of labels.
+
+        Parameters
+        ----------
+        y : sequence of length n_examples
+        n_examples : int
+        name : str, default "y"
+            Name of the argument, for error messages.
+        fixed : str
+            A sentence about where the labels are defined, for error messages.
+
+        Returns
+        -------
+        int32 array of shape (n_examples,)
+
+        Raises
+        ------
+        DataError
+            If a label is not known. The message names its place.
+        """
         values = as_label_array(y)
         if len(values) != n_examples:
             raise DataError(f"y has {len(values)} labels but X has {n_examples} examples; give one label per example.")
@@ -361,17 +381,30 @@ class LabelCodes:
     def _search(self, values):
         """Codes by sorted search, 0 for unknown labels; any label type."""
         try:
-            found, where = np.unique(values, return_inverse=True)
-            known = np.array([self.code_of.get(v, 0) for v in found.tolist()], dtype=np.intc)
-            return known[where.reshape(-1)] if len(found) else np.zeros(0, dtype=np.intc)
+            distinct, where = np.unique(values, return_inverse=True)
+            codes = np.array([self.code_of.get(v, 0) for v in distinct.tolist()], dtype=np.intc)
+            return codes[where.reshape(-1)] if len(distinct) else np.zeros(0, dtype=np.intc)
         except TypeError:
             refuse_unhashable(values, "y")
             return np.array([self.code_of.get(v, 0) for v in values.tolist()], dtype=np.intc)
 
-    def refuse(self, place, label, fixed=LEARNED):
-        """Raises for a label that is not known; `place` is where it stands, such as "y[3]"."""
+    def refuse(self, place, label, fixed=LEARNED) -> None:
+        """Raise an error for a label that is not known.
+
+        Parameters
+        ----------
+        place : str
+            Position of the label, such as "y[3]".
+        label : object
+        fixed : str
+            A sentence about where the labels are defined.
+
+        Raises
+        ------
+        DataError
+        """
         names = [str(v) for v in self.labels.tolist()]
-        shown = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
+        listing = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
         hint = did_you_mean(label, names) if isinstance(label, str) else ""
         label = plain(label)
-        raise DataError(f"{place} is {shortened(label)}, which is not one of the labels known so far ({shown}).{hint} {fixed}")
+        raise DataError(f"{place} is {shortened(label)}, which is not one of the labels known so far ({listing}).{hint} {fixed}")

@@ -159,7 +159,7 @@ cdef inline int read_example(Loop loop, const Data *data, Py_ssize_t t, Visit *v
         sp_prefetch_rows(&loop.far_x.block)
         if data.starts == NULL:
             SP_PREFETCH(data.codes + far)
-    if loop.features.prefetches and t + 1 < data.n:
+    if loop.features.n_weight_rows > 1 and t + 1 < data.n:
         loop.rows.load(t + 1 if data.order == NULL else data.order[t + 1], loop.next_x)
         loop.weights.prefetch_c(loop.next_x)
     if loop.features.fixed_atoms < 0:

@@ -1,6 +1,6 @@
 """HTML and SVG as text in which nothing that came from data can act: every text is escaped, nothing is loaded, no script runs.
 
-Colours are `currentColor`, the reader's own, in shades; what tells things apart is also written or has another place.
+Colours are `currentColor`, the reader's own, in shades. What differs in colour also differs in text or place.
 """
 
 from __future__ import annotations

@@ -15,8 +15,14 @@ from structperc.core.component import adapted, expected, inherits, noted, nothin
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested
-from structperc.core.pictures import Choices, Ruler
-from structperc.core.probabilities import cumulative_log_probabilities, cumulative_slope, log_softmax, pooled, softmax_slope
+from structperc.core.pictures import Display, Ruler
+from structperc.core.probabilities import (
+    cumulative_calibration,
+    cumulative_log_probabilities,
+    log_softmax,
+    pooled,
+    softmax_calibration,
+)
 from structperc.core.rows cimport Example, Rows
 from structperc.core.structures cimport Structures, encode_few, structure
 
@@ -29,27 +35,20 @@ cdef class Outputs(Component):
 
     By default a structure is a set of atoms: a tuple of different atom numbers, from 0.
 
+    Of `LabelOutputs` a structure is the number of a label.
+
     For another encoding, override `count` or `count_c`, `encode`, `decode` and `check_structure`. Two structures are the same if they
     contain every atom equally often, and losses see only these counts. If a structure has more integers than atoms, also override
     `max_code_length`.
 
     Attributes
     ----------
-    code_width : int
-        Integers in a structure; -1: they differ.
     partial_gold : bool
         Whether a gold output may be partial; then `agrees` and `complete` define what fits it.
     default_loss : str
         The loss if the user names none.
-    ordered : bool
-        Whether the labels have an order.
-    order_counts : bool
-        Whether the order within a structure matters to its loss.
     per_row : bool
         Whether y has an entry for each row of X if examples have several rows.
-    conditional : str or None
-        If features of some atoms depend on an earlier part of the prediction (see `second_stage`): how to score all atoms at once, such as
-        "set labels='joint'". Lists of the k best need that.
 
     Examples
     --------
@@ -59,22 +58,27 @@ cdef class Outputs(Component):
     ...     default_loss = "hamming"
     ...     def __init__(self, n):
     ...         self.n = n
-    >>> AtMost(2).default_loss, AtMost(2).ordered
-    ('hamming', False)
+    >>> AtMost(2).default_loss
+    'hamming'
     """
 
     default_loss = "hamming"
-    _declared_by = {"n_labels": "find_labels(y, classes), as the labels that it returns"}
-    ordered = False
-    order_counts = False
+    _declared_by = {
+        "n_labels": "find_labels(y, classes), as the labels that it returns",
+        "ordered": "a base class: only LabelOutputs has this attribute",
+        "conditional": "second_stage(), which returns a SecondStage",
+        "check_gold": "encode(y, rows) or admissible(gold, rows), which raise an error for gold outputs that cannot be used",
+        "decode_many": "decode(y, x)",
+        "measures_of_scores": "measures(y_true, y_pred, scores)",
+        **dict.fromkeys(("atom_names", "decode_marginals", "picture", "picture_of_set", "shown_atoms"),
+                        "display(), which returns a structperc.pictures.Display"),
+        "encode_allowed": "a base class: only RestrictedOutputs has this method",
+        "code_width": "a base class: structures of LabelOutputs are ints, others are tuples; max_code_length(n_atoms) limits these",
+    }
     per_row = False
-    conditional = None
 
     def __cinit__(self, *args, **kwargs):
         self.code_width = -1
-
-    def start(self, parts, context):
-        self._features = adapted(parts.features)
 
     def find_labels(self, y, classes):
         """The labels of outputs that have labels.
@@ -122,7 +126,7 @@ cdef class Outputs(Component):
         for i, atoms in enumerate(y):
             try:
                 structures.append([int(a) for a in atoms])
-            except (TypeError, ValueError, OverflowError):
+            except (TypeError, ValueError, OverflowError, np.ma.MaskError):
                 raise DataError(f"y[{i}] is {shortened(atoms)}; expected a collection of atom numbers.") from None
         return Structures.ragged(structures)
 
@@ -140,64 +144,25 @@ cdef class Outputs(Component):
         """
         return gold
 
-    def second_stage(self, found, rows, settled=False):
-        """The same examples with a first part of the prediction as given (`Rows.condition`).
+    def second_stage(self):
+        """How to predict a later part whose features depend on an earlier part of the prediction.
 
-        Only outputs that are `conditional` have this method: features of a later part depend on an earlier part. `admissible` passes the
-        gold outputs to the rows. A prediction has two stages: first nothing is given, then the rows that this method returns.
-
-        Parameters
-        ----------
-        found : Structures
-            Predictions of the first stage.
-        rows : Rows
-        settled : bool, default False
-            Whether the map may change the scores of the earlier part, as long as the same part remains the best.
+        `admissible` passes the gold outputs to the rows by `Rows.condition`. A prediction has two stages: first the rows have no
+        condition, then they have the one that `SecondStage.condition` sets.
 
         Returns
         -------
-        Rows
+        SecondStage or None
+            None: all atoms are scored at once.
         """
-        raise self.missing("second_stage")
+        return None
 
     cdef Structures gold(self, y, Rows rows, features):
         """What users pass as y, encoded and checked, in Y(x)."""
-        cdef Structures encoded = self.checked(self.encode(y, rows), "encode", rows)
-        cdef Structures found = self.checked(self.admissible(encoded, rows), "admissible", rows)
-        self.check_gold(found, rows, features)
-        return found
-
-    def checked(self, answer, method, rows):
-        """Check encoded gold outputs that a method returned: one for each example, and valid codes of labels.
-
-        Parameters
-        ----------
-        answer : Structures
-        method : str
-            The method's name, for the error message.
-        rows : Rows
-
-        Returns
-        -------
-        Structures
-
-        Raises
-        ------
-        PluginError
-            If the method returned something else.
-        """
-        cdef Structures found = expected(answer, Structures, self, method, "Structures, such as Structures.ragged(lists)")
-        if found.count() != rows.n_examples:
-            raise PluginError(f"{type(self).__name__}.{method} made {found.count()} gold outputs for {rows.n_examples} examples.")
-        if self.code_width != 1 or self.partial_gold:
-            return found
-        if found.offsets is not None and (np.diff(found.offsets) != 1).any():
-            raise PluginError(f"{type(self).__name__}.{method} returned structures of several integers or none; expected one integer each, "
-                              f"since code_width is 1.")
-        if self.n_labels and rows.n_examples and not 1 <= found.values.min() <= found.values.max() <= self.n_labels:
-            raise PluginError(f"{type(self).__name__}.{method} returned the codes {found.values.min()}..{found.values.max()}; expected "
-                              f"ints from 1 to {self.n_labels}, the numbers of the labels.")
-        return found
+        cdef Structures gold = checked_structures(self, self.encode(y, rows), "encode", rows)
+        gold = checked_structures(self, self.admissible(gold, rows), "admissible", rows)
+        self.check_gold(gold, rows, features)
+        return gold
 
     def labels_in(self, y):
         """The labels that occur in y, of outputs made of labels.
@@ -220,20 +185,8 @@ cdef class Outputs(Component):
                 raise DataError(f"y[{i}] is {shortened(labels)}; expected a list of labels, as the first output is.")
         return itertools.chain.from_iterable(y)
 
-    def check_gold(self, gold, rows, features) -> None:
-        """Raise an error for gold outputs that are not structures. The compiled loop counts their atoms without checks.
-
-        Parameters
-        ----------
-        gold : Structures
-        rows : Rows
-        features : Features
-
-        Raises
-        ------
-        PluginError
-            As in `check_structure`.
-        """
+    cdef check_gold(self, Structures gold, Rows rows, features):
+        """Raises an error for gold outputs that are not structures. The compiled loop counts their atoms without checks."""
         if self.partial_gold:
             return
         called = adapted(features)
@@ -266,7 +219,7 @@ cdef class Outputs(Component):
             raise PluginError(f"the structure {shortened(y)} of example {x.index} names an atom twice.")
 
     def encode_answers(self, answers, rows):
-        """Encode what `predict` returned: the inverse of `decode_many`. By default the same as `encode`.
+        """Encode what `predict` returned: the inverse of `decode`. By default the same as `encode`.
 
         Parameters
         ----------
@@ -282,38 +235,11 @@ cdef class Outputs(Component):
                               f"override encode_answers(answers, rows).")
         return self.encode(answers, rows)
 
-    def as_structure(self, answer, Example x):
-        """Convert the result of a Python solver, an int or a tuple of ints.
-
-        Parameters
-        ----------
-        answer : int or sequence of int
-        x : Example
-
-        Returns
-        -------
-        int or tuple
-
-        Raises
-        ------
-        PluginError
-            If a number is not whole.
-        """
-        if self.code_width == 1:
-            try:
-                return index(answer)
-            except TypeError:
-                raise PluginError(f"{shortened(answer)} for example {x.index} is not a label; expected an int.") from None
-        try:
-            return tuple(map(index, answer.tolist() if isinstance(answer, np.ndarray) else answer))
-        except TypeError:
-            raise PluginError(f"{shortened(answer)} for example {x.index} is not a structure; expected a collection of ints.") from None
-
     cdef Py_ssize_t write(self, object answer, Example x, int *y) except -1:
         """Checks a structure that Python code returned and writes it to y, which has room for `max_code_length` integers."""
         cdef Py_ssize_t n = 0
         if not (self.code_width == 1 and type(answer) is int):
-            answer = self.as_structure(answer, x)
+            answer = as_structure(self, answer, x)
         if self.code_width != 1 and len(answer) > self.max_code_length(x.n_atoms):
             raise PluginError(f"a structure of {len(answer)} integers for example {x.index}; "
                               f"Outputs.max_code_length allows {self.max_code_length(x.n_atoms)}.")
@@ -343,20 +269,8 @@ cdef class Outputs(Component):
         """
         return y
 
-    def decode_many(self, structures, Rows rows, examples=None):
-        """Decode structures to what `predict` returns.
-
-        Parameters
-        ----------
-        structures : Structures, list of structures, or array of codes of labels
-        rows : Rows
-        examples : int array, optional
-            Numbers of the examples of the structures. Default: all examples in order.
-
-        Returns
-        -------
-        ndarray of shape (n_structures,)
-        """
+    cdef decode_all(self, structures, Rows rows, features, examples):
+        """What `predict` returns of structures, as `decode_many`."""
         cdef Example x = Example()
         x.look_at(rows)
         decoded = np.empty(len(structures), dtype=object)
@@ -364,110 +278,46 @@ cdef class Outputs(Component):
             for i in range(len(structures)):
                 decoded[i] = structures[i]
             return decoded
+        called = adapted(features)
         for i in range(len(structures)):
             rows.load(i if examples is None else examples[i], x)
-            if self._features is not None:
-                x.n_atoms = self._features.n_atoms(x)
+            x.n_atoms = called.n_atoms(x)
             try:
                 decoded[i] = self.decode(structures[i], x)
             except Exception as error:
                 raise noted(error, self, "decode", x)
+            if decoded[i] is None:
+                raise PluginError(f"{type(self).__name__}.decode returned None for example {x.index}; expected an output as users write it.")
         return decoded
 
-    cdef object shown(self, const int *y, Rows rows):
+    cdef decode_one(self, const int *y, Rows rows, features):
         """What `predict` returns of one example and its output of one integer."""
-        return self.decode_many(np.array([y[0]], dtype=np.intc), rows)
+        return self.decode_all(np.array([y[0]], dtype=np.intc), rows, features, None)
 
-    def decode_marginals(self, Example x, marginals):
-        """What `predict_marginals` shows of an example.
-
-        Parameters
-        ----------
-        x : Example
-        marginals : float64 array of shape (n_atoms,)
-            Expected counts of atoms.
+    def display(self):
+        """How explanations, marginals and sets of structures show the atoms of an example.
 
         Returns
         -------
-        object
+        structperc.pictures.Display
         """
-        return marginals
+        return Display(self)
 
-    def shown_atoms(self, Example x):
-        """The atoms that belong to one place of x each, for pictures. Shared atoms such as transitions are left out.
-
-        Parameters
-        ----------
-        x : Example
-
-        Returns
-        -------
-        int array
-        """
-        return np.arange(x.n_atoms)
-
-    def picture_of_set(self, given, Example x, states):
-        """How to draw a set of structures: certain atoms dark, other possible atoms pale.
-
-        Parameters
-        ----------
-        given : object
-            The example as the user passed it.
-        x : Example
-        states : int array of shape (n_atoms,)
-            2: in every structure of the set; 1: in some; 0: in none.
-
-        Returns
-        -------
-        structperc.pictures.Picture or None
-        """
-        names = self.atom_names(x)
-        return Choices([""], [[(names[a], bool(states[a] == 2)) for a in self.shown_atoms(x) if states[a]]])
-
-    def measures(self, y_true, y_pred):
+    def measures(self, y_true, y_pred, scores=None):
         """Measures of predictions beside the mean loss, which is always measured.
 
         Parameters
         ----------
         y_true, y_pred : sequence
             Right and predicted outputs, as users see them.
+        scores : sequence of arrays, optional
+            Atom scores of each example. They are computed only if an override has this parameter.
 
         Returns
         -------
         dict of str to float
         """
         return {}
-
-    def measures_of_scores(self, y_true, scores):
-        """Measures of the atoms' scores beside those of predictions.
-
-        Parameters
-        ----------
-        y_true : sequence
-            Right outputs, as users pass them.
-        scores : sequence of arrays
-            Atom scores of each example.
-
-        Returns
-        -------
-        dict of str to float
-        """
-        return {}
-
-    def encode_allowed(self, allowed, rows):
-        """Encode the argument `allowed` for `Rows.restrict`: the labels of each row in Y(x).
-
-        Parameters
-        ----------
-        allowed : sequence
-            As the user passed it.
-        rows : Rows
-
-        Returns
-        -------
-        uint8 array of shape (n_rows, n_labels)
-        """
-        raise DataError(f"allowed was given, but {type(self).__name__} cannot be restricted example by example; leave it out.")
 
     def max_code_length(self, n_atoms):
         """The largest number of integers in a structure.
@@ -493,37 +343,6 @@ cdef class Outputs(Component):
         -------
         iterable of structures or None
             None: not available.
-        """
-        return None
-
-    def atom_names(self, Example x):
-        """Names of the atoms of x, for `explain`.
-
-        Parameters
-        ----------
-        x : Example
-
-        Returns
-        -------
-        list of str
-        """
-        return [f"atom {a}" for a in range(x.n_atoms)]
-
-    def picture(self, given, Example x, scores, structures):
-        """How an explanation draws the winner and its rival, above the bars of features.
-
-        Parameters
-        ----------
-        given : object
-            The example as the user passed it.
-        x : Example
-        scores : float64 array of shape (n_atoms,)
-        structures : pair of encoded structures
-            The winner and its rival.
-
-        Returns
-        -------
-        structperc.pictures.Picture or None
         """
         return None
 
@@ -691,8 +510,192 @@ cdef class Outputs(Component):
 
 
 cdef no_atom(a, y, Example x):
-    known = f"the atoms 0..{x.n_atoms - 1}" if x.n_atoms else "no atoms"
-    return PluginError(f"atom {a} in the structure {shortened(y)} of example {x.index}, which has {known}.")
+    atoms = f"the atoms 0..{x.n_atoms - 1}" if x.n_atoms else "no atoms"
+    return PluginError(f"atom {a} in the structure {shortened(y)} of example {x.index}, which has {atoms}.")
+
+
+class SecondStage:
+    """The second stage of a prediction; see `Outputs.second_stage`.
+
+    Attributes
+    ----------
+    remedy : str
+        How to score all atoms at once, such as "set labels='joint'". Lists of the k best need that.
+    """
+
+    remedy = ""
+
+    def condition(self, structures, rows, settled=False):
+        """The same examples with a first part of the prediction as their condition; see `Rows.condition`.
+
+        Parameters
+        ----------
+        structures : Structures
+            Predictions of the first stage.
+        rows : Rows
+        settled : bool, default False
+            Whether the map may change the scores of the earlier part, as long as the same part remains the best.
+
+        Returns
+        -------
+        Rows
+        """
+        raise NotImplementedError
+
+
+def checked_structures(Outputs outputs, result, method, rows):
+    """Structures that a method returned: one for each example, and valid codes of labels.
+
+    Parameters
+    ----------
+    outputs : Outputs
+    result : Structures
+    method : str
+        Name of the method, for the error message.
+    rows : Rows
+
+    Returns
+    -------
+    Structures
+
+    Raises
+    ------
+    PluginError
+        If the method returned something else.
+    """
+    cdef Structures gold = expected(result, Structures, outputs, method, "Structures, such as Structures.ragged(lists)")
+    if gold.count() != rows.n_examples:
+        raise PluginError(f"{type(outputs).__name__}.{method} made {gold.count()} gold outputs for {rows.n_examples} examples.")
+    if outputs.code_width != 1 or outputs.partial_gold:
+        return gold
+    if gold.offsets is not None and (np.diff(gold.offsets) != 1).any():
+        raise PluginError(f"{type(outputs).__name__}.{method} returned structures of several integers or none; expected one integer each, "
+                          f"since code_width is 1.")
+    if outputs.n_labels and rows.n_examples and not 1 <= gold.values.min() <= gold.values.max() <= outputs.n_labels:
+        raise PluginError(f"{type(outputs).__name__}.{method} returned the codes {gold.values.min()}..{gold.values.max()}; expected "
+                          f"ints from 1 to {outputs.n_labels}, the numbers of the labels.")
+    return gold
+
+
+def encoded_answers(Outputs outputs, predictions, rows, features):
+    """Outputs as `predict` returns them, encoded and checked.
+
+    Parameters
+    ----------
+    outputs : Outputs
+    predictions : sequence
+    rows : Rows
+    features : Features or None
+        None: their structures are not checked.
+
+    Returns
+    -------
+    Structures
+    """
+    structures = checked_structures(outputs, outputs.encode_answers(predictions, rows), "encode_answers", rows)
+    if features is not None and not outputs.partial_gold:
+        outputs.check_gold(structures, rows, features)
+    return structures
+
+
+def as_structure(Outputs outputs, result, Example x):
+    """Convert the result of a Python solver, an int or a tuple of ints.
+
+    Parameters
+    ----------
+    outputs : Outputs
+    result : int or sequence of int
+    x : Example
+
+    Returns
+    -------
+    int or tuple
+
+    Raises
+    ------
+    PluginError
+        If a number is not whole.
+    """
+    if outputs.code_width == 1:
+        try:
+            return index(result)
+        except TypeError:
+            raise PluginError(f"{shortened(result)} for example {x.index} is not a label; expected an int.") from None
+    try:
+        return tuple(map(index, result.tolist() if isinstance(result, np.ndarray) else result))
+    except TypeError:
+        raise PluginError(f"{shortened(result)} for example {x.index} is not a structure; expected a collection of ints.") from None
+
+
+def decode_many(Outputs outputs, structures, Rows rows, features, examples=None):
+    """Decode structures to what `predict` returns.
+
+    Parameters
+    ----------
+    outputs : Outputs
+    structures : Structures, list of structures, or array of codes of labels
+    rows : Rows
+    features : Features
+    examples : int array, optional
+        Numbers of the examples of the structures. Default: all examples in order.
+
+    Returns
+    -------
+    ndarray of shape (n_structures,)
+    """
+    return outputs.decode_all(structures, rows, features, examples)
+
+
+def is_ordered(outputs):
+    """Whether outputs are labels that have an order.
+
+    Parameters
+    ----------
+    outputs : Outputs
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from structperc.components import ClassOutputs, RankOutputs
+    >>> from structperc.plugin_tools import is_ordered
+    >>> is_ordered(RankOutputs()), is_ordered(ClassOutputs())
+    (True, False)
+    """
+    return isinstance(outputs, LabelOutputs) and bool(outputs.ordered)
+
+
+cdef class RestrictedOutputs(Outputs):
+    """Base class of outputs that users can restrict example by example, by the argument `allowed` of `Engine.fit` and `Engine.predict`.
+
+    The solver reads `Rows.allowed`.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import RestrictedOutputs
+    >>> isinstance(Engine("sequence").fit([[[1.0]], [[0.0]]], [["a"], ["b"]]).parts_.outputs, RestrictedOutputs)
+    True
+    """
+
+    _declared_by = {name: way for name, way in Outputs._declared_by.items() if name != "encode_allowed"}
+
+    def encode_allowed(self, allowed, rows):
+        """Encode the argument `allowed` for `Rows.restrict`: the labels of each row in Y(x).
+
+        Parameters
+        ----------
+        allowed : sequence
+            As the user passed it.
+        rows : Rows
+
+        Returns
+        -------
+        uint8 array of shape (n_rows, n_labels)
+        """
+        raise self.missing("encode_allowed")
 
 
 cdef class LabelOutputs(Outputs):
@@ -715,6 +718,8 @@ cdef class LabelOutputs(Outputs):
     """
 
     default_loss = "zero-one"
+    ordered = False
+    _declared_by = {name: way for name, way in Outputs._declared_by.items() if name != "ordered"}
 
     def __cinit__(self, *args, **kwargs):
         self.code_width = 1
@@ -732,19 +737,19 @@ cdef class LabelOutputs(Outputs):
         self.n_labels = len(self.labels)
         self._codes = LabelCodes(self.labels)
         self._code_of = self._codes.code_of
-        self._encodes = inherits(self, LabelOutputs, "encode", "admissible", "check_gold")
-        self._alone = [None] * self.n_labels if inherits(self, LabelOutputs, "decode", "decode_many") else None
+        self._encodes = inherits(self, LabelOutputs, "encode", "admissible")
+        self._alone = [None] * self.n_labels if inherits(self, LabelOutputs, "decode") else None
         return self.labels
 
     def encode(self, y, rows):
         return self.encoded(y, rows.n_examples)
 
     cdef Structures encoded(self, y, Py_ssize_t n):
-        cdef Structures found
+        cdef Structures gold
         if n <= FEW and (type(y) is list or isinstance(y, np.ndarray) and y.ndim) and len(y) == n:
-            found = encode_few(self._code_of, y if type(y) is list else y.tolist())
-            if found is not None:
-                return found
+            gold = encode_few(self._code_of, y if type(y) is list else y.tolist())
+            if gold is not None:
+                return gold
         return Structures(self._codes.encode(y, n))     # slower, and raises the error with its reason
 
     cdef Structures gold(self, y, Rows rows, features):
@@ -754,7 +759,7 @@ cdef class LabelOutputs(Outputs):
         """Labels as `predict` shows them, as their codes."""
         return Structures(self._codes.encode(answers, rows.n_examples))
 
-    def check_gold(self, gold, rows, features):
+    cdef check_gold(self, Structures gold, Rows rows, features):
         """Does nothing: codes that are no labels have raised an error already."""
 
     def check_structure(self, Example x, y):
@@ -764,16 +769,16 @@ cdef class LabelOutputs(Outputs):
     def decode(self, y, Example x):
         return self.labels[y - 1]
 
-    def decode_many(self, structures, Rows rows, examples=None):
+    cdef decode_all(self, structures, Rows rows, features, examples):
         if overrides(self, "decode"):
-            return np.array(Outputs.decode_many(self, np.asarray(structures).tolist(), rows, examples).tolist())
+            return np.array(Outputs.decode_all(self, np.asarray(structures).tolist(), rows, features, examples).tolist())
         codes = structures if isinstance(structures, np.ndarray) else np.asarray(structures, dtype=np.intc)
         return gathered(self._codes.of_code, codes)
 
-    cdef object shown(self, const int *y, Rows rows):
+    cdef decode_one(self, const int *y, Rows rows, features):
         cdef int code = y[0]
         if self._alone is None or not 0 < code <= self.n_labels:
-            return Outputs.shown(self, y, rows)
+            return Outputs.decode_one(self, y, rows, features)
         label = self._alone[code - 1]
         if label is None:
             label = self._alone[code - 1] = self.labels[code - 1:code]
@@ -782,7 +787,7 @@ cdef class LabelOutputs(Outputs):
     def enumerate(self, Example x):
         return range(1, self.n_labels + 1)
 
-    def log_probabilities(self, scores, b, floor):
+    def log_probabilities(self, scores, b, spread, floor):
         """Log probability of every label: P is proportional to exp(b * score).
 
         Parameters
@@ -791,8 +796,10 @@ cdef class LabelOutputs(Outputs):
             Scores of labels.
         b : float
             1 / temperature. Larger values make probabilities more certain.
+        spread : float
+            As `calibration` returns it; ordered labels use it.
         floor : float in [0, 1)
-            Largest share of probability that may move to labels that would have none.
+            Least spread of examples with labels that would have no probability.
 
         Returns
         -------
@@ -800,23 +807,28 @@ cdef class LabelOutputs(Outputs):
         """
         return log_softmax(b * scores)
 
-    def log_loss_slope(self, scores, right, share):
-        """The derivative of - log P(a right label) of every example by b = 1 / temperature; it rises with b.
+    def calibration(self, scores, right, weights, share):
+        """The numbers by which - log P(a right label) is least.
 
         Parameters
         ----------
         scores : array of shape (n_examples, n_labels)
             Scores of labels.
         right : bool array of shape (n_examples, n_labels)
-            The right labels.
+            The right labels; those of ordered labels are an interval.
+        weights : array of shape (n_examples,)
+            Weights of the examples.
         share : float
             Share of the loss that is the mean of the losses of all labels.
 
         Returns
         -------
-        function of b
+        b : float
+            1 / temperature.
+        spread : float
+            0, but of ordered labels at least 0.
         """
-        return lambda b: softmax_slope(scores, right, share, b)
+        return softmax_calibration(scores, right, weights, share)
 
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         return gold[0] == y[0]
@@ -826,18 +838,18 @@ cdef object gathered(values, codes):
     """values[codes]."""
     cdef const int[::1] at
     cdef const uint64_t[::1] words
-    cdef uint64_t[::1] found
+    cdef uint64_t[::1] copied
     cdef Py_ssize_t i, n = len(codes)
     cdef size_t n_values = len(values)
-    cdef bint known, right = True
+    cdef bint valid, right = True
     if n <= FEW or values.dtype.kind not in "iuf" or values.itemsize != sizeof(uint64_t) or codes.dtype != np.intc:
         return values.take(codes)
     at, words, answer = np.ascontiguousarray(codes), values.view(np.uint64), np.empty(n, dtype=values.dtype)
-    found = answer.view(np.uint64)
+    copied = answer.view(np.uint64)
     for i in range(n):
-        known = <size_t> at[i] < n_values           # a negative number is large
-        right &= known
-        found[i] = words[at[i] if known else 0]
+        valid = <size_t> at[i] < n_values           # a negative number is large
+        right &= valid
+        copied[i] = words[at[i] if valid else 0]
     return answer if right else values.take(codes)      # which raises the error
 
 
@@ -884,22 +896,28 @@ cdef class RankOutputs(LabelOutputs):
         for k in range(self.n_labels - 1):
             s[k] += scale * (costs[k + 1] - costs[k])
 
-    def log_probabilities(self, scores, b, floor):
-        """log P of every label: P(y > k) = sigma(b v_k), v the pooled scores of the atoms "rank > k"; the median is the prediction."""
-        return cumulative_log_probabilities(pooled(np.diff(scores, axis=1)), b, floor)
+    def log_probabilities(self, scores, b, spread, floor):
+        """log P of every label: P(y > k) is logistic in the pooled scores of the atoms "rank > k"; the median is the prediction."""
+        return cumulative_log_probabilities(pooled(np.diff(scores, axis=1)), b, floor, spread)
 
-    def log_loss_slope(self, scores, right, share):
-        v = pooled(np.diff(scores, axis=1))
-        return lambda b: cumulative_slope(v, right, share, b)
+    def calibration(self, scores, right, weights, share):
+        return cumulative_calibration(scores, right, weights, share)
+
+    def display(self):
+        return RankDisplay(self)
+
+
+class RankDisplay(Display):
+    """The atoms "> k", and the example's score among its thresholds: the mean score of the atoms, less the score of each."""
 
     def atom_names(self, Example x):
-        return [f"> {label}" for label in self.labels[:self.n_labels - 1].tolist()]
+        return [f"> {label}" for label in self.outputs.labels.tolist()[:-1]]
 
     def picture(self, given, Example x, scores, structures):
-        """The example's score among its thresholds: the mean score of "rank > k", less the score of each."""
-        if len(scores) != self.n_labels - 1 or not len(scores):
+        labels = self.outputs.labels.tolist()
+        if len(scores) != len(labels) - 1 or not len(scores):
             return None
-        return Ruler([str(label) for label in self.labels.tolist()], (np.mean(scores) - scores).tolist(), float(np.mean(scores)),
+        return Ruler([str(label) for label in labels], (np.mean(scores) - scores).tolist(), float(np.mean(scores)),
                      *(y - 1 for y in structures))
 
 
@@ -930,5 +948,12 @@ cdef class ClassOutputs(LabelOutputs):
         for k in range(self.n_labels):
             s[k] += scale * costs[k]
 
+    def display(self):
+        return ClassDisplay(self)
+
+
+class ClassDisplay(Display):
+    """The labels, which are the atoms."""
+
     def atom_names(self, Example x):
-        return [str(label) for label in self.labels.tolist()]
+        return [str(label) for label in self.outputs.labels.tolist()]

@@ -2,7 +2,6 @@
 #
 # Sizes: 4 blocks of 10..1000 dense features, or of 2^20 sparse ones with 80 nonzeros; 1..1000 rows an example. Cost: one pass over the
 # rows' values for four blocks at a time (see inner.h). A norm costs what a step does.
-from structperc.core.bounds cimport Bounds
 from structperc.core.features cimport Features, Parameter
 from structperc.core.inner_products cimport sp_blocks
 from structperc.core.rows cimport Example
@@ -11,7 +10,6 @@ from structperc.core.rows cimport Example
 cdef class RowPart(Features):
     cdef readonly Py_ssize_t n_features
     cdef readonly bint intercept, feature_major
-    cdef Bounds bounds                  # (n_blocks, n_features + intercept)
 
     cdef void hold_column(self, const sp_blocks *b, Py_ssize_t feature, double to_w, double to_u) noexcept nogil
     cdef sp_blocks summed(self, Example x, const double *c, int *n_placed) noexcept nogil

@@ -11,7 +11,7 @@ from structperc.core.features import TablePart
 from structperc.core.features cimport Features, Parameter, StepSizes, adapt_row, take_square
 from structperc.core.inner_products cimport (SP_CLAIM, best_inner, sp_blocks, sp_end, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows,
                                              sp_start, sp_touched, widest_inner)
-from structperc.core.rows cimport Example
+from structperc.core.rows cimport Example, Rows
 from structperc.core.signals cimport interrupted
 
 cdef enum:
@@ -80,7 +80,7 @@ cdef class RowPart(Features):
         else:
             self.shape(max(n_blocks * (n_features + self.intercept), 1))
         if bounds is not None:
-            self.bounds, self.constrained = Bounds(bounds, (n_blocks, n_features + self.intercept)), True
+            self.bounds = Bounds(bounds, (n_blocks, n_features + self.intercept))
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
         return self.n_blocks * x.block.n_rows
@@ -111,12 +111,9 @@ cdef class RowPart(Features):
         self.add_rows(x, c, &b, to_w, to_u)
         return 0
 
-    cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
-        cdef sp_blocks b
+    cdef int clip(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
+        cdef sp_blocks b = blocks_of(self, p)
         cdef Py_ssize_t j, q
-        if self.bounds is None:
-            return 0
-        b = blocks_of(self, p)
         if x is None or sp_is_dense(&x.block):
             for j in range(self.n_features):
                 self.hold_column(&b, j, to_w, to_u)
@@ -207,9 +204,9 @@ cdef class RowPart(Features):
     def explicit_part(self):
         return TablePart(self.n_blocks, "intercept_", per_row=True) if self.intercept else None
 
-    def sparse_vector(self, Example x, c):
-        if not x.source.sparse:
-            return Features.sparse_vector(self, x, c)
+    def vector(self, Example x, c, sparse=False):
+        if not (sparse and x.source.sparse):
+            return Features.vector(self, x, c, sparse)
         c = np.asarray(c, dtype=float).reshape(x.n_rows, self.n_blocks)
         rows, blocks = np.nonzero(c)
         moved = x.sparse_rows.astype(float)[rows].tocoo()
@@ -243,7 +240,7 @@ cdef class RowPart(Features):
     def max_atoms(self, rows):
         return self.n_blocks * int(rows.sizes().max()) if self.fixed_atoms < 0 else self.fixed_atoms
 
-    def touched_rows(self, rows):
+    cdef touched_rows(self, Rows rows):
         if not (self.feature_major and rows.sparse):
             return None
         return np.append(rows.stored_columns(), np.arange(self.n_features, self.n_weight_rows))
@@ -268,11 +265,9 @@ cdef class RowPart(Features):
         constants = w[self.n_blocks * self.n_features:][:self.n_blocks]
         return blocks, (constants if self.intercept else np.zeros(self.n_blocks))
 
-    @property
-    def absorbs_shift(self):
-        return bool(self.intercept)
-
     def rescaled(self, w, shift, spread):
+        if not self.intercept and np.any(shift):
+            return None
         w = np.array(w)
         blocks, constants = self.split(w)
         blocks /= spread
@@ -335,12 +330,9 @@ cdef class BlockFeatures(RowPart):
     [1.0, 2.0, -1.0, -2.0, 1.0, -1.0]
     """
 
-    rows_per_example = 1
-
     def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, intercept=True, feature_major=False, bounds=None):
         RowPart.__init__(self, n_blocks, n_features, intercept, feature_major, bounds)
-        self.shape(self.n_weights, self.n_weight_rows, atoms_per_example=n_blocks)
-        self.prefetches = feature_major
+        self.shape(self.n_weights, self.n_weight_rows, atoms_per_example=n_blocks, rows_per_example=1)
         self.on_demand_rows = 0         # four weights and their averages fill a cache line; more memory is not saved
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
@@ -358,7 +350,7 @@ cdef class BlockFeatures(RowPart):
 
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
         cdef sp_blocks b = blocks_of(self, p)
-        if self.followed:
+        if p.followed:
             b.n_blocks = self.n_blocks          # else the coefficients behind are 0, and whole groups of blocks take a step faster
         self.kernels.add[x.block.layout](&x.block, 0, &b, c, to_w, to_u)
         return 0
@@ -377,8 +369,10 @@ cdef class BlockFeatures(RowPart):
         return self.kernels.norm[x.block.layout](&x.block, 0) + self.intercept
 
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
-        cdef sp_blocks b = blocks_of(self, p)
-        sp_prefetch_blocks(&x.block, &b)
+        cdef sp_blocks b
+        if self.feature_major:
+            b = blocks_of(self, p)
+            sp_prefetch_blocks(&x.block, &b)
 
 
 cdef BlockFeatures BLOCKS = BlockFeatures(1, 1)         # whose methods a derived class replaces
@@ -411,5 +405,5 @@ cdef class RowFeatures(RowPart):
         RowPart.__init__(self, 1, n_features, intercept, bounds=bounds)
 
     def attributes(self, weights):
-        shown = {"coef_": lambda: np.array(self.split(weights.vector())[0][0])}
-        return shown | ({"intercept_": lambda: float(self.split(weights.vector())[1][0])} if self.intercept else {})
+        fitted = {"coef_": lambda: np.array(self.split(weights.vector())[0][0])}
+        return fitted | ({"intercept_": lambda: float(self.split(weights.vector())[1][0])} if self.intercept else {})

@@ -207,6 +207,8 @@ cdef class Rows:
             PyBuffer_Release(&view)             # X itself is kept alive
         elif isinstance(X, list):
             self.attach(X, len(X), 0, SP_OBJECTS)
+        elif not (isinstance(X, Joined) or getattr(X, "format", "") == "csr"):
+            raise PluginError(f"Rows was given {shortened(X)}; expected a matrix, a CSR matrix of SciPy, or a list of objects.")
         else:
             self.attach(X, X.shape[0], X.shape[1], 0)
             named = self.sparse_part
@@ -218,7 +220,10 @@ cdef class Rows:
                 self.whole.dense_layout = SP_DENSE_F64 if view.itemsize == 8 else SP_DENSE_F32
                 PyBuffer_Release(&view)
         if offsets is not None:
-            starts = offsets
+            try:
+                starts = offsets
+            except (TypeError, ValueError):
+                raise PluginError(f"Rows was given the offsets {shortened(offsets)}; expected an int64 array.") from None
             refuse_starts(<const int64_t *> &starts[0], starts.shape[0], max(starts.shape[0] - 1, 0), self.n_rows, OFFSETS)
             self.starts = &starts[0]
             self.n_examples = starts.shape[0] - 1

@@ -138,7 +138,7 @@ def check_values(name, values, low, high, finite):
             raise DataError(f"the saved array {name!r} goes from {piece.min()} to {piece.max()}; expected {bounds}.")
 
 
-def check_starts(name, starts, end):
+def check_starts(name, starts, end) -> None:
     """Raise an error unless rows begin at 0, follow each other and end at `end`.
 
     Parameters

@@ -66,3 +66,16 @@ def to_csr(X, name="X"):
         return X.tocsr()
     except (TypeError, ValueError, IndexError, OverflowError) as error:
         raise DataError(f"{name} is a damaged sparse matrix of format {X.format!r} ({error}).") from None
+
+
+def float_csr(X, name):
+    """A CSR array of float64, a copy whose parts have been checked."""
+    from scipy.sparse import csr_array
+
+    refuse_damaged(X, name)
+    csr = to_csr(X, name)
+    try:
+        data = csr.data.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataTypeError(f"{name}.data is of type {csr.data.dtype}; expected numbers.") from None
+    return csr_array((data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64)), shape=csr.shape)

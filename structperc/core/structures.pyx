@@ -77,7 +77,10 @@ cdef class Structures:
         DataError
             If an entry is not a collection of integers. The message names the first.
         """
-        offsets = np.zeros(len(structures) + 1, dtype=np.int64)
+        try:
+            offsets = np.zeros(len(structures) + 1, dtype=np.int64)
+        except TypeError:
+            raise DataError(f"Structures.ragged was given {shortened(structures)}; expected a list of structures.") from None
         values = []
         for i, y in enumerate(structures):
             try:

@@ -7,4 +7,4 @@ from structperc.core.features cimport Features
 cdef class ThresholdFeatures(Features):
     cdef readonly Py_ssize_t n_thresholds, n_features
     cdef object problem
-    cdef readonly double step_size              # of every step so far; 0: not known yet
+    cdef readonly double step_size              # of every step so far; 0: unknown yet

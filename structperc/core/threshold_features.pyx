@@ -8,7 +8,7 @@ from structperc.core.features import TablePart
 from structperc.core.features cimport Features, Parameter
 from structperc.core.errors import DataError, PluginError
 from structperc.core.inner_products cimport best_inner, widest_inner, sp_blocks, sp_prefetch_blocks
-from structperc.core.rows cimport Example
+from structperc.core.rows cimport Example, Rows
 from structperc.core.saved_state import read_array
 
 INSTEAD = "The updates 'exact-pa', 'exact-pa1' and 'exact-pa2' keep them ordered."
@@ -64,15 +64,12 @@ cdef class ThresholdFeatures(Features):
     [2.0, 4.0, -1.0, -1.0]
     """
 
-    rows_per_example = 1
-
     def __init__(self, n_thresholds, n_features, feature_major=False, problem="prank"):
         n = n_features + n_thresholds
         self.problem = problem
         self.n_thresholds, self.n_features, self.n_blocks = n_thresholds, n_features, 1
         self.kernels = best_inner(n_features)
-        self.prefetches = feature_major
-        self.shape(n, n if feature_major else 1, atoms_per_example=n_thresholds)
+        self.shape(n, n if feature_major else 1, atoms_per_example=n_thresholds, rows_per_example=1)
 
     def check(self, context, parts):
         if context.decay:
@@ -193,14 +190,10 @@ cdef class ThresholdFeatures(Features):
         cdef sp_blocks b = direction(self, p)
         sp_prefetch_blocks(&x.block, &b)
 
-    def touched_rows(self, rows):
+    cdef touched_rows(self, Rows rows):
         if not (self.n_weight_rows > 1 and rows.sparse):
             return None
         return np.append(rows.stored_columns(), np.arange(self.n_features, self.n_weight_rows))
-
-    @property
-    def absorbs_shift(self):
-        return True
 
     def rescaled(self, w, shift, spread):
         direction = w[:self.n_features] / spread

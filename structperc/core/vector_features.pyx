@@ -35,7 +35,7 @@ cdef class VectorFeatures(Features):
     def __init__(self, Py_ssize_t n_weights, bounds=None):
         self.shape(n_weights)
         self.map, self.n_columns = RowFeatures(n_weights, bounds=bounds), -1
-        self.constrained |= self.map.constrained
+        self.bounds = self.map.bounds
 
     def vectors(self, x):
         """The feature vectors phi(x, a) of all atoms of x.
@@ -100,10 +100,10 @@ cdef class VectorFeatures(Features):
                 self.error = error
                 return -1
 
-    cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
+    cdef int clip(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
         with gil:
             try:
-                return self.map.project_c(p, None if x is None else self.written(x), to_w, to_u)
+                return self.map.clip(p, None if x is None else self.written(x), to_w, to_u)
             except BaseException as error:
                 self.error = error
                 return -1
@@ -116,8 +116,8 @@ cdef class VectorFeatures(Features):
                 self.error = error
                 return -1
 
-    def sparse_vector(self, Example x, c):
-        return self.map.sparse_vector(self.written(x), c)
+    def vector(self, Example x, c, sparse=False):
+        return self.map.vector(self.written(x), c, True) if sparse else Features.vector(self, x, c)
 
     def column_of(self, indices):
         indices = np.asarray(indices)
@@ -145,4 +145,8 @@ def as_rows(features, x):
     if len(shape) != 2 or shape[1] != features.n_weights:
         raise PluginError(f"{type(features).__name__}.vectors returned shape {shape} for example {x.index}; expected "
                           f"(n_atoms, {features.n_weights}), a vector per atom.")
+    numbers = vectors if isinstance(vectors, np.ndarray) else vectors.data
+    if not np.isfinite(numbers).all():
+        wrong = numbers[~np.isfinite(numbers)][0]
+        raise PluginError(f"{type(features).__name__}.vectors returned {wrong} for example {x.index}; expected finite numbers.")
     return Rows(vectors, np.array([0, shape[0]], dtype=np.int64)).example(0)

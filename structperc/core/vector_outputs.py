@@ -36,23 +36,23 @@ def amounts(decision, n_atoms):
     ([0.5, 0.0, 0.5], [1.0, 0.0, 1.0], [0.0, 0.0, 0.0])
     """
     try:
-        given = np.asarray(decision if hasattr(decision, "__len__") else list(decision))
-        vector = given.dtype.kind in "fb" and given.size > 0
+        values = np.asarray(decision if hasattr(decision, "__len__") else list(decision))
+        vector = values.dtype.kind in "fb" and values.size > 0
         if vector:
-            found = given.astype(float)
-            right = found.shape == (n_atoms,) and bool(np.isfinite(found).all())
+            amounts_of_atoms = values.astype(float)
+            right = amounts_of_atoms.shape == (n_atoms,) and bool(np.isfinite(amounts_of_atoms).all())
         else:
-            atoms = given.astype(np.intp, casting="same_kind") if given.size else np.empty(0, dtype=np.intp)
+            atoms = values.astype(np.intp, casting="same_kind") if values.size else np.empty(0, dtype=np.intp)
             right = atoms.ndim == 1 and len(np.unique(atoms)) == len(atoms) and bool(((atoms >= 0) & (atoms < n_atoms)).all())
-            found = np.zeros(n_atoms)
+            amounts_of_atoms = np.zeros(n_atoms)
             if right:
-                found[atoms] = 1
+                amounts_of_atoms[atoms] = 1
     except (TypeError, ValueError, OverflowError):
         right = False
     if not right:
         raise DataError(f"the decision {shortened(decision)} over {n_atoms} atoms; expected {n_atoms} finite amounts with a point, or the "
-                        f"numbers of the atoms that are taken, from 0, each once.")
-    return found
+                        f"numbers of the chosen atoms, from 0, each once.")
+    return amounts_of_atoms
 
 
 class VectorOutputs(Outputs):

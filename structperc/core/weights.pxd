@@ -24,6 +24,7 @@ cdef class Weights(Component):
 cdef class PrimalWeights(Weights):
     cdef readonly Schedule decay
     cdef Parameter p
+    cdef bint constrained                   # whether the map moves weights to allowed ones after a step
     cdef double[::1] buffer, saved
     cdef int[::1] place                     # position of each lazy row (0: none yet); None: rows are in order
     cdef int[::1] marks                     # the same of rows that steps have touched since `Sharding.pull`, else 0; None: not pulled

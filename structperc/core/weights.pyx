@@ -13,8 +13,9 @@ from structperc.core.averaging cimport Averaging, count_visit, predicting, scale
 from structperc.core.component import adapted, overrides, raise_stored, state_of, unwrapped
 from structperc.core.component cimport Component
 from structperc.core.errors import DataError, PluginError
+from structperc.core.features import is_constrained
 from structperc.core.features cimport PADDING, Features, room_for, written_out
-from structperc.core.mixing import add_rows, changed_rows, copy_rows, merged
+from structperc.core.bounds import add_rows, changed_rows, copy_rows, merged
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
 from structperc.core.saved_state import read_array
@@ -109,7 +110,7 @@ cdef class Weights(Component):
         context : FitContext
         parts : object with the parts as attributes
         """
-        if parts.features.constrained:
+        if is_constrained(parts.features):
             raise PluginError(f"{type(parts.features).__name__} allows only some weights, but {type(self).__name__} does not project on "
                               f"them after its steps; leave that out.")
 
@@ -402,7 +403,7 @@ cdef class PrimalWeights(Weights):
 
     @property
     def linear(self):
-        return not self.features.constrained
+        return not self.constrained
 
     def __cinit__(self, *args, **kwargs):
         self.place = self.marks = None
@@ -422,7 +423,7 @@ cdef class PrimalWeights(Weights):
         """
         cdef Py_ssize_t width = features.row_width * (1 + self.averaging.average + self.n_kept), rows = features.n_weight_rows
         cdef bint lazy = features.on_demand_rows > 0 and 2 * features.row_width > LINE and rows < MOST_PLACES    # with averages or not
-        self.features = features
+        self.features, self.constrained = features, features.constrained()
         start_averaging(&self.averaging)
         rows += lazy
         space = np.zeros(rows * width + 8)              # the system gives memory where it is first used
@@ -469,7 +470,7 @@ cdef class PrimalWeights(Weights):
             to_w, to_u = 1 / a.scale, a.scale_sum / a.scale
         if self.features.add_c(&self.p, x, c, to_w, to_u) < 0:
             return -1
-        if self.features.constrained:
+        if self.constrained:
             return self.features.project_c(&self.p, x, to_w, to_u) < 0
         return 0
 
@@ -524,7 +525,7 @@ cdef class PrimalWeights(Weights):
         n_visited, mean = self.averaging.n_visited, self._mean            # before the values: another thread may train meanwhile
         if mean is None or self._mean_visited != n_visited:
             mean = self._in_order(self._values())
-            if self.features.constrained:       # a mean of allowed weights is allowed, but for rounding
+            if self.constrained:       # a mean of allowed weights is allowed, but for rounding
                 self.features.project(mean)
             mean.flags.writeable = False
             self._mean, self._mean_visited = mean, n_visited
@@ -555,7 +556,7 @@ cdef class PrimalWeights(Weights):
         return mean
 
     cdef project_all(self):
-        if self.features.constrained and self.features.project_c(&self.p, None, 1, 0) < 0:
+        if self.constrained and self.features.project_c(&self.p, None, 1, 0) < 0:
             reraise(self)
 
     cdef take(self, PrimalWeights other, values):
@@ -861,7 +862,7 @@ class Sharding:
         cdef double scale_sum = a.scale_sum + delta["n_visited"]
         add_rows(own._whole_table(), own._claimed(delta["rows"]), delta["steps"], delta["sums"], own.p.average, scale_sum)
         a.scale_sum, a.n_visited = scale_sum, a.n_visited + delta["n_visited"]
-        if own.features.constrained and own.features.project_c(&own.p, None, 1, scale_sum) < 0:         # mixtures leave K by rounding
+        if own.constrained and own.features.project_c(&own.p, None, 1, scale_sum) < 0:         # mixtures leave K by rounding
             reraise(own)
         own._final = own._mean = None
 

@@ -1,4 +1,4 @@
-"""The smallest change of an example after which a model predicts what is wanted, with a proof that no smaller one does."""
+"""The smallest change of an example after which a model predicts something else, with a proof."""
 
 from structperc.counterfactuals.columns import Change
 from structperc.counterfactuals.nearest import counterfactual

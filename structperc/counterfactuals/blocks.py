@@ -51,8 +51,8 @@ class Block:
     def predicted(self, values):
         """What `predict` returns for these values, as outputs encode it."""
         rows = self.read(values)
-        found = self.model.predict(rows)
-        return self.model.parts.outputs.encode_answers(found, rows)[0]
+        answers = self.model.predict(rows)
+        return self.model.parts.outputs.encode_answers(answers, rows)[0]
 
     def slopes(self, places, spread):
         """The derivatives of the scores by the values at these places, a CSC array of shape (n_atoms, n_places).
@@ -72,15 +72,15 @@ class Block:
             values.append(rise[atoms[-1]] / self.stored(np.array(step)).astype(float))
             base[place] = 0
         ends = np.cumsum([0, *map(len, atoms)])
-        found = csc_array((np.concatenate([[], *values]), np.concatenate([np.array([], dtype=np.int64), *atoms]), ends),
+        matrix = csc_array((np.concatenate([[], *values]), np.concatenate([np.array([], dtype=np.int64), *atoms]), ends),
                           shape=(len(at_base), len(places)))
         signs = np.where(np.random.default_rng(0).random(len(places)) < 0.5, -1.0, 1.0)
         for values in (self.values.ravel()[places], self.values.ravel()[places] + signs * spread):
             base[places] = values
-            expected, scores = at_base + found @ self.stored(values).astype(float), self.scores(base)
-            size = 1 + np.abs(scores).max(initial=0) + np.abs(at_base).max(initial=0) + (abs(found) @ np.abs(values)).max(initial=0)
+            expected, scores = at_base + matrix @ self.stored(values).astype(float), self.scores(base)
+            size = 1 + np.abs(scores).max(initial=0) + np.abs(at_base).max(initial=0) + (abs(matrix) @ np.abs(values)).max(initial=0)
             if np.abs(scores - expected).max(initial=0) > self.rounding * size:
                 features, weights = (type(part).__name__ for part in (self.model.parts.features, self.model.parts.weights))
-                raise PluginError(f"a counterfactual needs scores that are linear in the columns, and those of {features} with {weights} "
+                raise PluginError(f"a counterfactual needs scores that are linear in the columns. Those of {features} with {weights} "
                                   f"are not; train without a kernel and without features made of several columns.")
-        return found
+        return matrix

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numbers
+from collections.abc import Iterable, Mapping
 
 import attrs
 import numpy as np
@@ -30,6 +30,14 @@ class Change:
         As the user has them: numbers, or levels of a category.
     deviations : float
         What the change adds to the distance: standard deviations, 1 for another category.
+
+    Examples
+    --------
+    >>> import structperc
+    >>> from structperc.estimators import PRank
+    >>> model = PRank(random_state=0).fit([[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2])
+    >>> structperc.counterfactual(model, [0.0], 2).changes[0].before
+    0.0
     """
 
     row: int
@@ -72,35 +80,35 @@ class Columns:
         for name, group in groups_given(groups).items():
             self.add_group(self.numbers(group, f"groups[{name!r}]"), name, True)
         self.whole[self.numbers(whole, "whole")] = True
-        for column, ends in dict({} if bounds is None else bounds).items():
+        if not isinstance(bounds, (Mapping, type(None))):
+            raise OptionError(f"bounds={shortened(bounds)}; expected a dict from columns to pairs of the lowest and the highest value.")
+        for column, ends in (bounds or {}).items():
             j = self.number(column, "bounds")
             self.low[j], self.high[j] = ends_of(column, ends)
         self.movable[self.numbers(fixed, "fixed")] = False
 
-    def spreads_of(self, given):
+    def spreads_of(self, spreads):
         """The standard deviation of each column."""
-        if given is None:
+        if spreads is None:
             if self.model.spreads is None:
                 raise OptionError("this model has no standard deviations of its columns: it was saved by an older version, was trained on "
                                   "workers, or has a kernel. Pass them, such as spreads=X.std(axis=0) of the training data.")
             return self.model.spreads
         try:
-            values = np.asarray(given, dtype=float)
-        except (TypeError, ValueError):
+            values = np.asarray(spreads, dtype=float)
+        except (TypeError, ValueError, OverflowError):
             values = None
         if values is None or values.shape != (self.n,) or not (np.isfinite(values) & (values >= 0)).all():
-            raise OptionError(f"spreads={shortened(given)}; expected a number, at least 0, for each of {self.n} columns.")
+            raise OptionError(f"spreads={shortened(spreads)}; expected a number, at least 0, for each of {self.n} columns.")
         return values
 
     def of_table(self):
         """What the codes of a table's columns allow: the levels of a category, positions of an ordered one."""
-        at = -self.model.parts.reader.n_keys
-        for code in self.model.parts.reader.codes or ():
+        for code, at in self.model.parts.reader.input_columns().places():
             if code.kind == "ordinal":
                 self.whole[at], self.low[at], self.high[at] = True, 0, len(code.levels) - 1
             if code.indicated:
                 self.movable[at + len(code.feature_names) - 1] = False
-            at += len(code.feature_names)
 
     def add_group(self, group, name, checked):
         """The columns of a one-hot code; `checked`: x must have one 1 in them."""
@@ -111,24 +119,24 @@ class Columns:
         self.whole[group], self.low[group], self.high[group] = True, 0, 1
 
     def numbers(self, columns, where) -> list[int]:
-        if isinstance(columns, (str, numbers.Number)) or not hasattr(columns, "__iter__"):
+        if isinstance(columns, str) or not isinstance(columns, Iterable) or getattr(columns, "ndim", 1) == 0:
             raise OptionError(f"{where} is {shortened(columns)}; expected a list of columns.")
         return [j for column in columns for j in self.one_or_more(column, where)]
 
     def one_or_more(self, column, where) -> list[int]:
         """A column, or those that a column of a table has become."""
         of_category = dict(one_hot_columns(self.model.parts.reader))
-        return list(of_category[column]) if column in of_category else [self.number(column, where)]
+        return list(of_category[column]) if isinstance(column, str) and column in of_category else [self.number(column, where)]
 
     def number(self, column, where) -> int:
         """A column by its name or its number."""
         if isinstance(column, str) and column in self.names:
             return self.names.index(column)
-        if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < self.n:
+        if isinstance(column, (int, np.integer)) and not isinstance(column, (bool, np.timedelta64)) and 0 <= column < self.n:
             return int(column)
         hint = did_you_mean(column, self.names) if isinstance(column, str) else ""
-        raise OptionError(f"{where} names {column!r}, which is no column of this model; expected one of {shortened(self.names)}, or a "
-                          f"number from 0 to {self.n - 1}.{hint}")
+        raise OptionError(f"{where} names {shortened(column)}, which is no column of this model. Expected one of {shortened(self.names)}, "
+                          f"or a number from 0 to {self.n - 1}.{hint}")
 
     def variables(self, values, only) -> tuple:
         """The values that may change, as places in the block, and the `Variables` of their changes.
@@ -143,11 +151,11 @@ class Columns:
         if only is not None:
             movable[[r for r in range(len(values)) if r not in only]] = False
         for group, name, checked in self.groups:
-            known = (np.sort(values[:, group], axis=1) == np.append(np.zeros(len(group) - 1), 1)).all(axis=1)
-            if checked and not known.all():
-                wrong = values[int(np.argmin(known)), group].tolist()
+            one_hot = (np.sort(values[:, group], axis=1) == np.append(np.zeros(len(group) - 1), 1)).all(axis=1)
+            if checked and not one_hot.all():
+                wrong = values[int(np.argmin(one_hot)), group].tolist()
                 raise DataError(f"x has {wrong} in the columns of groups[{name!r}]; expected one 1, and 0 in the others.")
-            movable[np.ix_(~known, group)] = False
+            movable[np.ix_(~one_hot, group)] = False
         places = np.flatnonzero(movable)
         column, x = places % self.n, values.ravel()[places]
         self.refuse_values(x, column)
@@ -165,14 +173,14 @@ class Columns:
         for value, j in zip(x.tolist(), column.tolist(), strict=True):
             if not self.low[j] <= value <= self.high[j]:
                 raise DataError(f"x has {value:g} in the column {self.names[j]!r}, outside its bounds {self.low[j]:g} and "
-                                f"{self.high[j]:g}; widen them, or name the column in fixed.")
+                                f"{self.high[j]:g}. Widen them, or name the column in fixed.")
             if self.whole[j] and value != np.rint(value):
-                raise DataError(f"x has {value:g} in the column {self.names[j]!r}, which is named in whole; expected a whole number there, "
+                raise DataError(f"x has {value:g} in the column {self.names[j]!r}, which is named in whole. Expected a whole number there, "
                                 f"or leave the column out of whole.")
 
     def changes(self, before, after, length) -> list[Change]:
         """What differs between two blocks; `length` is what each value adds to the distance."""
-        found, seen = [], set()
+        changes, seen = [], set()
         groups = dict(one_hot_columns(self.model.parts.reader))
         of_group = {j: (name, columns) for name, columns in groups.items() for j in columns}
         for r, j in np.argwhere(before != after).tolist():
@@ -182,21 +190,19 @@ class Columns:
                 name, columns = of_group[j]
                 seen.update((r, k) for k in columns)
                 levels = [self.names[columns[int(block[r, columns].argmax())]].removeprefix(f"{name}=") for block in (before, after)]
-                found.append(Change(r, name, *levels, float(length[r, columns].sum())))
+                changes.append(Change(r, name, *levels, float(length[r, columns].sum())))
             else:
-                found.append(Change(r, self.names[j], *(self.shown(j, float(block[r, j])) for block in (before, after)),
+                changes.append(Change(r, self.names[j], *(self.shown(j, float(block[r, j])) for block in (before, after)),
                                     float(length[r, j])))
-        return found
+        return changes
 
     def shown(self, j, value):
         """A value of a column as the user has it: a number, or the level or the day that it means."""
-        at = -self.model.parts.reader.n_keys
-        for code in self.model.parts.reader.codes or ():
+        for code, at in self.model.parts.reader.input_columns().places():
             if at == j and code.kind == "ordinal":
                 return code.levels[int(value)]
             if at == j and code.kind == "date":
                 return as_date(value + code.origin)
-            at += len(code.feature_names)
         return value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from structperc.core.arguments import choice
 from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError, shortened
 from structperc.counterfactuals.blocks import Block
 from structperc.counterfactuals.columns import Columns, as_given
@@ -20,7 +21,7 @@ CLOSE, CLOSE_ENOUGH = 1e-4, 1e-5        # a distance is the smallest one if it i
 
 def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=None, norm="l1", rows=None, spreads=None,
                    alternatives=None, time_limit=60.0) -> Counterfactual:
-    """The smallest change of x after which the model predicts what is wanted, with a proof that no smaller one does.
+    """The smallest change of x after which the model predicts what you want, with a proof.
 
     Parameters
     ----------
@@ -67,15 +68,17 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
 
     Notes
     -----
-    The change solves min ||change / standard deviation|| subject to S(x + change, y) >= S(x + change, y') for all y' that are not wanted.
-    Rivals y' are added one by one: the argmax at the last solution is the next one (Kelley 1960; Tsochantaridis et al. 2005). Each program
-    bounds the distance from below, by prices that are computed again from the data. Several wanted outputs are tried in the order of
-    their scores, until a bound excludes the rest. A distance is proved if it exceeds its bound by at most 1e-4 of it, or 1e-5.
+    The change solves min ||change / standard deviation|| such that S(x + change, y) >= S(x + change, y') for all unwanted y'. Rivals y' are
+    added one by one: the argmax at the last solution is the next one (Kelley 1960; Tsochantaridis et al. 2005). Each program bounds the
+    distance from below, by prices that are computed again from the data. Several wanted outputs are tried in the order of their scores,
+    until a bound excludes the rest. Labels of sentences are searched by branch and bound: one program bounds all outputs that share the
+    labels of a window of tokens. A distance is proved if it exceeds its bound by at most 1e-4 of it, or 1e-5.
 
-    Ties are those of `predict`. Where the wanted output loses a tie, it gets a lead that a change of 1e-7 makes, doubled while it loses.
-    With whole numbers the lead is 1e-5, and the bound is that of changes with this lead. Another category adds 1 to the distance.
+    Ties are those of `predict`. If the wanted output loses a tie, its lead must be at least that of a change of 1e-7. This lead is doubled
+    while it loses. With whole numbers the lead is 1e-5, and the bound is that of changes with this lead. Another category adds 1 to the
+    distance.
 
-    Cost: a program with a variable for each value that may change and a row for each rival; n_features * n_rows scores for the slopes.
+    Cost: a program with a variable for each value that may change and a row for each rival. The slopes need n_features * n_rows scores.
     Sources: Wachter, Mittelstadt and Russell 2018; Ustun, Spangher and Liu 2019; least distance: Lawson and Hanson 1974.
 
     Examples
@@ -91,54 +94,53 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     (True, 1, [2])
     """
     engine = engine_of(model)
-    if norm not in ("l1", "l2"):
-        raise OptionError(f"norm={shortened(norm)}; expected 'l1' or 'l2'.")
+    choice(norm, "norm", ("l1", "l2"))
     wanted, clock = wanted if isinstance(wanted, Wanted) else Wanted(one_of=[wanted]), Clock(time_limit)
-    given = engine.model_
+    engine_model = engine.model_
     if alternatives is not None:
         for name, value, default in (("fixed", fixed, ()), ("bounds", bounds, None), ("whole", whole, ()), ("groups", groups, None),
                                      ("rows", rows, None), ("spreads", spreads, None)):
-            if value is not default and (value is None or len(value)):
+            if value is not default and not (isinstance(value, (tuple, list, dict)) and not value):
                 raise OptionError(f"{name} is for rows of numbers, and alternatives for tokens; leave one of them out.")
-        return of_tokens(given, x, wanted, alternatives, clock)
-    if given.parts.outputs.conditional:
-        raise PluginError(f"a counterfactual needs all atoms scored at once; {given.parts.outputs.conditional}.")
-    read = given.parts.reader.read_one(x, given.context.objects, given.parts.features.atoms_per_example is None)
+        return of_tokens(engine_model, x, wanted, alternatives, clock)
+    if engine_model.second_stage is not None:
+        raise PluginError(f"a counterfactual needs all atoms scored at once; {engine_model.second_stage.remedy}.")
+    read = engine_model.parts.reader.read_one(x, engine_model.context.objects, engine_model.parts.features.layout.atoms_per_example is None)
     if read.n_examples != 1:
         raise DataError(f"counterfactual takes one example, but got {read.n_examples}; pass one of them.")
     if not isinstance(read.X, np.ndarray):
         raise PluginError("a counterfactual changes dense rows of numbers, and these are sparse rows or tokens; pass X.toarray(), or for "
                           "tokens alternatives={token: [other tokens]}.")
-    block = Block(given, read)
-    columns = Columns(given, read, spreads, fixed, bounds, whole, groups)
-    goal = Goal(given, block.prepared, block.example, wanted)
+    block = Block(engine_model, read)
+    columns = Columns(engine_model, read, spreads, fixed, bounds, whole, groups)
+    goal = Goal(engine_model, block.prepared, block.example, wanted)
     places, variables = columns.variables(block.values, rows_of(rows, read.n_rows))
     if norm == "l2" and variables.whole.any():
         raise OptionError("norm='l2' has no whole numbers and no categories; use 'l1', or name these columns in fixed.")
     before = block.predicted(block.values)
-    shown = given.parts.outputs.decode(before, block.example)
+    answer = engine_model.parts.outputs.decode(before, block.example)
     if goal.holds(goal.counts(before)):
-        return Counterfactual(x, [], 0.0, 0.0, ALREADY, shown, shown, str(wanted))
-    found = Search(block, goal, places, variables, norm, clock).run()
-    if found.values is None:
-        return Counterfactual(None, [], np.inf, found.bound, NONE if np.isinf(found.bound) else OPEN, shown, None, str(wanted))
-    rounded = variables.length(np.spacing(np.abs(block.stored(found.values[places]))).astype(float) / variables.unit, "l1")
-    proved = found.distance <= found.bound * (1 + CLOSE) + CLOSE_ENOUGH + rounded
+        return Counterfactual(x, [], 0.0, 0.0, ALREADY, answer, answer, str(wanted))
+    solution = Search(block, goal, places, variables, norm, clock).run()
+    if solution.values is None:
+        return Counterfactual(None, [], np.inf, solution.bound, NONE if np.isinf(solution.bound) else OPEN, answer, None, str(wanted))
+    rounded = variables.length(np.spacing(np.abs(block.stored(solution.values[places]))).astype(float) / variables.unit, "l1")
+    proved = solution.distance <= solution.bound * (1 + CLOSE) + CLOSE_ENOUGH + rounded
     lengths = np.zeros(block.values.size)
-    lengths[places] = np.abs(found.z) * variables.cost
-    after, values = found.values.reshape(block.values.shape), block.stored(found.values.reshape(block.values.shape))
+    lengths[places] = np.abs(solution.z) * variables.cost
+    after, values = solution.values.reshape(block.values.shape), block.stored(solution.values.reshape(block.values.shape))
     changes = columns.changes(block.stored(block.values), values, lengths.reshape(after.shape))
-    x = as_given(x, read, given.parts.reader.n_keys, values, changes)
-    return Counterfactual(x, changes, found.distance, found.bound, NEAREST if proved else OPEN, shown,
-                          given.parts.outputs.decode(block.predicted(found.values), block.example), str(wanted))
+    x = as_given(x, read, engine_model.parts.reader.input_columns().n_keys, values, changes)
+    return Counterfactual(x, changes, solution.distance, solution.bound, NEAREST if proved else OPEN, answer,
+                          engine_model.parts.outputs.decode(block.predicted(solution.values), block.example), str(wanted))
 
 
 def engine_of(model) -> Engine:
     """The trained engine of a model that reads x as the user passes it."""
     before, last = unwrapped(model)
     if before is not None:
-        raise OptionError(f"the steps before {type(last).__name__} change the columns, so that their units are not those of the user; use "
-                          f"scale=True of the estimator in their place, or pass the last step and a transformed x.")
+        raise OptionError(f"the steps before {type(last).__name__} change the columns, so their units are not those of the user. Use "
+                          f"scale=True of the estimator instead, or pass the last step and a transformed x.")
     engine = last if isinstance(last, Engine) else getattr(last, "engine_", None)
     if not isinstance(engine, Engine):
         raise NotFittedError(f"counterfactual needs a trained engine or estimator of structperc, but this {type(last).__name__} has no "
@@ -171,9 +173,9 @@ def of_tokens(model, x, wanted, alternatives, clock) -> Counterfactual:
     before = model.predict(rows)[0]
     if sentences.first_wanted([()]) is not None:
         return Counterfactual(x, [], 0.0, 0.0, ALREADY, before, before, str(wanted))
-    found, bound = sentences.search(choices, clock)
-    if found is None:
+    choice, bound = sentences.search(choices, clock)
+    if choice is None:
         return Counterfactual(None, [], np.inf, bound, NONE if np.isinf(bound) else OPEN, before, None, str(wanted))
-    new = sentences.replaced(found)
-    return Counterfactual(new, sentences.changes(found), float(len(found)), bound, NEAREST, before, model.predict(model.read([new]))[0],
+    new = sentences.replaced(choice)
+    return Counterfactual(new, sentences.changes(choice), float(len(choice)), bound, NEAREST, before, model.predict(model.read([new]))[0],
                           str(wanted))

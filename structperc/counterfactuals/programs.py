@@ -41,11 +41,17 @@ class Variables:
     def __len__(self):
         return len(self.unit)
 
+    def part(self, columns):
+        """Some of the variables, with all of each group."""
+        chosen = [group for group in self.groups if np.isin(group, columns).any()]
+        return Variables(*(values[columns] for values in (self.unit, self.cost, self.low, self.high, self.whole)),
+                         [np.searchsorted(columns, group) for group in chosen])
+
     def length(self, z, norm) -> float:
         return float(np.sqrt((z * z).sum()) if norm == "l2" else (self.cost * np.abs(z)).sum())
 
     def least_length(self, slopes, gaps, prices, norm) -> float:
-        """A lower bound on the length of every z with slopes @ z >= gaps between low and high, from any prices >= 0.
+        """A lower bound on the length of every z with slopes @ z >= gaps between low and high. Any prices >= 0 give one.
 
         For each such z: length >= prices @ gaps + min over z between low and high of length - (prices @ slopes) @ z.
         """
@@ -99,7 +105,7 @@ class Solution:
 
 
 def shortest(variables, slopes, gaps, norm, clock) -> Solution:
-    """The shortest z with slopes @ z >= gaps, low <= z <= high, whole where it must be, and groups that add up to 0.
+    """The shortest z with slopes @ z >= gaps and low <= z <= high. It has whole numbers as required, and groups add up to 0.
 
     Parameters
     ----------
@@ -118,12 +124,12 @@ def shortest(variables, slopes, gaps, norm, clock) -> Solution:
         z, bound = (None, np.inf) if missed.any() else (np.zeros(len(variables)), 0.0)
         return Solution(z, bound, missed.astype(float))
     if norm == "l2":
-        found = least_squares(variables, rows, needed, clock)
+        solution = least_squares(variables, rows, needed, clock)
     elif variables.whole.any():
-        found = whole_numbers(variables, rows, needed, clock)
+        solution = whole_numbers(variables, rows, needed, clock)
     else:
-        found = linear(variables, rows, needed, clock)
-    return attrs.evolve(found, prices=found.prices / size)
+        solution = linear(variables, rows, needed, clock)
+    return attrs.evolve(solution, prices=solution.prices / size)
 
 
 def halves(variables):
@@ -132,17 +138,39 @@ def halves(variables):
 
 
 def linear(variables, rows, needed, clock) -> Solution:
+    if len(rows) == 1:
+        return of_one(variables, rows[0], float(needed[0]))
     n = len(variables)
-    found = linprog(np.tile(variables.cost, 2), A_ub=np.hstack([-rows, rows]), b_ub=-needed, method="highs", options=clock.option,
+    result = linprog(np.tile(variables.cost, 2), A_ub=np.hstack([-rows, rows]), b_ub=-needed, method="highs", options=clock.option,
                     bounds=np.column_stack([np.zeros(2 * n), halves(variables)]))
-    if found.status == LIMIT:
+    if result.status == LIMIT:
         return unfinished(len(needed))
-    if found.status == IMPOSSIBLE:
+    if result.status == IMPOSSIBLE:
         return impossible(variables, rows, needed)
-    if found.status != OPTIMAL:
-        raise unsolved(found)
-    prices = np.maximum(-found.ineqlin.marginals, 0)
-    return Solution(found.x[:n] - found.x[n:], variables.least_length(rows, needed, prices, "l1"), prices)
+    if result.status != OPTIMAL:
+        raise unsolved(result)
+    prices = np.maximum(-result.ineqlin.marginals, 0)
+    return Solution(result.x[:n] - result.x[n:], variables.least_length(rows, needed, prices, "l1"), prices)
+
+
+def of_one(variables, row, needed) -> Solution:
+    """The shortest change of one inequality: the steepest variables for their cost move, each to its end before the next one."""
+    toward = np.sign(row)
+    room, steep = np.where(row > 0, variables.high, -variables.low), np.abs(row) / variables.cost
+    order = np.argsort(-steep, kind="stable")
+    order = order[(steep[order] > 0) & (room[order] > 0)]
+    gains = np.cumsum(np.abs(row[order]) * room[order])
+    last = int(np.searchsorted(gains, needed))
+    if needed > 0 and last == len(order):
+        prices = np.ones(1)
+        return Solution(None, np.inf if variables.is_impossible(row[None], np.array([needed]), prices) else 0.0, prices)
+    z, prices = np.zeros(len(variables)), np.zeros(1)
+    if needed > 0:
+        moved, j = order[:last], order[last]
+        z[moved] = toward[moved] * room[moved]
+        z[j] = (needed - (gains[last - 1] if last else 0.0)) / row[j]
+        prices[0] = 1 / steep[j]
+    return Solution(z, variables.least_length(row[None], np.array([needed]), prices, "l1"), prices)
 
 
 def whole_numbers(variables, rows, needed, clock) -> Solution:
@@ -153,17 +181,17 @@ def whole_numbers(variables, rows, needed, clock) -> Solution:
     matrix = csr_array(vstack([hstack([csr_array(part), -csr_array(part)]) for part in (rows, together)]))
     matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
     zeros = np.zeros(len(together))
-    found = milp(np.tile(variables.cost, 2), integrality=np.tile(variables.whole, 2), bounds=Bounds(np.zeros(2 * n), halves(variables)),
+    result = milp(np.tile(variables.cost, 2), integrality=np.tile(variables.whole, 2), bounds=Bounds(np.zeros(2 * n), halves(variables)),
                  constraints=LinearConstraint(matrix, np.append(needed, zeros), np.append(np.full(len(needed), np.inf), zeros)),
                  options={"mip_rel_gap": 0.0} | clock.option)
-    if found.status == IMPOSSIBLE:
+    if result.status == IMPOSSIBLE:
         return Solution(None, np.inf, np.zeros(len(needed)))
-    if found.status not in (OPTIMAL, LIMIT):
-        raise unsolved(found)
-    bound = 0.0 if found.mip_dual_bound is None or not np.isfinite(found.mip_dual_bound) else max(found.mip_dual_bound, 0.0)
-    if found.x is None:
+    if result.status not in (OPTIMAL, LIMIT):
+        raise unsolved(result)
+    bound = 0.0 if result.mip_dual_bound is None or not np.isfinite(result.mip_dual_bound) else max(result.mip_dual_bound, 0.0)
+    if result.x is None:
         return Solution(None, bound, np.zeros(len(needed)))
-    z = found.x[:n] - found.x[n:]
+    z = result.x[:n] - result.x[n:]
     return Solution(np.where(variables.whole, np.rint(z), z), bound, np.zeros(len(needed)))
 
 
@@ -194,11 +222,11 @@ def least_squares(variables, rows, needed, clock) -> Solution:
 def impossible(variables, rows, needed) -> Solution:
     """The prices that prove that no change satisfies the rows (Farkas), from the program of the least violation."""
     n = len(variables)
-    found = linprog(np.append(np.zeros(n), 1.0), A_ub=np.column_stack([-rows, -np.ones(len(needed))]), b_ub=-needed, method="highs",
+    result = linprog(np.append(np.zeros(n), 1.0), A_ub=np.column_stack([-rows, -np.ones(len(needed))]), b_ub=-needed, method="highs",
                     bounds=np.column_stack([np.append(variables.low, 0), np.append(variables.high, np.inf)]))
-    if found.status != OPTIMAL:
-        raise unsolved(found)
-    prices = np.maximum(-found.ineqlin.marginals, 0)
+    if result.status != OPTIMAL:
+        raise unsolved(result)
+    prices = np.maximum(-result.ineqlin.marginals, 0)
     proved = variables.is_impossible(rows, needed, prices)
     return Solution(None, np.inf if proved else 0.0, prices)
 
@@ -207,5 +235,5 @@ def unfinished(m) -> Solution:
     return Solution(None, 0.0, np.zeros(m))
 
 
-def unsolved(found) -> DataError:
-    return DataError(f"HiGHS did not solve the program of the nearest change ({found.message.strip()}); bring the columns to one scale.")
+def unsolved(result) -> DataError:
+    return DataError(f"HiGHS did not solve the program of the nearest change ({result.message.strip()}); bring the columns to one scale.")

@@ -28,11 +28,20 @@ class Counterfactual:
     bound : float
         No example nearer than this gets a wanted prediction; inf: none at all does.
     status : {"already", "nearest", "none", "open"}
-        The prediction is wanted without a change; the change is the smallest one; there is none; a limit ended the search before either
-        was proved.
+        "already": the prediction is wanted without a change. "nearest": the change is the smallest one. "none": there is none. "open": a
+        limit ended the search before a proof.
     before, after : output
         The predictions, as `predict` shows them; `after` is None where x is None.
     wanted : str
+
+    Examples
+    --------
+    >>> import structperc
+    >>> from structperc.estimators import PRank
+    >>> model = PRank(random_state=0).fit([[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2])
+    >>> found = structperc.counterfactual(model, [0.0], 2)
+    >>> found.status, found.proved, int(found.after)
+    ('nearest', True, 2)
     """
 
     x: object
@@ -59,7 +68,7 @@ class Counterfactual:
         several = len({change.row for change in self.changes}) > 1 or any(change.row for change in self.changes)
         changes = [f"row {change.row}: {change}" if several else str(change) for change in self.changes]
         said = " and ".join([", ".join(changes[:-1]), changes[-1]] if len(changes) > 1 else changes)
-        sure = "the smallest change" if self.proved else f"perhaps not the smallest change, which is at least {self.bound:.4g}"
+        sure = "the smallest change" if self.proved else f"maybe not the smallest change, which is at least {self.bound:.4g}"
         return f"{said} would make it {self.wanted} (distance {self.distance:.4g}, {sure})"
 
     __repr__ = __str__

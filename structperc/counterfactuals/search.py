@@ -1,8 +1,8 @@
 """The nearest example of which a wanted structure is the best one: constraint generation, with the problem's argmax as the oracle.
 
-For one wanted structure y the master program asks that y is not behind the rivals found so far; the argmax at its solution is the next
-rival. Each rival is found once, so this ends, and each master bounds the distance from below (Kelley 1960). Several wanted structures are
-several programs; those are left out that a bound on the slope of their lead excludes.
+For one wanted structure y the master program asks that y is not behind the rivals so far. The argmax at its solution is the next rival.
+Each rival is found once, so this ends. Each master bounds the distance from below (Kelley 1960). Several wanted structures are several
+programs. A program is left out if a bound on the slope of its lead excludes it. `Windows` divides labellings of chains instead.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cached_property
 import attrs
 import numpy as np
 
+from structperc.counterfactuals.chains import Windows
 from structperc.counterfactuals.programs import shortest
 
 LEAD = 1e-7                 # of a wanted structure that loses a tie, as a distance; doubled while it loses
@@ -67,9 +68,16 @@ class Search:
         self.best = Outcome(None, None, np.inf, 0.0, 0)
 
     def run(self) -> Outcome:
-        """Every wanted structure that may be nearer than those before."""
-        bounds = []
+        """The nearest change and a lower bound on its distance."""
         self.add(self.winner)
+        bound = (Windows.of(self) or self).least()
+        if not self.block.model.parts.argmax.exact:
+            bound = 0.0
+        return attrs.evolve(self.best, bound=min(bound, self.best.distance), rivals=len(self.rivals))
+
+    def least(self) -> float:
+        """A lower bound on the distance of every wanted structure; each that may be nearer than those before has a program."""
+        bounds = []
         for counts in self.goal.ranked(self.scores, self.deciding):
             behind = max(float((self.winner - counts) @ self.scores), 0.0)
             least = behind / self.steepest if self.steepest else np.inf if behind else 0.0
@@ -77,10 +85,7 @@ class Search:
                 bounds.append(least)                                # later ones are further behind
                 break
             bounds.append(max(least, self.nearest(counts)))
-        bound = min(bounds, default=np.inf)
-        if not self.block.model.parts.argmax.exact:
-            bound = 0.0
-        return attrs.evolve(self.best, bound=min(bound, self.best.distance), rivals=len(self.rivals))
+        return min(bounds, default=np.inf)
 
     def add(self, counts) -> bool:
         """Keeps a rival; whether it is a new one."""
@@ -98,13 +103,18 @@ class Search:
     def steepest(self) -> float:
         """How much a wanted structure can gain on the winner by a change of length 1, at most."""
         gains, slope, starts = np.zeros(len(self.places)), np.zeros(len(self.scores)), self.slopes.indptr
+        of_direction = {}                                           # columns with proportional slopes have one search
         for j in range(len(gains)):
             here = slice(starts[j], starts[j + 1])
             atoms, values = self.slopes.indices[here], self.slopes.data[here]
-            for sign, end in ((1.0, self.variables.high[j]), (-1.0, self.variables.low[j])):
-                if end:
-                    slope[atoms] = sign * values
-                    gains[j] = max(gains[j], float((next(self.goal.ranked(slope, self.deciding)) - self.winner) @ slope))
+            scale = np.abs(values).max(initial=0)
+            for direction, end in ((values, self.variables.high[j]), (-values, self.variables.low[j])):
+                if end and scale:
+                    slope[atoms] = direction / scale
+                    key = atoms.tobytes(), slope[atoms].tobytes()
+                    if key not in of_direction:
+                        of_direction[key] = float((next(self.goal.ranked(slope, self.deciding)) - self.winner) @ slope)
+                    gains[j] = max(gains[j], scale * of_direction[key])
             slope[atoms] = 0
         steepest = np.sqrt((gains**2).sum()) if self.norm == "l2" else (gains / self.variables.cost).max(initial=0.0)
         return float(steepest)
@@ -117,14 +127,14 @@ class Search:
             bound = max(bound, self.variables.least_of_one(slopes, gaps, self.norm))
             if bound >= self.best.distance:
                 break
-            found = shortest(self.variables, slopes, gaps + lead * np.abs(slopes).max(axis=1, initial=0), self.norm, self.clock)
-            if not lead or self.variables.whole.any() and found.z is not None:
-                bound = max(bound, found.bound)
-            elif found.z is not None:
-                bound = max(bound, self.variables.least_length(slopes, gaps, found.prices, self.norm))
-            if found.z is None or bound >= self.best.distance:
+            solution = shortest(self.variables, slopes, gaps + lead * np.abs(slopes).max(axis=1, initial=0), self.norm, self.clock)
+            if not lead or self.variables.whole.any() and solution.z is not None:
+                bound = max(bound, solution.bound)
+            elif solution.z is not None:
+                bound = max(bound, self.variables.least_length(slopes, gaps, solution.prices, self.norm))
+            if solution.z is None or bound >= self.best.distance:
                 break
-            values = self.moved(found.z)
+            values = self.moved(solution.z)
             rival = self.goal.counts(self.block.predicted(values))
             if self.goal.holds(rival):
                 self.keep(values)

@@ -12,21 +12,29 @@ from structperc.counterfactuals.columns import Change
 AT_ONCE = 512               # sentences that are predicted together
 
 
-def alternatives_of(x, given) -> list:
+def alternatives_of(x, alternatives) -> list:
     """Pairs of a position and what may stand there."""
-    if not hasattr(given, "items"):
-        raise OptionError(f"alternatives={shortened(given)}; expected a dict from positions, or tokens, to lists of tokens.")
-    found = {}
-    for key, tokens in given.items():
+    if not hasattr(alternatives, "items"):
+        raise OptionError(f"alternatives={shortened(alternatives)}; expected a dict from positions, or tokens, to lists of tokens.")
+    tokens_at = {}
+    for key, tokens in alternatives.items():
         if isinstance(tokens, str) or not hasattr(tokens, "__iter__"):
             raise OptionError(f"alternatives[{key!r}] is {shortened(tokens)}; expected a list of tokens.")
         by_position = isinstance(key, (int, np.integer)) and not isinstance(key, bool)
         if by_position and not 0 <= key < len(x):
             raise OptionError(f"alternatives names the position {key}; x has {len(x)} tokens, from 0.")
-        for at in [int(key)] if by_position else [i for i, token in enumerate(x) if token == key]:
-            others = found.setdefault(at, [])
-            others += [token for token in tokens if token != x[at] and token not in others]
-    return [(at, others) for at, others in sorted(found.items()) if others]
+        for at in [int(key)] if by_position else [i for i, token in enumerate(x) if same(token, key)]:
+            others = tokens_at.setdefault(at, [])
+            others += [token for token in tokens if not any(same(token, other) for other in (x[at], *others))]
+    return [(at, others) for at, others in sorted(tokens_at.items()) if others]
+
+
+def same(token, other) -> bool:
+    """Whether two tokens are equal; a token with arrays equals only itself."""
+    try:
+        return token is other or bool(token == other)
+    except (TypeError, ValueError):
+        return False
 
 
 class Sentences:
@@ -53,13 +61,13 @@ class Sentences:
     def first_wanted(self, choices):
         """The first of these choices whose sentence gets a wanted prediction, or None."""
         rows = self.model.read([self.replaced(choice) for choice in choices])
-        found = self.model.parts.outputs.encode_answers(self.model.predict(rows), rows)
+        structures = self.model.parts.outputs.encode_answers(self.model.predict(rows), rows)
         for i, choice in enumerate(choices):
             example = self.model.example(rows, i)
             if example.n_atoms != self.goal.example.n_atoms:
-                raise DataError(f"with the tokens {shortened(list(choice))} the example has {example.n_atoms} atoms in place of "
-                                f"{self.goal.example.n_atoms}; expected alternatives that leave its structures the same.")
-            if self.goal.holds(self.goal.counts(found[i], example)):
+                raise DataError(f"with the tokens {shortened(list(choice))} the example has {example.n_atoms} atoms instead of "
+                                f"{self.goal.example.n_atoms}. Expected alternatives that leave its structures the same.")
+            if self.goal.holds(self.goal.counts(structures[i], example)):
                 return choice
         return None
 
@@ -72,9 +80,9 @@ class Sentences:
                 choices = list(itertools.islice(every, AT_ONCE))
                 if not choices:
                     break
-                found = self.first_wanted(choices)
-                if found is not None:
-                    return found, float(n)
+                first = self.first_wanted(choices)
+                if first is not None:
+                    return first, float(n)
                 if clock.over:
                     return None, float(n)
         return None, np.inf

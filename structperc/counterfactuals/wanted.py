@@ -9,14 +9,26 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import DataError, OptionError, PluginError, did_you_mean, shortened
-from structperc.core.outputs import LabelOutputs
+from structperc.core.labels import is_listed
+from structperc.core.outputs import LabelOutputs, is_ordered
 from structperc.engine import answers
 from structperc.engine.explanation import names_of, structure_of
 
 
+def as_outputs(value) -> tuple:
+    """A collection of outputs."""
+    if not is_listed(value):
+        raise OptionError(f"one_of={shortened(value)}; expected a list of outputs.")
+    return tuple(value)
+
+
 def as_names(value) -> tuple:
     """One name or several."""
-    return (value,) if isinstance(value, str) else tuple(value)
+    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, (list, tuple, set, frozenset)) else (value,)
+    for name in names:
+        if not isinstance(name, str):
+            raise OptionError(f"Wanted got the atom {shortened(name)}; expected names of atoms as explain shows them, such as '2 with 3'.")
+    return names
 
 
 @attrs.frozen
@@ -30,7 +42,7 @@ class Wanted:
     at_least, at_most : label, optional
         The lowest and the highest label, of ordered ones.
     chosen, not_chosen : str or sequence of str
-        Atoms that the structure has, and atoms that it lacks, as `explain` names them, such as "2 with 3" of a matching.
+        Atoms that the structure has, and atoms that it lacks, by their names in `explain`. An example is "2 with 3" of a matching.
 
     Raises
     ------
@@ -46,7 +58,7 @@ class Wanted:
     with '2 with 3', without '1 with 3'
     """
 
-    one_of: tuple | None = attrs.field(default=None, kw_only=True, converter=attrs.converters.optional(tuple))
+    one_of: tuple | None = attrs.field(default=None, kw_only=True, converter=attrs.converters.optional(as_outputs))
     at_least: object = attrs.field(default=None, kw_only=True)
     at_most: object = attrs.field(default=None, kw_only=True)
     chosen: tuple = attrs.field(default=(), kw_only=True, converter=as_names)
@@ -66,7 +78,7 @@ class Wanted:
 
 
 def shown_output(value) -> str:
-    """An output in a sentence."""
+    """An output as text."""
     return shortened(value) if not isinstance(value, str) else value
 
 
@@ -77,7 +89,7 @@ class Goal:
     ----------
     model : Model
     rows : Rows
-        Of the example alone, prepared.
+        Only of the prepared example.
     example : Example
     wanted : Wanted
     """
@@ -101,12 +113,17 @@ class Goal:
     def ends(self, wanted):
         """The first code and the one behind the last, of a range of ranks."""
         outputs = self.parts.outputs
-        if not (isinstance(outputs, LabelOutputs) and outputs.ordered):
-            raise OptionError("at_least and at_most are for ordered labels, and the labels of this model have no order; name outputs by "
+        if not is_ordered(outputs):
+            raise OptionError("at_least and at_most are for ordered labels. The labels of this model have no order; name outputs by "
                               "one_of, or atoms by chosen and not_chosen.")
         labels = outputs.labels.tolist()
+        known = {None, *labels}
         for label in (wanted.at_least, wanted.at_most):
-            if label is not None and label not in labels:
+            try:
+                wrong = label not in known
+            except TypeError:               # a list or the like
+                wrong = True
+            if wrong:
                 raise DataError(f"{label!r} is no label of this model; expected one of {', '.join(map(repr, labels[:10]))}.")
         first = 1 if wanted.at_least is None else labels.index(wanted.at_least) + 1
         return first, 1 + (len(labels) if wanted.at_most is None else labels.index(wanted.at_most) + 1)
@@ -123,10 +140,10 @@ class Goal:
         return self.has_atoms(counts) if self.keys is None else counts.tobytes() in self.keys
 
     def ranked(self, scores, deciding):
-        """The counts of the wanted structures, those of the largest score first; of those with the same deciding atoms only the best.
+        """The counts of the wanted structures, by falling score. Of those with the same deciding atoms only the best.
 
-        The structures that differ from one in their deciding atoms are divided by the first atom in which they do (Lawler 1972), and the
-        argmax finds the best one of each part.
+        Structures that differ from one in their deciding atoms are divided by the first such atom (Lawler 1972). The argmax finds the best
+        one of each part.
 
         Parameters
         ----------
@@ -148,7 +165,7 @@ class Goal:
         while parts:
             _, _, counts, must, without = heapq.heappop(parts)
             if (counts[deciding] > 1).any() or (counts[must] > 1).any():
-                raise PluginError("a structure has an atom more than once that decides what is wanted or changes with x; name atoms that "
+                raise PluginError("a structure repeats an atom that decides what is wanted, or changes with x. Name atoms that "
                                   "occur once, such as those of a token.")
             yield counts
             for a in np.setdiff1d(np.flatnonzero((counts > 0) & deciding), must):

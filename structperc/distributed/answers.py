@@ -1,4 +1,4 @@
-"""Answers of a trained model for data in parts: lazy, and in parallel where a client or a scheduler of Dask is."""
+"""Predictions of a trained model for data in parts: lazy, and in parallel if there is a client or a scheduler of Dask."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["predict", "scores"]
 
 
 def predict(model, X, *, method="predict"):
-    """Lazy answers of a trained model for data in parts.
+    """Lazy predictions of a trained model for data in parts.
 
     Parameters
     ----------
@@ -19,12 +19,12 @@ def predict(model, X, *, method="predict"):
     X : dask array, data frame or bag; or list of parts
         Parts are delayed objects, or what the model takes. Bags have an example for each entry.
     method : str, default "predict"
-        The method that answers, with an entry for each example: "predict_proba", "label_scores", "margins", ...
+        The method to call, which returns an entry for each example: "predict_proba", "label_scores", "margins", ...
 
     Returns
     -------
     dask array, series or frame, or bag
-        Of the kind of X, in the same parts; for a list a list of delayed objects. `compute()` answers as the model does for all data.
+        Of the kind of X, in the same parts; for a list a list of delayed objects. `compute()` returns the same as the model on all data.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def predict(model, X, *, method="predict"):
 
     Notes
     -----
-    The cost is that of the method, shared by the workers. For arrays and frames the model answers one made-up row at once, for the type.
+    The cost is that of the method, shared by the workers. For arrays and frames the model predicts one made-up row at once, for the type.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def scores(model, X, *, method=None):
 
 
 def of_array(model, X, method, delayed):
-    """The blocks of rows of an array, answered one by one."""
+    """The results for the blocks of rows of an array, one by one."""
     array = require("dask.array", "structperc.distributed.predict", "dask")
     kind, sent = np.asarray(getattr(model, method)(np.zeros((1, X.shape[1]), X.dtype))), delayed(model)
     X = X.rechunk({1: -1})
@@ -89,15 +89,15 @@ def of_array(model, X, method, delayed):
 
 
 def meta_of(model, X, method) -> dict:
-    """The type and columns of the answers for a frame; nothing for bags."""
+    """The type and columns of the results for a frame; nothing for bags."""
     return {"meta": answered(X._meta_nonempty, model, method)} if hasattr(X, "_meta_nonempty") else {}
 
 
 def answered(block, model, method):
-    """The answers for one part: with its index for a frame, a list for an iterator."""
+    """The results for one part: with its index for a frame, a list for an iterator."""
     is_list = not hasattr(block, "shape")
-    found = getattr(model, method)(list(block) if is_list else block)
+    values = getattr(model, method)(list(block) if is_list else block)
     if hasattr(block, "iloc"):
-        pandas = require("pandas", "answers for frames", "cli")
-        return pandas.Series(found, block.index, name=method) if np.ndim(found) == 1 else pandas.DataFrame(found, block.index)
-    return list(found) if is_list else found
+        pandas = require("pandas", "predictions for frames", "cli")
+        return pandas.Series(values, block.index, name=method) if np.ndim(values) == 1 else pandas.DataFrame(values, block.index)
+    return list(values) if is_list else values

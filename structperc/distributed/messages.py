@@ -27,7 +27,7 @@ class Parcel:
 
 
 class Packed:
-    """A parcel that has been sent; parameters as `packed` answers."""
+    """A parcel that has been sent. Parameters as `packed` returns them."""
 
     def __init__(self, pickled, buffers):
         self.pickled, self.buffers = pickled, buffers
@@ -40,15 +40,15 @@ class Packed:
 
 
 def packed(value) -> tuple:
-    """A value as bytes and as buffers of its arrays, which are not copied; functions and classes of a notebook too."""
+    """A value as bytes and as buffers of its arrays, which are not copied. Functions and classes of a notebook work too."""
     dumps = require("distributed.protocol.pickle", "training on workers", "dask").dumps
     buffers = []
     return dumps(value, buffer_callback=buffers.append), buffers
 
 
 def blueprint_of(engine, dumps, **changed) -> bytes:
-    """An engine with what it knows of the data and with changed options, as `dumps` pickles it; the observers stay at the caller."""
-    kept = [given for given, plugin in zip(engine.plugins, engine.loaded_plugins[2:], strict=False)
+    """An engine with its facts about the data and with changed options, as `dumps` pickles it. Observers stay with the caller."""
+    kept = [plugin_argument for plugin_argument, plugin in zip(engine.plugins, engine.loaded_plugins[2:], strict=False)
             if plugin.hooks != OBSERVER or plugin.options]
     twin = type(engine)(engine.problem, **{**constructor_arguments(engine), **changed, "plugins": kept})
     twin.model, twin.chosen = engine.model, engine.chosen
@@ -60,7 +60,7 @@ def blueprint_of(engine, dumps, **changed) -> bytes:
 
 
 def without_zeros(changes) -> dict:
-    """Changes of weights, of which only those that are not 0 are listed, and a bit for each weight of their rows says where."""
+    """Changes of weights. Only those that are not 0 are listed, and a bit for each weight of their rows marks their places."""
     rows, steps, sums = changes["rows"], changes["steps"], changes["sums"]
     told = steps != 0
     if sums is not None and sums.size:
@@ -84,6 +84,6 @@ def spread(values, told):
     """An array that holds these values where it is told, and 0 elsewhere; without columns where there are none."""
     if values.ndim == 2:
         return values
-    found = np.zeros(told.shape, values.dtype)
-    found[told] = values
-    return found
+    dense = np.zeros(told.shape, values.dtype)
+    dense[told] = values
+    return dense

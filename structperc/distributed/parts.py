@@ -79,7 +79,7 @@ def parts_of(X, y=None, sample_weight=None) -> list:
         X = files
     if not hasattr(X, "to_delayed"):
         if y is not None or sample_weight is not None:
-            raise DataError("y and sample_weight go with X where all are Dask's arrays, frames or bags; of a list each part is a pair "
+            raise DataError("pass y and sample_weight if all are Dask's arrays, frames or bags. In a list each part is a pair "
                             "(X, y), or a dict with X, y and sample_weight.")
         return list(X)
     return blocks_of(X=X, y=y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
@@ -87,17 +87,18 @@ def parts_of(X, y=None, sample_weight=None) -> list:
 
 def blocks_of(**collections) -> list:
     """A delayed dict for each block that all collections have."""
-    found = {}
+    blocks_by_name = {}
     for name, collection in collections.items():
         if not hasattr(collection, "to_delayed"):
             raise DataError(f"X comes in parts, and {name} is a {type(collection).__name__}; pass {name} in the same parts.")
         if len(getattr(collection, "numblocks", ())) == 2:
             collection = collection.rechunk({1: -1})
-        found[name] = np.ravel(np.array(collection.to_delayed(), dtype=object)).tolist()
-        if len(found[name]) != len(found["X"]):
-            raise DataError(f"X has {len(found['X'])} parts and {name} has {len(found[name])}; give both the same chunks or partitions.")
+        blocks_by_name[name] = np.ravel(np.array(collection.to_delayed(), dtype=object)).tolist()
+        if len(blocks_by_name[name]) != len(blocks_by_name["X"]):
+            raise DataError(f"X has {len(blocks_by_name['X'])} parts and {name} has {len(blocks_by_name[name])};"
+                            " give both the same chunks or partitions.")
     delayed = require("dask", "a collection of Dask", "dask").delayed
-    return [delayed(named)(tuple(found), *blocks) for blocks in zip(*found.values(), strict=True)]
+    return [delayed(named)(tuple(blocks_by_name), *blocks) for blocks in zip(*blocks_by_name.values(), strict=True)]
 
 
 def named(names, *values) -> dict:
@@ -132,12 +133,12 @@ def stacked(values):
 
 def examples_of(data, examples) -> dict:
     """These examples of a piece, told by lengths if it is."""
-    found = {name: chosen(values, examples) for name, values in data.items() if name != "X"}
+    others = {name: chosen(values, examples) for name, values in data.items() if name != "X"}
     rows = examples
     if "lengths" in data:
         ends = np.cumsum(data["lengths"])
         rows = [row for i in examples for row in range(ends[i] - data["lengths"][i], ends[i])]
-    return {"X": chosen(data["X"], rows), **found}
+    return {"X": chosen(data["X"], rows), **others}
 
 
 def chosen(values, examples):

@@ -1,10 +1,9 @@
 """Training on more than one machine: shards on Dask's workers, weights at the caller, mixed after each epoch.
 
-Every round each shard makes one pass from the weights w, and returns by how much it has changed which rows of them
-(`structperc.core.weights.Sharding`).
-A pass is a function of w, the shard's data, the seed and the number of the epoch alone. So a worker may die at any time: its shards are
-read and trained again elsewhere, and the result has the same bits. Shards live on workers as long as the caller holds the futures of their
-slots; nobody waits for a worker to let go of them.
+In every round each shard makes one pass from the weights w. It returns its changes of rows of them (`Weights.sharding`). A pass is a
+function of w, the shard's data, the seed and the number of the epoch only. So a worker may die at any time: its shards are read and trained
+again elsewhere, and the result has the same bits. Shards live on workers as long as the caller has the futures of their slots. Nothing
+waits for a worker to release them.
 """
 
 from __future__ import annotations
@@ -32,27 +31,27 @@ __all__ = ["fit"]
 def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=False, dtype="float32", resume=False):
     """Trains an engine or an estimator on data in parts, shard by shard on Dask's workers.
 
-    Shard i is made of the parts len(parts) * i // n_shards to len(parts) * (i + 1) // n_shards, in their order. Labels that `classes` does
-    not name, and names of features that are not hashed (`n_hashed`), are learned from all parts by a pass of the workers before the
-    training. Another pass finds what `scale`, `class_weight="balanced"` and `weighting="visits"` need of all examples. A temperature
-    (`calibrate`) is that of some training examples, or of one more training without a fifth of each piece. What a table reader learns of
-    columns, it learns from the first part, which the caller reads.
+    Shard i has the parts len(parts) * i // n_shards to len(parts) * (i + 1) // n_shards, in their order. Before the training, workers make
+    a pass. It finds labels if `classes` is None, and names of features unless `n_hashed` is set. Another pass finds what `scale`,
+    `class_weight="balanced"` and `weighting="visits"` need of all examples. A temperature (`calibrate`) is that of some training examples,
+    or of one more training without a fifth of each piece. A table reader learns its columns from the first part, which the caller reads.
 
     Parameters
     ----------
     model : Engine, or estimator of `structperc.estimators`
         With `n_shards`, at most the number of parts. Observers and checkpoints act as in `Engine.fit`.
     X : dask array, data frame or bag; pattern of files; or list of parts
-        Chunks of rows, partitions and files are parts. In a list a part is a pair (X, y), a dict of arguments of `fit`, a
-        `structperc.files.tables.Table`, a delayed object of these, or what `read` takes, such as the name of a file.
+        Chunks of rows, partitions and files are parts. In a list a part is a pair (X, y), a dict of arguments of `fit`, or a
+        `structperc.files.tables.Table`. It may be a delayed object of these. With `read` it may be its argument, such as the name of a
+        file.
     y, sample_weight : dask array, series or bag, optional
         In the same parts as X.
     client : distributed.Client or str, optional
         Or the address of a scheduler. Without one all is done by this process, with the same bits.
     read : function of a part, optional
-        Answers with a part as of a list; called by the worker that trains the shard, and again wherever it is trained again.
+        A function that returns a part as of a list. The worker that trains the shard calls it, and again if the shard is trained elsewhere.
         `functools.partial(read_csv, target="level")` reads files. An iterator or sequence of parts is a part too, as of
-        `functools.partial(stream_parquet, target="level", rows=65536)`; in a sequence, such as `structperc.streams.Slices`, parts have
+        `functools.partial(stream_parquet, target="level", rows=65536)`. In a sequence, such as `structperc.streams.Slices`, parts have
         numbers.
     stream : bool, default False
         Whether each pass reads the data anew, piece by piece, instead of keeping them in the memory of workers: a piece is a part, or a
@@ -74,8 +73,8 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=
 
     Notes
     -----
-    A round sends the weights that changed in the last one to each shard, and receives those that each shard has changed: 4 bytes each, 8
-    back with averages; and for each row of weights with a change 4 bytes and a bit of each weight.
+    A round sends each shard the weights that changed in the last one, and receives the changes of each shard. A change is 4 bytes there,
+    and 8 bytes back with averages. Each row of weights with a change adds 4 bytes and a bit for each weight.
 
     Examples
     --------
@@ -91,8 +90,8 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=
         raise OptionError(f"dtype={dtype!r}; expected 'float32' or 'float64'.")
     parts = parts_of(X, y, sample_weight)
     if not 2 <= model.n_shards <= len(parts):
-        raise OptionError(f"the model has n_shards={model.n_shards}, and the data have {len(parts)} parts; expected from 2 shards to as "
-                          f"many as there are parts, as by n_shards={max(len(parts), 2)}.")
+        raise OptionError(f"the model has n_shards={model.n_shards}, and the data have {len(parts)} parts. Expected from 2 shards to as "
+                          f"many as parts, such as n_shards={max(len(parts), 2)}.")
     if isinstance(client, str):
         with require("distributed", "training on workers", "dask").Client(client) as connected:
             return fit(model, parts, client=connected, read=read, stream=stream, dtype=dtype, resume=resume)
@@ -102,15 +101,15 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=
     engine, loaders = engine_of(model, first), list(map(Parcel, loaders))
     if learns(engine, first):
         blueprint = workers.kept(blueprint_of(engine, workers.dumps))
-        found = [one for one in workers.map(strangers, [blueprint] * len(loaders), loaders) if one is not None]
-        if found:
-            first = joined([first, *found])
+        samples = [one for one in workers.map(strangers, [blueprint] * len(loaders), loaders) if one is not None]
+        if samples:
+            first = joined([first, *samples])
             engine = engine_of(model, first)
-    known = None
+    sums = None
     if needs_totals(engine, first):
         blueprint = workers.kept(blueprint_of(engine, workers.dumps))
-        known = functools.reduce(operator.add, workers.map(totals, [blueprint] * len(loaders), loaders))
-    token = SHARDS_ELSEWHERE.set(Elsewhere(loaders, model.n_shards, stream, workers, np.dtype(dtype), engine, known))
+        sums = functools.reduce(operator.add, workers.map(totals, [blueprint] * len(loaders), loaders))
+    token = SHARDS_ELSEWHERE.set(Elsewhere(loaders, model.n_shards, stream, workers, np.dtype(dtype), engine, sums))
     try:
         return model.fit(**first, **({"resume": True} if resume else {}))
     finally:
@@ -138,11 +137,11 @@ class Elsewhere:
         Visited in the last round of all shards.
     """
 
-    def __init__(self, loaders, n_shards, stream, workers, dtype, engine, known):
+    def __init__(self, loaders, n_shards, stream, workers, dtype, engine, sums):
         self.loaders, self.n_shards, self.stream, self.workers, self.dtype = loaders, n_shards, stream, workers, dtype
-        self.scaling = None if known is None else known.scaling
-        self.class_weight = engine.class_weight if known is None else known.class_weight(engine)
-        self.visit_totals = (0, 0.0) if known is None else known.visit_totals(engine)
+        self.scaling = None if sums is None else sums.scaling
+        self.class_weight = engine.class_weight if sums is None else sums.class_weight(engine)
+        self.visit_totals = (0, 0.0) if sums is None else sums.visit_totals(engine)
         self.left_out, self.n_examples = 0, 0
 
     def shards(self, run, seed):
@@ -163,8 +162,8 @@ class Elsewhere:
     def sample(self, engine, model, left_out, most):
         """A run of about so many of the examples that were left out, or with left_out=1 of all; None: there are none."""
         every, n = max(1, self.n_examples // (left_out * most)), len(self.loaders)
-        found = [one for part in self.workers.map(sampled, self.loaders, [left_out] * n, [every] * n) for one in part]
-        return run_of(engine, model, joined(found), self.class_weight) if found else None
+        examples = [one for part in self.workers.map(sampled, self.loaders, [left_out] * n, [every] * n) for one in part]
+        return run_of(engine, model, joined(examples), self.class_weight) if examples else None
 
 
 class Asked(Exception):
@@ -181,7 +180,7 @@ class Asked(Exception):
 
 
 class Asking:
-    """In place of `Elsewhere`: ends a training where it would begin."""
+    """Instead of `Elsewhere`: ends a training at its beginning."""
 
     def shards(self, run, seed):
         raise Asked(blueprint_of(run.engine, pickle.dumps))
@@ -212,15 +211,15 @@ class Workers:
         self.dumps = pickle.dumps if client is None else require("distributed.protocol.pickle", "training on workers", "dask").dumps
 
     def submit(self, function, *arguments):
-        """The future of an answer, or the answer of this process.
+        """The future of a result, or the result of this process.
 
-        No task names its worker. One that does waits for it for ever where it was submitted while there was no worker at all, even with
-        `allow_other_workers`: Dask asks of each new worker whether it has the name.
+        No task names its worker. A task with a worker's name waits for ever if it was submitted while there was no worker at all. This is
+        so even with `allow_other_workers`, since Dask compares each new worker with the name.
         """
         return function(*arguments) if self.client is None else self.client.submit(function, *arguments, pure=False)
 
     def gathered(self, futures) -> list:
-        """Answers, in the order of their futures."""
+        """Results, in the order of their futures."""
         if self.client is None:
             return futures
         try:
@@ -230,13 +229,13 @@ class Workers:
             raise
 
     def release(self, futures):
-        """Lets workers free what these stand for; tracebacks may hold the futures for long."""
+        """Lets workers free the results of these futures. Tracebacks may refer to them for long."""
         if self.client is not None:
             for future in futures:
                 future.release()
 
     def map(self, function, *arguments) -> list:
-        """The function's answers, in order."""
+        """The function's results, in order."""
         return self.gathered([self.submit(function, *one) for one in zip(*arguments, strict=True)])
 
     def kept(self, value):
@@ -261,7 +260,7 @@ class RemoteShards:
         self.shares = [(one, elsewhere.stream, elsewhere.visit_totals, elsewhere.left_out)
                        for one in divided(elsewhere.loaders, elsewhere.n_shards)]
         self.changes = None
-        run.model.column_sums = None                    # what the first part alone has shown
+        run.model.column_sums = None                    # of the first part only
         if run.model.scaling is not None:
             run.model.scaling = elsewhere.scaling
         self.blueprint = blueprint_of(run.engine, self.workers.dumps, class_weight=elsewhere.class_weight)
@@ -285,12 +284,12 @@ class RemoteShards:
             self.run.model.column_sums = functools.reduce(ColumnSums.joined, sums)
 
     def ask(self, numbers, epoch, news):
-        """The answers of `train_shard` for the shards of these numbers."""
+        """The results of `train_shard` for the shards of these numbers."""
         common = epoch, self.seed, bool(self.run.context.shuffle), self.dtype, news
         futures = []
         for i in numbers:
             share = (self.blueprint, *self.shares[i]) if news[0] == "all" else ()           # data travel once
-            # the slot is the only future among the arguments, so that Dask runs the pass where it is
+            # the slot is the only future argument, so Dask runs the pass where it is
             futures.append(self.workers.submit(train_shard, self.slots[i], i, share, *common))
         return dict(zip(numbers, self.workers.gathered(futures), strict=True))
 

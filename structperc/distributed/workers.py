@@ -44,30 +44,30 @@ def learns_names(engine, X) -> bool:
 
 
 def strangers(blueprint, loader) -> dict | None:
-    """As few examples of a part as show all labels and names of features that the engine does not know yet."""
-    engine, found = pickle.loads(blueprint), []
-    known = set() if engine.model.context.labels is None else set(engine.model.context.labels.tolist())
+    """As few examples of a part as have all labels and names of features that are new to the engine."""
+    engine, samples = pickle.loads(blueprint), []
+    labels = set() if engine.model.context.labels is None else set(engine.model.context.labels.tolist())
     for data in loader.open().pieces():
         examples = set()
         if learns_labels(engine):
-            examples.update(with_new_labels(engine.model.parts.outputs, known, data["y"]))
+            examples.update(with_new_labels(engine.model.parts.outputs, labels, data["y"]))
         if learns_names(engine, data["X"]):
             examples.update(with_new_names(engine.model.parts.reader, data["X"]))
         if examples:
-            found.append(examples_of(data, sorted(examples)))
-    return joined(found) if found else None
+            samples.append(examples_of(data, sorted(examples)))
+    return joined(samples) if samples else None
 
 
-def with_new_labels(outputs, known, y):
+def with_new_labels(outputs, labels, y):
     """The first examples of labels that are not known; they become known."""
-    new = set(outputs.labels_in(y)) - known
+    new = set(outputs.labels_in(y)) - labels
     for i in range(len(y)):
         if not new:
             return
-        found = new.intersection(outputs.labels_in(chosen(y, [i])))
-        if found:
-            known |= found
-            new -= found
+        here = new.intersection(outputs.labels_in(chosen(y, [i])))
+        if here:
+            labels |= here
+            new -= here
             yield i
 
 
@@ -133,17 +133,17 @@ def needs_totals(engine, data) -> bool:
 def totals(blueprint, loader) -> Totals:
     """Those of one part, piece by piece."""
     engine = pickle.loads(blueprint)
-    model, found = engine.model, Totals(None, {})
+    model, sums = engine.model, Totals(None, {})
     for data in loader.open().pieces():
         rows = rows_of(model, data)
-        given = sample_weights(data.get("sample_weight"), rows.n_examples)
-        found += Totals(None if model.scaling is None else model.scaling.of(rows, given), weights_of(engine, rows, data["y"], given))
-    return found
+        weights = sample_weights(data.get("sample_weight"), rows.n_examples)
+        sums += Totals(None if model.scaling is None else model.scaling.of(rows, weights), weights_of(engine, rows, data["y"], weights))
+    return sums
 
 
-def weights_of(engine, rows, y, given) -> dict:
+def weights_of(engine, rows, y, sample_weight) -> dict:
     """`Totals.weights` of these rows."""
-    weights = np.ones(rows.n_examples) if given is None else given
+    weights = np.ones(rows.n_examples) if sample_weight is None else sample_weight
     if engine.class_weight is None:
         return {None: (int((weights > 0).sum()), float(weights.sum()))}
     codes = label_codes(engine.model.parts.outputs, y, rows)
@@ -153,13 +153,13 @@ def weights_of(engine, rows, y, given) -> dict:
 
 
 def sampled(loader, left_out, every) -> list:
-    """Every so many of the examples of a part that a training leaves out, as `run_of` does; with left_out=1 of all examples."""
-    found = []
+    """Every n-th of the examples of a part, which a training leaves out, as `run_of` does. With left_out=1 all examples."""
+    samples = []
     for data in loader.open().pieces():
         examples = np.arange(left_out - 1, n_examples_of(data), left_out)[::every]
         if len(examples):
-            found.append(examples_of(data, examples.tolist()))
-    return found
+            samples.append(examples_of(data, examples.tolist()))
+    return samples
 
 
 def n_examples_of(data) -> int:
@@ -195,8 +195,8 @@ def run_of(engine, model, data, class_weight, totals=None, left_out=0) -> Traini
     rows = rows_of(model, data)
     model.make_room(rows)
     model.restrict(rows, data.get("allowed"))
-    given = sample_weights(data.get("sample_weight"), rows.n_examples)
-    weights = by_class(class_weight, model, rows, data["y"], given)
+    sample_weight = sample_weights(data.get("sample_weight"), rows.n_examples)
+    weights = by_class(class_weight, model, rows, data["y"], sample_weight)
     if left_out:
         weights = np.ones(rows.n_examples) if weights is None else weights.copy()
         weights[left_out - 1::left_out] = 0

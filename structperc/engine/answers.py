@@ -8,7 +8,7 @@ import numpy as np
 
 from structperc.core.argmax import marginals_of, ranked_by
 from structperc.core.errors import PluginError
-from structperc.core.outputs import LabelOutputs, RankOutputs
+from structperc.core.outputs import LabelOutputs, RankOutputs, as_structure
 
 MOST_STRUCTURES = 100_000
 
@@ -30,38 +30,38 @@ def k_best(parts, scores, x, k) -> list:
     """
     ranked = ranked_by(parts.argmax, scores, x, k)
     if ranked is not None:
-        return [(parts.outputs.as_structure(y, x), score) for y, score in ranked]
+        return [(as_structure(parts.outputs, y, x), score) for y, score in ranked]
     winner = best(parts, scores, x)
     structures, counts = listed(parts, x, "the k best structures")
     totals = counts @ scores
-    found = [(winner, np.asarray(parts.outputs.count(x, winner), dtype=float))]
+    candidates = [(winner, np.asarray(parts.outputs.count(x, winner), dtype=float))]
     for i in np.argsort(-totals, kind="stable"):
-        if len(found) == k:
+        if len(candidates) == k:
             break
-        if not any(np.array_equal(counts[i], count) for _, count in found):
-            found.append((structures[i], counts[i]))
-    return [(y, float(count @ scores)) for y, count in found]
+        if not any(np.array_equal(counts[i], count) for _, count in candidates):
+            candidates.append((structures[i], counts[i]))
+    return [(y, float(count @ scores)) for y, count in candidates]
 
 
 def best(parts, scores, x):
     """The structure of largest score, an int or a tuple of ints."""
-    return parts.outputs.as_structure(parts.argmax.argmax(scores.copy(), x), x)
+    return as_structure(parts.outputs, parts.argmax.argmax(scores.copy(), x), x)
 
 
 def log_partition(parts, scores, x) -> float:
     """log of the sum of exp(score of y) over all structures y."""
-    found = marginals_of(parts.argmax, scores, x)
-    if found is not None:
-        return found[0]
+    result = marginals_of(parts.argmax, scores, x)
+    if result is not None:
+        return result[0]
     totals = listed(parts, x, "probabilities of outputs")[1] @ scores
     return float(totals.max() + np.log(np.exp(totals - totals.max()).sum()))
 
 
 def marginals(parts, scores, x) -> np.ndarray:
     """How often each atom is expected in y where p(y) is proportional to exp(score of y)."""
-    found = marginals_of(parts.argmax, scores, x)
-    if found is not None:
-        return found[1]
+    result = marginals_of(parts.argmax, scores, x)
+    if result is not None:
+        return result[1]
     _, counts = listed(parts, x, "marginals")
     totals = counts @ scores
     p = np.exp(totals - totals.max())
@@ -78,7 +78,7 @@ def max_marginals(parts, scores, x) -> np.ndarray:
 
 
 def label_scores(parts, scores, x) -> np.ndarray:
-    """The score of every label of examples: of x where `scores` has shape (n_atoms,), of many that count alike where (n, n_atoms)."""
+    """The score of every label: of one example if `scores` has shape (n_atoms,), of many with equal counts if it has (n, n_atoms)."""
     return np.einsum("...a,ra->...r", scores, label_counts(parts, x))           # not BLAS, which has other bits for one row
 
 
@@ -87,13 +87,13 @@ def label_counts(parts, x) -> np.ndarray:
     return np.array([parts.outputs.count(x, y) for y in range(1, parts.outputs.n_labels + 1)], dtype=float)
 
 
-def log_probabilities(parts, scores, b) -> np.ndarray:
-    """log P of every label from the labels' scores, (n_examples, n_labels), at the temperature 1 / b."""
-    return probability_model(parts).log_probabilities(parts.outputs, scores, b, floor(parts))
+def log_probabilities(parts, scores, b, spread) -> np.ndarray:
+    """log P of every label from the labels' scores, (n_examples, n_labels), at the temperature 1 / b and with this spread."""
+    return probability_model(parts).log_probabilities(parts.outputs, scores, b, spread, floor(parts))
 
 
 def floor(parts) -> float:
-    """The probability that rows with pooled atoms have to spare: it falls with the examples that training has visited."""
+    """The least spread of rows with pooled atoms: it falls with the examples that training has visited."""
     return 1 / (parts.weights.n_visited + 2)
 
 
@@ -102,9 +102,9 @@ def has_cumulative_probabilities(parts) -> bool:
     return probability_model(parts).log_probabilities is RankOutputs.log_probabilities
 
 
-def log_loss_slope(parts, scores, right, share):
-    """See `LabelOutputs.log_loss_slope`."""
-    return probability_model(parts).log_loss_slope(parts.outputs, scores, right, share)
+def calibration(parts, scores, right, weights, share) -> tuple:
+    """1 / temperature and the spread; see `LabelOutputs.calibration`."""
+    return probability_model(parts).calibration(parts.outputs, scores, right, weights, share)
 
 
 def probability_model(parts) -> type:
@@ -116,8 +116,8 @@ def listed(parts, x, wanted):
     """All structures of x and their atom counts, (n_structures, n_atoms)."""
     structures = parts.outputs.enumerate(x)
     if structures is None:
-        raise PluginError(f"{wanted} are not found by {type(parts.argmax).__name__} itself, and {type(parts.outputs).__name__} cannot "
-                          f"enumerate its structures; implement enumerate(x) there, or a method of the solver.")
+        raise PluginError(f"{type(parts.argmax).__name__} cannot find {wanted}, and {type(parts.outputs).__name__} cannot "
+                          f"enumerate its structures. Implement enumerate(x) there, or a method of the solver.")
     structures = list(itertools.islice(structures, MOST_STRUCTURES + 1))
     if len(structures) > MOST_STRUCTURES:
         raise PluginError(f"{wanted} were looked for among all structures of example {x.index}, which are more than {MOST_STRUCTURES}; "

@@ -1,7 +1,7 @@
 """The container of model files: a zip of arrays in numpy's format, stored as they are, with a SHA-256 of each.
 
-Members: `header.npy`, the header's JSON text as bytes; `NAME.npy` for each array; and last `SHA256SUMS`, as the program sha256sum writes
-and checks it. Files of the first format have no sums.
+Members are `header.npy`, the header's JSON text as bytes, and `NAME.npy` for each array. The last is `SHA256SUMS`, as the program sha256sum
+writes and checks it. Files of the first format have no sums.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def write(file, header: bytes, arrays: dict) -> None:
 
 
 def write_member(file, name, content, at, listed) -> int:
-    """Writes a member that begins at a place of the file, and adds its entry to the final list; returns its length."""
+    """Writes a member that begins at a place of the file, and adds its entry to the final list. Returns its length."""
     name, size, crc = name.encode(), sum(map(len, content)), 0
     for piece in pieces(content):
         crc = zlib.crc32(piece, crc)
@@ -101,17 +101,17 @@ class Member:
         self.archive, self.name, self.crc, self.checksum, self.was_read = archive, info.filename, info.CRC, checksum, False
         self.begin = archive.begin_of(info)
         self.head = self.read_head()
-        found = DESCRIBED.fullmatch(self.head[10 if self.head[6] == 1 else 12:])
-        if found is None:
+        header = DESCRIBED.fullmatch(self.head[10 if self.head[6] == 1 else 12:])
+        if header is None:
             raise archive.damaged(self.name, "is no array that a model file may hold")
-        self.dtype = np.dtype(found[1].decode())
-        self.shape = tuple(int(n) for n in found[2].decode().replace(" ", "").split(",") if n)
+        self.dtype = np.dtype(header[1].decode())
+        self.shape = tuple(int(n) for n in header[2].decode().replace(" ", "").split(",") if n)
         size = info.file_size - len(self.head)
         if not self.dtype.itemsize or math.prod(self.shape) * self.dtype.itemsize != size:
             raise archive.damaged(self.name, f"declares {self.dtype} of shape {self.shape}, but has {size} bytes")
 
     def read_head(self) -> bytes:
-        """The bytes before the values; the file stands behind them."""
+        """The bytes before the values. The file is then at the values."""
         file = self.archive.file
         file.seek(self.begin)
         head = file.read(12)
@@ -134,7 +134,7 @@ class Member:
             at += n
         expected = f"{self.crc:08x}" if self.checksum is None else self.checksum
         if at < len(place) or digest.hexdigest() != expected:
-            raise self.archive.damaged(self.name, f"has not the {'CRC-32' if self.checksum is None else 'SHA-256'} that the file says")
+            raise self.archive.damaged(self.name, f"has not the {'CRC-32' if self.checksum is None else 'SHA-256'} that the file records")
         if self.dtype == bool and at and max(place) > 1:
             raise self.archive.damaged(self.name, "holds truth values that are neither 0 nor 1")
         self.was_read = True
@@ -193,10 +193,10 @@ class Archive:
 
     def read_sums(self, info, names) -> dict:
         self.file.seek(self.begin_of(info))
-        found = [SUM.fullmatch(line) for line in self.file.read(info.file_size).decode(errors="replace").splitlines()]
-        if None in found or len(found) != len(names) or {line[2] for line in found} != set(names):
+        lines = [SUM.fullmatch(line) for line in self.file.read(info.file_size).decode(errors="replace").splitlines()]
+        if None in lines or len(lines) != len(names) or {line[2] for line in lines} != set(names):
             raise self.damaged(SUMS, "does not name each of the other members once")
-        return {line[2]: line[1] for line in found}
+        return {line[2]: line[1] for line in lines}
 
     def begin_of(self, info) -> int:
         """Where the content of a member begins."""
@@ -205,7 +205,7 @@ class Archive:
         n_name, n_extra = int.from_bytes(head[26:28], "little"), int.from_bytes(head[28:30], "little")
         begin = info.header_offset + 30 + n_name + n_extra
         if head[:4] != b"PK\3\4" or self.file.read(n_name) != info.orig_filename.encode() or begin + info.file_size > self.length:
-            raise self.damaged(info.filename, "does not stand where the list of members says")
+            raise self.damaged(info.filename, "is not where the list of members has it")
         return begin
 
     def damaged(self, name, why) -> ModelFormatError:

@@ -30,7 +30,7 @@ ASKED = ("features", "argmax", "loss", "update", "weights", "trainer")      # wh
 
 
 def new_model(engine, X, offsets, y, allowed=None, sample_weight=None, classes=None):
-    """A model of new parts for a new data set, its rows, and its context with the sample weights; `classes`: the option's alone."""
+    """A model of new parts for a new data set, its rows, and its context with the sample weights. `classes` is only that of the option."""
     check_options(engine)               # they may have been changed since
     refuse_swapped(X, y)
     random = generator(engine.random_state)
@@ -50,12 +50,12 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     context = attrs.evolve(context, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
     outputs = ask(engine, "outputs", context)
     model = assemble(engine, context, reader, outputs, outputs.find_labels(y, engine.classes if classes is None else classes))
-    given = matrices.sample_weights(sample_weight, rows.n_examples)
-    context = with_weights(model.context, by_class(engine.class_weight, model, rows, y, given))
+    row_weights = matrices.sample_weights(sample_weight, rows.n_examples)
+    context = with_weights(model.context, by_class(engine.class_weight, model, rows, y, row_weights))
     check_parts(context, model.parts)
     model.make_room(rows)
     model.restrict(rows, allowed)
-    model.scaling = scaling_of(engine.scale, model.parts, rows, given)
+    model.scaling = scaling_of(engine.scale, model.parts, rows, row_weights)
     if model.scaling is None:
         model.parts.trainer.check_scales(model, rows)
     else:
@@ -64,15 +64,15 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     return model, rows, context
 
 
-def agreed(classes, known, where):
-    """The classes that a call names and those that are known from `where`; both must be the same, and either may be None."""
-    if classes is None or known is None:
-        return known if classes is None else classes
-    now, before = np.asarray(classes).tolist(), np.asarray(known).tolist()
+def agreed(classes, trained, where):
+    """The classes that a call names and those that are known from `where`. Both must be the same, and either may be None."""
+    if classes is None or trained is None:
+        return trained if classes is None else classes
+    now, before = np.asarray(classes).tolist(), np.asarray(trained).tolist()
     if now != before:
-        raise DataError(f"classes={now} is not the same as {before}, which {where} named; name the same labels in the same order, "
+        raise DataError(f"classes={now} is not the same as {before}, which {where} named. Name the same labels in the same order, "
                         f"or leave classes out.")
-    return known
+    return trained
 
 
 def clone_model(engine, model, rows, weights, epochs, random):
@@ -80,12 +80,12 @@ def clone_model(engine, model, rows, weights, epochs, random):
     options = {**model.context.engine_options, "epochs": epochs}
     context = attrs.evolve(model.context, engine_options=options, random=random, labels=None)
     outputs = ask(engine, "outputs", context)
-    found = assemble(engine, context, model.parts.reader, outputs, outputs.find_labels(None, model.context.labels))
-    context = with_weights(found.context, weights)
-    check_parts(context, found.parts)
-    found.scaling, found.scales = model.scaling, model.scales
-    found.make_room(rows)
-    return found, context
+    clone = assemble(engine, context, model.parts.reader, outputs, outputs.find_labels(None, model.context.labels))
+    context = with_weights(clone.context, weights)
+    check_parts(context, clone.parts)
+    clone.scaling, clone.scales = model.scaling, model.scales
+    clone.make_room(rows)
+    return clone, context
 
 
 def refuse_swapped(X, y) -> None:
@@ -116,6 +116,17 @@ def install_model(engine, context, labels, states, record, reader=None) -> None:
     ------
     PluginError
         If a part cannot use its state.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc import Engine
+    >>> trained = Engine("multiclass").fit(np.eye(3), ["a", "b", "c"])
+    >>> engine, store = Engine("multiclass"), trained.model_.parts.weights
+    >>> state = {**store.state(), "n_visited": np.int64(store.n_visited)}
+    >>> install_model(engine, trained.model_.context, trained.classes_, {"weights": state}, {})
+    >>> engine.predict(np.eye(3)).tolist()
+    ['a', 'b', 'c']
     """
     reader = ask(engine, "reader", context) if reader is None else reader
     outputs = ask(engine, "outputs", context)
@@ -132,7 +143,7 @@ def install_model(engine, context, labels, states, record, reader=None) -> None:
 
 
 def assemble(engine, context, reader, outputs, labels) -> Model:
-    """A model of the parts that the plugins answer with, started and not yet checked."""
+    """A model of the parts that the plugins return, started and not yet checked."""
     refuse_labels(outputs, labels)
     loss = outputs.default_loss if context.loss is None else context.loss
     context = attrs.evolve(context, labels=labels, engine_options={**context.engine_options, "loss": loss})
@@ -166,6 +177,13 @@ def check_parts(context, parts) -> None:
         If an option has no effect.
     DataError
         If parts do not fit the data.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.plugin_tools import check_parts
+    >>> model = Engine("cusum", preset="paper").fit([[0.0], [1.0]], [1, 2]).model_
+    >>> check_parts(model.context, model.parts)
     """
     parts.check(context)
 
@@ -179,7 +197,7 @@ def without(engine, context, names) -> FitContext:
 
 
 def ask(engine, kind, context):
-    """The part of this kind, for one fit alone."""
+    """The part of this kind, only for one fit."""
     hook = f"structperc_{kind}"
     part = registry.ask_hook(engine.manager, hook, context)
     engine.answered[hook] = registry.LAST.plugin
@@ -191,13 +209,14 @@ def ask(engine, kind, context):
 
 
 def own(engine, kind, part):
-    """The part that a hook has returned and something else refers to: made again where this engine uses it, refused where another does."""
+    """The part that a hook has returned and something else refers to. It is made again if this engine uses it; if another does, it raises
+    an error."""
     if uses(engine, kind, part):
         return part.clone()
     other = ENGINES.get(id(part))
     if other is not None and other is not engine and uses(other, kind, part):
         raise PluginError(f"structperc_{kind} of {registry.LAST.plugin.origin} returned the same {type(part).__name__} object to two "
-                          f"engines, so what one learns would change the other; return a new object from each call of the hook.")
+                          f"engines, so training one would change the other. Return a new object from each call of the hook.")
     ENGINES[id(part)] = engine
     return part
 
@@ -209,7 +228,25 @@ def uses(engine, kind, part) -> bool:
 
 
 def options_alone(engine, random=None) -> FitContext:
-    """What is known before the data; it records who reads the options."""
+    """What is known before the data; it records who reads the options.
+
+    Parameters
+    ----------
+    engine : Engine
+    random : numpy.random.Generator, optional
+        The generator of the training.
+
+    Returns
+    -------
+    FitContext
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.plugin_tools import options_alone
+    >>> options_alone(Engine("cusum", C=2.0)).n_features
+    0
+    """
     seen, changed = options_in_context(engine)
     reads = Reads(changed)
     return FitContext(seen, PluginOptions(engine.plugin_options, reads), random, reads=reads)

@@ -33,8 +33,8 @@ def example(model, rows, baseline):
         if not has_mean_row(rows):
             raise OptionError("baseline='mean': the rows have named features, whose mean is no example; leave it out, or set it to 'zero'.")
         if model.means is None:
-            raise OptionError("baseline='mean': this model has no means. It was saved by an older version, was trained on workers, or has "
-                              "scores that are not linear in the columns. Pass a row, or set it to 'zero'.")
+            raise OptionError("baseline='mean': this model has no means. An older version saved it, workers trained it, or its scores are "
+                              "not linear in the columns. Pass a row, or set it to 'zero'.")
         kind, values = "mean", model.means
     else:
         kind, values = "row", row_of(model, rows, baseline)
@@ -42,11 +42,11 @@ def example(model, rows, baseline):
     return kind, model.example(model.scaling.applied(like) if model.scales else like, 0)
 
 
-def row_of(model, rows, given):
+def row_of(model, rows, row):
     """The numbers of a row that was passed as a baseline."""
     if rows.objects:
         raise OptionError("baseline is a row of numbers, and this model was trained on objects; leave it out.")
-    read = model.parts.reader.read_one(given, False, rows.offsets is not None)
+    read = model.parts.reader.read_one(row, False, rows.offsets is not None)
     if read.n_rows != 1 or read.n_features != rows.n_features:
         raise DataError(f"baseline has {read.n_rows} rows of {read.n_features} columns; expected one row of {rows.n_features}.")
     return (read.X if isinstance(read.X, np.ndarray) else read.X.toarray())[0]
@@ -54,15 +54,15 @@ def row_of(model, rows, given):
 
 def alike(rows, values):
     """Rows like these, each with these values."""
-    named, dense = rows.sparse_part, rows.dense_part
+    strings, dense = rows.sparse_part, rows.dense_part
     X = np.tile(values, (rows.n_rows, 1))
     first = rows.n_features - (0 if dense is None else dense.shape[1])
-    sparse = None if named is None else type(named)(X[:, :first].astype(named.dtype))
+    sparse = None if strings is None else type(strings)(X[:, :first].astype(strings.dtype))
     numbers = None if dense is None else np.ascontiguousarray(X[:, first:], dtype=dense.dtype)
-    found = rows.like(numbers if sparse is None else sparse if numbers is None else Joined(sparse, numbers), rows.offsets, 0, rows.n_rows)
-    found.restrict(rows.allowed)
-    found.condition(rows.first_stage)
-    return found
+    copy = rows.like(numbers if sparse is None else sparse if numbers is None else Joined(sparse, numbers), rows.offsets, 0, rows.n_rows)
+    copy.restrict(rows.allowed)
+    copy.condition(rows.first_stage)
+    return copy
 
 
 class Naming:
@@ -74,8 +74,8 @@ class Naming:
     rows : Rows
         Of the example.
     groups : dict of str to list of columns, or None
-        Columns by name or number. The columns that a table's reader has made of one column of text are a group without it, which is
-        called as the one that the example has.
+        Columns by name or number. The columns that a table's reader has made of one column of text are always a group. It has the name of
+        that column.
     """
 
     def __init__(self, model, rows, groups):
@@ -92,24 +92,24 @@ class Naming:
         """The columns of a group, as numbers."""
         if isinstance(columns, str) or not hasattr(columns, "__iter__"):
             raise OptionError(f"groups[{name!r}] is {shortened(columns)}; expected a list of columns.")
-        names, n, found = list(self.model.context.feature_names or ()), self.model.context.n_features, []
+        names, n, numbers = list(self.model.context.feature_names or ()), self.model.context.n_features, []
         for column in columns:
-            known = column in names if isinstance(column, str) else isinstance(column, (int, np.integer)) and 0 <= column < n
-            if not known:
-                raise OptionError(f"groups[{name!r}] names {column!r}, which is no column of this model; expected "
+            exists = column in names if isinstance(column, str) else isinstance(column, (int, np.integer)) and 0 <= column < n
+            if not exists:
+                raise OptionError(f"groups[{name!r}] names {column!r}, which is no column of this model. Expected "
                                   f"{'one of ' + shortened(names) if names else f'a number from 0 to {n - 1}'}.")
-            found.append(names.index(column) if isinstance(column, str) else int(column))
-            if found[-1] in self.group_of:
-                raise OptionError(f"groups[{name!r}] names {column!r}, which is in the group {self.group_of[found[-1]]!r} too.")
-        return found
+            numbers.append(names.index(column) if isinstance(column, str) else int(column))
+            if numbers[-1] in self.group_of:
+                raise OptionError(f"groups[{name!r}] names {column!r}, which is in the group {self.group_of[numbers[-1]]!r} too.")
+        return numbers
 
     def summed(self, terms) -> dict:
         """Values by pairs of a name and a column, of values by column; the column of a sum is -1."""
-        found = {}
+        sums = {}
         for column, value in terms.items():
             key = self.key(column)
-            found[key] = found.get(key, 0.0) + value
-        return found
+            sums[key] = sums.get(key, 0.0) + value
+        return sums
 
     def key(self, column):
         if column < 0:
@@ -123,8 +123,6 @@ class Naming:
 
 def one_hot_columns(reader):
     """The name and the columns of each column of a table that has become several."""
-    at = -reader.n_keys
-    for code in reader.codes or ():
+    for code, at in reader.input_columns().places():
         if code.kind == "one_hot":
             yield code.name, range(at, at + len(code.levels))
-        at += len(code.feature_names)

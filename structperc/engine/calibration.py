@@ -1,14 +1,15 @@
-"""The temperature of a model: scores divided by it have probabilities that match how often answers are right.
+"""The temperature of a model: scores divided by it have probabilities that match how often predictions are right.
 
-The temperature t minimises the log loss - sum_i log p(y_i | x_i) of scores. Where examples are many beside the free weights these are the
-scores of the training examples. Else the fit cross-fits: models trained without a fold of the examples score that fold. With b = 1 / t
-the loss is convex in b. Where p(y | x) is proportional to exp(score(y) / t) its slope is sum_i E_b[score] - score(y_i), the expectation
-under p, so marginals are all that it needs; labels know their own (`LabelOutputs`).
+The temperature t minimises the log loss - sum_i log p(y_i | x_i) of scores. If there are many examples for each free weight, these are the
+scores of the training examples. Else the fit cross-fits: models trained without a fold of the examples score that fold. With b = 1 / t the
+loss is convex in b. If p(y | x) is proportional to exp(score(y) / t), its slope is sum_i E_b[score] - score(y_i), the expectation under p.
+So marginals suffice. Labels have a calibration of their own, and ordered ones a spread (`LabelOutputs`).
 """
 
 from __future__ import annotations
 
 import copy
+import functools
 import math
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from structperc.core.argmax import marginals_of
 from structperc.core.errors import DataError, StructPercError
 from structperc.core.outputs import LabelOutputs
+from structperc.core.probabilities import root
 from structperc.engine import answers
 from structperc.engine.assembly import clone_model
 from structperc.engine.context import SHARDS_ELSEWHERE
@@ -27,11 +29,10 @@ ROWS_PER_WEIGHT = 50            # from so many examples for each free weight on,
 ENOUGH = 1000                   # held-out examples of one fold that make the others unnecessary
 MOST_STRUCTURES = 1000          # outputs of many atoms that are looked at: one number needs no more
 MOST_EXAMPLES = 5000            # of training that are looked at: one number needs no more
-STRIDE, FARTHEST = 8.0, 1e30    # how 1 / t is sought
 
 
 def check(model, rows, wanted) -> bool:
-    """Whether a temperature is to be found; `wanted` is the option `calibrate`, of which True refuses what has no probabilities."""
+    """Whether to find a temperature. `wanted` is the option `calibrate`; True raises an error for outputs without probabilities."""
     if wanted == "auto":
         return rows.n_examples > 1 and has_marginals(model, rows)
     if wanted and rows.n_examples < 2:
@@ -54,8 +55,8 @@ def has_marginals(model, rows) -> bool:
     return marginals_of(model.parts.argmax, np.zeros(x.n_atoms), x) is not None
 
 
-def temperature(engine, run, rows, y, costs) -> float:
-    """The temperature of what a run has trained.
+def calibrate(engine, run, rows, y, costs) -> None:
+    """Gives what a run has trained its temperature and its spread.
 
     Parameters
     ----------
@@ -69,24 +70,31 @@ def temperature(engine, run, rows, y, costs) -> float:
         As `fit` takes them.
     """
     elsewhere = SHARDS_ELSEWHERE.get()
-    if elsewhere is not None:
-        return temperature_elsewhere(engine, run, rows, y, costs, elsewhere)
+    find = held_out if elsewhere is None else functools.partial(held_out_elsewhere, elsewhere)
+    samples = find(engine, run, rows, y, costs)
+    if samples:
+        b, run.model.spread = least_log_loss(run.model.parts, samples)
+        run.model.temperature = 1 / b
+
+
+def held_out(engine, run, rows, y, costs) -> list:
+    """Samples of training examples, or of each fold by a model that has not seen it; none of fewer than two examples."""
     weights = np.ones(rows.n_examples) if run.weights is None else np.asarray(run.weights)
     active = np.arange(rows.n_examples) if run.active is None else np.asarray(run.active)
     if len(active) < 2:
-        return 1.0
+        return []
     random, share = copy.deepcopy(run.context.random), 1 / (len(active) + 1)
     shuffled = random.permutation(active)
     if len(active) > ROWS_PER_WEIGHT * n_free(run.model.parts):
-        return 1 / root(held_out(run.model, run, shuffled[:MOST_EXAMPLES], weights, share))
-    folds, slopes = dealt(run, shuffled), []
+        return [sample(run.model, run, shuffled[:MOST_EXAMPLES], weights, share)]
+    folds, samples = dealt(run, shuffled), []
     folds = folds[:1] if len(folds[0]) >= ENOUGH else folds
     for fold in folds:
         absent = weights.copy()
         absent[fold] = 0                                # as if these examples were absent
         part = trained_again(engine, run, rows, y, costs, absent, random)
-        slopes.append(held_out(part.model, part, fold, weights, share, MOST_STRUCTURES // len(folds)))
-    return 1 / root(lambda b: sum(slope(b) for slope in slopes))
+        samples.append(sample(part.model, part, fold, weights, share, MOST_STRUCTURES // len(folds)))
+    return samples
 
 
 def trained_again(engine, run, rows, y, costs, weights, random):
@@ -102,19 +110,19 @@ def trained_again(engine, run, rows, y, costs, weights, random):
     return part
 
 
-def temperature_elsewhere(engine, run, rows, y, costs, elsewhere) -> float:
-    """The temperature of what shards elsewhere have trained: by some training examples, or by a model without a fifth of the examples."""
+def held_out_elsewhere(elsewhere, engine, run, rows, y, costs) -> list:
+    """The same of what shards elsewhere have trained: some training examples, or a fifth of them by a model without these."""
     model, left_out = run.model, elsewhere.n_examples <= ROWS_PER_WEIGHT * n_free(run.model.parts)
     if left_out:
         with elsewhere.leaving_out(FOLDS):
             model = trained_again(engine, run, rows, y, costs, run.weights, copy.deepcopy(run.context.random)).model
     most = MOST_EXAMPLES if isinstance(model.parts.outputs, LabelOutputs) else MOST_STRUCTURES
-    sample = elsewhere.sample(engine, model, FOLDS if left_out else 1, most)
-    if sample is None:
-        return 1.0
-    weights = np.ones(sample.n_examples) if sample.weights is None else np.asarray(sample.weights)
+    drawn = elsewhere.sample(engine, model, FOLDS if left_out else 1, most)
+    if drawn is None:
+        return []
+    weights = np.ones(drawn.n_examples) if drawn.weights is None else np.asarray(drawn.weights)
     active = np.flatnonzero(weights)
-    return 1 / root(held_out(model, sample, active, weights, 1 / (len(active) + 1)))
+    return [sample(model, drawn, active, weights, 1 / (len(active) + 1))]
 
 
 def n_free(parts) -> float:
@@ -130,8 +138,8 @@ def dealt(run, shuffled) -> list:
     return [shuffled[k::FOLDS] for k in range(min(FOLDS, len(shuffled)))]
 
 
-def held_out(model, run, examples, weights, share, most=MOST_STRUCTURES):
-    """The slope of the log loss of some examples by a model, a function of b = 1 / t.
+def sample(model, run, examples, weights, share, most=MOST_STRUCTURES):
+    """What the log loss of some examples by a model needs: of labels the arguments of `LabelOutputs.calibration`, else its slope.
 
     Parameters
     ----------
@@ -147,16 +155,15 @@ def held_out(model, run, examples, weights, share, most=MOST_STRUCTURES):
         So many structures of many atoms are looked at.
     """
     if isinstance(model.parts.outputs, LabelOutputs):
-        return held_out_labels(model, run, examples, weights[examples], share)
-    return held_out_structures(model, run, examples[:most], weights[examples[:most]], share)
+        return model.label_scores(run.rows)[examples], right_labels(model, run, examples), weights[examples], share
+    return structures_slope(model, run, examples[:most], weights[examples[:most]], share)
 
 
-def held_out_labels(model, run, fold, weights, share):
-    """The same of outputs that are one label."""
-    scores = model.label_scores(run.rows)[fold]
-    right = right_labels(model, run, fold)
-    slope = answers.log_loss_slope(model.parts, scores, right, share)
-    return lambda b: float(weights @ slope(b))
+def least_log_loss(parts, samples) -> tuple:
+    """1 / t and the spread of least log loss of all samples."""
+    if isinstance(parts.outputs, LabelOutputs):
+        return answers.calibration(parts, *(np.concatenate(arrays) for arrays in list(zip(*samples, strict=True))[:3]), samples[0][3])
+    return root(lambda b: sum(slope(b) for slope in samples)), 0.0
 
 
 def right_labels(model, run, examples):
@@ -165,15 +172,18 @@ def right_labels(model, run, examples):
     if not outputs.partial_gold:
         return codes == np.arange(1, outputs.n_labels + 1)
     _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    found = np.zeros((len(first), outputs.n_labels), dtype=bool)
+    right = np.zeros((len(first), outputs.n_labels), dtype=bool)
     for row, i in enumerate(examples[first].tolist()):
         x = model.example(run.rows, i)
-        found[row] = [outputs.agrees(run.gold[i], y, x) for y in range(1, outputs.n_labels + 1)]
-    return found[which.reshape(-1)]
+        right[row] = [outputs.agrees(run.gold[i], y, x) for y in range(1, outputs.n_labels + 1)]
+    return right[which.reshape(-1)]
 
 
-def held_out_structures(model, run, fold, weights, share):
-    """The same of outputs of many atoms; of a partial one its best completion counts."""
+def structures_slope(model, run, fold, weights, share):
+    """The slope of the log loss of outputs of many atoms, a function of b = 1 / t.
+
+    Of a partial output its best completion counts.
+    """
     parts, examples = model.parts, []
     store = parts.weights.averaged()
     for weight, i in zip(weights.tolist(), fold.tolist(), strict=True):
@@ -190,16 +200,3 @@ def held_out_structures(model, run, fold, weights, share):
         return total
 
     return slope
-
-
-def root(slope) -> float:
-    """The positive b at which a rising slope is 0; 1 where it is 0 everywhere, or there is no such b within reach."""
-    from scipy.optimize import brentq
-
-    begin, end, before = 1.0, 1.0, slope(1.0)
-    factor = STRIDE if before < 0 else 1 / STRIDE
-    while slope(end) * before > 0 and 1 / FARTHEST < end < FARTHEST:
-        begin, end = end, end * factor
-    if not slope(begin) * slope(end) < 0:
-        return 1.0
-    return math.exp(brentq(lambda log_b: slope(math.exp(log_b)), math.log(begin), math.log(end), xtol=1e-3))

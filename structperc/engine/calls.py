@@ -9,7 +9,25 @@ from structperc.core.errors import OptionError, did_you_mean, shortened
 from structperc.engine.options import ENGINE_OPTIONS
 
 
-def wrong_call(method, known, unnamed, unknown) -> OptionError:
+class CheckedCalls:
+    """Base of classes whose public methods raise `OptionError` for a wrong call."""
+
+    def __init_subclass__(cls, **options) -> None:
+        super().__init_subclass__(**options)
+        for name, method in tuple(vars(cls).items()):
+            if inspect.isfunction(method) and name[:1] != "_" and not hasattr(method, "__wrapped__"):
+                setattr(cls, name, checked(method))
+
+    def _place_of(self, name, value, known) -> str:
+        """The sentence about an argument that a method does not have: where it belongs, or what is meant."""
+        return place_in_engine(name, value, known)
+
+
+def place_in_engine(name, value, known) -> str:
+    return f" It is an option of the engine: Engine(..., {name}=...)." if name in ENGINE_OPTIONS else did_you_mean(name, known)
+
+
+def wrong_call(method, names, unnamed, unknown, place_of=place_in_engine) -> OptionError:
     """The error of arguments that a method does not have.
 
     Parameters
@@ -21,45 +39,38 @@ def wrong_call(method, known, unnamed, unknown) -> OptionError:
         Values that were passed without a name after those that the method accepts so.
     unknown : dict
         Arguments of other names.
+    place_of : function of name, value and known, optional
+        Returns the sentence about where an argument belongs.
     """
-    has = f"It has {', '.join(known)}." if known else "It has none."
-    for name in unknown:
-        place = f" It is an option of the engine: Engine(..., {name}=...)." if name in ENGINE_OPTIONS else did_you_mean(name, known)
-        return OptionError(f"{method} has no argument {name!r}.{place} {has}")
-    return OptionError(f"{method} got {shortened(unnamed[0])} without a name; {'write NAME=VALUE. ' if known else 'leave it out. '}{has}")
-
-
-def checked_calls(cls):
-    """Decorates a class: a wrong call of one of its public methods raises `OptionError`."""
-    for name, method in tuple(vars(cls).items()):
-        if inspect.isfunction(method) and name[:1] != "_":
-            setattr(cls, name, checked(method))
-    return cls
+    has = f"It has {', '.join(names)}." if names else "It has none."
+    for name, value in unknown.items():
+        return OptionError(f"{method} has no argument {name!r}.{place_of(name, value, names)} {has}")
+    return OptionError(f"{method} got {shortened(unnamed[0])} without a name; {'write NAME=VALUE. ' if names else 'leave it out. '}{has}")
 
 
 def checked(method):
     @functools.wraps(method)
-    def call(self, *unnamed, **named):
+    def call(self, *unnamed, **keywords):
         try:
-            return method(self, *unnamed, **named)
+            return method(self, *unnamed, **keywords)
         except TypeError as error:
             if error.__traceback__.tb_next is not None:         # raised in the method
                 raise
-            raise refusal(method, unnamed, named) from None
+            raise refusal(method, unnamed, keywords, self._place_of) from None
 
     return call
 
 
-def refusal(method, unnamed, named) -> OptionError:
-    """The error of a call that Python has refused."""
+def refusal(method, unnamed, keywords, place_of) -> OptionError:
+    """The error of a call with arguments that Python rejects."""
     parameters = list(inspect.signature(method).parameters.values())[1:]
     places = [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
-    known = [parameter.name for parameter in parameters]
-    unknown, given = {name: value for name, value in named.items() if name not in known}, {*places[:len(unnamed)], *named}
-    missing = [parameter.name for parameter in parameters if parameter.default is parameter.empty and parameter.name not in given]
+    names = [parameter.name for parameter in parameters]
+    unknown, present = {name: value for name, value in keywords.items() if name not in names}, {*places[:len(unnamed)], *keywords}
+    missing = [parameter.name for parameter in parameters if parameter.default is parameter.empty and parameter.name not in present]
     if unknown or len(unnamed) > len(places):
-        return wrong_call(method.__name__, known, unnamed[len(places):], unknown)
+        return wrong_call(method.__name__, names, unnamed[len(places):], unknown, place_of)
     if missing:
-        return OptionError(f"{method.__name__} was called without {' and '.join(missing)}. Its arguments are {', '.join(known)}.")
-    twice = next(name for name in places[:len(unnamed)] if name in named)
+        return OptionError(f"{method.__name__} was called without {' and '.join(missing)}. Its arguments are {', '.join(names)}.")
+    twice = next(name for name in places[:len(unnamed)] if name in keywords)
     return OptionError(f"{method.__name__} got {twice} twice, with its name and without it; pass it once.")

@@ -7,6 +7,7 @@ import numpy as np
 
 from structperc.core.errors import shortened
 from structperc.core.markup import block, details, element, shown, table
+from structperc.core.outputs import is_ordered
 from structperc.core.pictures import Box, Line, Picture, Text
 from structperc.engine.options import changed_options
 
@@ -30,11 +31,11 @@ class Curve(Picture):
         every = -(-len(self.counts) // EPOCHS)
         counts = self.counts[::every]
         largest, width = max(counts, default=0) or 1, min(20.0, 480 / max(len(counts), 1))
-        found = [Text(0, 12, self.title), Line(0, 72, width * len(counts), 72)]
+        shapes = [Text(0, 12, self.title), Line(0, 72, width * len(counts), 72)]
         for k, count in enumerate(counts):
             height = 52 * count / largest
-            found.append(Box(width * k + 0.1 * width, 72 - height, 0.8 * width, height, 0.75))
-        return found if not counts else [*found, Text(width * len(counts) + 6, 72, f"{self.counts[-1]} in epoch {len(self.counts)}")]
+            shapes.append(Box(width * k + 0.1 * width, 72 - height, 0.8 * width, height, 0.75))
+        return shapes if not counts else [*shapes, Text(width * len(counts) + 6, 72, f"{self.counts[-1]} in epoch {len(self.counts)}")]
 
 
 def engine_card(engine):
@@ -45,7 +46,7 @@ def engine_card(engine):
 
 
 def estimator_card(estimator, changed):
-    """The piece of a page that shows an estimator, of which `changed` are the parameters that are not at their defaults."""
+    """The piece of a page that shows an estimator. `changed` are the parameters that are not at their defaults."""
     engine = vars(estimator).get("engine_")
     fitted = [] if engine is None else training_of(engine)
     return block(element("p", element("b", type(estimator).__name__), *([] if engine is None else said_of(engine))), options_of(changed),
@@ -83,10 +84,12 @@ def training_of(engine) -> list:
         rows.append(("columns", f"{engine.n_features_in_}{' (sparse)' if context.sparse else ''}"))
     if engine.temperature_ != 1:
         rows.append(("temperature", f"{engine.temperature_:.4g}"))
-    found = [table(rows)] if rows else []
+    if engine.spread_:
+        rows.append(("spread", f"{engine.spread_:.4g}"))
+    parts = [table(rows)] if rows else []
     if engine.mistakes_:
-        found.append(Curve(engine.mistakes_, "mistakes in each epoch").svg())
-    return [*found, *weights_of(engine)]
+        parts.append(Curve(engine.mistakes_, "mistakes in each epoch").svg())
+    return [*parts, *weights_of(engine)]
 
 
 def weights_of(engine) -> list:
@@ -113,7 +116,7 @@ def row_name(engine, k, n_rows) -> str:
     labels = engine.model.context.labels
     if labels is None or len(labels) != n_rows:
         return f"row {k}"
-    return f">= {labels[k]}" if engine.parts_.outputs.ordered else str(labels[k])
+    return f">= {labels[k]}" if is_ordered(engine.parts_.outputs) else str(labels[k])
 
 
 def largest(rows, top):

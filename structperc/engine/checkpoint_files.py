@@ -1,4 +1,4 @@
-"""The files of checkpoints: the last two of a training, whole and of the same training, or refused in a sentence."""
+"""The files of checkpoints: the last two of a training. Damaged files, and those of another training, raise an error."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from structperc.engine.option_values import is_part
 from structperc.engine.options import engine_options
 from structperc.engine.writing import replace_file
 
-MAY_DIFFER = ("epochs", "random_state", "classes", "n_jobs")     # may be raised; goes on as it stands in the file; compared as labels; any
+MAY_DIFFER = ("epochs", "random_state", "classes", "n_jobs")     # may be raised; goes on as in the file; compared as labels; any
 
 
 class Checkpoint:
     """Writes the training to a file again and again, so that `Engine.fit(..., resume=True)` goes on from there.
 
-    After kill -9, a power failure or Ctrl-C at any moment, the same call on the same data ends with the same bits as the training that was
-    never stopped. Two files are kept: the last checkpoint, and the one before in `path` + ".previous". A damaged one is noticed, and the
+    After kill -9, a power failure or Ctrl-C at any moment, repeat the same call on the same data. It ends with the same bits as a training
+    that was never stopped. Two files are kept: the last checkpoint, and the one before in `path` + ".previous". If one is damaged, the
     other is used. Both are model files, which `Engine.load` reads. A checkpoint that cannot be written ends the fit by an OSError.
 
-    `structperc.streams.fit_stream` writes it between two parts. Estimators make an engine of their own for each fit and cannot resume;
-    `partial_fit` writes no checkpoints, call `save` between chunks.
+    `structperc.streams.fit_stream` writes it between two parts. Estimators make an engine of their own for each fit and cannot resume.
+    `partial_fit` writes no checkpoints: call `save` between chunks.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ class Checkpoint:
 
     Notes
     -----
-    A checkpoint costs the time to save the model, and memory for another copy of it. Kernel weights also lose the sums that they keep
-    from one epoch to the next (and the values of a kernel that is a function), so their bits depend on `every`; all other weights have
-    the bits of a training without checkpoints. An epoch that was cut at its end is told to observers once more.
+    A checkpoint costs the time to save the model, and memory for another copy of it. Kernel weights also lose the sums that they keep from
+    one epoch to the next. They lose the values of a kernel that is a function, too. So their bits depend on `every`. All other weights have
+    the bits of a training without checkpoints. Observers see an epoch that was cut at its end once more.
 
     Examples
     --------
@@ -64,16 +64,22 @@ class Checkpoint:
         self.path, self.every = os.fsdecode(path), float(every)
 
     @hookimpl
-    def structperc_epoch_end(self, engine, record):
-        """Nothing: training writes the checkpoints itself, also within epochs."""
+    def structperc_epoch_end(self, engine, record) -> None:
+        """Does nothing: training writes the checkpoints itself, also within epochs.
+
+        Parameters
+        ----------
+        engine : Engine
+        record : EpochRecord
+        """
 
 
 def checkpoint_of(engine, resume):
     """The `Checkpoint` among an engine's plugins, or None; resuming needs one."""
-    named = [plugin.plugin for plugin in engine.loaded_plugins if isinstance(plugin.plugin, Checkpoint)]
-    if resume and not named:
+    checkpoints = [plugin.plugin for plugin in engine.loaded_plugins if isinstance(plugin.plugin, Checkpoint)]
+    if resume and not checkpoints:
         raise OptionError("resume=True goes on from a checkpoint, but none is named; pass plugins=[Checkpoint(path)].")
-    return named[0] if named else None
+    return checkpoints[0] if checkpoints else None
 
 
 class CheckpointFile:
@@ -148,15 +154,15 @@ class CheckpointFile:
         """Raises an error for the checkpoint of another training."""
         if told.get("streamed", False) != self.streamed:        # files of older versions do not say
             here, there = ("fit", "fit_stream") if told.get("streamed", False) else ("fit_stream", "fit")
-            raise OptionError(f"the checkpoint {path!r} was written by {there}, and this is {here} (on the command line {there} is fit "
-                              f"{'with' if here == 'fit' else 'without'} --stream); train as before, or remove the file to begin anew.")
+            raise OptionError(f"the checkpoint {path!r} was written by {there}, and this is {here}. On the command line {there} is fit "
+                              f"{'with' if here == 'fit' else 'without'} --stream. Train as before, or remove the file to begin anew.")
         for name, value in self.facts.items():
             saved = told["facts"].get(name)
             if saved != value and name in self.data:
-                raise DataError(f"the checkpoint {path!r} is of a training with another {name} ({saved}; here {value}); pass the same as "
+                raise DataError(f"the checkpoint {path!r} is of a training with another {name} ({saved}; here {value}). Pass the same as "
                                 f"before, or remove the file to begin anew.")
             if saved != value:
-                raise OptionError(f"the checkpoint {path!r} is of a training with {name}={saved}, and this one has {name}={value}; pass "
+                raise OptionError(f"the checkpoint {path!r} is of a training with {name}={saved}, and this one has {name}={value}. Pass "
                                   f"the same as before, or remove the file to begin anew.")
 
 

@@ -1,8 +1,8 @@
 """Checkpoints: a training goes on after its process was killed, with the same bits as if it had not been.
 
-A checkpoint is a model file with further members: `run.KEY` tell how far the training was, `observer.NUMBER.KEY` what its observers had
-seen. It is written between two examples of a recorded pass, or behind an epoch without one. A resumed training begins the epoch of its
-checkpoint again, and its passes count as made as far as they were.
+A checkpoint is a model file with further members. `run.KEY` is the progress of the training, `observer.NUMBER.KEY` the state of its
+observers. It is written between two examples of a recorded pass, or behind an epoch without one. A resumed training begins the epoch of its
+checkpoint again. Its passes count as made as far as they were.
 
 What parts keep for speed, such as cached sums, is in no file. So whoever writes a checkpoint also restores the parts from it: a training
 that goes on and one that is resumed behind a kill hold the same.
@@ -16,6 +16,7 @@ import attrs
 import numpy as np
 
 from structperc.core.loop import PassResult
+from structperc.core.outputs import LabelOutputs
 from structperc.core.saved_state import read_array, substate
 from structperc.core.structures import Structures
 from structperc.engine import model_file
@@ -74,7 +75,7 @@ class Checkpoints:
         self.online = []        # structures and examples of all passes that are over
         self.order = None       # of the pass under way
 
-    # ---- the run tells where it is, and asks where it was ----
+    # ---- the progress of the run ----
 
     def begin_epoch(self) -> float:
         """The seconds that this epoch has taken before."""
@@ -245,16 +246,16 @@ def online_arrays(online) -> dict:
 
 def passes_of(arrays, outputs) -> list:
     """The inverse of `online_arrays`."""
-    found, at, value = [], 0, 0
+    passes, at, value = [], 0, 0
     for size in arrays.get("online_sizes", ()):
         examples = arrays["online_examples"][at:at + size]
         offsets = None
-        if outputs.code_width != 1:
+        if not isinstance(outputs, LabelOutputs):
             offsets = np.append(0, np.cumsum(arrays["online_lengths"][at:at + size])).astype(np.int64)
         n_values = size if offsets is None else int(offsets[-1])
-        found.append((Structures(arrays["online_values"][value:value + n_values], offsets), examples))
+        passes.append((Structures(arrays["online_values"][value:value + n_values], offsets), examples))
         at, value = at + size, value + n_values
-    return found
+    return passes
 
 
 def result(counts) -> PassResult:

@@ -95,7 +95,7 @@ class FitContext:
     random : numpy.random.Generator
         The one generator of this fit.
     sample_weight : ndarray of shape (n_examples,) or None
-        What steps are scaled by. Known to `check` alone.
+        The scale of steps. Only `check` has it.
     visit_weight : ndarray of shape (n_examples,) or None
         In its place with weighting="visits": how often examples are visited, but for a factor.
     reads : Reads or None
@@ -151,6 +151,13 @@ def check_same(context, rows) -> None:
     ------
     DataError
         If the number or names of columns differ. The message names them.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.plugin_tools import check_same
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> check_same(engine.model_.context, engine.read([[3.0]]))
     """
     if rows.objects != context.objects:
         raise DataError("X is a list of objects, but this model was trained on rows." if rows.objects

@@ -11,7 +11,7 @@ from structperc.core.errors import NotFittedError, OptionError, PluginError, no_
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import options_alone
 from structperc.engine.builtin import BuiltinParts
-from structperc.engine.calls import checked_calls
+from structperc.engine.calls import CheckedCalls
 from structperc.engine.citations import bibliography
 from structperc.engine.engine_core import EngineCore
 from structperc.engine.fitted_names import FittedNames
@@ -31,8 +31,7 @@ BUILTIN = registry.Plugin("builtin", BuiltinParts(), "structperc")
 REQUIRED = ("structperc_outputs", "structperc_features", "structperc_argmax")
 
 
-@checked_calls
-class Engine(EngineCore, EngineOptions, FittedNames):
+class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
     """Structured prediction with replaceable parts: the class behind all estimators.
 
     An engine trains a linear or kernel model online and predicts the structure with the largest score. Options of the plugins are further
@@ -53,12 +52,14 @@ class Engine(EngineCore, EngineOptions, FittedNames):
     online_predictions_ : ndarray
         With record_predictions=True: the predictions before each step, in the order of visits.
     history_ : list of Visit
-        With history=True: visit, example, gold, said and step of each visited example, in the order of visits.
+        With history=True: visit, example, gold and predicted output, and step of each visited example, in the order of visits.
     status_ : str
         Why training ended. "converged": an epoch without update and without mistake. "stalled": an epoch without update, although
         mistakes are left. Others: "max_epochs", "levelled_off", "early_stopped", "interrupted".
     temperature_ : float
         Divisor of scores in probabilities; 1 without `calibrate`.
+    spread_ : float
+        Of ordered labels whose scores are in no order: how far probability spreads around the prediction. 0 without `calibrate`.
     classes_ : ndarray
         The labels in order.
     notes : dict
@@ -91,7 +92,10 @@ class Engine(EngineCore, EngineOptions, FittedNames):
     (20, True, 1)
     """
 
-    def __init__(self, problem=None, **plugin_options) -> None:
+    def __init__(self, problem=None, *unnamed, **plugin_options) -> None:
+        if unnamed:
+            raise OptionError(f"Engine got {shortened(unnamed[0])} without a name; write Engine({shortened(problem)}, "
+                              f"NAME={shortened(unnamed[0])}).")
         if problem is None:
             raise PluginError("an engine needs a problem first: Engine('cusum'), for instance; `structperc plugins` lists them all.")
         declared = options_of(type(self))
@@ -112,9 +116,9 @@ class Engine(EngineCore, EngineOptions, FittedNames):
         for hook in REQUIRED:
             if not getattr(self.manager.hook, hook).get_hookimpls():
                 names = ", ".join(p.name for p in self.loaded_plugins[1:])
-                raise PluginError(f"no part for {hook}: none of the plugins ({names}) answers it. Name a problem first, "
+                raise PluginError(f"no part for {hook}: none of the plugins ({names}) implements it. Name a problem first, "
                                   f"for instance Engine('cusum', plugins=[...]).")
-        self.answered = {}          # the plugin that has answered each hook last
+        self.answered = {}          # the last plugin that has returned a part for each hook
         self.notes = {}
 
     # ---- training ----
@@ -404,7 +408,8 @@ class Engine(EngineCore, EngineOptions, FittedNames):
         -----
         - Classes, and ordered labels with the update "log-loss": proportional to exp(`label_scores` / `temperature_`).
         - Ordered labels: P(y > k) = 1 / (1 + exp(-v_k / `temperature_`)), v the scores of the atoms "rank > k". Scores out of order are
-          pooled. The median is the prediction; the most probable label may be another one.
+          pooled. If `spread_` is positive, `spread_` * (c - k) is added to v_k / `temperature_`, where v changes its sign at c.
+          The median is the prediction; the most probable label may be another one.
 
         Training with a perceptron or a margin does not fit probabilities; set `calibrate` to fit a temperature.
 
@@ -498,6 +503,10 @@ class Engine(EngineCore, EngineOptions, FittedNames):
         return self.model_.record("temperature")
 
     @property
+    def spread_(self) -> float:
+        return self.model_.record("spread")
+
+    @property
     def classes_(self) -> np.ndarray:
         labels = self.model_.context.labels
         if labels is None:
@@ -508,7 +517,7 @@ class Engine(EngineCore, EngineOptions, FittedNames):
     @property
     def n_features_in_(self) -> int:
         model = self.model_
-        return model.parts.reader.n_inputs(model.context.n_features)
+        return model.parts.reader.input_columns().count(model.context.n_features)
 
     def feature_name(self, j) -> str:
         """The name of a column, as `explain` shows it: that of X, the one of the reader, or x[j].
@@ -550,7 +559,7 @@ class Engine(EngineCore, EngineOptions, FittedNames):
                     raise NotFittedError(f"this {type(self).__name__} is not fitted yet, so it has no {name}; call fit or partial_fit "
                                          f"first.")
                 if name == "feature_names_in_" and model.context.feature_names is not None:
-                    return np.array(model.parts.reader.input_names(model.context.feature_names), dtype=object)
+                    return np.array(model.parts.reader.input_columns().names(model.context.feature_names), dtype=object)
                 own = getattr(type(self), name, None)
                 if isinstance(own, property):
                     return own.fget(self)       # a property that raised AttributeError: once more, for its sentence
@@ -572,8 +581,8 @@ class Engine(EngineCore, EngineOptions, FittedNames):
         if model is None:
             return []
         own = {name for name in dir(type(self)) if is_fitted_name(name) and self._answers(getattr(type(self), name))}
-        named = {"feature_names_in_"} if model.context.feature_names is not None else set()
-        return sorted(own | named | model.attributes().keys())
+        of_columns = {"feature_names_in_"} if model.context.feature_names is not None else set()
+        return sorted(own | of_columns | model.attributes().keys())
 
     def _answers(self, attribute) -> bool:
         """Whether a property knows a value now."""
@@ -686,12 +695,12 @@ class Engine(EngineCore, EngineOptions, FittedNames):
         - Outputs must be one label for each row, or a chain of labels for the tokens of a sentence. Scores must be linear.
         - The problem's own outputs, features and argmax must be in use, with `argmax` and `decode` in compiled code.
         - Hashed feature names, names beside vectors, and "onnx" for tokens of text are not supported.
-        - The functions compute W x + b for every label; for chains, scores for every token and for neighbouring labels, -inf if these are
-          forbidden.
+        - The functions compute W x + b for every label. For chains they compute scores for every token and for neighbouring labels, -inf if
+          these are forbidden.
         - Tokens have the form that `predict` reads: rows of numbers, features in lists or dicts, or strings for a template.
         - Features without weights are left out. Names of columns, labels and the tie rule are kept.
         - Sums have another order than in structperc. Scores agree to rounding, and so do labels unless two scores are that close.
-        - A model of tables needs the columns of numbers that a table becomes; the form of the page has the columns of the table.
+        - A model of tables needs the columns of numbers that a table becomes. The form of the page has the columns of the table.
 
         Examples
         --------

@@ -279,7 +279,7 @@ cdef int train(EngineCore engine, TrainingRun run, rows, y, costs, bint calibrat
     run.model.status = status
     if calibrates and not over:
         try:
-            run.model.temperature = calibration.temperature(engine, run, rows, y, costs)
+            calibration.calibrate(engine, run, rows, y, costs)
         except KeyboardInterrupt as interrupt:
             run.model.status = INTERRUPTED
             interrupts.append(interrupt)

@@ -10,8 +10,8 @@ import numpy as np
 from structperc.core.component import expected
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.markup import block, details, element, shown, table
-from structperc.core.outputs import LabelOutputs
-from structperc.core.pictures import COLUMNS, Bars, Picture
+from structperc.core.outputs import LabelOutputs, encoded_answers
+from structperc.core.pictures import COLUMNS, Bars, Display, Picture
 from structperc.engine import answers, baselines
 from structperc.extras import require
 
@@ -35,7 +35,7 @@ class Contribution:
     side : {"for", "against"}
         "for" an atom that the winner has more often, "against" one that its rival has more often.
     column : int
-        The feature's number; -1 of the constant, of a group of columns and of the absent columns of a sparse row.
+        The feature's number. It is -1 for the constant, for a group of columns and for the absent columns of a sparse row.
     """
 
     atom: str
@@ -49,8 +49,8 @@ class Contribution:
 class Explanation:
     """The winner's score minus a rival's.
 
-    An atom that the winner has and its rival lacks counts "for" it; an atom that the rival has and the winner lacks counts "against" it:
-    its score is subtracted. So a positive value always speaks for the winner.
+    An atom that only the winner has counts "for" it. An atom that only the rival has counts "against" it: its score is subtracted. So a
+    positive value always favours the winner.
 
     Attributes
     ----------
@@ -228,18 +228,15 @@ def headings(one, other) -> tuple[str, str]:
 
 
 def structure_of(model, answer, rows, option):
-    """An answer that the user named, such as the rival of the prediction, as outputs encode it; `option` is where it was named."""
+    """An output of the user, such as the rival of the prediction, in its encoding. `option` is the option that named it."""
     outputs = model.parts.outputs
     try:
-        given = outputs.encode_answers([answer], rows)
+        structures = encoded_answers(outputs, [answer], rows, model.parts.features)
     except DataError as error:
         single = isinstance(outputs, LabelOutputs)
         reason = f"Expected one of {', '.join(map(repr, outputs.labels.tolist()[:10]))}." if single else error
-        raise DataError(f"{option}={shortened(answer)} is no answer that this model has. {reason}") from None
-    found = outputs.checked(given, "encode_answers", rows)
-    if not outputs.partial_gold:
-        outputs.check_gold(found, rows, model.parts.features)
-    return found[0]
+        raise DataError(f"{option}={shortened(answer)} is no output of this model. {reason}") from None
+    return structures[0]
 
 
 def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
@@ -249,7 +246,7 @@ def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
     ----------
     model : Model
         With weights that are a vector.
-    x : one row, one block of rows, a list with one object, or what else the problem's reader takes for one example
+    x : one row, one block of rows, a list with one object, or one example in another form of the problem's reader
     against : output, optional
         The rival; without it the runner-up.
     baseline : "mean", "zero" or one row, optional
@@ -278,9 +275,10 @@ def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
         winner = answers.best(parts, scores, example)
         runner_up = structure_of(model, against, rows, "against")
     kind, compared = baselines.example(model, rows, baseline)
-    named = baselines.Naming(model, rows, groups)
+    naming = baselines.Naming(model, rows, groups)
     coefficients = np.subtract(*(np.asarray(parts.outputs.count(example, y), dtype=float) for y in (winner, runner_up)))
-    names = names_of(parts.outputs, example)
+    display = expected(parts.outputs.display(), Display, parts.outputs, "display", "a structperc.pictures.Display")
+    names = names_of(display, example)
     w = np.asarray(vector)
     atoms, sides, contributions = {}, {}, []
     for a in np.flatnonzero(coefficients):
@@ -296,28 +294,30 @@ def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
                     terms[column] = terms.get(column, 0.0) - value
             terms[-1] = terms.get(-1, 0.0) + sum(value for column, value in at_baseline.items() if column >= 0)
         contributions += [Contribution(names[a], name, value, side, column)
-                          for (name, column), value in named.summed(terms).items() if value]
+                          for (name, column), value in naming.summed(terms).items() if value]
     contributions.sort(key=lambda c: -abs(c.value))
-    shown = [parts.outputs.decode(y, example) for y in (winner, runner_up)]
-    picture = expected(parts.outputs.picture(x, example, scores, (winner, runner_up)), (Picture, NoneType), parts.outputs, "picture",
-                       "a structperc.pictures.Picture or None", example)
-    return Explanation(*shown, float(coefficients @ scores), atoms, contributions, sides, picture, kind)
+    labels = [parts.outputs.decode(y, example) for y in (winner, runner_up)]
+    picture = display.picture(x, example, scores, (winner, runner_up))
+    if not isinstance(picture, (Picture, NoneType)):
+        raise PluginError(f"{type(display).__name__}.picture returned {shortened(picture)} for example {example.index}; expected a "
+                          f"structperc.pictures.Picture or None.")
+    return Explanation(*labels, float(coefficients @ scores), atoms, contributions, sides, picture, kind)
 
 
 def by_column(model, w, example, unit) -> dict:
     """The score of weighted atoms by column; -1: of no column."""
-    where, values = model.parts.features.sparse_vector(example, unit)
+    where, values = model.parts.features.vector(example, unit, sparse=True)
     terms = w[where] * values
     features = columns_of(model, where)
-    known, place = np.unique(features[terms != 0], return_inverse=True)
-    return dict(zip(known.tolist(), np.bincount(place, terms[terms != 0], len(known)).tolist(), strict=True))
+    columns, place = np.unique(features[terms != 0], return_inverse=True)
+    return dict(zip(columns.tolist(), np.bincount(place, terms[terms != 0], len(columns)).tolist(), strict=True))
 
 
-def names_of(outputs, example):
+def names_of(display, example):
     """A name for each atom of the example."""
-    names = outputs.atom_names(example)
+    names = display.atom_names(example)
     if not hasattr(names, "__len__") or len(names) != example.n_atoms:
-        raise PluginError(f"{type(outputs).__name__}.atom_names returned {shortened(names)}; expected a name for each of "
+        raise PluginError(f"{type(display).__name__}.atom_names returned {shortened(names)}; expected a name for each of "
                           f"{example.n_atoms} atoms.")
     return names
 
@@ -331,5 +331,5 @@ def columns_of(model, weights):
     right = columns.shape == weights.shape and (columns.dtype.kind in "iu" or not columns.size)
     if not right or not model.context.objects and not ((columns >= -1) & (columns < n)).all():
         raise PluginError(f"{type(features).__name__}.column_of returned {shortened(columns.tolist())} for the weights "
-                          f"{shortened(weights.tolist())}; expected a column of X or a hashed row for each, 0..{n - 1}, or -1 for none.")
+                          f"{shortened(weights.tolist())}; expected a column of X or a hashed row, 0..{n - 1}, or -1.")
     return columns

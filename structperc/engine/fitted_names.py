@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 
 class FittedNames:
-    """Base of what has fitted attributes. At run time they are looked up, and nothing stands here."""
+    """Base of what has fitted attributes. They are looked up at run time, so this class is empty."""
 
     if TYPE_CHECKING:
         C_: ClassVar[Any]
@@ -43,6 +43,7 @@ class FittedNames:
         rho_: ClassVar[Any]
         robust_covariance_: ClassVar[Any]
         robust_standard_errors_: ClassVar[Any]
+        spread_: ClassVar[float]
         standard_errors_: ClassVar[Any]
         start_scores_: ClassVar[Any]
         status_: ClassVar[str]

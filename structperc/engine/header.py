@@ -47,10 +47,10 @@ def finite(text):
 
 
 def without_repeats(pairs) -> dict:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice in an object")
-    return found
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key occurs twice in an object")
+    return members
 
 
 def depth(value) -> int:
@@ -60,7 +60,7 @@ def depth(value) -> int:
 
 
 def field(holder, name, *kinds, low=None, below=None):
-    """A value of the header of exactly one of these types, a number in range; a DataError tells what came."""
+    """A value of the header of exactly one of these types, a number in range. A DataError names the value."""
     if type(holder) is not dict or name not in holder:
         raise DataError(f"the header lacks {name!r}.")
     value = holder[name]

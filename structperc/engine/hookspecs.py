@@ -16,10 +16,11 @@ A plugin is a module or an object with functions or methods marked by `structper
     citation        BibTeX, shown by Engine.citation
     problem         of a plugin that replaces single hot spots: the problem that `structperc check` combines it with
     sample          sample(random, n_examples): small examples to check with, (X, offsets), or a list of blocks or objects
-    observe         observe(random, answers): what users pass as y if these are the right outputs; for partial gold outputs
+    observe         observe(random, outputs): what users pass as y if these are the right outputs; for partial gold outputs
     check_options   a dict of engine options to check with
     default_template  of a problem with the options template and columns: default_template(n_columns),
-                    the template of the commands if the user gives none
+                    the template of the commands if the user gives none. With arguments columns or options
+                    it gets the names of the columns, or the options that the user has set
     conllu          the columns of CoNLL-U that the commands use if the user names none:
                     {"columns": ("form", ..), "target": (..)}; predictions are then written to the target column
 """

@@ -28,7 +28,7 @@ cdef class Model:
     cdef public dict options
     cdef public list mistakes, online, history
     cdef public tuple visit_totals
-    cdef public double loss, temperature
+    cdef public double loss, temperature, spread
     cdef public bint scales, weighted, streaming
     cdef readonly ReadWriteLock lock
     cdef public ColumnSums column_sums  # of the rows of training; None: not kept
@@ -36,7 +36,7 @@ cdef class Model:
     cdef Py_ssize_t n_features          # from the context
     cdef bint objects
     cdef bint by_chunks                 # whether the weights score chunks of examples in a way of their own (`Weights.batch_scores`)
-    cdef bint conditional               # as the outputs say
+    cdef readonly object second_stage   # of predictions, as the outputs say
     cdef bint shuffles, uses_costs      # as context and loss say
     cdef bint sharded                   # whether the trainer mixes shards
     cdef bint takes_matrices            # whether no part has anything to say to a matrix that is read in place

@@ -23,7 +23,8 @@ from structperc.core.errors import DataError, OptionError, PluginError, shortene
 from structperc.core.loop import NotFinite
 from structperc.core.features cimport Features
 from structperc.core.inner_products cimport sp_is_dense
-from structperc.core.outputs cimport LabelOutputs
+from structperc.core.outputs import encoded_answers
+from structperc.core.outputs cimport LabelOutputs, RestrictedOutputs
 from structperc.core.rows cimport Rows, in_place
 from structperc.core.losses cimport Loss
 from structperc.core.updates import rule_of
@@ -126,8 +127,8 @@ def refuse_other_sizes(context, parts):
     if made_for != context.n_features and not context.objects:
         raise PluginError(f"{type(features).__name__} was made for {made_for} features, but X has {context.n_features}.")
     atoms = getattr(outputs, "n_atoms", None)
-    if atoms is not None and features.atoms_per_example not in (None, atoms):
-        raise PluginError(f"{type(features).__name__} has {features.atoms_per_example} atoms, but {outputs.n_labels} labels of "
+    if atoms is not None and features.layout.atoms_per_example not in (None, atoms):
+        raise PluginError(f"{type(features).__name__} has {features.layout.atoms_per_example} atoms, but {outputs.n_labels} labels of "
                           f"{type(outputs).__name__} need {atoms}.")
 
 
@@ -173,9 +174,11 @@ cdef class Model:
     options : dict
         The engine's own, as they were when training began.
     mistakes, loss, status, online, history
-        The record of training, as the engine shows it; `history` is a list with a `Visit` for each visit, or None.
+        The record of training, as the engine shows it. `history` is a list with a `Visit` for each visit, or None.
     temperature : float
         Of probabilities: p(y) is proportional to exp(score of y / temperature).
+    spread : float
+        Of probabilities of ordered labels; see `structperc.core.probabilities`.
     scaling : Scaling or None
         Of the columns that training saw.
     scales : bool
@@ -197,12 +200,12 @@ cdef class Model:
 
     def __init__(self, context, parts, loop, options):
         self.context, self.parts, self.loop, self.options = context, parts, loop, options
-        self.mistakes, self.temperature, self.lock = [], 1.0, ReadWriteLock()
+        self.mistakes, self.temperature, self.spread, self.lock = [], 1.0, 0.0, ReadWriteLock()
         self.visit_totals = 0, 0.0
         self.n_features, self.objects = context.n_features, context.objects
         self.by_chunks = (not isinstance(parts.weights, PrimalWeights) or overrides(parts.weights, "batch_scores")
                           or overrides(parts.features, "batch_scores"))
-        self.conditional = bool(parts.outputs.conditional)
+        self.second_stage = parts.outputs.second_stage()
         self.shuffles, self.uses_costs = context.shuffle, not inherits(parts.loss, Loss, "set_costs")
         self.sharded = isinstance(parts.trainer, MixingTrainer)
         self.takes_matrices = (inherits(parts.reader, Reader, "read") and inherits(parts.features, Features, "check_rows")
@@ -321,7 +324,7 @@ cdef class Model:
         """The single example that a user passes, and its rows."""
         self.parts.trainer.check_answers()
         features = self.parts.features
-        rows = expected(self.parts.reader.read_one(x, self.context.objects, features.atoms_per_example is None), Rows, self.parts.reader,
+        rows = expected(self.parts.reader.read_one(x, self.context.objects, features.layout.atoms_per_example is None), Rows, self.parts.reader,
                         "read_one", "Rows")
         self.look_alike(rows)
         if rows.n_examples != 1:
@@ -354,7 +357,10 @@ cdef class Model:
         if allowed is None:
             return
         self.parts.argmax.check_allowed(rows)
-        rows.restrict(self.parts.outputs.encode_allowed(allowed, rows))
+        outputs = self.parts.outputs
+        if not isinstance(outputs, RestrictedOutputs):
+            raise DataError(f"allowed was given, but {type(outputs).__name__} cannot be restricted example by example; leave it out.")
+        rows.restrict(outputs.encode_allowed(allowed, rows))
 
     # ---- scores ----
 
@@ -364,7 +370,7 @@ cdef class Model:
         weights, features = self.parts.weights, self.parts.features
         product = not (overrides(weights, "scores") and not overrides(weights, "batch_scores")
                        or overrides(features, "scores") and not overrides(features, "batch_scores"))
-        n_atoms, least = features.atoms_per_example, rows.n_features if rows.sparse else 1
+        n_atoms, least = features.layout.atoms_per_example, rows.n_features if rows.sparse else 1
         if n_atoms is None:                     # who scores examples one by one need not look at all of them first
             with np.errstate(all="ignore"):
                 together = product and weights.batch_scores(first_of(rows)) is not None
@@ -388,8 +394,8 @@ cdef class Model:
         """Every example with its atom scores."""
         self.look_alike(rows)
         store = self.final()
-        if self.parts.outputs.conditional:
-            rows = self.second_stage(self.loop.predict(rows, None, store), rows, False)
+        if self.second_stage is not None:
+            rows = self.with_first_stage(self.loop.predict(rows, None, store), rows, False)
         for i in range(rows.n_examples):
             x = self.example(rows, i)
             scores = store.scores(x)
@@ -397,10 +403,12 @@ cdef class Model:
                 raise not_finite(rows, i, x.doubted())
             yield x, scores
 
-    def second_stage(self, codes, rows, settled):
-        """The rows with an earlier part of these predictions given."""
-        outputs = self.parts.outputs
-        return expected(outputs.second_stage(codes, rows, settled=settled), Rows, outputs, "second_stage", "Rows")
+    def with_first_stage(self, codes, rows, settled):
+        """The rows with an earlier part of these predictions as their condition."""
+        conditioned = self.second_stage.condition(codes, rows, settled=settled)
+        if not isinstance(conditioned, Rows):
+            raise PluginError(f"{type(self.second_stage).__name__}.condition returned {shortened(conditioned)}; expected Rows.")
+        return conditioned
 
     @reading
     def atom_scores(self, rows):
@@ -412,7 +420,7 @@ cdef class Model:
             elif scores is None:
                 scores = self.compiled_scores(part) if self.parts.features.fixed_atoms >= 0 else [one for _, one in self.scores(part)]
             found.append(scores)
-        if self.parts.features.atoms_per_example is None:
+        if self.parts.features.fixed_atoms < 0:
             return [one for scores in found for one in scores]
         return np.concatenate([np.asarray(scores) for scores in found])
 
@@ -440,7 +448,7 @@ cdef class Model:
     @reading
     def log_probabilities(self, rows):
         """The logarithm of every label's probability, (n_examples, n_labels); see `Engine.predict_proba`."""
-        return answers.log_probabilities(self.parts, self.label_scores(rows), 1 / self.temperature)
+        return answers.log_probabilities(self.parts, self.label_scores(rows), 1 / self.temperature, self.spread)
 
     # ---- predictions ----
 
@@ -455,26 +463,25 @@ cdef class Model:
     cdef predicted(self, Rows rows):
         cdef int one
         cdef list found = []
-        if not (self.by_chunks or self.conditional):
+        if not (self.by_chunks or self.second_stage is not None):
             self.look_alike(rows)
             store = self.final()
             try:
                 if rows.n_examples == 1 and self.parts.outputs.code_width == 1:
                     self.loop.predicted_codes(rows, None, store, &one)
-                    return self.parts.outputs.shown(&one, rows)
+                    return self.parts.outputs.decode_one(&one, rows, self.parts.features)
                 codes = self.loop.predict(rows, None, store)
             except NotFinite as error:
                 raise not_finite(rows, error.index, error.said) from None
-            return self.parts.outputs.decode_many(codes, rows)
+            return self.parts.outputs.decode_all(codes, rows, self.parts.features, None)
         for part, start, scores in self.scored(rows):
             try:
                 codes = self.loop.predict(part, scores, self.final() if scores is None else None)
-                if self.conditional:
-                    known = self.second_stage(codes, part, True)
-                    codes = self.loop.predict(known, None, self.final())
+                if self.second_stage is not None:
+                    codes = self.loop.predict(self.with_first_stage(codes, part, True), None, self.final())
             except NotFinite as error:
                 raise not_finite(rows, start + error.index, error.said) from None
-            found.append(self.parts.outputs.decode_many(codes, part))
+            found.append(self.parts.outputs.decode_all(codes, part, self.parts.features, None))
         return found[0] if len(found) == 1 else np.concatenate(found)
 
     def k_best(self, rows, k):
@@ -486,10 +493,9 @@ cdef class Model:
 
     def refuse_conditional(self, what):
         """Raises an error for outputs whose later part is scored only once the earlier part is given."""
-        outputs = self.parts.outputs
-        if outputs.conditional:
-            raise PluginError(f"{type(outputs).__name__} predicts one part of an output given the other, so whole outputs cannot be "
-                              f"{what}; {outputs.conditional}.")
+        if self.second_stage is not None:
+            raise PluginError(f"{type(self.parts.outputs).__name__} predicts one part of an output given the other, so whole outputs cannot be "
+                              f"{what}; {self.second_stage.remedy}.")
 
     @reading
     def predict_k_best(self, rows, k):
@@ -502,11 +508,9 @@ cdef class Model:
         """See `Engine.log_probability`."""
         parts, outputs = self.parts, self.parts.outputs
         self.refuse_conditional("given a probability")
-        gold = outputs.checked(outputs.encode_answers(y, rows), "encode_answers", rows)
+        gold = encoded_answers(outputs, y, rows, None if isinstance(outputs, LabelOutputs) else parts.features)
         if isinstance(outputs, LabelOutputs):
             return self.log_probabilities(rows)[np.arange(rows.n_examples), np.array([*gold], dtype=int) - 1]
-        if not outputs.partial_gold:
-            outputs.check_gold(gold, rows, parts.features)
         found = np.zeros(rows.n_examples)
         for x, scores in self.scores(rows):
             scores = scores / self.temperature
@@ -532,7 +536,7 @@ cdef class Model:
         """See `Engine.predict_marginals`."""
         if not (isinstance(kind, str) and kind in ("sum", "max")):
             raise OptionError(f"kind={shortened(kind)}; expected 'sum' or 'max'.")
-        decode, parts = self.parts.outputs.decode_marginals, self.parts
+        decode, parts = self.parts.outputs.display().marginals, self.parts
         if kind == "max":
             return listed(decode(x, answers.max_marginals(parts, scores, x)) for x, scores in self.scores(rows))
         if isinstance(parts.outputs, LabelOutputs) and not overrides(parts.argmax, "marginals"):
@@ -550,7 +554,7 @@ cdef class Model:
 
     def counts_are_fixed(self):
         """Whether labels count the same atoms for every example."""
-        return self.parts.features.atoms_per_example is not None and not overrides(self.parts.outputs, "count")
+        return self.parts.features.fixed_atoms >= 0 and not overrides(self.parts.outputs, "count")
 
 
 def together_checked(part, scores, n_examples, n_atoms):

@@ -1,4 +1,4 @@
-"""Model cards: problem, training, measures and weights of a model, as Markdown with front matter as model hubs read it, or as HTML."""
+"""Model cards: problem, training, measures and weights of a model. They are Markdown with the front matter of model hubs, or HTML."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from structperc.core.errors import OptionError, shortened
 from structperc.core.markup import Markup, block, details, element, page, shown, table
+from structperc.core.outputs import is_ordered
 from structperc.engine import model_file
 from structperc.engine.cards import Curve, name_of, weight_rows
 from structperc.engine.options import changed_options
@@ -25,7 +26,7 @@ CONFUSED = 15                   # labels of a confusion matrix, at most
 FILL_IN = "*To be filled in by the owner:* "
 USE = (f"{FILL_IN}what the model is meant for, by whom, and what it must not decide.",
        f"{FILL_IN}where the training data come from, whom they are about, and who may use them.",
-       f"{FILL_IN}for whom or what it is known to err, and who answers for it.")
+       f"{FILL_IN}for whom or what it is known to err, and who is responsible for it.")
 
 
 @attrs.frozen
@@ -42,7 +43,7 @@ class Section:
 
 @attrs.frozen
 class ModelCard:
-    """What `Engine.card` answers; `str` gives Markdown, and a notebook shows it.
+    """The result of `Engine.card`. `str` returns Markdown, and a notebook shows it.
 
     Attributes
     ----------
@@ -81,7 +82,7 @@ class ModelCard:
         return page(self.name, element("h1", self.name), self._repr_html_())
 
     def _repr_html_(self):
-        found = []
+        parts_of = []
         for section in self.all_sections():
             parts = [element("p", Markup(emphasised(text))) for text in section.text]
             if section.rows:
@@ -90,11 +91,11 @@ class ModelCard:
                 parts.append(section.picture.svg())
             if section.code:
                 parts.append(element("pre", Markup("\n".join(element("span", line) for line in section.code.split("\n")))))
-            found += [element("h2", section.title), *parts] if len(section.rows) < CONFUSED + 2 else [details(section.title, *parts)]
-        return block(*found)
+            parts_of += [element("h2", section.title), *parts] if len(section.rows) < CONFUSED + 2 else [details(section.title, *parts)]
+        return block(*parts_of)
 
     def save(self, path) -> None:
-        """Writes the card to a file, whose ending, .md or .html, says the form.
+        """Writes the card to a file. The ending, .md or .html, sets the form.
 
         Raises
         ------
@@ -135,7 +136,7 @@ def card_of(engine, X, y, offsets, lengths, groups, name, data) -> ModelCard:
 
 @attrs.frozen
 class OnData:
-    """Measures by name, those of the best constant answer or None, the number of examples, and a confusion matrix with names or nothing."""
+    """Measures by name, those of the best constant or None, the number of examples, and a confusion matrix or nothing."""
 
     measures: dict
     constant: object
@@ -146,9 +147,9 @@ class OnData:
 def measures_on(engine, X, y, offsets, lengths, groups) -> OnData:
     from structperc import metrics
 
-    model, given = engine.model_, Groups(X, offsets, lengths, groups)
-    rows = model.read(given.X, given.offsets)
-    predicted, y = model.predict(rows), given.by_rows(y)
+    model, groups_of = engine.model_, Groups(X, offsets, lengths, groups)
+    rows = model.read(groups_of.X, groups_of.offsets)
+    predicted, y = model.predict(rows), groups_of.by_rows(y)
     outputs, labels = model.parts.outputs, model.context.labels
     confusion = []
     if outputs.n_labels and not outputs.partial_gold and outputs.n_labels <= CONFUSED:
@@ -166,11 +167,11 @@ def predicts(engine) -> Section:
     if isinstance(noted.get("target"), str):
         rows.append(["predicts", noted["target"]])
     if labels is not None:
-        between = " < " if model.parts.outputs.ordered else ", "
+        between = " < " if is_ordered(model.parts.outputs) else ", "
         rows.append([f"{len(labels)} labels", between.join(shown(label, 40) for label in labels[:LABELS]) + " …" * (len(labels) > LABELS)])
     if not model.context.objects:
-        known = getattr(engine, "feature_names_in_", None) if names is not None else None
-        listed = "" if known is None else ": " + ", ".join(shown(one, 40) for one in known[:COLUMNS]) + " …" * (len(known) > COLUMNS)
+        columns = getattr(engine, "feature_names_in_", None) if names is not None else None
+        listed = "" if columns is None else ": " + ", ".join(shown(one, 40) for one in columns[:COLUMNS]) + " …" * (len(columns) > COLUMNS)
         rows.append(["columns", f"{engine.n_features_in_}{listed}"])
     return Section("What it predicts", (), rows)
 
@@ -195,9 +196,9 @@ def measures_section(measured, data) -> Section:
     constant, about = measured.constant, f"On {measured.n_examples} examples{'' if data is None else f' of {literal(data)}'}."
     rows = [["measure", "value"], *([name, f"{value:.4f}"] for name, value in measured.measures.items())]
     if constant is not None:
-        known = [f"{constant.measures[name]:.4f}" if name in constant.measures else "" for name in measured.measures]
-        rows = [[*row, of_constant] for row, of_constant in zip(rows, ["constant", *known], strict=True)]
-        about += f" The constant is the best answer that is the same for all: {literal(shown(constant.answer, 40))}."
+        of_constants = [f"{constant.measures[name]:.4f}" if name in constant.measures else "" for name in measured.measures]
+        rows = [[*row, of_constant] for row, of_constant in zip(rows, ["constant", *of_constants], strict=True)]
+        about += f" The constant is the best prediction that is the same for all: {literal(shown(constant.answer, 40))}."
     return Section("Measures", (about,), rows)
 
 
@@ -219,18 +220,18 @@ def front_matter(engine, name, measured, data) -> dict:
     outputs, problem = engine.parts_.outputs, name_of(engine.problem)
     single = bool(outputs.n_labels) and not engine.model_.context.objects
     task = "tabular-classification" if single else "token-classification" if problem in ("sequence", "segments") else None
-    found = {"library_name": "structperc", "tags": ["structperc", "structured-prediction", problem]}
-    if outputs.n_labels and outputs.ordered:
-        found["tags"].append("ordinal-regression")
+    entries = {"library_name": "structperc", "tags": ["structperc", "structured-prediction", problem]}
+    if outputs.n_labels and is_ordered(outputs):
+        entries["tags"].append("ordinal-regression")
     if task is not None:
-        found["pipeline_tag"] = task
+        entries["pipeline_tag"] = task
     if measured is not None:
         metrics = [{"type": re.sub(r"\W+", "_", one).strip("_").lower(), "name": one, "value": round(value, 6)}
                    for one, value in measured.measures.items() if np.isfinite(value)]
         title = "held-out data" if data is None else str(data)
-        found["model-index"] = [{"name": name, "results": [{"task": {"type": task or "other"},
+        entries["model-index"] = [{"name": name, "results": [{"task": {"type": task or "other"},
                                                            "dataset": {"type": "other", "name": title}, "metrics": metrics}]}]
-    return found
+    return entries
 
 
 def yaml(value, indent=0) -> list[str]:

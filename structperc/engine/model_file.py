@@ -1,7 +1,7 @@
 """Models on disk: a zip of arrays and a JSON header; nothing in it is ever executed.
 
-The header holds the format and its number, the versions of structperc and of every plugin, the options (of functions their names), what
-is known of the data (features, labels) and the record of training. The arrays are the states of the parts, named `part.key`.
+The header has the format and its number, the versions of structperc and of every plugin, and the options. Of functions it has their names.
+It also has the features, the labels and the record of training. The arrays are the states of the parts, named `part.key`.
 docs/model-files.md describes the format.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import warnings
 from collections import defaultdict
 
@@ -32,7 +31,7 @@ from structperc.engine.option import options_of
 from structperc.engine.options import PAPER, changed_options, engine_options, given_parts
 from structperc.engine.presets import leave_out, left_out
 from structperc.engine.trainers import BOUNDED_SUM
-from structperc.engine.writing import replace_file
+from structperc.engine.writing import readable_path, replace_file
 from structperc.version import __version__
 
 FORMAT = "structperc-model"
@@ -47,11 +46,13 @@ REQUIRED = ("format", "format_number", "problem", "plugins", "options", "plugin_
 NOT_FINITE = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}        # sums of losses that JSON has no numbers for
 
 
-def save(engine, path) -> None:
-    """Writes a trained engine; an existing file is replaced only once the new one is complete."""
+def save(engine, path, notes=None) -> None:
+    """Writes a trained engine; an existing file is replaced only once the new one is complete. `notes` replace those of the engine."""
     if isinstance(path, io.TextIOBase):
         raise TypeError("the file was opened as text; open it with mode 'wb'.")
     header, arrays = collect(engine)
+    if notes is not None:
+        header["notes"] = plain(notes, "notes")
     if hasattr(path, "write"):
         write(path, header, arrays)
     else:
@@ -65,9 +66,7 @@ def load(cls, path, plugins=(), options=None):
     """
     if hasattr(path, "read"):
         return read(cls, path, "the file", plugins, options)
-    path = os.fsdecode(path)
-    if "\0" in path:
-        raise OptionError(f"the path {path!r} holds a zero character, which no file name can; choose another path.")
+    path = readable_path(path)
     try:
         with open(path, "rb") as file:
             return read(cls, file, repr(path), plugins, options)
@@ -75,22 +74,22 @@ def load(cls, path, plugins=(), options=None):
         raise type(error)(f"the model {path!r} cannot be read: {error.strerror or error}.") from None
 
 
-def loads(cls, content, plugins=(), shown="the model", options=None):
+def loads(cls, content, plugins=(), source="the model", options=None):
     """The engine that the content of a model file describes."""
-    return read(cls, io.BytesIO(content), shown, plugins, options)
+    return read(cls, io.BytesIO(content), source, plugins, options)
 
 
-def read(cls, file, shown, plugins=(), options=None):
+def read(cls, file, source, plugins=(), options=None):
     """The engine that a file opened for bytes describes; arrays are read as the parts ask for them."""
-    with opened(file, shown) as (header, arrays):
-        return made(cls, header, arrays, plugins, options, shown)
+    with opened(file, source) as (header, arrays):
+        return made(cls, header, arrays, plugins, options, source)
 
 
-def made(cls, header, arrays, plugins=(), options=None, shown="the model"):
+def made(cls, header, arrays, plugins=(), options=None, source="the model"):
     """The engine that a header and arrays describe, as `collect` gives them or `opened` finds them."""
-    with explained(shown):
-        engine = _constructed(cls, header, arrays, plugins, _again(header, options or {}, shown), shown)
-    return restore(engine, header, arrays, shown)
+    with explained(source):
+        engine = _constructed(cls, header, arrays, plugins, _again(header, options or {}, source), source)
+    return restore(engine, header, arrays, source)
 
 
 def dumps(engine) -> bytes:
@@ -114,27 +113,27 @@ def collect(engine) -> tuple[dict, dict]:
 
 
 def described(engine, model) -> tuple[dict, dict]:
-    """What `collect` answers, of this model of the engine."""
+    """The result of `collect` for this model of the engine."""
     if not model.parts.weights.is_finite():
         raise overflow()
     context, options, arrays, parts = model.context, dict(model.options), {}, given_parts(engine)
     options |= {name: options_of(type(engine))[name].default for name in parts}        # they stand among the plugins
     plain_options = {name: value for name, value in options.items() if name not in CODED}
-    given = {**plain_options, **engine.plugin_options}
+    option_values = {**plain_options, **engine.plugin_options}
     header = {
         "format": FORMAT,
         "format_number": FORMAT_NUMBER,
         "structperc": __version__,
         "problem": _reference(engine.loaded_plugins[1], engine.problem),
-        "plugins": [_reference(p, given) for p, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=False)
-                    if isinstance(given, str) or p.hooks != OBSERVES]      # an observer leaves nothing in a model
+        "plugins": [_reference(p, option_values) for p, option_values in zip(engine.loaded_plugins[2:], engine.plugins, strict=False)
+                    if isinstance(option_values, str) or p.hooks != OBSERVES]      # an observer leaves nothing in a model
                    + [_reference(p, part) | {"option": name}
                       for p, (name, part) in zip(engine.loaded_plugins[2 + len(engine.plugins):], parts.items(), strict=True)],
         "options": {name: plain(number_or_text(value), f"the option {name}") for name, value in plain_options.items()
                     if not callable(value)},
         "plugin_options": {name: plain(value, f"the option {name}") for name, value in engine.plugin_options.items()
                            if not callable(value)},
-        "functions": {name: _called(function) for name, function in functions_of(given).items()},
+        "functions": {name: _called(function) for name, function in functions_of(option_values).items()},
         "left_out": left_out(engine),
         "notes": plain(engine.notes, "notes"),
         "context": {
@@ -153,6 +152,7 @@ def described(engine, model) -> tuple[dict, dict]:
             "weighted": model.weighted,
             "weighed": list(model.visit_totals),
             "temperature": float(model.temperature),
+            "spread": float(model.spread),
         },
     }
     loss, seed = options["loss"], options["random_state"]
@@ -172,7 +172,7 @@ def described(engine, model) -> tuple[dict, dict]:
         state = state_of(part)
         if state and inherits(part, Component, "restore"):
             raise PluginError(f"{type(part).__name__} has state() without restore(state), so no model with its {', '.join(state)} can be "
-                              f"read again; add restore, which takes back what state returns.")
+                              f"read again. Add restore, which reads what state returns.")
         arrays |= {f"{name}.{key}": np.asarray(value) for key, value in state.items()}
         answers = part.fingerprint()
         if answers is not None:
@@ -185,23 +185,23 @@ def described(engine, model) -> tuple[dict, dict]:
 
 
 @contextlib.contextmanager
-def opened(file, shown):
+def opened(file, source):
     """The header and the arrays of a model file; behind it all arrays must have been read."""
-    with explained(shown):
+    with explained(source):
         if isinstance(file, io.TextIOBase):
             raise ModelFormatError("the file was opened as text; open it with mode 'rb'.")
         if not (hasattr(file, "readinto") and file.seekable()):
             file = io.BytesIO(file.read())
         if file.read(2) != b"PK":
-            raise ModelFormatError(f"{shown} is not a structperc model; expected a file written by Engine.save.")
-        found = archive.Archive(file, shown)
-        header = header_of(found, shown)
-    yield header, found.arrays
-    found.check_all_read()
+            raise ModelFormatError(f"{source} is not a structperc model; expected a file written by Engine.save.")
+        members = archive.Archive(file, source)
+        header = header_of(members, source)
+    yield header, members.arrays
+    members.check_all_read()
 
 
 @contextlib.contextmanager
-def explained(shown):
+def explained(source):
     """Turns all errors of a damaged zip or header into `ModelFormatError`; no list of these errors exists."""
     try:
         yield
@@ -209,12 +209,12 @@ def explained(shown):
         raise
     except Exception as error:
         why = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
-        raise ModelFormatError(f"{shown} is damaged or truncated ({why}); expected a file written by Engine.save.") from None
+        raise ModelFormatError(f"{source} is damaged or truncated ({why}); expected a file written by Engine.save.") from None
 
 
-def header_of(found, shown) -> dict:
+def header_of(members, source) -> dict:
     """Reads and validates the header of a model file."""
-    member = found.header
+    member = members.header
     text = member.read().tobytes() if member.dtype == np.uint8 else b""
     try:
         header = decoded(text)
@@ -222,24 +222,25 @@ def header_of(found, shown) -> dict:
         if header["format"] != FORMAT:
             raise ValueError(header["format"])
     except (ValueError, RecursionError, KeyError) as error:
-        raise ModelFormatError(f"the header of {shown} is not that of a structperc model: {error!s:.200}.") from None
+        raise ModelFormatError(f"the header of {source} is not that of a structperc model: {error!s:.200}.") from None
     if number > FORMAT_NUMBER:
-        raise ModelFormatError(f"{shown} has format {number}, written by structperc {header.get('structperc', '?')!s:.40}; this version "
+        raise ModelFormatError(f"{source} has format {number}, written by structperc {header.get('structperc', '?')!s:.40}; this version "
                                f"reads formats up to {FORMAT_NUMBER}, so upgrade structperc.")
-    if found.has_sums != (number > 1):
-        raise ModelFormatError(f"{shown} has format {number} {'without' if number > 1 else 'with'} the member {archive.SUMS}; the file was "
+    if members.has_sums != (number > 1):
+        raise ModelFormatError(f"{source} has format {number} {'without' if number > 1 else 'with'} the member {archive.SUMS}; the file "
+                               f"was "
                                f"damaged or written by hand.")
     for key in REQUIRED:
         if key not in header:
-            raise ModelFormatError(f"the header of {shown} lacks {key!r}; the file was damaged or written by hand.")
-    return with_options_of_today(header, shown)
+            raise ModelFormatError(f"the header of {source} lacks {key!r}; the file was damaged or written by hand.")
+    return with_options_of_today(header, source)
 
 
-def with_options_of_today(header, shown) -> dict:
+def with_options_of_today(header, source) -> dict:
     """A header with the options of today, some of which have become values of others."""
     options, functions = dict(field(header, "options", dict)), header.get("functions", {})     # files of older versions have none
     if type(functions) is not dict or not all(type(called) is str for called in functions.values()):
-        raise ModelFormatError(f"the header of {shown} has impossible functions; the file was damaged or written by hand.")
+        raise ModelFormatError(f"the header of {source} has impossible functions; the file was damaged or written by hand.")
     join_rules(options)
     if options.get("update") in DIRECT and ("epsilon" in options or "epsilon" in functions):
         options.pop("loss_weight", None)
@@ -251,7 +252,7 @@ def with_options_of_today(header, shown) -> dict:
 
 
 def join_rules(options) -> None:
-    """Makes one value of a number and the rule by which it falls, in place; a step size of 1.0 was that of all rules."""
+    """Makes one value of a number and the rule by which it falls, in place. A step size of 1.0 was that of all rules."""
     if options.get("step_schedule") == "constant" and options["step_size"] == 1.0:
         options["step_size"] = None
     for old, name in RULES.items():
@@ -269,49 +270,49 @@ def number_or_text(value):
 
 def functions_of(options) -> dict:
     """The functions among options, which no file can hold."""
-    found = {name: value.rule if isinstance(value, Schedule) else value for name, value in options.items()}
-    return {name: value for name, value in found.items() if callable(value)}
+    rules = {name: value.rule if isinstance(value, Schedule) else value for name, value in options.items()}
+    return {name: value for name, value in rules.items() if callable(value)}
 
 
-def _again(header, options, shown) -> dict:
+def _again(header, options, source) -> dict:
     """The options that the file could not hold, as they are passed again."""
     options = {RENAMED.get(name, name): function for name, function in options.items()}
     needed = header["functions"]
     for name, function in needed.items():
         if name not in options:
-            raise PluginError(f"{shown} was trained with the option {name}={function}, which a model file cannot hold; pass the same "
+            raise PluginError(f"{source} was trained with the option {name}={function}, which a model file cannot hold; pass the same "
                               f"again: Engine.load(path, {name}={function}).")
         if _called(options[name]) != function:
-            raise PluginError(f"{shown} was trained with the option {name}={function}, but {name}={_called(options[name])} was passed; "
+            raise PluginError(f"{source} was trained with the option {name}={function}, but {name}={_called(options[name])} was passed; "
                               f"pass the same again.")
     for name in options:
         if name not in needed:
-            raise OptionError(f"{shown} holds all its options but {', '.join(needed)}, so {name} cannot be passed again; leave it out."
-                              if needed else f"{shown} holds all its options, so {name} cannot be passed again; leave it out.")
+            raise OptionError(f"{source} holds all its options but {', '.join(needed)}, so {name} cannot be passed again; leave it out."
+                              if needed else f"{source} holds all its options, so {name} cannot be passed again; leave it out.")
     return options
 
 
-def _constructed(cls, header, arrays, plugins, functions, shown):
+def _constructed(cls, header, arrays, plugins, functions, source):
     """An engine with the saved options."""
-    given = {}
+    by_name = {}
     for plugin in plugins:
-        given[registry.load(plugin).name] = plugin
+        by_name[registry.load(plugin).name] = plugin
     references = [header["problem"], *field(header, "plugins", list)]
-    resolved = [_resolved(reference, given, shown) for reference in references]
+    resolved = [_resolved(reference, by_name, source) for reference in references]
     parts = {reference["option"]: part for reference, part in zip(references, resolved, strict=True) if "option" in reference}
     if not set(parts) <= set(registry.NAMED):
-        raise ModelFormatError(f"the header of {shown} has parts for the options {sorted(parts)}; the file was damaged or written by hand.")
+        raise ModelFormatError(f"the header of {source} has parts for the options {sorted(parts)}; the file is damaged or written by hand.")
     resolved = [part for reference, part in zip(references, resolved, strict=True) if "option" not in reference]
-    for name, plugin in given.items():
+    for name, plugin in by_name.items():
         if registry.load(plugin).hooks != OBSERVES:
-            raise PluginError(f"{shown} was trained without the plugin {name!r}; train anew to use it.")
+            raise PluginError(f"{source} was trained without the plugin {name!r}; train anew to use it.")
         resolved.append(plugin)
     declared = options_of(cls)
     held = field(header, "options", dict)
     options = {name: option.default for name, option in declared.items() if option.later} | EARLIER | held
     for name in declared:
         if name not in options and name not in functions and name != "plugins":
-            raise ModelFormatError(f"the header of {shown} lacks the option {name!r}; the file was damaged or written by hand.")
+            raise ModelFormatError(f"the header of {source} lacks the option {name!r}; the file was damaged or written by hand.")
     functions = {name: Schedule(held[name], name, function) if name in held else function for name, function in functions.items()}
     options = {name: value for name, value in options.items() if name not in functions}
     options["loss"], options["classes"] = (_restored(options[name], arrays) for name in ("loss", "classes"))
@@ -323,41 +324,42 @@ def _constructed(cls, header, arrays, plugins, functions, shown):
     except PluginError:
         raise
     except Exception as error:      # a header edited by hand can hold anything
-        raise ModelFormatError(f"the header of {shown} has options that this version does not take: {error}") from None
+        raise ModelFormatError(f"the header of {source} has options that this version does not take: {error}") from None
     engine.notes = field(header, "notes", dict) if "notes" in header else {}        # files of older versions have none
     leave_out(engine, texts(header, "left_out") or () if "left_out" in header else ())
     engine.chosen = frozenset(changed_options(engine))          # the file has the values of all options
     for plugin, reference in zip(engine.loaded_plugins[1:], references, strict=False):
         for name, option in plugin.options.items():
             if name not in saved and name not in functions and not option.later and plugin.version == reference["version"]:
-                raise ModelFormatError(f"the header of {shown} lacks the option {name!r} of the plugin {plugin.name!r}; the file was "
+                raise ModelFormatError(f"the header of {source} lacks the option {name!r} of the plugin {plugin.name!r}; the file was "
                                        f"damaged or written by hand.")
     return engine
 
 
-def _resolved(reference, given, shown):
+def _resolved(reference, by_name, source):
     """The plugin that a file names: as it was passed again, or its name if the installed one is the same."""
-    name, named, distribution, version = (field(reference, key, kind) for key, kind in (
+    name, is_name, distribution, version = (field(reference, key, kind) for key, kind in (
         ("name", str), ("named", bool), ("distribution", str), ("version", str)))
-    if name in given:
-        return given.pop(name)
-    if not named:
-        raise PluginError(f"{shown} needs the object {name!r}, which was passed to the engine and has no entry point; "
+    if name in by_name:
+        return by_name.pop(name)
+    if not is_name:
+        raise PluginError(f"{source} needs the object {name!r}, which was passed to the engine and has no entry point; "
                           f"pass it again: load(path, plugins=[...]).")
     if not registry.discover().get(name) and not registry.discover(refresh=True).get(name):
-        raise PluginError(f"{shown} needs the plugin {name!r} of {distribution} {version}, which is not installed; install it.")
+        raise PluginError(f"{source} needs the plugin {name!r} of {distribution} {version}, which is not installed; install it.")
     installed = registry.load(name)
     if installed.distribution != distribution:
-        raise PluginError(f"{shown} needs the plugin {name!r} of {distribution} {version}, but the installed one of this name is of "
-                          f"{installed.distribution} {installed.version}; install the other.")
+        raise PluginError(f"{source} needs the plugin {name!r} of {distribution} {version}, but the installed one of this name is of "
+                          f"{installed.distribution} {installed.version}. Install the other.")
     if installed.version.partition(".")[0] != version.partition(".")[0]:
-        warnings.warn(f"{shown} was written with the plugin {name!r} of {distribution} {version}, and {installed.version} is installed; "
-                      f"compare what it predicts, or train anew.", stacklevel=2)
+        warnings.warn(f"{source} was written with the plugin {name!r} of {distribution} {version}, and {installed.version} is installed. "
+                      f"Compare what it predicts, or train anew.", stacklevel=2)
     return name
 
 
-def restore(engine, header, arrays, shown="the model", random=None):
-    """Gives a constructed engine the saved training; `random` is a generator that goes on as the saved one, without it a new one does."""
+def restore(engine, header, arrays, source="the model", random=None):
+    """Restores the saved training to a constructed engine. `random` is a generator that continues the saved one; the default is a new
+    one."""
     try:
         saved, record = header["context"], header["record"]
         names, n_features = texts(saved, "feature_names"), field(saved, "n_features", int, low=0, below=2**63)
@@ -379,27 +381,27 @@ def restore(engine, header, arrays, shown="the model", random=None):
                 engine.model.column_sums = ColumnSums.restored(states[name], n_features)
         if "run" in header:             # a checkpoint; the model does without these
             dict(states["run"]), dict(states["observer"])
-        check_functions(engine, header, SavedState(arrays), shown)
+        check_functions(engine, header, SavedState(arrays), source)
     except (PluginError, ModelFormatError, OSError):
         raise
     except Exception as error:      # a file written by hand can hold anything
         why = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
         why = ", ".join((why, *getattr(located(error), "__notes__", ())))
-        raise ModelFormatError(f"{shown} is damaged: its parts do not fit together ({why}).") from None
+        raise ModelFormatError(f"{source} is damaged: its parts do not fit together ({why}).") from None
     return engine
 
 
-def check_functions(engine, header, arrays, shown):
-    """Raises an error for functions that answer otherwise than those of the same names that the model was trained with."""
-    if header["format_number"] == 1:            # such files hold no answers
+def check_functions(engine, header, arrays, source):
+    """Raises an error for functions with other values than those of the same names in training."""
+    if header["format_number"] == 1:            # such files have no values of functions
         return
     for name, part in engine.model.parts.items():
-        found = part.fingerprint()
-        if found is not None:
-            saved = read_array(arrays, f"probe.{name}", np.float64, found.shape, finite=False)
-            if not np.allclose(found, saved, rtol=1e-6, atol=1e-9, equal_nan=True):
-                raise PluginError(f"{shown} was trained with {', '.join(header['functions'])}, and what was passed under the same name "
-                                  f"answers otherwise; pass the same again.")
+        values = part.fingerprint()
+        if values is not None:
+            saved = read_array(arrays, f"probe.{name}", np.float64, values.shape, finite=False)
+            if not np.allclose(values, saved, rtol=1e-6, atol=1e-9, equal_nan=True):
+                raise PluginError(f"{source} was trained with {', '.join(header['functions'])}, and the function of the same name "
+                                  f"returns other values; pass the same again.")
 
 
 def states_of(arrays) -> dict:
@@ -412,14 +414,14 @@ def states_of(arrays) -> dict:
 
 
 def training_of(record) -> dict:
-    """The attributes of `Model` that tell of the training."""
+    """The attributes of `Model` that describe the training."""
     loss, mistakes = field(record, "loss", float, int, str), field(record, "mistakes", list)
     if not all(type(m) is int and m >= 0 for m in mistakes):
         raise DataError(f"'mistakes' of the header is {mistakes!r:.60}; expected whole numbers, at least 0.")
     return {"mistakes": mistakes, "loss": NOT_FINITE[loss] if type(loss) is str else float(loss),
             "status": field(record, "status", str, type(None)), "streaming": field(record, "streaming", bool),
             "weighted": field(record, "weighted", bool), "visit_totals": visit_totals_of(record),
-            "temperature": temperature_of(record)}
+            "temperature": temperature_of(record), "spread": spread_of(record)}
 
 
 def visit_totals_of(record) -> tuple:
@@ -443,6 +445,11 @@ def temperature_of(record) -> float:
     return temperature
 
 
+def spread_of(record) -> float:
+    """The spread of a model's probabilities; files of older versions have none."""
+    return float(field(record, "spread", float, int, low=0)) if "spread" in record else 0.0
+
+
 def constructor_arguments(engine) -> dict:
     """What the constructor was given beside the problem."""
     return engine_options(engine) | {"plugins": engine.plugins} | engine.plugin_options
@@ -463,19 +470,19 @@ def set_state(engine, state) -> None:
     if state["training"] is not None:
         parts = given_parts(engine)
         objects = [plugin for plugin in (problem, *arguments["plugins"], *parts.values()) if not isinstance(plugin, str)]
-        given = {**engine_options(engine), **dict.fromkeys(parts), **engine.plugin_options}     # parts are among the objects
-        kept = made(type(engine), *state["training"], objects, functions_of(given), "the pickled model")
+        option_values = {**engine_options(engine), **dict.fromkeys(parts), **engine.plugin_options}     # parts are among the objects
+        kept = made(type(engine), *state["training"], objects, functions_of(option_values), "the pickled model")
         engine.model, engine.notes, engine.preset_values = kept.model, kept.notes, kept.preset_values
 
 
-def _reference(plugin, given) -> dict:
-    return {"name": plugin.name, "named": isinstance(given, str), "distribution": plugin.distribution, "version": plugin.version}
+def _reference(plugin, argument) -> dict:
+    return {"name": plugin.name, "named": isinstance(argument, str), "distribution": plugin.distribution, "version": plugin.version}
 
 
 def _called(function) -> str:
     """What a function, or an object that can be called like one, is called in a model file."""
-    shown = getattr(function, "__qualname__", None) or repr(function)
-    return type(function).__name__ if " at 0x" in shown else shown
+    text = getattr(function, "__qualname__", None) or repr(function)
+    return type(function).__name__ if " at 0x" in text else text
 
 
 def _sequence(values, name, one, arrays):

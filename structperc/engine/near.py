@@ -1,10 +1,9 @@
-"""The structures of one example whose score is near that of the prediction, and the atoms that some or all of them have.
+"""Structures of one example with scores near that of the prediction, and the atoms of some or all of them.
 
-Let a member be a structure with S(y) >= t, where t = S(prediction) - distance, and let M > distance. The largest S(y) + M n_y(a) is at
-least t + M exactly where a member has the atom a. The largest S(y) - M n_y(a) is less than t exactly where every member has it. So the
-problem's own argmax with a few changed scores decides, and M of the size of the distance keeps the digits of all other scores. An
-approximate argmax leaves a gap above the score of what it returns; sums with the gap still exclude atoms and prove them, and the rest
-stays open.
+Let a member be a structure with S(y) >= t. Here t = S(prediction) - distance, and M > distance. The largest S(y) + M n_y(a) is at least t +
+M exactly if a member has the atom a. The largest S(y) - M n_y(a) is less than t exactly if every member has it. So the problem's own argmax
+with a few changed scores decides. M of the size of the distance keeps the digits of all other scores. An approximate argmax leaves a gap
+above the score of what it returns. Sums with the gap still exclude atoms and prove them, and the rest stays open.
 """
 
 from __future__ import annotations
@@ -15,8 +14,9 @@ import attrs
 import numpy as np
 
 from structperc.core.argmax import marginals_of, ranked_by
-from structperc.core.outputs import LabelOutputs
+from structperc.core.outputs import LabelOutputs, as_structure
 from structperc.engine import answers
+from structperc.engine.counting import labellings_within
 
 TIES = 1e-9             # scores this close, relative to 1 + |score of the prediction|, are the same
 
@@ -109,15 +109,23 @@ class Near:
             ranked = [(structures[i], totals[i]) for i in order if self.within(totals[i], distance)]
         else:
             outputs = self.parts.outputs
-            ranked = [(y, self.total(self.counted(y))) for y in (outputs.as_structure(y, self.x) for y, _ in ranked)]
+            ranked = [(y, self.total(self.counted(y))) for y in (as_structure(outputs, y, self.x) for y, _ in ranked)]
             ranked = [(y, total) for y, total in ranked if self.within(total, distance)]
         return [y for y, _ in ranked[:limit]], np.array([float(total) for _, total in ranked[:limit]]), len(ranked) <= limit
+
+    def how_many(self, distance, limit) -> tuple[float, float]:
+        """At least and at most so many members there are; chains are counted, others listed up to a limit."""
+        tables = None if self.listed() is not None else self.parts.argmax.chain_of(self.scores.copy(), self.x)
+        if tables is not None and len(tables[0]):
+            return labellings_within(tables, distance + self.tolerance)
+        members, _, complete = self.members(distance, limit)
+        return (len(members), len(members)) if complete else (limit + 1, math.inf)
 
     # ---- atoms ----
 
     def shown(self) -> np.ndarray:
         """The atoms that sets of atoms have."""
-        return np.asarray(self.parts.outputs.shown_atoms(self.x), dtype=np.intp)
+        return np.asarray(self.parts.outputs.display().local_atoms(self.x), dtype=np.intp)
 
     def atoms(self, distance) -> Atoms:
         """The shown atoms of some and of all structures within a distance."""
@@ -181,10 +189,10 @@ class Near:
             totals = self.listed()[2] / self.temperature
             log_z = float(totals.max() + np.log(np.exp(totals - totals.max()).sum()))
         else:
-            found = marginals_of(self.parts.argmax, self.scores / self.temperature, self.x)
-            if found is None:
+            result = marginals_of(self.parts.argmax, self.scores / self.temperature, self.x)
+            if result is None:
                 return None
-            log_z = found[0]
+            log_z = result[0]
         return max(0.0, log_z - self.best / self.temperature)
 
     def log_share_of_two(self) -> float:
@@ -210,10 +218,10 @@ class Search:
         self.some, self.all, self.exact = near.counts > 0, near.counts > 0, True
 
     def found(self, atoms, sign):
-        """The atoms of the structure with the largest S(y) + sign * push * (how often y has these atoms), and a bound on that sum."""
+        """The atoms of the structure with the largest S(y) + sign * push * (number of these atoms in y), and a bound."""
         near, changed = self.near, self.near.scores.copy()
         changed[atoms] += sign * self.push
-        y = near.parts.outputs.as_structure(near.parts.argmax.argmax(changed, near.x), near.x)
+        y = as_structure(near.parts.outputs, near.parts.argmax.argmax(changed, near.x), near.x)
         bound, counts = float(near.x.bound), near.counted(y)
         if near.within(near.total(counts), self.distance):
             self.some |= counts > 0

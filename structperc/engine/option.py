@@ -1,4 +1,4 @@
-"""An option stands once: a field of a class, from which constructor, docstring, checks, help and model file follow."""
+"""An option is declared once, as a field of a class. Constructor, docstring, checks, help and model file follow from it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Option:
     Parameters
     ----------
     default : object
-        The default value. If it is a truth value, number or text, all values have its type; the command line converts texts to it.
+        The default value. If it is a truth value, number or text, all values have its type. The command line converts texts to it.
     choices : tuple, optional
         The allowed values.
     help : str
@@ -243,7 +243,7 @@ def same(a, b):
     return a is b or (type(a) is type(b) and not isinstance(a, np.ndarray) and a == b)
 
 
-def option(default=attrs.NOTHING, help=None, **given) -> Any:
+def option(default=attrs.NOTHING, help=None, **declaration) -> Any:
     """Declares an option of a class, `NAME: TYPE = option(DEFAULT, HELP)`.
 
     Parameters
@@ -267,16 +267,16 @@ def option(default=attrs.NOTHING, help=None, **given) -> Any:
     >>> FineSaw().teeth, options_of(FineSaw)["teeth"].help
     (40, 'number of teeth')
     """
-    return positional_option(kw_only=True, default=default, help=help, **given)
+    return positional_option(kw_only=True, default=default, help=help, **declaration)
 
 
-def positional_option(*, kw_only, default=attrs.NOTHING, help=None, **given) -> Any:
+def positional_option(*, kw_only, default=attrs.NOTHING, help=None, **declaration) -> Any:
     """`option` of a parameter that the constructor accepts without its name.
 
     Type checkers read `kw_only` and `default` where it is called, so both are written there: ``kw_only=False, default=10``.
     """
-    given |= {} if help is None else {"help": help}
-    return attrs.field(default=default, kw_only=kw_only, metadata={GIVEN: given})
+    declaration |= {} if help is None else {"help": help}
+    return attrs.field(default=default, kw_only=kw_only, metadata={GIVEN: declaration})
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(positional_option,))
@@ -315,25 +315,25 @@ def completed(cls, fields):
         for j, field in enumerate(declared):
             places.setdefault(field.name, (-k, j))
     nearest = {field.name: field for declared in list(own.values())[:-1] for field in declared}
-    found = [field if field.inherited else with_option(field, nearest.get(field.name)) for field in fields]
-    return sorted(found, key=lambda field: places[field.name])
+    fields_declared = [field if field.inherited else with_option(field, nearest.get(field.name)) for field in fields]
+    return sorted(fields_declared, key=lambda field: places[field.name])
 
 
 def with_option(field, base):
     """A field of the class itself, with what it leaves out from the base class's field of this name."""
-    given = dict(field.metadata.get(GIVEN, {"help": ""} if base is None else {}))
+    declaration = dict(field.metadata.get(GIVEN, {"help": ""} if base is None else {}))
     if base is not None:
-        given = attrs.asdict(base.metadata[OPTION], recurse=False) | given
+        declaration = attrs.asdict(base.metadata[OPTION], recurse=False) | declaration
     kw_only = field.kw_only if base is None or GIVEN in field.metadata else base.kw_only
     if field.default is not attrs.NOTHING:
-        given = (given if base is None else given | {"by_preset": False, "recommended": None}) | {"default": field.default}
-    found = Option(**({"default": attrs.NOTHING} | given))
-    return field.evolve(kw_only=kw_only, default=found.unset, metadata={OPTION: found})
+        declaration |= ({} if base is None else {"by_preset": False, "recommended": None}) | {"default": field.default}
+    declared = Option(**({"default": attrs.NOTHING} | declaration))
+    return field.evolve(kw_only=kw_only, default=declared.unset, metadata={OPTION: declared})
 
 
 def signature_of(cls):
     """The options, with the parameters of a constructor that passes them to the one that is made of them."""
-    own = list(inspect.signature(cls.__init__).parameters.values())[1:]
+    own = [one for one in inspect.signature(cls.__init__).parameters.values() if one.kind is not one.VAR_POSITIONAL][1:]  # an error
     if hasattr(cls, "__attrs_init__"):
         made = list(inspect.signature(cls.__attrs_init__).parameters.values())[1:]
         own = sorted([*own, *made], key=lambda parameter: parameter.kind)

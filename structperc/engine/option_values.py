@@ -29,10 +29,10 @@ def read_loss(name, value):
     if value is None or isinstance(value, str) or is_part(value):
         return value
     try:
-        given = np.asarray(value)
-        if given.dtype.kind == "c":
+        values = np.asarray(value)
+        if values.dtype.kind == "c":
             raise TypeError
-        return np.array(given, dtype=float)
+        return np.array(values, dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise OptionError(f"loss={shortened(value, 80)}; expected a name, an (r, r) matrix of costs, or an object of "
                           f"a subclass of structperc.components.Loss.") from None

@@ -55,7 +55,8 @@ class DataOptions(Options):
               "a kernel, rows stay scaled; those of a stream by its first call.")
     plugins: Sequence = option(
         (), "further plugins", in_context=False, reads=read_plugins,
-        about="Names, plugin objects, components or classes of these. A later one replaces single parts of an earlier one.")
+        about="Names, plugin objects, components or classes of these. A later one replaces single parts of an earlier one. Clones of an "
+              "estimator share the objects; each fit makes its own objects of a class.")
 
 
 class LabelOptions(Options):
@@ -153,8 +154,8 @@ class TrainingOptions(Options):
         "online", "the training loop: online, until-level (ends when the loss levels off), bounded-sum (of shards), or a plugin's",
         used_by="trainer", later=True, reads=read_part, by_preset=True,
         about='"until-level": like "online", but it ends if the mean loss before the steps has not fallen for three epochs. '
-              '`partial_fit` makes one pass. "bounded-sum" mixes shards by the sum of the steps of each weight, capped at twice '
-              "their mean over the shards that moved it. It has no bound on mistakes, but needs fewer epochs if few shards move each "
+              '`partial_fit` makes one pass. "bounded-sum" mixes shards by the sum of the steps of each weight. The sum is capped at '
+              "twice the mean of the shards that moved it. It has no bound on mistakes, but needs fewer epochs if few shards move each "
               "weight. For a custom loop, pass an object of a subclass of `structperc.components.Trainer`, or the class.")
     n_shards: int = option(
         1, "train on this many parts of the data separately, and mix their weights after each epoch", low=1, used_by="trainer", later=True,
@@ -187,15 +188,15 @@ def available_cores() -> int:
 def check_options(engine) -> None:
     """Types and ranges of the engine's own options, which become what parts see: a matrix of costs an array. A function stays itself."""
     for name, declared in options_of(type(engine)).items():
-        given = getattr(engine, name)
-        if given is not declared.default:
-            setattr(engine, name, read_given(declared, name, given))
+        current = getattr(engine, name)
+        if current is not declared.default:
+            setattr(engine, name, read_given(declared, name, current))
 
 
-def read_given(declared, name, given):
+def read_given(declared, name, passed):
     """The value of an option as an engine holds it."""
-    value = declared.read(name, given)
-    return given if callable(given) else value
+    value = declared.read(name, passed)
+    return passed if callable(passed) else value
 
 
 def options_in_context(engine) -> tuple[dict, dict]:
@@ -245,8 +246,8 @@ def changed_options(engine) -> dict:
     """The options that have another value than the preset gives them, the plugins' among them."""
     unset = {name: option.default for name, option in {**options_of(type(engine)), **plugin_defaults(engine.loaded_plugins)}.items()}
     unset |= engine.preset_values
-    given = {**engine_options(engine), "plugins": engine.plugins, **engine.plugin_options}
-    return {name: value for name, value in given.items() if not same(value, unset[name])}
+    values = {**engine_options(engine), "plugins": engine.plugins, **engine.plugin_options}
+    return {name: value for name, value in values.items() if not same(value, unset[name])}
 
 
 def plugin_defaults(plugins) -> dict:
@@ -256,10 +257,10 @@ def plugin_defaults(plugins) -> dict:
     return declared
 
 
-def check_plugin_options(plugins, given, others) -> dict:
+def check_plugin_options(plugins, passed, others) -> dict:
     """The plugins' options with defaults; undeclared ones raise an error. `others()` has the options of further plugins, with these."""
     declared = plugin_defaults(plugins)
-    for name in given:
+    for name in passed:
         if name not in declared:
             hint = did_you_mean(name, [*declared, *ENGINE_OPTIONS])
             if not hint:
@@ -268,7 +269,7 @@ def check_plugin_options(plugins, given, others) -> dict:
                     f" It comes with plugins=[{part!r}]." for part in elsewhere.get(nearest(name, elsewhere) or name, ()))
             raise OptionError(f"unknown option {name!r}.{hint} The plugins in use ({', '.join(p.name for p in plugins[1:])}) have "
                               f"{', '.join(declared) or 'no options'}.")
-    return {name: option.read(name, given[name]) if name in given else option.default for name, option in declared.items()}
+    return {name: option.read(name, passed[name]) if name in passed else option.default for name, option in declared.items()}
 
 
 def generator(random_state) -> np.random.Generator:

@@ -128,15 +128,15 @@ class Plugin:
 
 def implementations_of(plugin) -> dict:
     """The marked callables of a plugin by attribute name: hook, callable and its arguments. Every engine asks, so once is enough."""
-    found = {}
+    implementations = {}
     for name in dir(plugin) if plugin is not None else ():
         hook_like = name.startswith("structperc_")      # other attributes of a stranger's object are not evaluated
         method = getattr(plugin, name, None) if hook_like else inspect.getattr_static(plugin, name, None)
         marked = marker(method) if hook_like or inspect.isroutine(method) else None
         if marked is not None:
             method = method if hook_like else getattr(plugin, name)
-            found[name] = marked.get("specname") or name, method, arguments_of(method)
-    return found
+            implementations[name] = marked.get("specname") or name, method, arguments_of(method)
+    return implementations
 
 
 def said_of(plugin, name):
@@ -198,17 +198,17 @@ def from_entry_point(entry) -> Plugin:
     return plugin
 
 
-def as_object(found):
+def as_object(part):
     """A class becomes an instance, a component the plugin that returns it."""
-    if hasattr(found, "get_params"):
-        name = found.__name__ if isinstance(found, type) else type(found).__name__
-        raise PluginError(f"{name} is an estimator, not a plugin; name a problem or a part, such as 'cusum', or use the estimator itself.")
-    if isinstance(found, type):
-        found = instance_of(found)
-    if isinstance(found, (Component, Trainer)):
-        hook = next((h for h, kind in COMPONENTS.items() if isinstance(found, kind)), None)
-        return found if hook is None else ComponentPlugin(hook, found)
-    return found
+    if hasattr(part, "get_params"):
+        name = part.__name__ if isinstance(part, type) else type(part).__name__
+        raise PluginError(f"{name} is an estimator, not a plugin. Name a problem or a part, such as 'cusum', or use the estimator.")
+    if isinstance(part, type):
+        part = instance_of(part)
+    if isinstance(part, (Component, Trainer)):
+        hook = next((h for h, kind in COMPONENTS.items() if isinstance(part, kind)), None)
+        return part if hook is None else ComponentPlugin(hook, part)
+    return part
 
 
 def instance_of(cls):
@@ -252,14 +252,19 @@ def parts_with(option) -> list[str]:
     return options_of_parts().get(option, [])
 
 
+def parts_naming(kind, value) -> list[str]:
+    """The installed parts that declare this loss, update or trainer."""
+    return [plugin.name for plugin in all_loaded() if "structperc_argmax" not in plugin.hooks and value in getattr(plugin, NAMED[kind])]
+
+
 def load(spec) -> Plugin:
     """A plugin from its name, or from the object itself; raises `PluginError` when it cannot be used."""
     if not isinstance(spec, str):
         plugin = as_object(spec)
-        named = getattr(plugin, "name", None) or getattr(plugin, "__name__", None)
+        name = getattr(plugin, "name", None) or getattr(plugin, "__name__", None)
         inner = getattr(plugin, "component", plugin)
         check_build(home_of(inner))
-        plugin = Plugin(str(named or type(inner).__name__), plugin)
+        plugin = Plugin(str(name or type(inner).__name__), plugin)
         check(plugin)
         if not plugin.hooks:
             raise PluginError(f"{shortened(spec)} implements no hook of structperc; expected a name, a plugin object with @hookimpl "
@@ -313,8 +318,11 @@ def check(plugin: Plugin) -> None:
 
 
 def suggested(name) -> str:
-    near = difflib.get_close_matches(name, HOOKS, 1)
-    return f"did you mean {near[0]}?" if near else f"the hooks are {', '.join(HOOKS)}."
+    bare = name.removeprefix("structperc_")
+    if bare in ATTRIBUTES:
+        return f"write {bare} = ... in the plugin, {ATTRIBUTES[bare][1]}."
+    near = difflib.get_close_matches(bare, [hook.removeprefix("structperc_") for hook in HOOKS], 1)
+    return f"did you mean structperc_{near[0]}?" if near else f"the hooks are {', '.join(HOOKS)}."
 
 
 def check_declared(plugin) -> None:
@@ -326,7 +334,7 @@ def check_declared(plugin) -> None:
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
             raise PluginError(f"{plugin.origin} declares an option {name!r}; expected a Python name, as in Engine(..., NAME=value).")
         if name in ENGINE_OPTIONS or name == "problem":
-            raise PluginError(f"{plugin.origin} declares an option {name!r}, but that is an option of the engine itself, which hooks read "
+            raise PluginError(f"{plugin.origin} declares an option {name!r}, but that is an option of the engine itself. Hooks read it "
                               f"as context.{name}; choose another name.")
 
 
@@ -340,12 +348,12 @@ def check_together(plugins) -> None:
         for name, option in plugin.options.items():
             owner = owners.setdefault(name, plugin)
             if owner.options[name] is not option:
-                raise PluginError(f"the option {name!r} is declared by {owner.origin} and by {plugin.origin}, so one value would set both; "
-                                  f"use one of the two plugins, or let them share one Option object if it is the same option.")
+                raise PluginError(f"the option {name!r} is declared by {owner.origin} and by {plugin.origin}, so one value would set both. "
+                                  f"Use one of the two plugins, or let them share one Option object if it is the same option.")
 
 
 def arguments_of(method) -> tuple[str, ...] | None:
-    """The names of the arguments that a call fills; None if a callable has any, or is compiled without a signature."""
+    """The names of the arguments that a call fills. None if a callable has any, or is compiled without a signature."""
     try:
         parameters = inspect.signature(method).parameters.values()
     except (TypeError, ValueError):
@@ -375,12 +383,12 @@ class Registered:
 
 def answering(plugin, hook, method, arguments):
     """A hook that returns a component: `method` in a Python function, with its result checked."""
-    given = slice(0, 1 if arguments is None else len(arguments))
+    accepted = slice(0, 1 if arguments is None else len(arguments))
 
     def wrapper(context):
         if context.reads is not None:
             context.reads.called.add(plugin)
-        return (yield from method(*(context,)[given]))
+        return (yield from method(*(context,)[accepted]))
 
     def implementation(context):
         kind, reads = COMPONENTS[hook], context.reads
@@ -388,7 +396,7 @@ def answering(plugin, hook, method, arguments):
             reads.called.add(plugin)
             n_read = len(reads.current)
         try:
-            component = method(*(context,)[given])
+            component = method(*(context,)[accepted])
         except StructPercError:
             raise
         except Exception as error:
@@ -398,7 +406,7 @@ def answering(plugin, hook, method, arguments):
                 reads.keep(n_read)
             return None
         if not isinstance(component, kind):
-            raise PluginError(f"{hook} of {plugin.origin} answered with {shortened(component, 80)} of type {type(component).__name__}; "
+            raise PluginError(f"{hook} of {plugin.origin} returned {shortened(component, 80)} of type {type(component).__name__}; "
                               f"expected a {kind.__module__}.{kind.__name__}.")
         LAST.plugin = plugin
         return component
@@ -456,8 +464,8 @@ def new_manager(*plugins: Plugin) -> Manager:
         called = {implementation.function for caller in pm.get_hookcallers(registered) or () for implementation in caller.get_hookimpls()}
         for name, function in vars(registered).items():
             if function not in called:
-                raise PluginError(f"{plugin.origin} marks {name} with @hookimpl, but pluggy {pluggy.__version__} does not call it; "
-                                  f"please report this, and use another version of pluggy until it is mended.")
+                raise PluginError(f"{plugin.origin} marks {name} with @hookimpl, but pluggy {pluggy.__version__} does not call it. "
+                                  f"Please report this, and use another version of pluggy until it is fixed.")
     return pm
 
 
@@ -470,7 +478,7 @@ def ask_hook(pm: Manager, hook: str, context):
     LAST.plugin = None
     component = getattr(pm.hook, hook)(context=context)
     if component is not None and not isinstance(component, kind):
-        raise PluginError(f"a wrapper of {hook} answered with {shortened(component, 80)} of type {type(component).__name__}; "
+        raise PluginError(f"a wrapper of {hook} returned {shortened(component, 80)} of type {type(component).__name__}; "
                           f"expected a {kind.__module__}.{kind.__name__}.")
     return component
 
@@ -481,11 +489,11 @@ def unanswered(plugins, hook, context) -> PluginError:
     kind = hook.removeprefix("structperc_")
     if kind in NAMED:
         value = getattr(context, kind)
-        known = list(dict.fromkeys(name for plugin in plugins for name in getattr(plugin, NAMED[kind])))
-        hint = did_you_mean(value, known)
-        return PluginError(f"{kind}={shortened(value)} is unknown to the plugins {names}.{hint} They know {', '.join(known)}.")
-    return PluginError(f"no part for {hook}: none of the plugins ({names}) answers it for this context. "
-                       f"A problem must answer structperc_outputs, structperc_features and structperc_argmax.")
+        choices = list(dict.fromkeys(name for plugin in plugins for name in getattr(plugin, NAMED[kind])))
+        hint = did_you_mean(value, choices) or "".join(f" It comes with plugins=[{part!r}]." for part in parts_naming(kind, value))
+        return PluginError(f"{kind}={shortened(value)} is unknown to the plugins {names}.{hint} They know {', '.join(choices)}.")
+    return PluginError(f"no part for {hook}: none of the plugins ({names}) returns one for this context. "
+                       f"A problem must implement structperc_outputs, structperc_features and structperc_argmax.")
 
 
 # ---- plugins in pickles ----
@@ -502,7 +510,7 @@ def portable(value):
     """`value` with every module in it named, so that it can be pickled; looks into tuples, lists and dicts."""
     if isinstance(value, types.ModuleType):
         if sys.modules.get(value.__name__) is not value:
-            raise PluginError(f"the module {value.__name__!r} is a plugin of this engine, but cannot be imported by that name, so the "
+            raise PluginError(f"the module {value.__name__!r} is a plugin of this engine, but cannot be imported by that name. So the "
                               f"engine cannot be pickled; put the module where Python finds it.")
         return Imported(value.__name__)
     return inside(value, portable)

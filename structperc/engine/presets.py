@@ -15,7 +15,7 @@ from structperc.engine.option import options_of, same
 from structperc.engine.options import ENGINE_OPTIONS, PAPER, plugin_defaults
 from structperc.engine.trainers import ONLINE
 
-OF = {"update": {"update"}, "trainer": {"update", "weights", "trainer"}}    # parts, and the options that are recommended for these alone
+OF = {"update": {"update"}, "trainer": {"update", "weights", "trainer"}}    # parts, and the options that are recommended only for these
 LIKE = {"update": (), "trainer": ONLINE}        # parts that what is recommended for one of them suits
 
 
@@ -37,7 +37,8 @@ class Table:
 def settle(engine, own, of_plugins) -> dict:
     """Gives the options that the user has not set the values of the engine's preset, and returns these.
 
-    An update or a trainer that the user chooses leaves out what is recommended for another one. Trainers that make online passes are alike.
+    If the user chooses an update or a trainer, recommendations for another one are left out. Trainers that make online passes count as the
+    same.
 
     Parameters
     ----------
@@ -61,19 +62,19 @@ def declared_values(cls) -> dict:
     return {name: option.default for name, option in options_of(cls).items() if option.by_preset}
 
 
-def recommended(engine, own, given) -> dict:
+def recommended(engine, own, passed) -> dict:
     """What is recommended beside the options that the user has set."""
     table = table_of(type(engine), *engine.loaded_plugins[1:])
     left_out = set()
     for kind, kinds in OF.items():
         before = table.values.get(kind, own[kind].default)
-        is_other = kind in given and not same(given[kind], before) and not {given[kind], before} <= {*LIKE[kind]}
+        is_other = kind in passed and not same(passed[kind], before) and not {passed[kind], before} <= {*LIKE[kind]}
         if is_other or any(plugin.is_object and f"structperc_{kind}" in plugin.hooks for plugin in engine.loaded_plugins[2:]):
             left_out |= kinds
     values = {name: value for name, value in table.values.items() if name not in own or own[name].used_by not in left_out}
     for name, wanted, further in table.cases:
         default = own[name].default if name in own else engine.plugin_options[name]
-        value = given.get(name, values.get(name, default))
+        value = passed.get(name, values.get(name, default))
         if any(same(value, one) for one in wanted):
             values |= further
     return values
@@ -87,15 +88,15 @@ def table_of(cls, *plugins) -> Table:
 
 
 def new_table(cls, *plugins) -> Table:
-    known = {name: option for name, option in ENGINE_OPTIONS.items() if option.by_preset} | plugin_defaults(plugins)
-    values, cases = {name: option.recommended for name, option in known.items() if option.recommended is not None}, []
+    options = {name: option for name, option in ENGINE_OPTIONS.items() if option.by_preset} | plugin_defaults(plugins)
+    values, cases = {name: option.recommended for name, option in options.items() if option.recommended is not None}, []
     for plugin in plugins:
         for name, value in plugin.recommended.items():
             if isinstance(name, tuple):
-                cases.append((read_name(plugin, name[0], known), [known[name[0]].read(name[0], one) for one in name[1:]],
-                              {inner: read_value(plugin, inner, one, known) for inner, one in value.items()}))
+                cases.append((read_name(plugin, name[0], options), [options[name[0]].read(name[0], one) for one in name[1:]],
+                              {inner: read_value(plugin, inner, one, options) for inner, one in value.items()}))
             else:
-                values[name] = read_value(plugin, name, value, known)
+                values[name] = read_value(plugin, name, value, options)
     settled = {name for name, option in options_of(cls).items() if not option.by_preset}        # by the class
     return Table({name: value for name, value in values.items() if name not in settled},
                  [(name, wanted, {inner: value for inner, value in further.items() if inner not in settled})
@@ -105,16 +106,16 @@ def new_table(cls, *plugins) -> Table:
 shared_table = functools.lru_cache(64)(new_table)
 
 
-def read_value(plugin, name, value, known):
+def read_value(plugin, name, value, options):
     """A value that a plugin recommends, as parts see it."""
-    return known[read_name(plugin, name, known)].read(name, value)
+    return options[read_name(plugin, name, options)].read(name, value)
 
 
-def read_name(plugin, name, known):
+def read_name(plugin, name, options):
     """The name of an option that a plugin recommends a value for."""
-    if name not in known:
+    if name not in options:
         raise PluginError(f"{plugin.origin} recommends a value for {name!r}; expected an option of the engine or of the plugins."
-                          f"{did_you_mean(name, known)} These are {', '.join(known)}.")
+                          f"{did_you_mean(name, options)} These are {', '.join(options)}.")
     return name
 
 
@@ -135,7 +136,7 @@ def leave_out(engine, names) -> None:
 
 
 def give_way(engine, name) -> bool:
-    """Sets an option that cannot be had back to its declared default; returns False where that would change what the user has set."""
+    """Sets an option to its declared default if its value is impossible. Returns False if that would change a value of the user."""
     if name in engine.chosen or name not in engine.preset_values:
         return False
     default, preset = default_of(engine, name), engine.preset_values[name]

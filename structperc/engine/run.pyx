@@ -16,8 +16,9 @@ from structperc.core.errors import PluginError, shortened
 from structperc.core.labels import plain
 from structperc.core.loop import NotFinite
 from structperc.core.loop cimport Loop, PassResult
+from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Rows
-from structperc.core.shuffle import shuffled
+from structperc.core.plain_arrays import shuffled
 from structperc.core.structures cimport Structures
 from structperc.engine.assembly import clone_model
 from structperc.engine.model cimport Model, Parts
@@ -258,7 +259,8 @@ cdef class TrainingRun:
 
     cdef int visit_each(self, PassResult passed, order, rule, double loss_weight, predictions) except -1:
         """A pass, one example after the other, with an entry of the history for each."""
-        model, outputs = self.model, self.model.parts.outputs
+        cdef Outputs outputs = self.model.parts.outputs
+        model = self.model
         cdef Py_ssize_t n = self.n_examples if order is None else len(order), t, updates
         for t in range(n):
             one = np.array([t]) if order is None else order[t:t + 1]
@@ -300,8 +302,7 @@ cdef class TrainingRun:
         ----------
         shards : object with the methods of `structperc.engine.shards.LocalShards`
         bounded : bool
-            Whether a weight moves by the sum of the shards' steps, at most twice the mean of those that moved it. Otherwise it moves by
-            the mean.
+            Whether a weight moves by the sum of the shards' steps, at most twice the mean of those that moved it. Else by the mean.
 
         Returns
         -------
@@ -412,8 +413,9 @@ cdef class TrainingRun:
 
     def decoded(self, structures, examples):
         """Predictions as users see them."""
-        outputs = self.model.parts.outputs
-        return outputs.decode_many(structures.values if outputs.code_width == 1 else structures, self.rows, examples)
+        cdef Parts parts = self.model.parts
+        single = parts.outputs.code_width == 1
+        return parts.outputs.decode_all(structures.values if single else structures, self.rows, parts.features, examples)
 
 
 def kept_state(weights):
@@ -438,7 +440,7 @@ cdef visits(order, Py_ssize_t n):
     return found
 
 
-def coded(predictions, outputs):
+def coded(predictions, Outputs outputs):
     """The predictions of one pass, as the loop gave them, as `Structures`."""
     if outputs.code_width == 1:
         return Structures(predictions[0] if len(predictions) == 1 else np.concatenate([np.zeros(0, dtype=np.intc), *predictions]))

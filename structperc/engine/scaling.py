@@ -1,8 +1,8 @@
 """Columns brought to one scale while a model is trained, and what training so learned in the users' own units.
 
-Training sees (x - shift) / spread, of which each column has mean 0 and variance 1; sparse rows are divided by the spread alone. Scores are
-linear in the weights, so other weights give the same scores to rows in the users' units: the model keeps these (`Features.rescaled`), and
-predicting costs nothing more. Where weights are no vector, as with kernels, rows are scaled whenever they are read.
+Training sees (x - shift) / spread, so each column has mean 0 and variance 1. Sparse rows are only divided by the spread. Scores are linear
+in the weights, so other weights give the same scores to rows in the users' units. The model keeps these (`Features.rescaled`), and
+predicting costs nothing more. If weights are no vector, as with kernels, rows are scaled whenever they are read.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from structperc.core.column_sums import CONSTANT
 from structperc.core.errors import DataError, PluginError, ScaleWarning
+from structperc.core.features import is_constrained
 from structperc.core.joined import Joined
 from structperc.core.saved_state import read_array
 from structperc.reading import matrices
@@ -68,15 +69,15 @@ class Scaling:
     def with_rows(self, rows, sample_weight=None) -> Scaling:
         """The same of more rows."""
         X, weights = weighted_rows(rows, sample_weight)
-        found, n = self, X.shape[0]
+        scaling, n = self, X.shape[0]
         step = n if rows.dense_part is None else max(1, AT_ONCE // rows.dense_part.shape[1])
         for start in range(0, n, max(1, step)):
             block, its = (X, weights) if step >= n else (X[start:start + step], None if weights is None else weights[start:start + step])
-            found = found.with_block(*(of_sparse(block.tocsr(), its) if rows.sparse else of_dense(block, its)))
-        if not (np.isfinite(found.mean).all() and np.isfinite(found.squares).all()):
+            scaling = scaling.with_block(*(of_sparse(block.tocsr(), its) if rows.sparse else of_dense(block, its)))
+        if not (np.isfinite(scaling.mean).all() and np.isfinite(scaling.squares).all()):
             raise matrices.not_finite_entry(rows) or DataError(
-                f"column {int(np.argmax(~np.isfinite(found.squares)))} of X is too large to be squared; divide it by a large number.")
-        return found
+                f"column {int(np.argmax(~np.isfinite(scaling.squares)))} of X is too large to be squared; divide it by a large number.")
+        return scaling
 
     def of(self, rows, sample_weight=None) -> Scaling:
         """That of these rows instead, of which a weight may be missing altogether."""
@@ -95,17 +96,17 @@ class Scaling:
 
     def applied(self, rows):
         """The rows on one scale, a copy."""
-        named, dense = rows.sparse_part, rows.dense_part
-        if named is not None:
-            named = named.copy()
-            named.data = (named.data / self.spread[named.indices]).astype(named.dtype)
+        strings, dense = rows.sparse_part, rows.dense_part
+        if strings is not None:
+            strings = strings.copy()
+            strings.data = (strings.data / self.spread[strings.indices]).astype(strings.dtype)
         if dense is not None:
             shift, spread = (values[rows.n_features - dense.shape[1]:] for values in (self.shift, self.spread))
             dense = on_one_scale(dense, shift, spread)
-        X = named if dense is None else dense if named is None else Joined(named, dense)
-        found = rows.like(X, rows.offsets, 0, rows.n_rows)
-        found.restrict(rows.allowed)
-        return found
+        X = strings if dense is None else dense if strings is None else Joined(strings, dense)
+        scaled = rows.like(X, rows.offsets, 0, rows.n_rows)
+        scaled.restrict(rows.allowed)
+        return scaled
 
     def state(self):
         """What a model file holds."""
@@ -124,7 +125,7 @@ def scaling_of(wanted, parts, rows, sample_weight):
     Parameters
     ----------
     wanted : bool or "auto"
-        "auto": of dense rows of numbers; True refuses what cannot be scaled.
+        "auto": of dense rows of numbers. True raises an error for rows that cannot be scaled.
     parts : Parts
     rows : Rows
     sample_weight : float64 array or None
@@ -135,7 +136,7 @@ def scaling_of(wanted, parts, rows, sample_weight):
     refused = ""
     if rows.objects or not rows.n_features:
         refused = "X is a list of objects, which have no columns of numbers."
-    elif parts.features.constrained:
+    elif is_constrained(parts.features):
         refused = "the weights are constrained, in the units of X."
     elif isinstance(reason := parts.weights.rescaling(zeros, zeros + 1), str):
         refused = reason
@@ -143,8 +144,14 @@ def scaling_of(wanted, parts, rows, sample_weight):
         raise PluginError(f"scale=True: {refused} Leave it out.")
     if refused:
         return None
-    found = Scaling(0.0, zeros, zeros, not rows.sparse and parts.features.absorbs_shift).with_rows(rows, sample_weight)
-    return found if found.n_rows else None
+    centres = not rows.sparse and absorbs_shifts(parts.features, zeros + 1)
+    scaling = Scaling(0.0, zeros, zeros, centres).with_rows(rows, sample_weight)
+    return scaling if scaling.n_rows else None
+
+
+def absorbs_shifts(features, ones) -> bool:
+    """Whether scores of rows that are all shifted equally can be kept by other weights."""
+    return features.rescaled(np.zeros(features.n_weights), ones, ones) is not None
 
 
 def weighted_rows(rows, sample_weight):
@@ -171,11 +178,11 @@ def of_dense(X, weights):
 
 def on_one_scale(X, shift, spread):
     """(X - shift) / spread in float64, rounded to the type of X: block by block, so that no copy of the size of X is made beside it."""
-    found, step = np.empty(X.shape, X.dtype), max(1, IN_CACHE // max(1, X.shape[1]))
+    scaled, step = np.empty(X.shape, X.dtype), max(1, IN_CACHE // max(1, X.shape[1]))
     for start in range(0, len(X), step):
         block = X[start:start + step] - shift
-        np.divide(block, spread, out=found[start:start + step], casting="same_kind")
-    return found
+        np.divide(block, spread, out=scaled[start:start + step], casting="same_kind")
+    return scaled
 
 
 def of_sparse(csr, weights):
@@ -191,7 +198,7 @@ def of_sparse(csr, weights):
 
 
 def warn_of_scales(model, rows) -> None:
-    """Warns where one dense column is fifty times as large as another, and steps on weights of both depend on that."""
+    """Warns if one dense column is fifty times as large as another, and steps depend on that."""
     if rows.objects or rows.sparse or rows.n_features < 2 or rows.n_rows < FEWEST:
         return
     X = rows.X[::max(1, rows.n_rows // LOOKED_AT)]
@@ -202,5 +209,5 @@ def warn_of_scales(model, rows) -> None:
     zeros = np.zeros(rows.n_features)
     if DIFFERENT <= ratio < np.inf and callable(model.parts.weights.rescaling(zeros, zeros + 1)):
         names = [model.feature_name(column) for column in (large, small)]
-        warnings.warn(f"column {names[0]} is {ratio:.0f} times as large as column {names[1]} (root mean squares), so that steps follow the "
+        warnings.warn(f"column {names[0]} is {ratio:.0f} times as large as column {names[1]} (root mean squares). Steps follow the "
                       f"large one; train with scale=True.", ScaleWarning, stacklevel=3)

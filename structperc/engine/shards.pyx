@@ -2,9 +2,9 @@
 # cython: boundscheck=True, wraparound=True
 """Shards: parts of the examples that are trained apart for one round, each by parts of its own, and then mixed.
 
-One round of iterative parameter mixing (McDonald, Hall and Mann 2010): every shard makes a pass from the weights w to w_i. Then
-w <- w + sum_i mu_i (w_i - w). For the bounded sum, weight by weight, w <- w + min(1, 2 / m) sum_i (w_i - w) with the m shards that
-moved it. The mean over examples visited counts all vectors that any shard has visited, each once.
+One round of iterative parameter mixing (McDonald, Hall and Mann 2010): every shard makes a pass from the weights w to w_i. Then w <- w +
+sum_i mu_i (w_i - w). For the bounded sum, weight by weight, w <- w + min(1, 2 / m) sum_i (w_i - w). Here m shards moved the weight. The
+mean over examples visited counts all vectors that any shard has visited, each once.
 
 Compiled, as `structperc.engine.run`.
 """
@@ -16,7 +16,7 @@ from structperc.core.component import state_of
 from structperc.core.errors import PluginError
 from structperc.core.loop import NotFinite
 from structperc.core.loop cimport PassResult
-from structperc.core.shuffle import shuffled
+from structperc.core.plain_arrays import shuffled
 from structperc.core.signals import Cancelled, map_in_threads
 from structperc.engine.not_finite import not_finite
 from structperc.engine.weighing import drawn

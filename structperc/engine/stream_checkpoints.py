@@ -82,7 +82,7 @@ class StreamCheckpoints:
         return place.over and (place.converged or place.epoch >= self.engine.epochs or is_level(self.engine.parts_.trainer))
 
     def begin_epoch(self, order) -> Place:
-        """The place in the epoch that comes next, or that was cut short; `order` is a function that returns that of its parts."""
+        """The place in the epoch that comes next, or that was cut short. `order` is a function that returns that of its parts."""
         if self.place.over:
             self.place = Place(self.place.epoch + 1)
         if not self.place.n_parts:
@@ -130,7 +130,7 @@ class StreamCheckpoints:
         model, place = self.engine.model, self.place
         for name, argument in NOT_KEPT.items():
             if getattr(model, name) is not None:
-                raise OptionError(f"{argument}=True is kept in no checkpoint of a stream, so that a resumed training would lack its "
+                raise OptionError(f"{argument}=True is kept in no checkpoint of a stream. A resumed training would lack its "
                                   f"beginning; leave one of them out.")
         arrays = {"run.passed": place.passed} | ({} if place.order is None else {"run.order": place.order})
         where = {name: value for name, value in attrs.asdict(place).items() if name not in ("order", "passed")}

@@ -1,4 +1,4 @@
-"""Predictions by several threads, with the answers of one."""
+"""Predictions by several threads, equal to those of one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from structperc.core.signals import map_in_threads
 
 
 def predicted(model, rows, n_threads):
-    """What `model.predict(rows)` answers, found by so many threads that each take a part of the rows.
+    """The result of `model.predict(rows)`, computed by threads that each predict a part of the rows.
 
-    Each part is answered by the model of one moment; where a chunk of a stream has changed the model meanwhile, one thread begins anew.
+    All parts see the model of one moment. If a chunk of a stream has changed the model meanwhile, one thread begins anew.
     """
     n, parts = rows.n_examples, min(n_threads, rows.n_examples)
     if parts < 2:
@@ -19,7 +19,7 @@ def predicted(model, rows, n_threads):
     pieces = [rows.part(n * i // parts, n * (i + 1) // parts) for i in range(parts)]
     before = model.parts.weights.n_visited
     try:
-        found = map_in_threads(model.predict, pieces, parts)
+        answers = map_in_threads(model.predict, pieces, parts)
     except StructPercError:             # its sentence counts examples from the beginning of a part
         return model.predict(rows)
-    return np.concatenate(found) if model.parts.weights.n_visited == before else model.predict(rows)
+    return np.concatenate(answers) if model.parts.weights.n_visited == before else model.predict(rows)

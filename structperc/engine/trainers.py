@@ -41,10 +41,19 @@ class EpochRecord:
     epoch, epochs : int
         The number of the epoch from 1, and the most epochs that were asked for.
     examples, mistakes, updates : int
-        Examples visited, answered wrongly and stepped on, as `structperc.core.loop.PassResult` counts them.
+        Examples visited, predicted wrongly and stepped on, as `structperc.core.loop.PassResult` counts them.
     loss : float
-        Sum of the losses of the answers of this epoch.
+        Sum of the losses of the predictions of this epoch.
     seconds : float
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.callbacks import History
+    >>> history = History()
+    >>> _ = Engine("cusum", epochs=2, plugins=[history], preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> history.records[-1].epoch, history.records[-1].mistakes
+    (2, 1)
     """
 
     epoch: int
@@ -59,7 +68,7 @@ class EpochRecord:
 class Trainer(Component):
     """Base of trainers, which drive the passes over the examples of a fit.
 
-    A plugin answers `structperc_trainer` with a trainer for the names that it lists in its attribute `trainers`; users choose one by
+    A plugin lists names in its attribute `trainers`, and returns a trainer for them from `structperc_trainer`. Users choose one by
     `Engine(..., trainer="NAME")`.
 
     Attributes
@@ -67,6 +76,20 @@ class Trainer(Component):
     online : bool
         Whether it makes online steps. Then partial_fit may go on with a pass of them, and their mean has a meaning. A trainer that
         solves one problem over all examples sets False, and partial_fit raises an error unless it overrides `check_chunks`.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import Trainer
+    >>> class TwoPasses(Trainer):
+    ...     def train(self, run):
+    ...         for _ in range(2):
+    ...             run.begin_epoch()
+    ...             run.end_epoch(run.run(run.order()))
+    ...         return "max_epochs"
+    >>> engine = Engine("cusum", trainer=TwoPasses, preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> engine.status_, engine.mistakes_
+    ('max_epochs', [1, 1])
     """
 
     online = True
@@ -77,11 +100,13 @@ class Trainer(Component):
         Parameters
         ----------
         run : TrainingRun
+            The training: its order, its passes and its record.
 
         Returns
         -------
         str
-            Why training ended, shown as `status_`: "converged", "stalled", "max_epochs", "levelled_off", "early_stopped", or another word.
+            Why training ended, shown as `status_`: "converged", "stalled", "max_epochs", "levelled_off", "early_stopped", or another
+            word.
         """
         raise self.missing("train")
 
@@ -101,23 +126,23 @@ class Trainer(Component):
         return engine.mistakes_
 
     def check_chunks(self, parts) -> None:
-        """Raise an error for partial_fit if online passes cannot go on from the result of `train`.
+        """Raise an error for partial_fit if online passes cannot continue what `train` makes.
 
         Parameters
         ----------
-        parts : object with the parts as attributes
+        parts : Parts
+            All parts of the model.
 
         Raises
         ------
         PluginError
-            By default, unless `online`.
         """
         if not self.online:
             raise PluginError(f"partial_fit learns from chunk after chunk, but {type(self).__name__} solves one problem over all examples; "
                               f"call fit with all of them.")
 
     def check_answers(self) -> None:
-        """Raise an error for predictions if those of the trained model cannot be trusted.
+        """Raise an error for predictions if the trained model has none that can be trusted.
 
         Raises
         ------
@@ -153,13 +178,21 @@ class OnlineTrainer(Trainer):
     Parameters
     ----------
     patience : int, optional
-        Training ends once the mean loss of the predictions before the steps has not fallen below its lowest for so many epochs: it has
-        levelled off. Without it the loss ends nothing.
+        Training has levelled off, and ends, if the mean loss of predictions before the steps has not fallen for so many epochs. None: the
+        loss ends nothing.
 
     Attributes
     ----------
     epoch : int
         Epochs made.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import OnlineTrainer
+    >>> engine = Engine("cusum", trainer=OnlineTrainer(), epochs=9, preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> engine.status_
+    'converged'
     """
 
     options_used = ("trainer", "update", "loss_weight", "epochs", "shuffle", "weighting", "random_state")
@@ -177,7 +210,7 @@ class OnlineTrainer(Trainer):
         search, _ = searches_of(parts.update, context.loss_weight)
         if search not in ("plain", "both", "margin"):
             raise PluginError(f"{type(parts.update).__name__} asks for the search {search!r}, but online training counts mistakes by the "
-                              f"plain search; return 'plain' from searches, or 'both' or 'margin' for the augmented one beside it.")
+                              f"plain search. Return 'plain' from searches, or 'both' or 'margin' for the augmented one too.")
 
     def train(self, run):
         while run.epoch < run.context.epochs and not run.stop_requested and not self.is_level():
@@ -213,14 +246,24 @@ class OnlineTrainer(Trainer):
         return self.patience is not None and self.epoch - self.lowest_epoch >= self.patience
 
     def visit_all(self, run):
-        """The passes of one epoch; returns what happened in them."""
+        """The passes of one epoch.
+
+        Parameters
+        ----------
+        run : TrainingRun
+
+        Returns
+        -------
+        PassResult
+            Counts of the epoch.
+        """
         return run.run(run.order())
 
     def state(self):
-        state = {"epoch": np.array(self.epoch, dtype=np.int64)}
+        arrays = {"epoch": np.array(self.epoch, dtype=np.int64)}
         if self.patience is not None:
-            state |= {"lowest": np.array(self.lowest, dtype=float), "lowest_epoch": np.array(self.lowest_epoch, dtype=np.int64)}
-        return state
+            arrays |= {"lowest": np.array(self.lowest, dtype=float), "lowest_epoch": np.array(self.lowest_epoch, dtype=np.int64)}
+        return arrays
 
     def restore(self, state):
         self.epoch = read_array(state, "epoch", np.int64, low=0) if "epoch" in state else 0      # files of older versions have none
@@ -232,10 +275,10 @@ class OnlineTrainer(Trainer):
 class MixingTrainer(OnlineTrainer):
     """Iterative parameter mixing: each epoch trains on shards of the examples apart, and mixes the weights that they arrive at.
 
-    Each shard begins with the weights w of the last round and arrives at w_i; then w <- w + sum_i mu_i (w_i - w), mu_i its share of the
-    examples visited. The mistakes, each weighed by mu_i, keep the perceptron's bound; their number may be so many times larger as there
-    are shards. If `bounded`, a weight moves by the sum of w_i - w, at most twice their mean over the shards that moved it, and
-    no bound is known. The mean over examples counts every vector that a shard has visited. Same shards and seed, same bits, whatever the
+    Each shard begins with the weights w of the last round and ends with w_i. Then w <- w + sum_i mu_i (w_i - w), with mu_i its share of the
+    examples visited. The mistakes, each times mu_i, have the perceptron's bound. So their number is at most the bound times the number of
+    shards. If `bounded`, a weight moves by the sum of w_i - w. The sum is at most twice the mean over the shards that moved it. No bound is
+    known then. The mean over examples counts every vector that a shard has visited. Same shards and seed have the same bits, whatever the
     threads. A chunk of `partial_fit` is one round.
 
     A shard holds weights and parts of its own: n_shards + 1 times the memory of the weights.

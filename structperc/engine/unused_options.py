@@ -1,4 +1,4 @@
-"""No option without an effect: one that is not at its default is read by a part in use, or refused with the plugin that ignores it."""
+"""No option without an effect: one that is not at its default has a part in use that reads it, or raises an error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from structperc.engine.presets import give_way
 
 
 def refuse_unused(engine, context, parts) -> list:
-    """Raises an error for options that no part uses, and for an object that has replaced a plugin or is replaced by one.
+    """Raises an error for options that no part uses, and for an object that replaces a plugin or the reverse.
 
     Returns the names of those that the preset has set, which give way.
     """
@@ -39,7 +39,7 @@ def kind_of(hook) -> str:
 
 
 def names(part, name) -> bool:
-    """Whether a part says that it depends on an option."""
+    """Whether a part depends on an option, by its declaration."""
     return part.options_used is not None and name in part.options_used
 
 
@@ -64,8 +64,8 @@ def ignoring(engine, context, parts, name, value) -> str | None:
         if not used:
             return kind
     if name in NAMED and name not in by.get(name, ()):
-        known = getattr(engine.answered[f"structperc_{name}"], NAMED[name])
-        return None if isinstance(value, str) and value in known else name
+        own_names = getattr(engine.answered[f"structperc_{name}"], NAMED[name])
+        return None if isinstance(value, str) and value in own_names else name
     return None
 
 
@@ -75,8 +75,8 @@ def unused(engine, context, parts, name, value, kind) -> UnusedOption:
     default = engine.preset_values.get(name, declared[name].default)
     chosen = f"{kind}={shortened(getattr(context, kind))}" if kind in NAMED else type(part).__name__
     if plugin not in engine.loaded_plugins[2:] or kind in context.reads.by.get(kind, ()):     # the user has chosen it by its name
-        named = kind != "trainer" or context.trainer != declared["trainer"].default
-        return UnusedOption(f"{name}={shortened(value)} has no effect with {chosen if named else type(part).__name__}; "
+        is_set = kind != "trainer" or context.trainer != declared["trainer"].default
+        return UnusedOption(f"{name}={shortened(value)} has no effect with {chosen if is_set else type(part).__name__}; "
                             f"{left(value, default)}.", name)
     own = plugin.is_object
     where = f"the {type(part).__name__} object in plugins" if own else f"{type(part).__name__} of {plugin.origin}"
@@ -97,7 +97,7 @@ def left(value, default) -> str:
 
 
 def refuse_plugin_option(engine, context, parts, name, value) -> None:
-    """Raises an error for an option of a plugin that no part in use reads or names; observers read theirs when they are called."""
+    """Raises an error for an option of a plugin that no part in use reads or names. Observers read theirs when they are called."""
     owners = [plugin for plugin in engine.loaded_plugins if name in plugin.options]
     read = any(name in of_part for of_part in context.reads.by.values())
     if read or any(names(part, name) for _, part in parts.items()) or any(OBSERVER in plugin.hooks for plugin in owners):
@@ -108,7 +108,7 @@ def refuse_plugin_option(engine, context, parts, name, value) -> None:
         for hook in owner.hooks:
             maker = engine.answered[hook] if hook in COMPONENTS else owner
             if order.index(maker) > order.index(owner):
-                raise ReplacedOption(f"{what}: it is an option of {owner.origin}, but {maker.origin} comes later and returns the "
+                raise ReplacedOption(f"{what}: it is an option of {owner.origin}, but {maker.origin} comes later. It returns the "
                                      f"{kind_of(hook)} ({type(getattr(parts, kind_of(hook))).__name__}); {left(value, default)}, or leave "
                                      f"out one of the two plugins.", name)
     choices = [f"{option}={value!r}" for option, said in NAMED.items() for value in getattr(owners[0], said)]

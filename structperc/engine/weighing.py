@@ -1,8 +1,8 @@
 """What examples weigh: sample weights times the weights of their classes, as lengths of steps or as numbers of visits.
 
-A passive-aggressive step ends where the example has its margin, so that a weight can lengthen nothing: it scales the C of the step, which
-acts only where C is small. A weight of visits acts with every rule: an example that weighs as much as two is visited twice as often, at
-places of its own within the epoch, as if it stood twice in the data.
+A passive-aggressive step ends as soon as the example has its margin, so a weight can lengthen nothing. It scales the C of the step, which
+only acts if C is small. A weight of visits acts with every rule. An example that weighs as much as two is visited twice as often, at places
+of its own within the epoch. This is as if the data had it twice.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, OptionError, WeightWarning, did_you_mean, shortened
 from structperc.core.outputs import LabelOutputs
-from structperc.core.shuffle import shuffled
+from structperc.core.plain_arrays import shuffled
 from structperc.core.updates import hardly_weighs
 from structperc.engine.option_values import read_class_weight
 from structperc.reading.matrices import sample_weights
@@ -60,7 +60,7 @@ def class_weights(wanted, labels, low, high=None, sample_weight=None) -> np.ndar
         return sample_weight
     high = low if high is None else high
     weights = np.ones(len(low)) if sample_weight is None else sample_weight
-    of_labels = balanced(len(labels), low, high, weights) if isinstance(wanted, str) else named(wanted, labels)
+    of_labels = balanced(len(labels), low, high, weights) if isinstance(wanted, str) else from_dict(wanted, labels)
     sums = np.concatenate([[0.0], np.cumsum(of_labels)])
     means = np.where(low == high, of_labels[low - 1], (sums[high] - sums[low - 1]) / (high - low + 1))
     with np.errstate(over="ignore"):
@@ -77,17 +77,17 @@ def balanced(n_labels, low, high, weights):
     return np.divide(totals.sum() / max(occur.sum(), 1), totals, where=occur, out=np.zeros(n_labels))
 
 
-def named(wanted, labels):
+def from_dict(wanted, labels):
     """Weights of labels from a dict."""
-    known = labels.tolist()
-    texts = {str(label): label for label in known}
-    found = dict.fromkeys(known, 1.0)
+    names = labels.tolist()
+    texts = {str(label): label for label in names}
+    weights = dict.fromkeys(names, 1.0)
     for key, weight in wanted.items():
-        label = key if key in found else texts.get(key)
+        label = key if key in weights else texts.get(key)
         if label is None:
-            raise OptionError(f"class_weight names {key!r}, which is none of the labels {shortened(known)}.{did_you_mean(key, texts)}")
-        found[label] = weight
-    return np.array(list(found.values()), dtype=float)
+            raise OptionError(f"class_weight names {key!r}, which is none of the labels {shortened(names)}.{did_you_mean(key, texts)}")
+        weights[label] = weight
+    return np.array(list(weights.values()), dtype=float)
 
 
 def by_class(wanted, model, rows, y, weights):
@@ -96,8 +96,8 @@ def by_class(wanted, model, rows, y, weights):
         return weights
     outputs = model.parts.outputs
     if not isinstance(outputs, LabelOutputs):
-        raise OptionError(f"class_weight weighs examples by the one label that each has, and {type(outputs).__name__} are no labels; weigh "
-                          f"examples by sample_weight, or what mistakes cost by a matrix, loss=[[0, 1], [5, 0]].")
+        raise OptionError(f"class_weight weighs examples by the one label that each has, and {type(outputs).__name__} are no labels. Weigh "
+                          f"examples by sample_weight, or set costs of mistakes by a matrix, loss=[[0, 1], [5, 0]].")
     codes = label_codes(outputs, y, rows)
     return sample_weights(class_weights(wanted, outputs.labels, codes[:, 0], codes[:, -1], weights), len(codes))
 
@@ -138,9 +138,9 @@ def expected_visits(weights, before):
 
 
 def drawn(expected, random, shuffle):
-    """The examples of an epoch, an int64 array in which i stands `expected[i]` times on average.
+    """The examples of an epoch, an int64 array in which i occurs `expected[i]` times on average.
 
-    Systematic sampling: as often as the sum up to i passes a whole number, counted from a random one; so i stands there as often as
+    Systematic sampling: i occurs whenever the sum up to i passes a whole number, counted from a random one. So i occurs as often as
     expected, rounded up or down. In file order the visits of an example are spread evenly over the epoch.
     """
     ends = np.floor(np.cumsum(expected) + random.random())
@@ -159,8 +159,8 @@ def warn_of_weights(model, rows, weights) -> None:
         return
     kept = weights[weights > 0]
     if len(kept) and kept.min() < kept.max() and hardly_weighs(model.parts.update, kept.min(), kept.max(), mean_square(rows)):
-        warnings.warn(f"sample weights from {kept.min():g} to {kept.max():g} hardly change the steps, since they scale C alone, which is "
-                      f"large; train with weighting='visits', or with a smaller C.", WeightWarning, stacklevel=3)
+        warnings.warn(f"sample weights from {kept.min():g} to {kept.max():g} hardly change the steps, since they only scale C, which is "
+                      f"large. Train with weighting='visits', or with a smaller C.", WeightWarning, stacklevel=3)
 
 
 def mean_square(rows):

@@ -1,7 +1,7 @@
 """How files are replaced: whole or not at all, also through Ctrl-C, kill -9, a full disk and a power failure.
 
-A new content goes to a temporary file beside the target, to the disk, and by one rename under the target's name. Its writer holds a
-lock on the temporary file, and the system drops the lock with the process: the next writer of the target removes what a killed one left.
+A new content goes to a temporary file beside the target and to the disk. One rename gives it the target's name. Its writer locks the
+temporary file, and the system drops the lock with the process. So the next writer of the target removes the file of a killed one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import stat
 from contextlib import suppress
 from functools import partial
 
-from structperc.core.errors import OptionError
+from structperc.core.errors import OptionError, shortened
 
 try:
     import fcntl
@@ -24,8 +24,8 @@ def replace_file(path, write) -> None:
     """Gives a file a new content once that is complete; until then, and after any failure, the old one stays.
 
     Links are followed, also to a file that does not exist yet. FIFOs, devices and open descriptors such as /dev/stdout are written to
-    directly. An existing file keeps its mode, and its owner where the system lets it; a new one has the mode that the umask leaves.
-    Costs one fsync of the file and one of its folder, about a millisecond on an SSD and ten on a turning disk.
+    directly. An existing file keeps its mode, and its owner if the system permits it. A new one has the mode of the umask. Costs one fsync
+    of the file and one of its folder. These take about a millisecond on an SSD and ten on a turning disk.
 
     Parameters
     ----------
@@ -40,23 +40,21 @@ def replace_file(path, write) -> None:
     OptionError
         For a path that no system takes.
     """
-    path = os.fsdecode(path)
-    if "\0" in path:
-        raise OptionError(f"the path {path!r} holds a zero character, which no file name can; choose another path.")
+    path = readable_path(path)
     try:
         open_number = descriptor(path)
         if open_number is not None:
             with open(open_number, "wb", closefd=False) as file:
                 write(file)
             return
-        known = None
+        before = None
         with suppress(FileNotFoundError):
-            known = os.stat(path)
-        if known is not None and not stat.S_ISREG(known.st_mode):
+            before = os.stat(path)
+        if before is not None and not stat.S_ISREG(before.st_mode):
             with open(path, "wb") as file:
                 write(file)
             return
-        replace_regular(os.path.realpath(path), known, write)
+        replace_regular(os.path.realpath(path), before, write)
     except OSError as error:
         if error.errno is None:         # a sentence already, from inside `write`
             raise
@@ -64,31 +62,41 @@ def replace_file(path, write) -> None:
                           f"enough space.") from None
 
 
-def replace_regular(target, known, write) -> None:
+def readable_path(path) -> str:
+    """A path as a text that systems accept."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise OptionError(f"the path is {shortened(path)}; expected a text or a pathlib.Path.")
+    path = os.fsdecode(path)
+    if "\0" in path:
+        raise OptionError(f"the path {path!r} holds a zero character, which no file name can; choose another path.")
+    return path
+
+
+def replace_regular(target, before, write) -> None:
     """`replace_file` for a path without links to a regular file, of which `known` is the present state, or to none."""
-    if known is not None and not os.access(target, os.W_OK):
+    if before is not None and not os.access(target, os.W_OK):
         raise PermissionError(13, "it is protected against writing")
     folder, name = os.path.split(target)
     series = f".structperc-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}-"
     remove_left_over(folder, series)
-    while not replaced(os.path.join(folder, series + os.urandom(8).hex()), target, known, write):
+    while not replaced(os.path.join(folder, series + os.urandom(8).hex()), target, before, write):
         pass
     sync_folder(folder)
 
 
-def replaced(temporary, target, known, write) -> bool:
-    """Writes the temporary file and renames it; False where another writer took it for left over before this one could lock it."""
+def replaced(temporary, target, before, write) -> bool:
+    """Writes the temporary file and renames it. Returns False if another writer removed it before it was locked."""
     try:
         # from C to C: Ctrl-C cannot fall between the opening and the object that closes
-        with open(temporary, "xb", opener=partial(os.open, mode=0o666 if known is None else known.st_mode & 0o666)) as file:
+        with open(temporary, "xb", opener=partial(os.open, mode=0o666 if before is None else before.st_mode & 0o666)) as file:
             if not claimed(file):
                 return False
-            if known is not None:
-                keep_owner_and_mode(file, known)
+            if before is not None:
+                keep_owner_and_mode(file, before)
             write(file)
             file.flush()
             os.fsync(file.fileno())
-            if fcntl is None:           # Windows renames closed files alone; elsewhere the lock is held until the rename
+            if fcntl is None:           # Windows only renames closed files; elsewhere the lock lasts until the rename
                 file.close()
             os.replace(temporary, target)
     except BaseException:
@@ -113,7 +121,7 @@ def descriptor(path) -> int | None:
 
 
 def claimed(file) -> bool:
-    """Takes the lock that tells this file from one left over; False where it was removed before."""
+    """Takes the lock that distinguishes this file from one left over. Returns False if it was removed before."""
     with suppress(OSError):     # a file system without locks
         if fcntl is not None:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -132,15 +140,15 @@ def remove_left_over(folder, series) -> None:
             os.unlink(path)
 
 
-def keep_owner_and_mode(file, known) -> None:
+def keep_owner_and_mode(file, before) -> None:
     """Gives a new file the owner and the mode of the one that it replaces."""
     if os.name != "posix":
         return
     own = os.fstat(file.fileno())
-    if (own.st_uid, own.st_gid) != (known.st_uid, known.st_gid):
+    if (own.st_uid, own.st_gid) != (before.st_uid, before.st_gid):
         with suppress(PermissionError):
-            os.fchown(file.fileno(), known.st_uid, known.st_gid)
-    os.fchmod(file.fileno(), stat.S_IMODE(known.st_mode))
+            os.fchown(file.fileno(), before.st_uid, before.st_gid)
+    os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode))
 
 
 def sync_folder(folder) -> None:

@@ -1,7 +1,7 @@
 """Estimators with the interface of scikit-learn, whose base classes they inherit: they need the extra `sklearn`.
 
-Estimators of plugins' packages are names here too: their packages declare them as entry points of the group "structperc.estimators", and
-each is imported when its name is first used.
+Estimators of plugins' packages are names here too. Their packages declare them as entry points of the group "structperc.estimators".
+Each is imported when its name is first used.
 """
 
 from structperc.estimators import lookup
@@ -27,7 +27,7 @@ __all__ = ["CuSumRank", "IntervalPA", "LabelScorer", "LatentRanker", "LeafFeatur
 
 def __getattr__(name):
     """An estimator of a plugin's package, imported when it is first used."""
-    return lookup.estimator(name)
+    return lookup.estimator(name, __all__)
 
 
 def __dir__():

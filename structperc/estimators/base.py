@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -29,7 +29,7 @@ from structperc.engine.options import (
     changed_options,
     plugin_defaults,
 )
-from structperc.errors import DataError, OptionError, ReplacedOption, UnusedOption
+from structperc.errors import DataError, OptionError, ReplacedOption, UnusedOption, shortened
 from structperc.estimators import keeping
 from structperc.estimators.parameters import KERNEL_PLUGIN, NotFitted, Parameters
 from structperc.reading import matrices
@@ -42,8 +42,8 @@ class KernelOptions(Options):
 
     kernel: str | Callable | None = option(
         None, "weights that are a sum of the rows seen, which a kernel compares; None: weights of features",
-        about='"linear", "polynomial", "rbf", "laplacian", "perceptron" or "stump" on rows of numbers; "precomputed", if X holds kernel '
-              'values, a column for each training row; "subset-tree" on trees or "subsequence" on strings, if X is a list of these. Or a '
+        about='"linear", "polynomial", "rbf", "laplacian", "perceptron" or "stump" on rows of numbers. "precomputed" if X has kernel '
+              'values, a column for each training row. "subset-tree" on trees or "subsequence" on strings, if X is a list of these. Or a '
               "function of two matrices that returns their kernel values, on lists of objects a function of two objects. Further options "
               "of kernels (budget, rows, length, ...) go into `plugin_options`.")
     gamma: float | str = option("scale", 'of "polynomial", "rbf" and "laplacian"',
@@ -75,6 +75,8 @@ ATTRIBUTES = """
         Epochs that were run.
     temperature_ : float
         What scores are divided by where they become probabilities: 1 without `calibrate`.
+    spread_ : float
+        See `structperc.Engine`.
     mistakes_ : list of int
         Examples mispredicted during each epoch, before learning from them.
     status_ : str
@@ -85,12 +87,18 @@ ATTRIBUTES = """
         kernel. So a grid may cross any parameters; `structperc.Engine` raises an error instead. A parameter that you set and that a part in
         `plugins` ignores raises an error here too.
     support_, n_support_, support_vectors_, dual_coef_
-        With a kernel, instead of `coef_`: the numbers of the rows that the weights are a sum of, how many these are, the rows
-        themselves, and their coefficients, shape (`n_support_`, n_blocks)."""
+        With a kernel, instead of `coef_`: the numbers of the support rows, how many these are, the rows themselves, and their
+        coefficients of shape (`n_support_`, n_blocks)."""
 
 
 def declared(cls):
-    """An estimator: the texts that it shares are written into its docstring, and it is known by its public address."""
+    """An estimator: the texts that it shares are written into its docstring, and it is known by its public address.
+
+    Returns
+    -------
+    class
+        The same class.
+    """
     cls.__module__ = "structperc.estimators"
     for name, text in cls._texts.items():
         cls.__doc__ = cls.__doc__ and cls.__doc__.replace(f"{{{name}}}", text.strip())
@@ -101,14 +109,11 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
                       WeightOptions, DataOptions, KernelOptions, CallOptions):
     """An engine made from the parameters at each fit.
 
-    `_texts` are the parts of docstrings that estimators share; `_untrained` names parameters that training does not see.
+    `_untrained` names parameters that training does not see.
     """
 
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES}
     _untrained: ClassVar[tuple] = ("verbose",)
-
-    plugins: Sequence = option((), about="Names, plugin objects, components or classes of these. A later one replaces single hot spots of "
-                                         "an earlier one. Clones share the objects; of a class each fit makes its own.")
 
     @property
     def n_iter_(self):
@@ -142,15 +147,18 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
         """A new engine with these parameters."""
         options = {**self._trained_by(), **changed}
         plugin_options = options.pop("plugin_options") or {}
+        if not isinstance(plugin_options, Mapping):
+            raise OptionError(f"plugin_options={shortened(plugin_options)}; expected a dict from names of options to their values, such as "
+                              f"{{'budget': 100}}.")
         for name in plugin_options:
             if name in options:
                 raise OptionError(f"plugin_options names {name!r}, which is a parameter of {type(self).__name__}; set it there.")
-        given, unused = read_plugins("plugins", options["plugins"]), []
+        own_plugins, unused = read_plugins("plugins", options["plugins"]), []
         if options["kernel"] is None:
             unused = self._drop_kernel(options)
         else:
-            given = (KERNEL_PLUGIN, *given)
-        options["plugins"] = (*brought(options["problem"], given, plugin_options), *given)
+            own_plugins = (KERNEL_PLUGIN, *own_plugins)
+        options["plugins"] = (*brought(options["problem"], own_plugins, plugin_options), *own_plugins)
         if self.verbose:
             options["plugins"] = (*options["plugins"], progress())
         problem = options.pop("problem")
@@ -215,8 +223,8 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
         """A parameter that was changed since training began would be ignored."""
         for name, before in self._trained_with.items():
             if not same(getattr(self, name), before):
-                raise OptionError(f"{name} was {before!r} when training began and is {getattr(self, name)!r} now; partial_fit continues "
-                                  f"with what it began, so set it back, or begin anew with fit or a clone.")
+                raise OptionError(f"{name} was {before!r} when training began and is {getattr(self, name)!r} now. partial_fit continues "
+                                  f"with the former value: set it back, or begin anew with fit or a clone.")
 
     def _compare(self, X) -> None:
         """Raises an error for another number of features, and warns if only one side has names; the engine compares names."""
@@ -237,16 +245,16 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
 
-def brought(problem, given, plugin_options) -> tuple:
+def brought(problem, own_plugins, plugin_options) -> tuple:
     """The plugins that options of plugins ask for: of each option that no plugin in use has, the installed one that has it.
 
     Only the parameter `kernel` brings the plugin of kernels.
     """
     if not plugin_options:
         return ()
-    declared = plugin_defaults([plugins.load(plugin) for plugin in (problem, *given)])
+    declared = plugin_defaults([plugins.load(plugin) for plugin in (problem, *own_plugins)])
     parts = [plugins.parts_with(name) for name in plugin_options if name not in declared]
-    return tuple(dict.fromkeys(found[0] for found in parts if found and found[0] != KERNEL_PLUGIN))
+    return tuple(dict.fromkeys(part_and_option[0] for part_and_option in parts if part_and_option and part_and_option[0] != KERNEL_PLUGIN))
 
 
 class LabelledEstimator(EngineEstimator, LabelOptions):
@@ -270,23 +278,23 @@ class LabelledEstimator(EngineEstimator, LabelOptions):
 
     def _refuse_strangers(self, y) -> None:
         """Labels none of which this estimator can predict, such as numbers for strings, are no fair test."""
-        known = self.classes_.tolist()
-        if not any(label in known for label in y):
-            raise DataError(f"y holds none of the labels {known[:5]} that this {type(self).__name__} predicts, but for instance "
+        labels = self.classes_.tolist()
+        if not any(label in labels for label in y):
+            raise DataError(f"y has none of the labels {labels[:5]} that this {type(self).__name__} predicts. It has for instance "
                             f"{y[0]!r}; pass labels of the same kind as in training.")
 
 
-def compare_columns(estimator, X, n_features, named, stacklevel) -> None:
-    """Raises an error for another number of features than `n_features`, if that is given, and warns if only one side has names."""
+def compare_columns(estimator, X, n_features, has_names, stacklevel) -> None:
+    """Raises an error for another number of features than `n_features`, if that is set. Warns if only one side has names."""
     name, shape = type(estimator).__name__, getattr(X, "shape", ())
     names = matrices.column_names(X)
     if len(shape) == 2 and n_features not in (None, shape[1]):
-        differences = matrices.other_columns(names, estimator.feature_names_in_ if named else None)
-        raise DataError(f"X has {shape[1]} features, but {name} is expecting {n_features} features as input{differences}; pass the columns "
+        differences = matrices.other_columns(names, estimator.feature_names_in_ if has_names else None)
+        raise DataError(f"X has {shape[1]} features, but {name} is expecting {n_features} features as input{differences}. Pass the columns "
                         f"that it was trained with, in the same order.")
-    if names is None and named:
+    if names is None and has_names:
         warnings.warn(f"X does not have valid feature names, but {name} was fitted with feature names.", UserWarning, stacklevel)
-    if names is not None and not named:
+    if names is not None and not has_names:
         warnings.warn(f"X has feature names, but {name} was fitted without feature names.", UserWarning, stacklevel)
 
 

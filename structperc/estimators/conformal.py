@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from structperc.core.labels import LabelCodes, find_labels
 from structperc.engine.option import option, positional_option
 from structperc.errors import DataError
-from structperc.estimators.held_out import FORGOTTEN, HeldOutOptions, weighted_quantile
+from structperc.estimators.base import declared
+from structperc.estimators.held_out import FORGOTTEN, VOVK, HeldOutOptions, weighted_quantile
+from structperc.estimators.keeping import InnerAnswers, array_of, listed
 from structperc.estimators.parameters import NotFitted
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, n_rows_of, rows_of, sliceable
@@ -20,12 +22,13 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class OrdinalConformal(HeldOutOptions, WrappedRanker):
+@declared
+class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
     """Conformal prediction for ordered labels: intervals that contain the right label with a probability of at least `coverage`.
 
-    Some rows are held out. The distance of such a row is how far its score would have to move until its label could be the prediction.
-    It is 0 for a correct prediction, else the farthest boundary between prediction and label. An interval contains all levels within
-    a quantile of these distances: `coverage` of the held-out rows do not exceed it, and the new row counts as one of them.
+    Some rows are held out. The distance of a row is how far its score must move until its label could be the prediction. It is 0 for a
+    correct prediction, else the farthest boundary between prediction and label. An interval contains all levels within a quantile of these
+    distances. The quantile is such that `coverage` of the held-out rows and the new row do not exceed it.
 
     Attributes
     ----------
@@ -52,9 +55,9 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
     the ceil((`n_calibration_` + 1) coverage)-th smallest distance. Ties, as of many right outputs, widen intervals; none is broken by
     chance.
 
-    With weights w_i a new row weighs 1, and the interval holds the right label with a probability of at least coverage - sum w_i t_i /
-    (1 + sum w_i), where t_i is the total variation distance between the data and the data with row i and the new row exchanged. A drift
-    that makes old rows useless is therefore paid for by their weights alone.
+    With weights w_i a new row weighs 1. The interval contains the right label with a probability of at least coverage - sum w_i t_i / (1 +
+    sum w_i). Here t_i is the total variation distance between the data and those with row i and the new row exchanged. So only the
+    weights pay for a drift that makes old rows useless.
 
     References
     ----------
@@ -75,9 +78,11 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
     0.868 1.506
     """
 
+    _cited: ClassVar[str] = VOVK
+
     estimator: object = positional_option(
         kw_only=False, help="the ranker",
-        about="`PRank()`, `CuSumRank()`, `IntervalPA()`, `SVOR()`, `AdaBoostOR()`, any other with `atom_scores`, `threshold_scores`, or "
+        about="`PRank()`, `CuSumRank()`, `IntervalPA()`, `SVOR()`, `AdaBoostOR()`. Any other with `atom_scores`, `threshold_scores`, or "
               "`thresholds_` beside `latent_score` or `decision_function`, or any classifier with `predict_proba`. With `prefit` also an "
               "`Engine`.")
     prefit: bool = option(False, "whether the estimator has been trained, on other rows: `fit` trains nothing and holds out all rows")
@@ -90,8 +95,8 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
         X : array-like, sparse matrix, data frame or list of objects
             As the estimator takes it.
         y : array-like of shape (n_samples,) or (n_samples, 2)
-            The label of each row, or the lowest and highest label that it may have, in the forms of `IntervalPA`. The
-            distance of such a row is that of its farthest label, so that the coverage is right for each label.
+            The label of each row, or the lowest and highest label that it may have, in the forms of `IntervalPA`. The distance of such a
+            row is that of its farthest label. So the coverage is right for each label.
 
         Returns
         -------
@@ -131,7 +136,7 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
         return self._take(estimator, labels, distances, np.ones(len(distances)) if weights is None else weights)
 
     def partial_calibrate(self, X, y) -> Self:
-        """Adds rows of a stream to the calibration, in order of time; each later row multiplies the weight of earlier ones by `decay`.
+        """Adds rows of a stream to the calibration, in order of time. Each later row multiplies the weight of earlier ones by `decay`.
 
         To judge a stream fairly, predict its rows before they are measured. The estimator may go on learning from them afterwards.
 
@@ -203,6 +208,17 @@ class OrdinalConformal(HeldOutOptions, WrappedRanker):
                            **columns_known(estimator)})
         return self
 
+    def _fitted(self):
+        if "_distances" not in vars(self):
+            return {}
+        return {"distances": listed(self._distances), "weights": listed(self._weights), "quantile": listed([self.quantile_])}
+
+    def _revive(self, trained, fitted):
+        distances, weights = array_of(fitted["distances"]), array_of(fitted["weights"])
+        if len(distances) != len(weights):
+            raise DataError(f"it has {len(distances)} distances and {len(weights)} weights")
+        self._take(trained, np.asarray(trained.classes_), distances, weights)
+        self.quantile_, = array_of(fitted["quantile"]).tolist()
 
     def _read_labels(self, y):
         if y is None or find_ends(y) is None:
@@ -220,8 +236,8 @@ def codes_of(y, labels, n_rows):
 def rank_distances(estimator, X, labels):
     """How far the score of each row would have to move until the prediction could be each level, (n, K).
 
-    0 at the prediction itself. Behind each boundary on the way from there, the distance is the largest one so far, so
-    it never falls outwards. With one latent score it is the distance to the interval between the level's two thresholds.
+    0 at the prediction itself. Behind each boundary, the distance is the largest one so far, so it never falls outwards. With one latent
+    score it is the distance to the interval of the level, between its two thresholds.
     """
     scores = boundary_scores(estimator, X, labels)
     answers = LabelCodes(np.asarray(labels)).encode(estimator.predict(X), len(scores))

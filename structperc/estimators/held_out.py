@@ -11,13 +11,19 @@ from structperc.engine.option import Options, option
 from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError
 
+VOVK = """@book{vovk2005algorithmic,
+  author = {Vladimir Vovk and Alexander Gammerman and Glenn Shafer},
+  title = {Algorithmic Learning in a Random World},
+  publisher = {Springer},
+  year = {2005}
+}"""
 FORGOTTEN = 1e-9        # an example of less weight is dropped
 
 
 class HeldOutOptions(Options):
     """How often sets shall be right, and the examples that they are measured on."""
 
-    coverage: float = option(0.9, "how often, at least, a set shall hold the right answer; between 0 and 1")
+    coverage: float = option(0.9, "the least share of sets that contain the right output; between 0 and 1")
     calibration_size: float | int = option(
         0.3, "the share of examples, or their number, that `fit` holds out, drawn by `random_state`")
     decay: float = option(0.0, "`partial_calibrate` multiplies the weight of all held-out examples by 1 - decay with each new one",
@@ -57,7 +63,7 @@ def is_real(value) -> bool:
 
 
 def weighted_quantile(distances, weights, coverage) -> float:
-    """The smallest distance d such that what is within d weighs at least coverage (1 + all weights); inf where there is none."""
+    """The smallest distance d for which examples within d weigh at least coverage (1 + all weights). It is inf if there is none."""
     if len(distances) == 0:
         return float("inf")
     order = np.argsort(distances, kind="stable")

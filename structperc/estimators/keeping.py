@@ -1,4 +1,7 @@
-"""Estimators in model files: the engine's file, with the class and its parameters among the engine's notes."""
+"""Estimators in model files: the engine's file, with the class and its parameters among the engine's notes.
+
+An estimator around another one notes both, so that the file has the engine once, and everything else around it.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from structperc.engine import Engine
+import numpy as np
+
+from structperc.engine import Engine, model_file
 from structperc.engine import plugins as registry
 from structperc.engine.model_file import RULES, join_rules
 from structperc.engine.option import same
 from structperc.engine.options import ENGINE_OPTIONS
-from structperc.errors import ModelFormatError, OptionError
-from structperc.estimators.parameters import KERNEL_PLUGIN, is_estimator
+from structperc.errors import ModelFormatError, OptionError, StructPercError
+from structperc.estimators.parameters import KERNEL_PLUGIN, EstimatorCalls, is_estimator, offered_if
 
 if TYPE_CHECKING:
-    import numpy as np
+    from structperc.engine.explanation import Explanation
 
-__all__ = ["EngineAnswers", "EngineMethods", "load", "note"]
+__all__ = ["EngineAnswers", "EngineMethods", "InnerAnswers", "InnerMethods", "SavedEstimator", "load", "note"]
 
 NOTE = "estimator"
 HOME = "structperc.estimators"
@@ -57,13 +62,20 @@ def load(path, plugins=(), **options) -> Any:
     (PRank(epochs=5), [3])
     """
     engine = Engine.load(path, plugins, **options)
-    return restored(class_noted(engine), engine) if NOTE in engine.notes else engine
+    return restored(engine, class_noted(note_of(engine))) if NOTE in engine.notes else engine
 
 
-class EngineMethods:
-    """Methods of estimators that an engine trains: `_trained()` returns it, `_engine()` a new one, and `_keep(engine)` accepts one.
+class SavedEstimator(EstimatorCalls):
+    """An estimator in model files, around an engine: `_trained()` returns it, `_engine()` a new one, and `_keep(engine)` accepts one.
 
     `_held` names options of the engine that parameters of another name become.
+
+    Examples
+    --------
+    >>> from structperc.estimators import OrdinalConformal, PRank
+    >>> from structperc.estimators.keeping import SavedEstimator
+    >>> issubclass(PRank, SavedEstimator), issubclass(OrdinalConformal, SavedEstimator)
+    (True, True)
     """
 
     _held: ClassVar[Mapping[str, str]] = MappingProxyType({})
@@ -109,10 +121,29 @@ class EngineMethods:
         ModelFormatError, PluginError, OptionError, OSError
         """
         engine = Engine.load(path, plugins, **options)
-        address = address_noted(engine)
+        address = address_noted(note_of(engine))
         if address != address_of(cls):
             raise ModelFormatError(f"the model was written by {address}, not by {cls.__name__}; structperc.estimators.load reads any.")
-        return restored(cls, engine)
+        return restored(engine, cls)
+
+    def _fitted(self) -> dict:
+        """What a model file notes of the training beside the engine, as JSON has it."""
+        return {}
+
+    def _revive(self, trained, fitted) -> None:
+        """Accepts an engine, or an estimator, from a model file, with what `_fitted` returned."""
+        self._keep(trained)
+
+
+class EngineMethods(SavedEstimator):
+    """Methods of estimators that an engine trains.
+
+    Examples
+    --------
+    >>> from structperc.estimators import PRank
+    >>> print(PRank().citation().splitlines()[0])
+    @inproceedings{crammer2001pranking,
+    """
 
     def export(self, path, to=None) -> None:
         """Writes the trained model as one file of another language, which needs no structperc; see `Engine.export`.
@@ -128,7 +159,15 @@ class EngineMethods:
 
 
 class EngineAnswers(EngineMethods):
-    """Further answers of the engine, for estimators that pass it what `_read(X)` returns."""
+    """Further predictions of the engine, for estimators that pass it the result of `_read(X)`.
+
+    Examples
+    --------
+    >>> from structperc.estimators import PRank
+    >>> model = PRank(epochs=5).fit([[-1.0], [0.0], [1.0]], [1, 2, 3])
+    >>> [int(label) for label, score in model.predict_k_best([[1.0]], 2)[0]]
+    [3, 2]
+    """
 
     def margins(self, X) -> np.ndarray:
         """By how much the best output of each example leads the second best, shape (n,); 0: a tie, inf: there is no other.
@@ -181,37 +220,251 @@ class EngineAnswers(EngineMethods):
         return X
 
 
+class InnerMethods(SavedEstimator):
+    """Methods of an estimator around another one, the parameter `estimator`.
+
+    `estimator_` was trained: an engine, or an estimator with one. `_cited` is BibTeX of what the outer one adds.
+
+    Examples
+    --------
+    >>> import io
+    >>> from structperc.estimators import PRank, ScoreCard, load
+    >>> file = io.BytesIO()
+    >>> card = ScoreCard(PRank(epochs=5)).fit([[-1.0], [0.0], [1.0]], [1, 2, 3])
+    >>> card.save(file)
+    >>> load(io.BytesIO(file.getvalue())).cutoffs_.tolist() == card.cutoffs_.tolist()
+    True
+    """
+
+    _cited: ClassVar[str] = ""
+
+    def citation(self) -> str:
+        """BibTeX of exactly the methods in use, also of the estimator within if it has such.
+
+        Returns
+        -------
+        str
+        """
+        inner = vars(self).get("estimator_", self.estimator)
+        return "\n\n".join(filter(None, (self._cited, inner.citation() if hasattr(inner, "citation") else "")))
+
+    def save(self, path) -> None:
+        """Writes the trained model to one file without pickle; `load` of the class, or `structperc.estimators.load`, reads it.
+
+        `Engine.load` reads the engine within.
+
+        Parameters
+        ----------
+        path : path or file opened for bytes
+
+        Raises
+        ------
+        OptionError
+            If the model within is of another library, or a parameter is a function. Then use pickle.
+        """
+        self._trained()
+        engine = innermost(self)
+        model_file.save(engine, path, {**engine.notes, NOTE: noted(self)})
+
+
+class InnerAnswers(InnerMethods):
+    """Further methods that the estimator within has: its structures are those of the outer one as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.estimators import OrdinalConformal, PRank
+    >>> X = np.linspace(-1, 1, 20)[:, None]
+    >>> model = OrdinalConformal(PRank(), random_state=0).fit(X, 1 + (X[:, 0] > 0))
+    >>> bool(model.explain(X[0]).margin == model.margins(X[:1])[0])
+    True
+    """
+
+    @offered_if(lambda self: has(self, "export"))
+    def export(self, path, to=None) -> None:
+        """Writes the model within as one file of another language; see `Engine.export`.
+
+        Parameters
+        ----------
+        path : path
+            File to write.
+        to : str, optional
+            As in `Engine.export`. Default: by the ending of `path`.
+        """
+        self._inner().export(path, to)
+
+    @offered_if(lambda self: has(self, "explain"))
+    def explain(self, x, **options) -> Explanation:
+        """Explains the prediction of the model within; see its method.
+
+        Parameters
+        ----------
+        x : one example
+        **options
+            As in the method of the model within, such as `against` and `baseline`.
+
+        Returns
+        -------
+        Explanation
+        """
+        return self._inner().explain(x, **options)
+
+    @offered_if(lambda self: has(self, "margins"))
+    def margins(self, X, **data) -> np.ndarray:
+        """By how much the best output of each example leads the second best in the model within, shape (n,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+        **data
+            As in the method of the model within, such as `groups`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples,)
+        """
+        return self._inner().margins(X, **data)
+
+    @offered_if(lambda self: has(self, "predict_k_best"))
+    def predict_k_best(self, X, k, **data) -> list[list[tuple[Any, float]]]:
+        """The k outputs of largest score of each example in the model within, best first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+        k : int
+            Number of outputs, at least 1.
+        **data
+            As in the method of the model within, such as `groups`.
+
+        Returns
+        -------
+        list of n_samples lists of (output, score)
+        """
+        return self._inner().predict_k_best(X, k, **data)
+
+    @offered_if(lambda self: has(self, "log_probability"))
+    def log_probability(self, X, y, **data) -> np.ndarray:
+        """The logarithm of the probability of the output y[i] of example i in the model within, shape (n,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+        y : sequence
+            Outputs in the form of `fit`.
+        **data
+            As in the method of the model within, such as `groups`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples,)
+            At most 0.
+        """
+        return self._inner().log_probability(X, y, **data)
+
+    def _inner(self):
+        """The model within, trained."""
+        self._trained()
+        return self.estimator_
+
+
+def has(outer, method) -> bool:
+    """Whether the model within an estimator has a method."""
+    return hasattr(vars(outer).get("estimator_", outer.estimator), method)
+
+
+def innermost(estimator) -> Engine:
+    """The engine of an estimator around others.
+
+    Raises
+    ------
+    OptionError
+        If one of these is of another library.
+    """
+    if isinstance(estimator, InnerMethods):
+        return innermost(estimator.estimator_)
+    if isinstance(estimator, SavedEstimator):
+        return estimator._trained()
+    if isinstance(estimator, Engine):
+        return estimator
+    raise OptionError(f"a model file cannot hold {type(estimator).__name__}, which is no estimator of structperc; pickle the whole.")
+
+
 def note(estimator, engine) -> None:
-    """Notes in the engine which estimator it is of: the class, parameters that JSON has, and the names of those that the engine holds."""
+    """Notes in the engine which estimator it is of."""
+    engine.notes[NOTE] = noted(estimator)
+
+
+def noted(estimator) -> dict:
+    """The class, the parameters that JSON has, and the names of the others, which the engine has. Notes nest as estimators do."""
     defaults = inspect.signature(type(estimator)).parameters
     changed = {name: value for name, value in estimator.get_params(deep=False).items() if not same(value, defaults[name].default)}
-    entries = changed.pop("plugin_options", None) or {}
-    changed = {name: value for name, value in changed.items() if not is_estimator(value)}       # whose engine is that of the default
+    entries, around = changed.pop("plugin_options", None) or {}, isinstance(estimator, InnerMethods)
+    changed = {name: value for name, value in changed.items() if not is_estimator(value) and not isinstance(value, Engine)}
     plain = {name: value for name, value in changed.items() if is_plain(value)}
-    engine.notes[NOTE] = {
+    held = [name for name in changed if name not in plain]
+    if around and held:
+        raise OptionError(f"a model file cannot hold {held[0]}={changed[held[0]]!r:.60} of {type(estimator).__name__}; pickle it.")
+    found = {
         "class": address_of(type(estimator)), "parameters": plain,
         "plugin_options": {name: value for name, value in entries.items() if is_plain(value)},
-        "held": [name for name in changed if name not in plain],
+        "held": held,
         "held_plugin_options": [name for name, value in entries.items() if not is_plain(value)],
         "unused": list(vars(estimator).get("_unused", ())),
     }
+    if around:
+        found["estimator"] = noted_within(estimator.estimator) if estimator.estimator is not vars(estimator).get("estimator_") else None
+        if "estimator_" in vars(estimator):
+            found["trained"] = noted_within(estimator.estimator_)
+    fitted = estimator._fitted()
+    return found | {"fitted": fitted} if fitted else found
 
 
-def restored(cls, engine):
-    """The estimator that an engine's notes tell of, around the engine."""
-    note = engine.notes[NOTE]
+def noted_within(estimator):
+    """What is noted of an estimator within another one; None: it is an engine."""
+    if isinstance(estimator, Engine):
+        return None
+    if not isinstance(estimator, SavedEstimator):
+        innermost(estimator)
+    return noted(estimator)
+
+
+def restored(engine, cls, note=None):
+    """The estimator of a note, around the engine. The outermost note is that of the engine."""
+    note = note_of(engine) if note is None else note
     try:
-        parameters = {**note["parameters"], **{name: held(engine, cls._held.get(name, name)) for name in note["held"] if name not in RULES}}
-        join_rules(parameters)
-        entries = {**note["plugin_options"], **{name: engine.plugin_options[name] for name in note["held_plugin_options"]}}
-        estimator = cls(**parameters, **({"plugin_options": entries} if entries else {}))
-        unused = tuple(map(str, note["unused"]))
-    except (KeyError, TypeError, AttributeError, OptionError) as error:
-        raise ModelFormatError(f"the model tells of a {cls.__name__} that this version cannot make ({error}); Engine.load reads its "
+        estimator = untrained(engine, cls, note)
+        if not issubclass(cls, InnerMethods):
+            trained = engine
+        elif note["trained"] is None:
+            trained = engine
+            engine.notes.pop(NOTE, None)
+        else:
+            trained = restored(engine, class_noted(note["trained"]), note["trained"])
+        if issubclass(cls, InnerMethods) and note["estimator"] is None:
+            estimator.estimator = trained
+        estimator._unused = tuple(map(str, note["unused"]))
+        estimator._revive(trained, note.get("fitted", {}))
+    except ModelFormatError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, StructPercError) as error:
+        raise ModelFormatError(f"the model is of a {cls.__name__} that this version cannot make ({error}); Engine.load reads its "
                                f"engine.") from None
-    estimator._unused = unused
-    estimator._keep(engine)
     return estimator
+
+
+def untrained(engine, cls, note):
+    """An estimator with the parameters of a note."""
+    parameters = {**note["parameters"], **{name: held(engine, cls._held.get(name, name)) for name in note["held"] if name not in RULES}}
+    join_rules(parameters)
+    entries = {**note["plugin_options"], **{name: engine.plugin_options[name] for name in note["held_plugin_options"]}}
+    if issubclass(cls, InnerMethods):
+        within = note["estimator"]
+        parameters["estimator"] = None if within is None else untrained(engine, class_noted(within), within)
+    return cls(**parameters, **({"plugin_options": entries} if entries else {}))
 
 
 def held(engine, name):
@@ -222,29 +475,32 @@ def held(engine, name):
     return engine.plugin_options[name]
 
 
-def class_noted(engine) -> type:
-    """The class in an engine's notes: one of structperc.estimators, or of a package with plugins; nothing else is imported."""
-    address = address_noted(engine)
+def class_noted(note) -> type:
+    """The class of a note: one of structperc.estimators, or of a package with plugins; nothing else is imported."""
+    address = address_noted(note)
     module, _, name = address.partition(":")
     packages = {entry.module.partition(".")[0] for entries in registry.discover().values() for entry in entries}
     if module != HOME and module.partition(".")[0] not in packages:
-        raise ModelFormatError(f"the model was written by {address}, which is of no installed plugin; read it with that class, "
+        raise ModelFormatError(f"the model was written by {address}. No installed plugin has this class; read the file with that class, "
                                f"{name}.load(path), or its engine with Engine.load(path).")
     try:
-        found = getattr(importlib.import_module(module), name)
+        cls_noted = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise ModelFormatError(f"the model was written by {address}, which cannot be imported ({error}); Engine.load reads its "
                                f"engine.") from None
-    if not (isinstance(found, type) and issubclass(found, EngineMethods)):
+    if not (isinstance(cls_noted, type) and issubclass(cls_noted, SavedEstimator)):
         raise ModelFormatError(f"the model was written by {address}, which is no estimator; the file was written by hand.")
-    return found
+    return cls_noted
 
 
-def address_noted(engine) -> str:
-    note = engine.notes.get(NOTE)
+def note_of(engine):
+    return engine.notes.get(NOTE)
+
+
+def address_noted(note) -> str:
     address = note.get("class") if isinstance(note, dict) else None
     if not isinstance(address, str):
-        raise ModelFormatError("the model tells of no estimator; Engine.load or structperc.estimators.load reads it.")
+        raise ModelFormatError("the model file has no estimator; Engine.load or structperc.estimators.load reads it.")
     return address
 
 
@@ -259,3 +515,13 @@ def is_plain(value) -> bool:
     if isinstance(value, dict):
         return all(type(key) is str and is_plain(entry) for key, entry in value.items())
     return value is None or type(value) in (bool, int, str) or type(value) is float and math.isfinite(value)
+
+
+def listed(values) -> list:
+    """Numbers of an array as JSON has them: what is not finite as text."""
+    return [value if math.isfinite(value) else repr(value) for value in np.asarray(values, dtype=float).ravel().tolist()]
+
+
+def array_of(values) -> np.ndarray:
+    """The array that `listed` wrote."""
+    return np.array([float(value) for value in values], dtype=float)

@@ -20,8 +20,12 @@ MEASURES = {        # with the sign that makes more of it better
 class LabelScorer(Parameters):
     """A measure of ordered labels, also of texts, as `scoring` of scikit-learn's searches and `cross_val_score`.
 
-    The order of the labels is that of `classes`, else of y where it is an ordered categorical, else of the estimator's `classes_`. A number
-    that a fold has not trained on counts by its distance, as a wrong prediction.
+    The order of the labels is that of `classes`. Its default is the order of y if it is an ordered categorical, else the estimator's
+    `classes_`. A number that a fold has not trained on counts by its distance, as a wrong prediction.
+
+    See Also
+    --------
+    RankingScorer : scorers of rankings.
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -35,7 +34,7 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
 
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES + COLUMNS}
 
-    def fit(self, X, y=None, sample_weight=None, **unknown) -> Self:
+    def fit(self, X, y=None, sample_weight=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -45,19 +44,16 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             How often each row is visited, compared with the others; 0 is as if it were absent. See `weighting`.
-        **unknown
-            Raises OptionError: rows have no groups or lengths.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        self._refuse_unknown("fit", unknown)
-        y = self._labels(X, y, named=self.classes is not None)
+        y = self._labels(X, y, has_classes=self.classes is not None)
         return self._train(self._engine(), "fit", X, y, sample_weight=sample_weight)
 
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown) -> Self:
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
 
         Parameters
@@ -67,16 +63,13 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
         """
-        self._refuse_unknown("partial_fit", unknown)
         engine = self._continued(classes)
-        y = self._labels(X, y, named=hasattr(engine, "classes_") or engine.classes is not None)
+        y = self._labels(X, y, has_classes=hasattr(engine, "classes_") or engine.classes is not None)
         if "engine_" in vars(self):
             self._compare(X)
         return self._train(engine, "partial_fit", X, y, sample_weight=sample_weight)
@@ -142,8 +135,8 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
 
         For ordered labels, column k is the probability of a level above `classes_[k]`; atoms of classes are the labels themselves.
         """
-        found = self._trained_for(X).predict_marginals(X)
-        return np.stack(found) if len(found) else np.zeros((0, 0))
+        marginals = self._trained_for(X).predict_marginals(X)
+        return np.stack(marginals) if len(marginals) else np.zeros((0, 0))
 
     def predict_k_best(self, X, k) -> list[list[tuple[Any, float]]]:
         """The k labels of largest score of each row, best first: a list of lists of (label, score); see `Engine.predict_k_best`."""
@@ -176,11 +169,11 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
         self._compare(X)
         return engine
 
-    def _labels(self, X, y, named):
+    def _labels(self, X, y, has_classes):
         """y as the engine takes it; `named`: the labels are known already."""
         self._refuse_none(X, y)
         y = as_column(y)
-        if not named and ordered_categories(y) is None:
+        if not has_classes and ordered_categories(y) is None:
             refuse_continuous(y)
         return y
 
@@ -196,6 +189,11 @@ class ThresholdEstimator(RankEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True      # one direction cannot separate classes without an order
         return tags
+
+    @property
+    def intercept_(self):
+        """The constant of `latent_score` beside `coef_`, 0: the thresholds have the constants. Tools for linear models read it."""
+        return 0.0 * self.coef_.size
 
     def latent_score(self, X) -> np.ndarray:
         """The score of each row along the one direction, which the thresholds cut into ranks; shape (n_samples,)."""
@@ -216,7 +214,8 @@ def latent_score(model, rows):
 class CuSumRank(RankEstimator, InterceptOptions):
     """Cumulative Sum Ranking: predicts ordered labels, each rank with a direction of its own.
 
-    Dense columns are standardised in training (`scale`).
+    Dense columns are standardised in training (`scale`). The updates "exact-pa", "exact-pa1" and "exact-pa2" require `margin` of every
+    level at once. They need `loss_weight=0`, which is then the default.
 
     Attributes
     ----------
@@ -245,9 +244,6 @@ class CuSumRank(RankEstimator, InterceptOptions):
     ['low', 'high']
     """
 
-    update: str | None = option(about='Also "exact-pa", "exact-pa1" and "exact-pa2", which require `margin` of every level at once. '
-                                      "They need `loss_weight=0`, which is then the default.")
-
     def _engine(self, **changed):
         return super()._engine(problem="cusum", **changed)
 
@@ -256,7 +252,9 @@ class CuSumRank(RankEstimator, InterceptOptions):
 class PRank(ThresholdEstimator):
     """PRank: predicts ordered labels by one direction and an ordered threshold between neighbouring ranks.
 
-    Dense columns are standardised in training (`scale`).
+    Dense columns are standardised in training (`scale`). The updates are "perceptron", "logistic", "exact-pa", "exact-pa1" and
+    "exact-pa2". The exact ones project onto the constraints of all thresholds, and need `loss_weight=0`. Other steps that are no whole
+    numbers would disorder the thresholds.
 
     Attributes
     ----------
@@ -302,11 +300,7 @@ class PRank(ThresholdEstimator):
               'deviations: ten times faster on thousands of rows, and hardly ever wrong. "runs" compares only rankers that are right on '
               "more draws in a row than the one kept: faster still, and worse. It needs `loss_weight=0` and no kernel, and has no use for "
               "`average` and `shuffle`.")
-    update: str | None = option(
-        about='Or "exact-pa", "exact-pa1" and "exact-pa2", the projection onto the constraints of all thresholds, which need '
-                            "`loss_weight=0`. Other steps that are no whole numbers would disorder the thresholds.")
-
-    def fit(self, X, y=None, sample_weight=None, costs=None, **unknown) -> Self:
+    def fit(self, X, y=None, sample_weight=None, costs=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -318,28 +312,25 @@ class PRank(ThresholdEstimator):
             How often each row is visited, compared with the others; 0 is as if it were absent. With `pocket` it multiplies the costs.
         costs : array-like of shape (n_samples, r), optional
             Cost of predicting each label for each example, instead of `loss`: for `pocket` or `loss_weight`.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        self._refuse_unknown("fit", unknown)
         if costs is None:
             return super().fit(X, y, sample_weight)
         if np.ndim(costs) != 2:
-            raise DataError(f"costs is {shortened(costs)}; expected an array (n_samples, n_labels), what it costs to answer each label to "
-                            f"each row.")
+            raise DataError(f"costs is {shortened(costs)}; expected an array (n_samples, n_labels) with the cost of predicting each label "
+                            f"for each row.")
         if not self.pocket and not self.loss_weight:
             raise OptionError("costs has no effect with pocket=False and loss_weight=0, where no step depends on it; set pocket=True.")
-        y = self._labels(X, y, named=self.classes is not None)
+        y = self._labels(X, y, has_classes=self.classes is not None)
         return self._train(self._engine(loss="costs"), "fit", X, y, sample_weight=sample_weight, costs=costs)
 
     @offered_if(lambda self: not self.pocket)
-    def partial_fit(self, X, y=None, classes=None, sample_weight=None, **unknown) -> Self:
-        """Train for one pass over a part of the data, from the current model; not with `pocket`, which compares all rows.
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None) -> Self:
+        """Train for one pass over a part of the data, from the current model. Not with `pocket`, which compares all rows.
 
         Parameters
         ----------
@@ -348,14 +339,12 @@ class PRank(ThresholdEstimator):
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
         """
-        return super().partial_fit(X, y, classes, sample_weight, **unknown)
+        return super().partial_fit(X, y, classes, sample_weight)
 
     def _engine(self, **changed):
         return super()._engine(problem="prank", **changed)
@@ -365,8 +354,11 @@ class PRank(ThresholdEstimator):
 class IntervalPA(ThresholdEstimator):
     """Exact passive-aggressive ranking: learns from ranks of which no more than an interval is known, and predicts a rank.
 
-    One direction is cut by ordered thresholds. Each step moves both by the least amount that puts the example on the right side of every
-    certain threshold, with a margin. Dense columns are standardised in training (`scale`).
+    One direction is cut by ordered thresholds. Each step moves both by the least amount after which every certain threshold is satisfied
+    with a margin. Dense columns are standardised in training (`scale`).
+
+    The updates are "exact-pa", "exact-pa1", "exact-pa2", "logistic" and "perceptron". Only "perceptron" has a use for `loss_weight`. By
+    default `loss` is "absolute", the distance to the interval. With `class_weight` an interval has the mean of its labels' weights.
 
     Attributes
     ----------
@@ -384,10 +376,14 @@ class IntervalPA(ThresholdEstimator):
 
     Notes
     -----
-    y is an array of shape (n_samples, 2), the lowest and the highest admissible label of each row. Other forms are those of
-    `structperc.reading.intervals.read_intervals`: labels, mixed lists of labels and pairs, two columns of ordered
+    y is an array of shape (n_samples, 2), the lowest and the highest admissible label of each row.
+    `structperc.reading.intervals.read_intervals` lists other forms: labels, mixed lists of labels and pairs, two columns of ordered
     categories, pandas' intervals. None, NaN or an infinity in a pair is the end of the scale. scikit-learn's own tools need arrays, and
-    reject NaN in y unless `cv` is a splitter such as KFold; name the ends of the scale there.
+    reject NaN in y unless `cv` is a splitter such as KFold. Name the ends of the scale there.
+
+    References
+    ----------
+    N. Manwani and M. Chandra: Exact Passive-Aggressive Algorithms for Learning to Rank Using Interval Labels. arXiv:1808.06107, 2018.
 
     Examples
     --------
@@ -400,18 +396,8 @@ class IntervalPA(ThresholdEstimator):
 
     unrated: str = option("refuse", "what becomes of rows that miss both ends", choices=("refuse", "skip"),
                           about='"skip": nothing is learned from them, and `score` leaves them out.')
-    update: str | None = option(about='"exact-pa", "exact-pa1", "exact-pa2", or "perceptron".')
-    C: float | None = option(about='Of "exact-pa1", whose steps move no threshold further, and "exact-pa2"; with "recommended" 0.03 and '
-                                   "0.01. Other updates have none.")
-    margin: float | None = option(help="how far an example shall be from the thresholds of its interval")
-    loss_weight: float | None = option(about='For "perceptron"; the exact updates need 0.')
-    loss: str | Sequence | None = option(about='It is what is reported of wrong predictions, and what `loss_weight` adds. None: '
-                                               '"absolute", the distance to the interval.')
-    class_weight: str | Mapping | None = option(
-        None, about="An interval has the mean of its labels' weights. Other labels have the weight 1. With \"balanced\", `partial_fit` "
-                    "raises an error.")
 
-    def fit(self, X, y=None, sample_weight=None, **unknown) -> Self:
+    def fit(self, X, y=None, sample_weight=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -422,15 +408,13 @@ class IntervalPA(ThresholdEstimator):
             Lowest and highest admissible label of each row, or the label.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row is visited, compared with the others; 0 is as if it were absent. See `weighting`.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        return super().fit(X, y, sample_weight, **unknown)
+        return super().fit(X, y, sample_weight)
 
     def score(self, X, y, sample_weight=None) -> float:
         """1 - (mean distance to the interval) / (r - 1), in ranks: higher is better.
@@ -438,7 +422,7 @@ class IntervalPA(ThresholdEstimator):
         1 is every row inside its interval, 0 every row at the other end of the scale. y takes all forms that `fit` does; of exact
         labels it is the score of the other estimators of ranks.
         """
-        y = self._labels(X, y, named=True)
+        y = self._labels(X, y, has_classes=True)
         if find_ends(y) is None:
             return super().score(X, y, sample_weight)
         low, high, predicted, n_labels = metrics.interval_codes(y, self.predict(X), self.classes_, self.unrated)
@@ -446,13 +430,13 @@ class IntervalPA(ThresholdEstimator):
             sample_weight = np.asarray(sample_weight)[~without_ends(y)]
         return 1 - weighted_mean(metrics.interval_distances(low, high, predicted), sample_weight) / (n_labels - 1)
 
-    def _labels(self, X, y, named):
+    def _labels(self, X, y, has_classes):
         """y as the engine takes it; arrays of one column are flattened."""
         self._refuse_none(X, y)
         ends = find_ends(y)
         if ends is None:
-            return y if self.unrated == "skip" and is_listed(y) and without_ends(y).any() else super()._labels(X, y, named)
-        if not named and ends.real is None:
+            return y if self.unrated == "skip" and is_listed(y) and without_ends(y).any() else super()._labels(X, y, has_classes)
+        if not has_classes and ends.real is None:
             for values in (ends.low, ends.high):
                 refuse_continuous(values)
         return y

@@ -10,7 +10,7 @@ import numpy as np
 from structperc.engine.option import option, positional_option
 from structperc.errors import OptionError
 from structperc.estimators.parameters import NotFitted, Parameters, cloned, refuse_class
-from structperc.estimators.scikit_learn import TransformerMixin, get_tags
+from structperc.estimators.scikit_learn import TransformerMixin, get_config, get_tags
 from structperc.extras import require
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class LeafFeatures(TransformerMixin, Parameters):
-    """Rows as the leaves that they reach in the trees of a forest or a gradient boosting: a linear model on these bends and takes products.
+    """Rows as the leaves that they reach in the trees of a forest or a gradient boosting: a linear model on them is not linear in X.
 
-    A row has one non-zero number for each tree, 1 / sqrt(number of trees), in the column of the leaf that it reaches. So the inner product
-    of two rows is the share of the trees that put both into the same leaf. The linear model behind learns what each leaf is worth, by its
-    own loss: a ranker's among the documents of a query, say (He et al., Practical lessons from predicting clicks on ads at Facebook, 2014).
+    A row has one non-zero number for each tree, in the column of the leaf that it reaches. This number is 1 / sqrt(number of trees). So the
+    inner product of two rows is the share of the trees that put both into the same leaf. The linear model behind it learns the worth of
+    each leaf by its own loss, for instance a ranker's.
 
     Attributes
     ----------
@@ -32,10 +32,18 @@ class LeafFeatures(TransformerMixin, Parameters):
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only when X had names.
 
+    See Also
+    --------
+    RankingSVM, LatentRanker : rankers that learn from these columns.
+
     Notes
     -----
-    Trees are trained on y, relevances or ranks as they are; the leaves of deep trees tell single training rows apart, so few levels
-    (3 to 5) or large leaves are better. Transforming costs the way down all trees and sorting the columns' numbers.
+    Trees are trained on y, relevances or ranks as they are. The leaves of deep trees single out training rows, so few levels (3 to 5) or
+    large leaves are better. Transforming costs the way down all trees, and sorting the columns' numbers.
+
+    References
+    ----------
+    X. He et al.: Practical lessons from predicting clicks on ads at Facebook. ADKDD 2014.
 
     Examples
     --------
@@ -54,7 +62,7 @@ class LeafFeatures(TransformerMixin, Parameters):
         help="a forest, gradient boosting or tree of scikit-learn, an ensemble of LightGBM, XGBoost or CatBoost, or one with `apply`",
         about="A clone of it is trained. None: `GradientBoostingRegressor(n_estimators=100, subsample=0.5, random_state=0)`, for y of "
               "numbers.")
-    sparse_output: bool = option(True, "whether `transform` returns a sparse matrix; False for data frames by `set_output`")
+    sparse_output: bool = option(True, "whether `transform` returns a sparse matrix; `set_output` overrides it")
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
         """Trains the trees.
@@ -73,10 +81,10 @@ class LeafFeatures(TransformerMixin, Parameters):
         refuse_class("estimator", self.estimator)
         estimator = default_trees() if self.estimator is None else cloned(self.estimator)
         if not any(hasattr(type(estimator), method) for method in LEAVES):
-            raise OptionError(f"estimator={estimator!r:.80} has no way to find the leaf that each row reaches; expected a forest, a "
-                              f"gradient boosting or a tree of scikit-learn, LightGBM, XGBoost or CatBoost, or one with a method apply.")
+            raise OptionError(f"estimator={estimator!r:.80} has no way to find the leaf of each row. Expected a forest, a "
+                              f"gradient boosting or a tree of scikit-learn, LightGBM, XGBoost or CatBoost, or a method apply.")
         preprocessing = require("sklearn.preprocessing", "leaves as features", "sklearn")
-        encoder = preprocessing.OneHotEncoder(handle_unknown="ignore", sparse_output=self.sparse_output)
+        encoder = preprocessing.OneHotEncoder(handle_unknown="ignore").set_output(transform="default")
         estimator.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
         self._encoder, self.estimator_ = encoder.fit(leaves_of(estimator, X)), estimator
         return self
@@ -92,10 +100,11 @@ class LeafFeatures(TransformerMixin, Parameters):
         Returns
         -------
         CSR matrix of shape (n_samples, n_leaves)
-            With `sparse_output=False` an array, or a data frame after `set_output`.
+            With `sparse_output=False` an array, and a data frame if `set_output` or scikit-learn's configuration asks for one.
         """
         leaves = leaves_of(self._trained(), X)
-        return self._encoder.transform(leaves) / np.sqrt(leaves.shape[1])
+        encoded = self._encoder.transform(leaves) / np.sqrt(leaves.shape[1])
+        return encoded if self.sparse_output and not makes_frames(self) else encoded.toarray()
 
     def get_feature_names_out(self, input_features=None):
         """"tree 3, leaf 17" for each column, trees counted from 0, leaves as `apply` numbers them.
@@ -131,6 +140,12 @@ class LeafFeatures(TransformerMixin, Parameters):
         return self.estimator_
 
 
+def makes_frames(transformer) -> bool:
+    """Whether `set_output`, or else the configuration of scikit-learn, asks for data frames, which hold no sparse matrix."""
+    chosen = vars(transformer).get("_sklearn_output_config", {})
+    return chosen.get("transform", get_config()["transform_output"]) != "default"
+
+
 def default_trees():
     ensemble = require("sklearn.ensemble", "leaves as features", "sklearn")
     return ensemble.GradientBoostingRegressor(n_estimators=100, subsample=0.5, random_state=0)
@@ -139,20 +154,20 @@ def default_trees():
 def leaves_of(estimator, X):
     """The leaf of each row in each tree, shape (n_samples, number of trees)."""
     find = next(find for method, find in LEAVES.items() if hasattr(type(estimator), method))
-    found = np.asarray(find(estimator, X))
-    return found.reshape(len(found), -1)
+    leaves = np.asarray(find(estimator, X))
+    return leaves.reshape(len(leaves), -1)
 
 
 def histogram_leaves(estimator, X):
     """The leaves of HistGradientBoosting, whose public methods hide them: its trees with the number of each node as its value."""
     X, trees = estimator._preprocess_X(X, reset=False), [tree for stage in estimator._predictors for tree in stage]
     categories = estimator._bin_mapper.make_known_categories_bitsets()
-    found = np.empty((len(X), len(trees)))
+    leaves = np.empty((len(X), len(trees)))
     for k, tree in enumerate(map(copy.copy, trees)):
         tree.nodes = tree.nodes.copy()
         tree.nodes["value"] = np.arange(len(tree.nodes))
-        found[:, k] = tree.predict(X, *categories, n_threads=1)
-    return found
+        leaves[:, k] = tree.predict(X, *categories, n_threads=1)
+    return leaves
 
 
 LEAVES = {          # by a method or attribute that an ensemble has

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 
-from structperc.errors import did_you_mean
+from structperc.core.errors import no_name
 
 GROUP = "structperc.estimators"
 
@@ -13,14 +13,20 @@ GROUP = "structperc.estimators"
 @functools.cache
 def addresses() -> dict:
     """The entry point of each name; of equal names that of the first package."""
-    found = {}
+    entries = {}
     for entry in importlib.metadata.entry_points(group=GROUP):
-        found.setdefault(entry.name, entry)
-    return found
+        entries.setdefault(entry.name, entry)
+    return entries
 
 
-def estimator(name):
+def estimator(name, others=()):
     """The class of this name.
+
+    Parameters
+    ----------
+    name : str
+    others : sequence of str, default ()
+        Names of the module itself, for the hint of an error.
 
     Raises
     ------
@@ -29,6 +35,5 @@ def estimator(name):
     """
     entry = addresses().get(name)
     if entry is None:
-        hint = did_you_mean(name, addresses()) if name[:1] != "_" else ""
-        raise AttributeError(f"module {GROUP!r} has no attribute {name!r}{hint and '.'}{hint}")
+        raise no_name(GROUP, name, (*others, *addresses()))
     return entry.load()

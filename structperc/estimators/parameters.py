@@ -1,4 +1,4 @@
-"""What estimators add to scikit-learn's base classes: parameters from options, clones that share plugins, refusals with a remedy."""
+"""What estimators add to scikit-learn's base classes: parameters from options, clones that share plugins, errors with a remedy."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import copy
 import functools
 import inspect
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from structperc.core.errors import nearest
 from structperc.engine import plugins
+from structperc.engine.calls import CheckedCalls, checked
 from structperc.engine.cards import estimator_card
 from structperc.engine.option import Options, options_of, same
 from structperc.engine.option_values import is_part
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
 
 SHARED = ("problem", "kernel", "plugins")     # parameters that clones share instead of copying
 KERNEL_PLUGIN = "dual-kernel"                 # comes with the parameter kernel
-ELSEWHERE = {               # arguments of other libraries' fit, and where the same is said here
+ELSEWHERE = {               # arguments of other libraries' fit, and their names here
     **dict.fromkeys(("eval_set", "validation_data"), " Held-out data go into plugins=[structperc.callbacks.EarlyStopping(X, y)]."),
     **dict.fromkeys(("groups", "lengths", "group", "qid"), " Each row has a label of its own; SequenceTagger, LatentRanker and "
                                                            "StructuredEstimator have groups and lengths."),
+    "costs": " PRank.fit and StructuredEstimator.fit have costs.",
 }
 ENTRIES = "plugin_options"                    # the parameter whose entries can be set one by one
 
@@ -33,31 +35,54 @@ class OfferedIf:
     """A method that an estimator has only with some parameters; else scikit-learn's tools see no such attribute."""
 
     def __init__(self, function, condition) -> None:
-        self.function, self.condition = function, condition
+        self.function, self.condition = checked(function), condition
         functools.update_wrapper(self, function)
 
     def __get__(self, estimator, owner):
         if estimator is None:
             return self.function
         if not self.condition(estimator):
-            raise AttributeError
+            raise AttributeError(f"{type(estimator).__name__} has no {self.function.__name__} with these parameters")
         return self.function.__get__(estimator, owner)
 
 
 def offered_if(condition):
-    """Decorates such a method; `condition(estimator)` says whether there is one."""
+    """Decorates such a method. `condition(estimator)` returns whether it has one."""
     return functools.partial(OfferedIf, condition=condition)
 
 
-class Parameters(Options, BaseEstimator):
-    """An estimator of scikit-learn whose parameters are the options that the class declares."""
+class EstimatorCalls(CheckedCalls):
+    """Calls of an estimator's methods: arguments that belong to another method, or to the estimator, are told from misspelt ones.
+
+    `_elsewhere` has the places of arguments of other libraries' fit.
+    """
+
+    _elsewhere: ClassVar[dict] = ELSEWHERE
+
+    def _place_of(self, name, value, known) -> str:
+        parameters = self.get_params(deep=False)
+        near = "" if name in parameters else did_you_mean(name, known) or self._elsewhere.get(name, "")
+        parameter = name if name in parameters else nearest(name, parameters)
+        if near or parameter is None:
+            return near
+        return f" It is a parameter of the estimator: {type(self).__name__}({parameter}={shortened(value)})."
+
+
+class Parameters(EstimatorCalls, Options, BaseEstimator):
+    """An estimator of scikit-learn whose parameters are the options that the class declares.
+
+    `_texts` are the parts of docstrings that estimators share.
+    """
+
+    _texts: ClassVar[dict] = {}
 
     def __new__(cls, *unnamed, **parameters):
-        known = options_of(cls)
+        options = options_of(cls)
         if unnamed and next(iter(cls.__signature__.parameters.values())).kind is inspect.Parameter.KEYWORD_ONLY:
+            name = "problem" if "problem" in options else "NAME"
             raise TypeError(f"{cls.__name__} takes its parameters by name, but got {shortened(unnamed[0])} without one; write "
-                            f"{cls.__name__}(NAME={shortened(unnamed[0])}), of {', '.join(sorted(known))}.")
-        refuse_unknown(cls, parameters, known)
+                            f"{cls.__name__}({name}={shortened(unnamed[0])}), of {', '.join(sorted(options))}.")
+        refuse_unknown(cls, parameters, options)
         return super().__new__(cls)
 
     def get_params(self, deep: bool = True) -> dict:
@@ -69,17 +94,17 @@ class Parameters(Options, BaseEstimator):
 
     def set_params(self, **params) -> Self:
         """Sets parameters by name; they take effect with the next fit. `plugin_options__NAME` sets one entry of `plugin_options`."""
-        known = self.get_params(deep=False)
-        for given in params:
-            name, _, key = given.partition("__")
-            if name not in known or key and name != ENTRIES and not is_estimator(params.get(name, known[name])) or given.endswith("__"):
-                raise OptionError(f"Invalid parameter {given!r} for estimator {self}.{where_it_goes({given: params[given]}, known)} "
-                                  f"Valid parameters are: {sorted(known)}.")
+        current = self.get_params(deep=False)
+        for path in params:
+            name, _, key = path.partition("__")
+            if name not in current or key and name != ENTRIES and not is_estimator(params.get(name, current[name])) or path.endswith("__"):
+                raise OptionError(f"Invalid parameter {path!r} for estimator {self}.{where_it_goes({path: params[path]}, current)} "
+                                  f"Valid parameters are: {sorted(current)}.")
             if key and name == ENTRIES:
-                refuse_entry(key, {**known, **params})
-        for given in sorted(params, key=lambda given: "__" in given):       # a whole dict before its entries
-            name, _, key = given.partition("__")
-            value = params[given]
+                refuse_entry(key, {**current, **params})
+        for path in sorted(params, key=lambda path: "__" in path):       # a whole dict before its entries
+            name, _, key = path.partition("__")
+            value = params[path]
             if key and is_estimator(getattr(self, name)):
                 getattr(self, name).set_params(**{key: value})
             else:
@@ -109,32 +134,23 @@ class Parameters(Options, BaseEstimator):
             apart = f" X is a {type(X).__name__}; of pairs, pass both halves: X, y = zip(*pairs)." if isinstance(X, Iterator) else ""
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.{apart}")
 
-    def _refuse_unknown(self, method, unknown) -> None:
-        """Raises an error for arguments that a method does not have, with their place."""
-        for name, value in unknown.items():
-            arguments = inspect.signature(getattr(type(self), method)).parameters
-            known = [known for known, one in arguments.items() if one.kind is one.POSITIONAL_OR_KEYWORD and known != "self"]
-            owner = type(self).__name__
-            place = did_you_mean(name, known) or ELSEWHERE.get(name)
-            if place is None:
-                parameter = name if name in self.get_params(deep=False) else nearest(name, self.get_params(deep=False))
-                place = f" It is a parameter of the estimator: {owner}({parameter}={shortened(value)})." if parameter else ""
-            raise OptionError(f"{owner}.{method} takes {', '.join(known)}, but got {name!r}.{place}")
 
-
-def refuse_unknown(cls, given, known) -> None:
+def refuse_unknown(cls, passed, names) -> None:
     """Raises an error for parameters that an estimator does not have, with their place."""
-    unknown = {name: value for name, value in given.items() if name not in known}
+    unknown = {name: value for name, value in passed.items() if name not in names}
     if unknown:
-        hint = where_it_goes(unknown, known) or f" Its parameters are {', '.join(sorted(known))}."
+        hint = where_it_goes(unknown, names) or f" Its parameters are {', '.join(sorted(names))}."
         raise OptionError(f"{cls.__name__} has no parameter {next(iter(unknown))!r}.{hint}")
 
 
-def where_it_goes(unknown, known) -> str:
+def where_it_goes(unknown, names) -> str:
     """The end of a message about unknown parameters: the parameter that is meant, or the options of a plugin that they are."""
     name = next(iter(unknown))
-    near = did_you_mean(name, known)
-    if near or ENTRIES not in known:
+    entries, _, key = name.partition("__")
+    if entries == ENTRIES and key and ENTRIES in names:
+        return f" Pass {ENTRIES}={shortened({key: unknown[name]}, 200)}; set_params has {name}."
+    near = did_you_mean(name, names)
+    if near or ENTRIES not in names:
         return near
     part = next(iter(plugins.parts_with(name)), None)
     if part is None:
@@ -145,9 +161,9 @@ def where_it_goes(unknown, known) -> str:
 
 
 def refuse_entry(name, parameters) -> None:
-    """Refuses an entry of `plugin_options` that is an option of no installed plugin and of none of the plugin objects."""
-    given = (parameters.get("problem"), *(parameters.get("plugins") or ()))
-    for plugin in (*map(plugins.load, (one for one in given if one is not None and not isinstance(one, str))), *plugins.all_loaded()):
+    """Raises an error for an entry of `plugin_options` that no installed plugin and no plugin object has as an option."""
+    parts = (parameters.get("problem"), *(parameters.get("plugins") or ()))
+    for plugin in (*map(plugins.load, (one for one in parts if one is not None and not isinstance(one, str))), *plugins.all_loaded()):
         if name in plugin.options:
             return
     raise OptionError(f"{ENTRIES} names {name!r}, which is no option of a plugin.{did_you_mean(name, plugins.options_of_parts())}")

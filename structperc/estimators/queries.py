@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,8 +14,12 @@ from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import Parameters
 from structperc.estimators.scikit_learn import UNUSED
 from structperc.estimators.targets import as_column
+from structperc.estimators.wrapped import rows_of, sliceable
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
+
+if TYPE_CHECKING:
+    from structperc.engine.explanation import Explanation
 
 QUERIES = ("groups", "qid", "lengths")
 ROUTING = ("In scikit-learn's tools: sklearn.set_config(enable_metadata_routing=True), then params={'groups': groups}.")
@@ -33,8 +37,8 @@ class QueryRanker(Parameters):
     @property
     def classes_(self):
         """Not there: rankings have no labels."""
-        raise AttributeError(f"{type(self).__name__} has no classes_, since rankings have no labels; scikit-learn's cross_val_predict "
-                             f"takes method=\"predict\", whose answers are the scores.")
+        raise AttributeError(f"{type(self).__name__} has no classes_, since rankings have no labels. Call scikit-learn's cross_val_predict "
+                             f"with method=\"predict\", which returns the scores.")
 
     def predict(self, X) -> np.ndarray:
         """The score of each row of X, as `decision_function`: a ranking is what orders them. `rank` gives places."""
@@ -60,8 +64,8 @@ class QueryRanker(Parameters):
     def score(self, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
         """NDCG of the first `score_k` places, averaged over queries: from 0 to 1, higher is better.
 
-        The measure does not depend on what was trained for, so models with different `k`, `loss` and `C` compare, also those of
-        different estimators. `RankingScorer` makes scorers of other measures.
+        The measure does not depend on the training, so models with different `k`, `loss` and `C` compare. So do those of different
+        estimators. `RankingScorer` makes scorers of other measures.
 
         Parameters
         ----------
@@ -73,7 +77,7 @@ class QueryRanker(Parameters):
         Returns
         -------
         float
-            A document of relevance r is worth 2^r - 1, or what `gains` says where the estimator has such; see `metrics.ndcg_at_k`.
+            A document of relevance r is worth 2^r - 1, or the value of `gains` if the estimator has such. See `metrics.ndcg_at_k`.
         """
         return self._scorer()(self, X, y, groups, qid, lengths, sample_weight)
 
@@ -87,6 +91,62 @@ class QueryRanker(Parameters):
         return RankingScorer("ndcg", self.score_k)
 
 
+class ListRanker(QueryRanker):
+    """One with an engine, whose structures are the lists of documents that are shown."""
+
+    def explain(self, X, baseline=None, groups=None) -> Explanation:
+        """Why one query's documents got shown: the best list's score minus the next best one's, split exactly by document and feature.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+            All rows are one query.
+        baseline : "mean", "zero" or one row, optional
+            As in `Engine.explain`.
+        groups : dict of str to list, optional
+            As in `Engine.explain`.
+
+        Returns
+        -------
+        Explanation
+        """
+        return self._trained().explain(X, baseline=baseline, groups=groups)
+
+    def margins(self, X, groups=None, qid=None, lengths=None) -> np.ndarray:
+        """By how much the list shown of each query leads the next best one, shape (n_queries,); parameters as in `fit`.
+
+        Parameters
+        ----------
+        X, groups, qid, lengths
+            As in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_queries,)
+        """
+        return self._trained().margins(X, groups=one_name(groups, qid), lengths=lengths)
+
+    def predict_k_best(self, X, k, groups=None, qid=None, lengths=None) -> list[list[tuple[Any, float]]]:
+        """The k lists of documents of largest score of each query, best first.
+
+        Parameters
+        ----------
+        X
+            As in `fit`.
+        k : int
+            How many lists.
+        groups, qid, lengths
+            As in `fit`.
+
+        Returns
+        -------
+        list of n_queries lists of (documents, score)
+            Documents are numbered from 0 in their query.
+        """
+        return self._trained().predict_k_best(X, k, groups=one_name(groups, qid), lengths=lengths)
+
+
 MEASURES = {        # and what of the scorer they take
     "ndcg": (metrics.ndcg_at_k, ("k", "gains")), "precision": (metrics.precision_at_k, ("k", "relevant")),
     "average-precision": (metrics.mean_average_precision, ("k", "relevant")), "pairs": (metrics.pair_accuracy, ()),
@@ -96,8 +156,13 @@ MEASURES = {        # and what of the scorer they take
 class RankingScorer(Parameters):
     """A measure of rankings as `scoring` of scikit-learn's searches, with any estimator whose `predict` gives scores.
 
-    So it measures rankers, pipelines that end in one, regressors and rankers of other libraries alike. It asks metadata routing for
-    `groups`; `set_score_request(qid=True)` asks for another name.
+    So it measures rankers, pipelines that end in one, regressors, and rankers of other libraries. It asks metadata routing for `groups`.
+    `set_score_request(qid=True)` asks for another name.
+
+    See Also
+    --------
+    LabelScorer : scorers of ordered labels.
+    RankingSVM, LatentRanker : rankers of documents.
 
     Examples
     --------
@@ -126,7 +191,7 @@ class RankingScorer(Parameters):
         kw_only=False, default=None, help='what documents of relevance 0, 1, 2, ... are worth, for "ndcg"; else 2^relevance - 1')
 
     def __call__(self, estimator, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
-        """The measure of a trained estimator; parameters as in the `score` of rankers."""
+        """The measure of a trained estimator. Parameters are those of the `score` of rankers."""
         if self.measure not in MEASURES:
             raise OptionError(f"measure={self.measure!r}; expected one of {', '.join(map(repr, MEASURES))}.")
         if y is None:
@@ -148,15 +213,49 @@ def one_name(groups, qid):
     return qid if groups is None else groups
 
 
+def sizes(lengths, group):
+    """`lengths` and `group` are two names for the same."""
+    if lengths is not None and group is not None:
+        raise DataError("lengths and group were given; they say the same thing, so pass one of them.")
+    return lengths if group is None else group
+
+
+def parted(X, y, groups, lengths, sample_weight, share, random):
+    """X, y, lengths and weights of the queries to learn from, and those of a random share to hold out."""
+    if is_list_of_blocks(X):
+        of_rows, n = None, len(X)
+    else:
+        data = Groups(X, None, lengths, groups)
+        X, n = sliceable(data.X), len(data.offsets) - 1
+        y = np.concatenate([np.asarray(grades) for grades in y]) if is_nested(y) else np.asarray(data.by_rows(as_column(y)))
+        of_rows = np.repeat(np.arange(n), np.diff(data.offsets))
+    n_held = int(np.ceil(share * n))
+    if n_held >= n:
+        raise DataError(f"validation_fraction={share!r} of {n} queries leaves nothing to learn from; give more, or hold out fewer.")
+    held = np.zeros(n, dtype=bool)
+    held[random.permutation(n)[:n_held]] = True
+    weights = matrices.sample_weights(sample_weight, n)
+
+    def part(chosen):
+        own_weights = None if weights is None else weights[chosen]
+        if of_rows is None:
+            numbers = np.flatnonzero(chosen).tolist()
+            return [X[i] for i in numbers], [y[i] for i in numbers], None, own_weights
+        rows = np.flatnonzero(chosen[of_rows])
+        return rows_of(X, rows), y[rows], np.diff(data.offsets)[chosen], own_weights
+
+    return part(~held), part(held)
+
+
 def is_list_of_blocks(X) -> bool:
     """Whether X has a matrix for each query."""
     return isinstance(X, (list, tuple)) and len(X) > 0 and matrices.is_block(X[0])
 
 
 def need_groups(X, groups, lengths) -> None:
-    """Only a list of matrices says by itself which rows are a query's."""
+    """Only a list of matrices shows by itself which rows belong to a query."""
     if groups is None and lengths is None and not is_list_of_blocks(X):
-        raise DataError("nothing says which rows of X are one query's: pass groups=[...] with an entry for each row, or lengths=[...]; "
+        raise DataError("the rows of X have no queries: pass groups=[...] with an entry for each row, or lengths=[...]; "
                         f"lengths=[len(X)] for one query. {ROUTING}")
 
 

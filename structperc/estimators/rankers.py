@@ -1,4 +1,4 @@
-"""What estimators of plugins share: refusals of unknown parameters, the score of ordered labels, and clones of a ranker."""
+"""What estimators of plugins share: errors for unknown parameters, the score of ordered labels, and clones of a ranker."""
 
 from __future__ import annotations
 
@@ -9,27 +9,37 @@ import numpy as np
 from structperc import metrics
 from structperc.errors import OptionError
 from structperc.estimators.base import weighted_mean
-from structperc.estimators.parameters import cloned, refuse_class, refuse_unknown
+from structperc.estimators.parameters import EstimatorCalls, cloned, refuse_class, refuse_unknown
 from structperc.estimators.targets import as_column
 
 
-class KnownParameters:
-    """Raises an error for unknown parameters of an estimator's constructor, with the nearest name; use it as the first base class."""
+class KnownParameters(EstimatorCalls):
+    """Raises an error for unknown parameters of an estimator's constructor, with the nearest name. Use it as the first base class."""
 
     def __new__(cls, *unnamed, **parameters):
         refuse_unknown(cls, parameters, list(inspect.signature(cls).parameters))
         return super().__new__(cls)
 
 
-class RankScore:
-    """The score of estimators of ordered labels; wants `predict` and, of a trained one, `classes_`."""
+class RankScore(EstimatorCalls):
+    """The score of estimators of ordered labels; wants `predict` and, of a trained one, `classes_`.
+
+    Examples
+    --------
+    >>> from structperc.estimators import AdaBoostOR
+    >>> from structperc.estimators.rankers import RankScore
+    >>> issubclass(AdaBoostOR, RankScore)
+    True
+    >>> AdaBoostOR(n_estimators=5).fit([[0.0], [1.0], [2.0]], [1, 2, 3]).score([[0.0], [2.0]], [1, 3])
+    1.0
+    """
 
     def score(self, X, y, sample_weight=None) -> float:
         """1 - (mean absolute difference of ranks) / (r - 1): higher is better.
 
-        1 is perfect, 0 is every row at the other end of the scale. Ranks are positions in `classes_`, whatever `loss` is
-        trained for, so that models with different losses compare; numbers that training has not seen stand among them. Accuracy is
-        `scoring="accuracy"`, and `LabelScorer` makes scorers of other measures.
+        1 is perfect, 0 is every row at the other end of the scale. Ranks are positions in `classes_`, whatever `loss` is, so that models
+        with different losses compare. Numbers that training has not seen are placed among them. Accuracy is `scoring="accuracy"`, and
+        `LabelScorer` makes scorers of other measures.
 
         Parameters
         ----------
@@ -61,10 +71,22 @@ def cloned_ranker(estimator, labels, random=None):
     random : numpy.random.Generator, optional
         Draws the seeds, in the order of the parameters' names; None: they stay None.
 
+    Returns
+    -------
+    estimator
+        The clone.
+
     Raises
     ------
     OptionError
         The estimator cannot be cloned.
+
+    Examples
+    --------
+    >>> from structperc.estimators import PRank
+    >>> from structperc.estimators.rankers import cloned_ranker
+    >>> cloned_ranker(PRank(), [1, 2, 3]).classes
+    [1, 2, 3]
     """
     refuse_class("estimator", estimator)
     if not hasattr(estimator, "get_params"):

@@ -5,15 +5,20 @@ from __future__ import annotations
 import numbers
 from typing import TYPE_CHECKING, ClassVar
 
+import attrs
 import numpy as np
 
 from structperc.core.labels import is_nested
+from structperc.engine import Engine
+from structperc.engine.assembly import install_model, options_alone
 from structperc.engine.option import option
+from structperc.engine.options import generator
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import declared
+from structperc.estimators.keeping import EngineMethods, array_of, listed, note
 from structperc.estimators.parameters import NotFitted
-from structperc.estimators.queries import QueryRanker, need_groups, one_name
+from structperc.estimators.queries import ListRanker, need_groups, one_name, sizes
 from structperc.estimators.targets import as_column
 from structperc.metrics.ranking import read_grades
 from structperc.reading import matrices
@@ -35,14 +40,14 @@ SOLVERS = {"hinge": PairwiseHinge, "squared_hinge": PairwiseSquaredHinge}
 
 
 @declared
-class RankingSVM(QueryRanker):
+class RankingSVM(EngineMethods, ListRanker):
     """Scores rows so that in each query those of higher relevance come first: a linear SVM on the differences of all such pairs.
 
         P(w) = 1/2 ||w||^2 + C sum over queries of weight * sum over pairs (i, j), y_i > y_j, of max(0, 1 - w . (x_i - x_j))
 
     or the squares of these. The pairs are not formed: their losses and gradients come from one sorted sweep, O(n log n). With "hinge"
-    each query is a block of the dual problem, improved in turn, and then all together, over the sets of pairs that were found short of
-    the margin; "squared_hinge" is smooth and is solved by L-BFGS. Both end at a certified duality gap. Features should have similar
+    each query is a block of the dual problem. Blocks are improved in turn, and then all together, over sets of pairs that violate the
+    margin. "squared_hinge" is smooth, and L-BFGS solves it. Both end at a certified duality gap. Features should have similar
     scales within a query.
 
     Attributes
@@ -59,6 +64,9 @@ class RankingSVM(QueryRanker):
         What was measured before the first pass and after each.
     status_ : str
         "converged", "max_epochs" or "interrupted".
+    engine_ : Engine
+        `Engine("latent-ranking", k=1)` with these weights: `explain`, `margins` and `predict_k_best` compare the document of each query
+        that comes first with the others.
 
     See Also
     --------
@@ -67,9 +75,16 @@ class RankingSVM(QueryRanker):
 
     Notes
     -----
-    A pass of "hinge" takes about 0.1 ms per query and 0.5 us per row (sorting, mostly) on top of the products with X; memory is a number
-    per row for each of the (few) sets of pairs that hold weight. Products with X are those of numpy and scipy, which may differ in the
+    `partial_fit` solves P for further queries, with ||w - w0||^2 instead of ||w||^2. It changes the earlier weights w0 as little as the
+    new pairs allow. Passive-aggressive steps do so too (Crammer et al., 2006).
+
+    A pass of "hinge" takes about 0.1 ms per query and 0.5 us per row (sorting, mostly), beside products with X. Memory is a number
+    per row for each of the few sets of pairs with weight. Products with X are those of numpy and scipy, which may differ in the
     last digit from machine to machine.
+
+    References
+    ----------
+    T. Joachims: Training linear SVMs in linear time. KDD 2006.
 
     Examples
     --------
@@ -82,11 +97,12 @@ class RankingSVM(QueryRanker):
     True
     """
 
-    _texts: ClassVar[dict] = {}
+    _elsewhere: ClassVar[dict] = dict.fromkeys(("eval_set", "validation_data"), " Training ends at a certified gap, not by held-out data; "
+                                               "leave it out.")
 
     C: float = option(1e-3, "weight of the pairs' losses",
                       about="They are summed, so queries with many pairs count more, and the best C is often far below 1. A larger C needs "
-                            'more passes: of 63 queries with 9,219 rows C = 0.001 took 0.2 s, "hinge" with C = 1 all 1000 passes and 11 s.')
+                            'more passes: 63 queries with 9,219 rows took 0.2 s with C = 0.001, and 11 s with "hinge" and C = 1.')
     loss: str = option("squared_hinge", "loss of a pair", choices=("hinge", "squared_hinge"))
     tol: float = option(1e-3, "training ends at a duality gap of this part of P(w)")
     max_iter: int = option(1000, "passes over the queries, or steps of L-BFGS")
@@ -94,7 +110,7 @@ class RankingSVM(QueryRanker):
         False, "fit goes on from the last solution, also from that of an interrupted fit",
         about='"hinge" needs the same queries and relevances then; C, weights and features may have changed.')
 
-    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
+    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, group=None) -> Self:
         """Trains.
 
         Parameters
@@ -108,8 +124,8 @@ class RankingSVM(QueryRanker):
             How many rows each query has, instead of `groups`.
         sample_weight : array-like of shape (n_queries,), optional
             Scales C; queries are in the order in which they first appear.
-        **unknown
-            Refused by name.
+        group : array-like of int, shape (n_queries,), optional
+            The name that LightGBM and XGBoost have for `lengths`.
 
         Returns
         -------
@@ -121,21 +137,42 @@ class RankingSVM(QueryRanker):
         DataError
             Also where no query has rows of different relevance.
         """
+        return self._learn("fit", X, y, one_name(groups, qid), sizes(lengths, group), sample_weight)
+
+    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, group=None) -> Self:
+        """Learns from further queries: of all weights those that are best for them and near the present ones; see Notes.
+
+        The first call is `fit`. All documents of a query must come in one call.
+
+        Parameters
+        ----------
+        X, y, groups, qid, lengths, sample_weight, group
+            As in `fit`.
+
+        Returns
+        -------
+        self
+            `objective_`, `gap_` and `n_iter_` are those of this call.
+        """
+        return self._learn("partial_fit", X, y, one_name(groups, qid), sizes(lengths, group), sample_weight)
+
+    def _learn(self, method, X, y, groups, lengths, sample_weight):
         self._check()
-        self._refuse_unknown("fit", unknown)
         self._refuse_none(X, y)
-        queries = Queries(X, y, one_name(groups, qid), lengths, sample_weight, self.C)
-        solver = SOLVERS[self.loss](queries.problem, self.tol, self.max_iter)
-        if self.warm_start and "_solution" in vars(self):
+        before = vars(self).get("coef_") if method == "partial_fit" else None
+        queries = Queries(X, y, groups, lengths, sample_weight)
+        if before is not None:
+            self._refuse_columns(queries.rows)
+        solver = SOLVERS[self.loss](queries.problem(self.C, before), self.tol, self.max_iter)
+        if self.warm_start and before is None and vars(self).get("_solution"):
             self._go_on(solver)
         try:
             with np.errstate(all="ignore"):     # an overflow shows in the measurements
                 status = CONVERGED if solver.solve() else MAX_EPOCHS
         except KeyboardInterrupt:
-            self._keep(solver, queries, INTERRUPTED)
+            self._solved(solver, queries, INTERRUPTED)
             raise
-        self._keep(solver, queries, status)
-        return self
+        return self._solved(solver, queries, status)
 
     def decision_function(self, X) -> np.ndarray:
         """The score of each row of X, shape (n_rows,); larger is ranked before. Which query it belongs to does not matter.
@@ -149,14 +186,9 @@ class RankingSVM(QueryRanker):
         -------
         float64 array of shape (n_samples,)
         """
-        if "coef_" not in vars(self):
-            raise NotFitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
+        self._trained()
         rows = matrices.read_alone(X)
-        if rows.objects or rows.n_features != self.n_features_in_:
-            raise DataError(f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
-                            f"input; pass the columns that it was trained with, in the same order.")
-        if rows.feature_names is not None and rows.feature_names != tuple(getattr(self, "feature_names_in_", rows.feature_names)):
-            raise DataError("the columns of X are not those of the training; pass the same columns in the same order.")
+        self._refuse_columns(rows)
         with np.errstate(all="ignore"):
             scores = rows.products(np.ascontiguousarray(self.coef_)[None])[:, 0]
         refuse_not_finite(rows, scores)
@@ -171,6 +203,14 @@ class RankingSVM(QueryRanker):
         """
         return JOACHIMS
 
+    def _refuse_columns(self, rows):
+        """Raises an error for rows of other columns than those of training."""
+        if rows.objects or rows.n_features != self.n_features_in_:
+            raise DataError(f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
+                            f"input; pass the columns that it was trained with, in the same order.")
+        if rows.feature_names is not None and rows.feature_names != tuple(getattr(self, "feature_names_in_", rows.feature_names)):
+            raise DataError("the columns of X are not those of the training; pass the same columns in the same order.")
+
     def _check(self):
         for name in ("C", "tol"):
             value = getattr(self, name)
@@ -184,18 +224,47 @@ class RankingSVM(QueryRanker):
     def _go_on(self, solver):
         loss, solution = self._solution
         if loss != self.loss:
-            raise OptionError("warm_start=True goes on with the solver of the last fit, but loss has changed since; "
+            raise OptionError("warm_start=True continues the last fit, but loss has changed since; "
                               "set it back, or use warm_start=False.")
         solver.go_on(solution)
 
-    def _keep(self, solver, queries, status):
+    def _solved(self, solver, queries, status):
+        """Keeps a solution, and the engine that it makes."""
         measured = solver.measured
-        self.coef_, self.objective_, self.gap_, self.status_ = solver.w.copy(), measured.objective, measured.gap, status
-        self.objectives_, self.gaps_ = np.array(measured.objectives), np.array(measured.gaps)
-        self.n_iter_, self.n_features_in_, self._solution = solver.n_epochs, len(solver.w), (self.loss, solver.solution())
+        engine = Engine("latent-ranking", preset="paper", k=1)
+        context = options_alone(engine, generator(None))
+        context = attrs.evolve(context, n_features=len(solver.w), feature_names=queries.rows.feature_names)
+        states = {"weights": {"weights": solver.w, "scales": np.array([1.0, 1.0]), "n_visited": np.array(len(queries.weights))}}
+        install_model(engine, context, None, states, {"status": status})
+        vars(self).update({
+            "objective_": measured.objective, "gap_": measured.gap, "objectives_": np.array(measured.objectives),
+            "gaps_": np.array(measured.gaps), "n_iter_": solver.n_epochs, "_solution": (self.loss, solver.solution()),
+        })
+        return self._keep(engine)
+
+    def _keep(self, engine):
         vars(self).pop("feature_names_in_", None)
-        if queries.names is not None:
-            self.feature_names_in_ = np.array(queries.names, dtype=object)
+        known = {"feature_names_in_": engine.feature_names_in_} if hasattr(engine, "feature_names_in_") else {}
+        vars(self).update({**known, "engine_": engine, "coef_": engine.coef_, "n_features_in_": engine.n_features_in_,
+                           "status_": engine.status_})
+        note(self, engine)
+        return self
+
+    def _trained(self):
+        if "engine_" not in vars(self):
+            raise NotFitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
+        return self.engine_
+
+    def _fitted(self):
+        if "engine_" not in vars(self):
+            return {}
+        return {"measured": listed([self.objective_, self.gap_]), "n_iter": self.n_iter_,
+                "objectives": listed(self.objectives_), "gaps": listed(self.gaps_)}
+
+    def _revive(self, trained, fitted):
+        self.objective_, self.gap_ = array_of(fitted["measured"]).tolist()
+        self.objectives_, self.gaps_, self.n_iter_ = array_of(fitted["objectives"]), array_of(fitted["gaps"]), int(fitted["n_iter"])
+        self._keep(trained)
 
 
 class Queries:
@@ -203,21 +272,20 @@ class Queries:
 
     Attributes
     ----------
-    problem : PairwiseProblem
-    names : tuple of str or None
-        Of the columns of X.
+    rows : Rows
+    weights : ndarray of shape (n_queries,)
     n_pairs : int
     """
 
-    def __init__(self, X, y, groups, lengths, sample_weight, C) -> None:
+    def __init__(self, X, y, groups, lengths, sample_weight) -> None:
         need_groups(X, groups, lengths)
         if y is None:
             raise DataError("RankingSVM requires y to be passed, but the target y is None.")
         self.data = Groups(X, None, lengths, groups)
-        rows = matrices.read_alone(self.data.X, self.data.offsets)
+        self.rows = rows = matrices.read_alone(self.data.X, self.data.offsets)
         if rows.objects:
             raise DataError("X is a list of objects; expected rows of numbers.")
-        self.names, offsets = rows.feature_names, np.asarray(rows.offsets)
+        self.offsets = offsets = np.asarray(rows.offsets)
         y = np.concatenate([np.asarray(grades) for grades in y]) if is_nested(y) else as_column(y)
         grades = read_grades(self.data.by_rows(y), rows.n_rows)
         levels, self.n_pairs = np.zeros(len(grades), dtype=np.intc), 0
@@ -227,14 +295,17 @@ class Queries:
         if self.n_pairs == 0:
             raise DataError("no query has rows of different relevance in y, so there is no pair to learn from.")
         weights = matrices.sample_weights(sample_weight, len(offsets) - 1)
-        costs = np.full(len(offsets) - 1, float(C)) if weights is None else C * weights
+        self.weights, self.levels = np.ones(len(offsets) - 1) if weights is None else weights, levels
         with np.errstate(all="ignore"):
             refuse_not_finite(rows, rows.X @ np.zeros(rows.n_features), self.data.order)     # NaN and inf times 0 are NaN
-        self.problem = PairwiseProblem(rows.X, levels, offsets, costs)
+
+    def problem(self, C, origin):
+        """What is to be solved, from these weights on or from 0."""
+        return PairwiseProblem(self.rows.X, self.levels, self.offsets, C * self.weights, origin)
 
 
 def refuse_not_finite(rows, values, order=None) -> None:
-    """Says why these numbers, made of X, are not finite; `order`: where the rows of X were when the user passed them."""
+    """Returns why these numbers, made of X, are not finite. `order` has the places of the rows in the user's X."""
     if not np.isfinite(values).all():
         place = matrices.locate_not_finite(rows)
         if place is not None:

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from structperc.callbacks import EarlyStopping
 from structperc.core.labels import is_nested
-from structperc.engine.option import option
+from structperc.engine.option import Option, option
+from structperc.engine.options import generator
 from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared
 from structperc.estimators.labels import COLUMNS
-from structperc.estimators.queries import QueryRanker, RankingScorer, is_list_of_blocks, need_groups, one_name
+from structperc.estimators.queries import ListRanker, RankingScorer, is_list_of_blocks, need_groups, one_name, parted, sizes
 from structperc.estimators.targets import as_column
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from structperc.engine.explanation import Explanation
-
+FRACTION, PATIENCE = Option(0.1, above=0, below=1), Option(None, types=(int, type(None)), low=1)
 ABOUT_TRAINING = ATTRIBUTES.replace("""
     classes_ : ndarray
         The labels in order.""", "").replace("Examples mispredicted", "Queries whose list was not the best one")
 
 
 @declared
-class LatentRanker(QueryRanker, EngineEstimator):
+class LatentRanker(ListRanker, EngineEstimator):
     """Learning-to-rank model that maximises precision among the top k documents: a latent perceptron.
 
-    A row of X describes a document of a query, so features that depend on the query alone have no effect. Documents are shown by
-    their score, which is linear in the row. Each step moves the scores so that some relevant documents, those of the best list that the
-    present scores could give, overtake the irrelevant ones that were shown. Features should have similar scales within a query.
+    A row of X describes a document of a query. Features that only depend on the query have no effect. Documents are shown by their score,
+    which is linear in the row. Each step raises some relevant documents above the irrelevant ones that were shown. These are the documents
+    of the best list by present scores. Features should have similar scales within a query.
 
     Attributes
     ----------
@@ -45,9 +46,18 @@ class LatentRanker(QueryRanker, EngineEstimator):
 
     Notes
     -----
-    Which rows are one query's is said by `groups` (or `qid`, which is the same: an entry for each row, in any order) or by `lengths` (of
-    neighbouring rows), when training as when predicting. Of documents with equal scores the earlier one is shown. A list of a query with
-    fewer than k documents shows all of them; each counts 1 / k.
+    `groups` (or `qid`, which is the same) has the query of each row, in any order. `lengths` has the numbers of neighbouring rows of each
+    query. Pass one of them in training and in prediction. Of documents with equal scores the earlier one is shown. A list of a query with
+    fewer than k documents shows all of them, and each counts 1 / k.
+
+    `loss` is what a list lacks: "precision" (the default), "recall", "ndcg" or "average-precision". The last two are only measured, and
+    need `loss_weight=0`, which is then their default. Features with a larger spread need a larger `loss_weight`. 5 to 20 predicted best on
+    held-out queries of OHSUMED, whose features lie between 0 and 1. The updates are "latent", "perceptron", "pa", "pa1" and "pa2".
+
+    References
+    ----------
+    C.-N. J. Yu and T. Joachims: Learning Structural SVMs with Latent Variables. Proceedings of the 26th International Conference on Machine
+    Learning, 2009.
 
     Examples
     --------
@@ -61,19 +71,21 @@ class LatentRanker(QueryRanker, EngineEstimator):
     """
 
     _texts: ClassVar[dict] = {"attributes": ABOUT_TRAINING + COLUMNS}
-    _untrained: ClassVar[tuple] = ("verbose", "score_k")
+    _untrained: ClassVar[tuple] = ("verbose", "score_k", "n_iter_no_change", "validation_fraction")
+
+    _elsewhere: ClassVar[dict] = dict.fromkeys(("eval_set", "validation_data"), " Set LatentRanker(n_iter_no_change=3), which holds out "
+                                               "queries, or plugins=[structperc.callbacks.EarlyStopping(X, y)].")
 
     k: int = option(10, "documents that are shown of each query, and that training looks at")
     relevant: float = option(1, "a document of this or a higher relevance is relevant")
     gains: Sequence = option((), "what documents of relevance 0, 1, 2, ... are worth, instead of `relevant`; empty: 1 or 0")
-    update: str | None = option(about='Or "perceptron", "pa", "pa1", "pa2", which complete the hidden list in the same way.')
-    loss_weight: float | None = option(
-        about="0: from the list that would be shown. Features with a larger spread want a larger one. 5 to 20 predicted best on "
-                   "held-out queries of OHSUMED, whose features lie between 0 and 1.")
-    loss: str | None = option(help='what a list lacks: "precision", "recall", "ndcg" or "average-precision"; None: "precision"',
-                              about="The last two are measured only, and need `loss_weight=0`, which is then the default.")
 
-    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
+    n_iter_no_change: int | None = option(
+        None, "early stopping: `fit` holds out queries, and ends once their loss has not fallen for so many epochs",
+        about="The model has the weights of the best epoch. None: all epochs, on all queries.")
+    validation_fraction: float = option(0.1, "share of the queries that `n_iter_no_change` holds out, drawn by `random_state`")
+
+    def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, group=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -87,10 +99,10 @@ class LatentRanker(QueryRanker, EngineEstimator):
         lengths : array-like of int, shape (n_queries,), optional
             How many rows each query has, instead of `groups`.
         sample_weight : array-like of shape (n_queries,), optional
-            Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2"; queries are in the order in which they first
-            appear. 0 is as if the query were absent.
-        **unknown
-            Refused by name.
+            Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2". Queries are in the order of their first row. 0
+            leaves the query out.
+        group : array-like of int, shape (n_queries,), optional
+            The name that LightGBM and XGBoost have for `lengths`.
 
         Returns
         -------
@@ -100,19 +112,27 @@ class LatentRanker(QueryRanker, EngineEstimator):
         Raises
         ------
         DataError
-            Also where nothing says which rows are a query's.
+            Also if the rows have no queries.
         """
-        self._refuse_unknown("fit", unknown)
-        return self._learn(self._engine(), "fit", X, y, groups, qid, lengths, sample_weight)
+        self._refuse_none(X, y)
+        groups, lengths = one_name(groups, qid), sizes(lengths, group)
+        patience = PATIENCE.read("n_iter_no_change", self.n_iter_no_change)
+        if patience is None:
+            return self._learn(self._engine(), "fit", X, y, groups, lengths, sample_weight)
+        need_groups(X, groups, lengths)
+        share, held = FRACTION.read("validation_fraction", self.validation_fraction), generator(self.random_state)
+        (X, y, lengths, weights), (X_held, y_held, lengths_held, _) = parted(X, y, groups, lengths, sample_weight, share, held)
+        stopping = EarlyStopping(X_held, y_held, patience, lengths=lengths_held)
+        return self._learn(self._engine(plugins=(*self.plugins, stopping)), "fit", X, y, None, lengths, weights)
 
-    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, **unknown) -> Self:
+    def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, group=None) -> Self:
         """One pass over a part of the queries, continuing from what fit or partial_fit learned; parameters as in `fit`.
 
         All documents of a query must come in one call.
 
         Parameters
         ----------
-        X, y, groups, qid, lengths, sample_weight
+        X, y, groups, qid, lengths, sample_weight, group
             As in `fit`.
 
         Returns
@@ -120,12 +140,12 @@ class LatentRanker(QueryRanker, EngineEstimator):
         LatentRanker
             Itself.
         """
-        self._refuse_unknown("partial_fit", unknown)
         engine = vars(self).get("engine_")
         if engine is not None:
             self._refuse_changes()
             self._compare(X)
-        return self._learn(engine or self._engine(), "partial_fit", X, y, groups, qid, lengths, sample_weight)
+        self._refuse_none(X, y)
+        return self._learn(engine or self._engine(), "partial_fit", X, y, one_name(groups, qid), sizes(lengths, group), sample_weight)
 
     def decision_function(self, X) -> np.ndarray:
         """The score of each row of X, shape (n_documents,); larger is shown first. Which query it belongs to does not matter.
@@ -145,64 +165,10 @@ class LatentRanker(QueryRanker, EngineEstimator):
             return np.concatenate(engine.atom_scores(X))
         return engine.atom_scores(X, lengths=[X.shape[0] if hasattr(X, "shape") else len(X)])[0]
 
-    def explain(self, X, baseline=None, groups=None) -> Explanation:
-        """Why one query's documents got shown: the best list's score minus the next best one's, split exactly by document and feature.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-            All rows are one query.
-        baseline : "mean", "zero" or one row, optional
-            As in `Engine.explain`.
-        groups : dict of str to list, optional
-            As in `Engine.explain`.
-
-        Returns
-        -------
-        Explanation
-        """
-        return self._trained().explain(X, baseline=baseline, groups=groups)
-
-    def margins(self, X, groups=None, qid=None, lengths=None) -> np.ndarray:
-        """By how much the list shown of each query leads the next best one, shape (n_queries,); parameters as in `fit`.
-
-        Parameters
-        ----------
-        X, groups, qid, lengths
-            As in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_queries,)
-        """
-        return self._trained().margins(X, groups=one_name(groups, qid), lengths=lengths)
-
-    def predict_k_best(self, X, k, groups=None, qid=None, lengths=None) -> list[list[tuple[Any, float]]]:
-        """The k lists of documents of largest score of each query, best first.
-
-        Parameters
-        ----------
-        X
-            As in `fit`.
-        k : int
-            How many lists.
-        groups, qid, lengths
-            As in `fit`.
-
-        Returns
-        -------
-        list of n_queries lists of (documents, score)
-            Documents are numbered from 0 in their query.
-        """
-        return self._trained().predict_k_best(X, k, groups=one_name(groups, qid), lengths=lengths)
-
     def _engine(self, **changed):
         return super()._engine(problem="latent-ranking", **changed)
 
-    def _learn(self, engine, method, X, y, groups, qid, lengths, sample_weight):
-        self._refuse_none(X, y)
-        groups = one_name(groups, qid)
+    def _learn(self, engine, method, X, y, groups, lengths, sample_weight):
         need_groups(X, groups, lengths)
         y = y if is_nested(y) else as_column(y)
         return self._train(engine, method, X, y, groups=groups, lengths=lengths, sample_weight=sample_weight)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     class NotFittedInScikitLearn(ValueError, AttributeError): ...
 
     def clone(estimator: Any) -> Any: ...
+    def get_config() -> dict[str, Any]: ...
     def get_tags(estimator: Any) -> Any: ...
 
     UNUSED: str
@@ -32,5 +33,6 @@ else:
     base = require("sklearn.base", "structperc.estimators", "sklearn")
     BaseEstimator, ClassifierMixin, TransformerMixin, clone = base.BaseEstimator, base.ClassifierMixin, base.TransformerMixin, base.clone
     NotFittedInScikitLearn = require("sklearn.exceptions", "structperc.estimators", "sklearn").NotFittedError
+    get_config = require("sklearn", "structperc.estimators", "sklearn").get_config
     utils = require("sklearn.utils", "structperc.estimators", "sklearn")
     get_tags, UNUSED = utils.get_tags, utils.metadata_routing.UNUSED

@@ -10,10 +10,13 @@ import numpy as np
 
 from structperc import metrics
 from structperc.core.labels import LabelCodes
+from structperc.engine.baselines import CONSTANT
+from structperc.engine.explanation import Contribution, Explanation
 from structperc.engine.option import option, positional_option
 from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError
-from structperc.estimators.base import compare_columns
+from structperc.estimators.base import compare_columns, declared
+from structperc.estimators.keeping import InnerMethods, array_of, listed
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.targets import as_column
 from structperc.estimators.wrapped import WrappedRanker
@@ -39,7 +42,8 @@ class CardColumn:
         return self.points[np.searchsorted(self.edges, values, side="right")]
 
 
-class ScoreCard(WrappedRanker):
+@declared
+class ScoreCard(InnerMethods, WrappedRanker):
     """A linear ranker as a table of whole points: look up each value, add the points, and read the rank off the sum.
 
     The ranker is trained on standardised columns. Each column is cut at quantiles. The points of a bin are the weight times the
@@ -54,7 +58,7 @@ class ScoreCard(WrappedRanker):
     cutoffs_ : int ndarray of shape (K - 1,)
         The rank is above k where the sum is ``cutoffs_[k - 1]`` or more; `thresholds_` is the same as float.
     loss_ : float
-        Mean absolute error of the card on the training rows minus that of the ranker, in levels; negative if the card is better.
+        Mean absolute error of the card on the training rows minus that of the ranker, in levels. It is negative if the card is better.
     estimator_ : ranker
         Trained, on scaled columns.
     classes_ : ndarray of shape (K,)
@@ -166,6 +170,51 @@ class ScoreCard(WrappedRanker):
         """The labels of rows, by their points only; shape (n_samples,)."""
         return self._known().classes_[ranks_of(self._columns, self.cutoffs_, self._values(X)) - 1]
 
+    def margins(self, X) -> np.ndarray:
+        """The points between the sum of each row and the nearest cut-off; inf for a card with one label.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples,)
+            0: exactly at a cut-off, from where on the higher label holds.
+        """
+        return np.abs(self.latent_score(X)[:, None] - self.cutoffs_).min(axis=1, initial=np.inf)
+
+    def explain(self, x) -> Explanation:
+        """Why x got its label and not the one behind the nearest cut-off: the points of each column, and the cut-off.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,), or data frame of one row
+            One row.
+
+        Returns
+        -------
+        Explanation
+            Its margin is that of `margins`, in points.
+        """
+        values = self._values(x if hasattr(x, "columns") else np.reshape(x, (1, -1)))
+        if len(values) != 1:
+            raise DataError(f"x has {len(values)} rows; pass one.")
+        total, rank = int(totals_of(self._columns, values)[0]), int(ranks_of(self._columns, self.cutoffs_, values)[0])
+        if not len(self.cutoffs_):
+            raise DataError("this card has one label, so there is no runner-up.")
+        cutoff = int(min(self.cutoffs_, key=lambda cutoff: abs(total - cutoff)))
+        reached = total >= cutoff
+        sign, side = (1, "for") if reached else (-1, "against")
+        rival, atom = int(np.searchsorted(self.cutoffs_, cutoff - reached, side="right")), f"sum of points >= {cutoff}"
+        terms = [Contribution(atom, column.name, float(sign * column.of(values[:, column.column])[0]), side, column.column)
+                 for column in self._columns]
+        terms.append(Contribution(atom, CONSTANT, float(-sign * cutoff), side))
+        margin = float(abs(total - cutoff))
+        return Explanation(self.classes_[rank - 1], self.classes_[rival], margin, {atom: margin},
+                           sorted(terms, key=lambda term: -abs(term.value)), {atom: side})
+
     def loss(self, X, y):
         """By how much the card's mean absolute error on these rows is above the ranker's, in ranks.
 
@@ -247,26 +296,23 @@ class ScoreCard(WrappedRanker):
         DataError
             The dict is no score card, or a damaged one.
         """
-        try:
-            if card["format"] != FORMAT:
-                raise ValueError(f"its format is {card['format']!r}")
-            n_features, names, labels = card["n_features"], card["feature_names"], np.asarray(card["classes"])
-            columns = [CardColumn(str(c["name"]), c["column"], np.asarray(c["edges"], dtype=float), whole(c["points"]))
-                       for c in card["columns"]]
-            kept = {"_columns": columns, "cutoffs_": whole(card["cutoffs"]), "classes_": labels, "n_features_in_": n_features,
-                    "table_": [dict(row) for row in card["table"]]}
-            for c in columns:
-                if not 0 <= c.column < n_features or len(c.points) != len(c.edges) + 1 or not (np.diff(c.edges) > 0).all():
-                    raise ValueError(f"its column {c.name!r} does not fit")
-            if len(kept["cutoffs_"]) != len(set(labels.tolist())) - 1 or (np.diff(kept["cutoffs_"]) < 0).any():
-                raise ValueError("its cut-offs are not one between each two labels, in order")
-            if names is not None and len(names) != n_features:
-                raise ValueError(f"it names {len(names)} of {n_features} columns")
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"this is no score card as to_dict makes it: {error if type(error) is ValueError else repr(error)}.") from None
         made = cls(None)
-        made._keep(kept, names)
+        made._keep(*read_card(card))
         return made
+
+    def _fitted(self):
+        if "_scale" not in vars(self):
+            return {}
+        return {"card": self.to_dict(), "scale": listed(self._scale), "loss": self.loss_}
+
+    def _revive(self, trained, fitted):
+        card, names = read_card(fitted["card"])
+        self._keep({**card, "estimator_": trained, "_scale": array_of(fitted["scale"]), "loss_": float(fitted["loss"])}, names)
+
+    def _trained(self):
+        if "estimator_" not in vars(self._known()):
+            raise DataError("this card was read from a dict, without the ranker that it was made from; keep what to_dict returns.")
+        return self.estimator_
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -289,7 +335,7 @@ class ScoreCard(WrappedRanker):
         if rows.sparse:
             raise DataError("X is sparse, but a score card looks values up in whole columns; pass X.toarray().")
         if rows.objects or rows.offsets is not None:
-            raise DataError("a score card looks values up in columns, so X must be a matrix or a data frame with a row for each example.")
+            raise DataError("a score card looks values up in columns. X must be a matrix or a data frame with a row for each example.")
         matrices.refuse_not_finite(rows)
         return rows
 
@@ -307,12 +353,34 @@ class ScoreCard(WrappedRanker):
         return rows.X.astype(float)
 
 
+def read_card(card):
+    """The attributes of a card, and the names of its columns, from what `to_dict` returned."""
+    try:
+        if card["format"] != FORMAT:
+            raise ValueError(f"its format is {card['format']!r}")
+        n_features, names, labels = card["n_features"], card["feature_names"], np.asarray(card["classes"])
+        columns = [CardColumn(str(c["name"]), c["column"], np.asarray(c["edges"], dtype=float), whole(c["points"]))
+                   for c in card["columns"]]
+        kept = {"_columns": columns, "cutoffs_": whole(card["cutoffs"]), "classes_": labels, "n_features_in_": n_features,
+                "table_": [dict(row) for row in card["table"]]}
+        for c in columns:
+            if not 0 <= c.column < n_features or len(c.points) != len(c.edges) + 1 or not (np.diff(c.edges) > 0).all():
+                raise ValueError(f"its column {c.name!r} does not fit")
+        if len(kept["cutoffs_"]) != len(set(labels.tolist())) - 1 or (np.diff(kept["cutoffs_"]) < 0).any():
+            raise ValueError("its cut-offs are not one between each two labels, in order")
+        if names is not None and len(names) != n_features:
+            raise ValueError(f"it names {len(names)} of {n_features} columns")
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"this is no score card as to_dict makes it: {error if type(error) is ValueError else repr(error)}.") from None
+    return kept, names
+
+
 def direction_of(estimator, n_features):
     """One weight for each column."""
     coef = np.asarray(getattr(estimator, "coef_", np.nan), dtype=float)
     if coef.size != n_features or coef.ndim > 2:
         what = "no coef_" if coef.ndim == 0 else f"a coef_ of shape {coef.shape}"
-        raise OptionError(f"{type(estimator).__name__} has {what}; a score card needs a ranker with one weight for each of the "
+        raise OptionError(f"{type(estimator).__name__} has {what}. A score card needs a ranker with one weight for each of the "
                           f"{n_features} columns, such as PRank().")
     return coef.reshape(-1)
 

@@ -30,17 +30,19 @@ WHERE = ("lengths", "groups", "allowed")
 class SequenceTagger(LabelledEstimator, InterceptOptions):
     """Predicts one label per token of a sentence, or of any other sequence, by a linear chain.
 
-    The score of a sentence is the sum of its tokens' label scores and of a score for every pair of neighbouring labels. The best labels
-    are computed jointly (Viterbi). Ties: the lowest label (in the order of `classes_`), from the last token back. A sentence
-    of T tokens costs O(T L (L + f)) for L labels and f features per token.
+    The score of a sentence sums its tokens' label scores and scores for pairs of neighbouring labels. The best labels are computed jointly
+    (Viterbi). Ties: the lowest label (in the order of `classes_`), from the last token back. A sentence of T tokens costs O(T L (L + f))
+    for L labels and f features per token.
 
     Sentences come in any of these forms, the same in all methods:
 
-    - a list of sentences, each a list of tokens, each a dict of features, a list or set of feature strings, or with `template`
-      a tuple of column strings; a dict value or an entry of a list may be a vector, such as {"word": "the", "emb": array};
+    - a list of sentences, each a list of tokens. A token is a dict, a list or a set of features, or with `template` a tuple of column
+      strings. A dict value or an entry of a list may be a vector, such as {"word": "the", "emb": array};
     - a list of arrays (T, n_features), dense or CSR, one per sentence;
-    - one array or CSR matrix (n_tokens, n_features) and either `lengths`, the tokens of each sentence, or `groups`, the
-      sentence of each row; one of them must be given. Then predictions come back as one flat array, one entry per row.
+    - one array or CSR matrix (n_tokens, n_features), with `lengths` or `groups`. These are the tokens of each sentence, or the sentence of
+      each row. Predictions are then one flat array, one entry per row.
+
+    By default `loss` is "hamming", the tokens that differ. A matrix of costs is summed over the tokens.
 
     Attributes
     ----------
@@ -79,7 +81,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
     end: bool | None = option(None, "whether labels score for standing last; None: as `start`")
     forbidden_transitions: Sequence | str = option(
         (), "pairs of labels that never follow each other, at fit and at predict",
-        about='None in a pair is the boundary of the sentence. "iob1", "iob2" and "iobes" stand for what these ways to write phrases '
+        about='None in a pair is the boundary of the sentence. "iob1", "iob2" and "iobes" are the pairs that these ways to write phrases '
               "forbid.")
     required_transitions: Sequence = option(
         (), "pairs of labels: after the first label of a pair only the labels that pairs name for it may follow")
@@ -89,11 +91,8 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
     template: str | None = option(None, "the text of a CRF++-like template, which makes features of windows of columns",
                                   about="Tokens are tuples of column strings.")
     columns: Sequence | None = option(None, "names of the columns that the template reads")
-    loss: str | Sequence | None = option(
-        about='None: "hamming", the tokens that differ. A matrix of costs (row: right label, column: predicted label) is summed over '
-                    "the tokens.")
 
-    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, **unknown) -> Self:
+    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -112,8 +111,6 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
             What is known of the labels of each sentence: None, or for each of its tokens None or a collection of labels.
         sample_weight : array-like of shape (n_sentences,), optional
             Scales the steps of the perceptron and the C of "pa1" and "pa2". Weight 0 leaves the sentence out.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
@@ -125,12 +122,11 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         DataError
             Naming the sentence and token at fault.
         """
-        self._refuse_unknown("fit", unknown)
         self._refuse_none(X, y)
         refuse_rows_alone(X, lengths, groups)
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight)
 
-    def partial_fit(self, X, y=None, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None, **unknown) -> Self:
+    def partial_fit(self, X, y=None, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
 
         The first call fixes the labels and, unless `n_hashed` is set, the features; later ones ignore features that it lacked.
@@ -144,14 +140,11 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
             names them all.
         allowed, sample_weight
             As in `fit`.
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
         """
-        self._refuse_unknown("partial_fit", unknown)
         self._refuse_none(X, y)
         refuse_rows_alone(X, lengths, groups)
         return self._train(self._continued(classes), "partial_fit", X, y, lengths=lengths, groups=groups, allowed=allowed,
@@ -176,10 +169,10 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
         data = Groups(X, None, lengths, groups)
-        found = engine.predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed), k=k)
+        answers = engine.predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed), k=k)
         if k is not None:
-            return list(found)
-        return Answers(found) if data.offsets is None else data.as_given(self._flat(found))
+            return list(answers)
+        return Answers(answers) if data.offsets is None else data.as_given(self._flat(answers))
 
     def predict_marginals(self, X, lengths=None, groups=None, allowed=None) -> list[np.ndarray] | np.ndarray:
         """How probable each label of each token is if outputs are drawn with probability proportional to exp(score / `temperature_`).
@@ -199,8 +192,8 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
         data = Groups(X, None, lengths, groups)
-        found = engine.predict_marginals(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
-        return list(found) if data.offsets is None else data.as_given(np.concatenate(found))
+        marginals = engine.predict_marginals(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
+        return list(marginals) if data.offsets is None else data.as_given(np.concatenate(marginals))
 
     def predict_k_best(self, X, k, lengths=None, groups=None, allowed=None) -> list[list[tuple[Any, float]]]:
         """The k outputs of largest score of each sentence.
@@ -297,14 +290,14 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         data = Groups(X, None, lengths, groups)
         predicted = engine.predict(data.X, offsets=data.offsets, allowed=data.by_rows(allowed))
         true = list(itertools.chain.from_iterable(sentences(data.by_rows(y), predicted, "y", "X")))
-        known = np.fromiter((label is not None for label in true), dtype=bool, count=len(true))
-        if not known.any():
+        labelled = np.fromiter((label is not None for label in true), dtype=bool, count=len(true))
+        if not labelled.any():
             raise DataError("X has no tokens, so there is nothing to score." if not true else
-                            "y says of no token which label is right, so there is nothing to score.")
+                            "y has no label for any token, so there is nothing to score.")
         self._refuse_strangers([label for label in true if label is not None])
         weights = matrices.sample_weights(sample_weight, len(predicted))
         right = np.fromiter(map(operator.eq, itertools.chain.from_iterable(predicted), true), dtype=bool, count=len(true))
-        return weighted_mean(right[known], None if weights is None else np.repeat(weights, list(map(len, predicted)))[known])
+        return weighted_mean(right[labelled], None if weights is None else np.repeat(weights, list(map(len, predicted)))[labelled])
 
     def explain(self, sentence, token=None, baseline=None, groups=None) -> Explanation:
         """Why one sentence, or one of its tokens, got its labels.
@@ -313,8 +306,8 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         ----------
         sentence : list of tokens, or array-like or CSR matrix of shape (T, n_features)
         token : int, optional
-            Position from 0. With it, the best output is compared with the best one in which this token has another label;
-            without it, with the best other output.
+            Position from 0. With it, the best output is compared with the best one in which this token has another label. Without it, with
+            the best other output.
         baseline, groups
             As in `Engine.explain`.
 
@@ -408,10 +401,10 @@ class Answers(list):
     """The labels of each sentence in a list, which numpy takes for an array of such lists: sentences differ in length."""
 
     def __array__(self, dtype=None, copy=None):
-        found = np.empty(len(self), dtype=object)
+        array = np.empty(len(self), dtype=object)
         for i, labels in enumerate(self):
-            found[i] = labels
-        return found
+            array[i] = labels
+        return array
 
 
 def as_only(sentence) -> list:

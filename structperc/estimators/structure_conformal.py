@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import attrs
 import numpy as np
 
 from structperc.core.errors import shortened
+from structperc.core.outputs import checked_structures
 from structperc.engine import Engine
 from structperc.engine.near import Near
 from structperc.engine.option import option, positional_option
 from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.estimators.held_out import FORGOTTEN, HeldOutOptions, weighted_quantile
+from structperc.estimators.base import declared
+from structperc.estimators.held_out import FORGOTTEN, VOVK, HeldOutOptions, weighted_quantile
+from structperc.estimators.keeping import InnerAnswers, array_of, listed
 from structperc.estimators.parameters import NotFitted, Parameters
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.structure_sets import Judged, StructureSet, measures
@@ -57,13 +60,14 @@ class Measured:
                    np.concatenate([part.weights for part in parts]), [one for part in parts for one in part.categories])
 
 
-class StructureConformal(HeldOutOptions, Parameters):
-    """Predicts sets of whole outputs that hold the right one with a probability of at least `coverage`, whatever the data are like.
+@declared
+class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
+    """Predicts sets of whole outputs that contain the right one with a probability of at least `coverage`, for any data.
 
-    Some examples are held out. The distance of such an example is how far the score of its right output is below that of the prediction,
-    divided by the example's scale: 0 for a right prediction. The set of a new example has all outputs within the distance that `coverage`
-    of the held-out examples do not exceed, counting the new one as one of them. Sets of taggings, trees or matchings may be too large to
-    list. They answer whether an output belongs to them, and which of its atoms all or some of their outputs have.
+    Some examples are held out. The distance of an example is the score of its prediction minus that of its right output. It is divided by
+    the example's scale, and is 0 for a right prediction. The set of a new example has all outputs within a distance. `coverage` of the
+    held-out examples and the new one do not exceed this distance. Sets of taggings, trees or matchings may be too large to list. They show
+    whether an output belongs to them, and which of its atoms all or some of their outputs have.
 
     Attributes
     ----------
@@ -77,18 +81,24 @@ class StructureConformal(HeldOutOptions, Parameters):
     n_calibration_ : int
         Held-out examples.
 
+    See Also
+    --------
+    StructureSet : the set of an example.
+    OrdinalConformal : intervals of ranks.
+
     Notes
     -----
-    Where held-out and new examples are exchangeable, a set holds the right output with a probability of at least coverage, and of at most
-    coverage + 1 / (`n_calibration_` + 1) where distances do not tie. This is an average over draws of both, not a promise for each x. The
-    quantile is the ceil((`n_calibration_` + 1) coverage)-th smallest scaled distance. Where more than `coverage` of the predictions are
-    right it is 0, and a set has the outputs of largest score alone. With the same probability all right atoms are `possible`, and all
-    `certain` atoms are right. `atom_quantile_` is chosen by conformal risk control: the expected share of an example's right atoms that
-    are in its `atom_set` is at least coverage.
+    If held-out and new examples are exchangeable, a set contains the right output with a probability of at least coverage. If distances do
+    not tie, it is at most coverage + 1 / (`n_calibration_` + 1). This is an average over draws of both, not a promise for each x. The
+    quantile is the ceil((`n_calibration_` + 1) coverage)-th smallest scaled distance. It is 0 if more than `coverage` of the predictions
+    are right. A set then has only the outputs of largest score. With the same probability all right atoms are `possible`, and all `certain`
+    atoms are right. `atom_quantile_` is chosen by conformal risk control. The expected share of an example's right atoms that are in its
+    `atom_set` is at least coverage.
 
-    The cost of an example is one search for the prediction. Atoms take the solver's max-marginals and a search for each atom of the
-    prediction, or without max-marginals a search for each possible atom and one for all others. An approximate solver changes neither the
-    membership nor its coverage, since both compare with the score of its own prediction. Its atoms are bounds; see `StructureSet.exact`.
+    The cost of an example is one search for the prediction. Atoms need the solver's max-marginals and a search for each atom of the
+    prediction. Without max-marginals they need a search for each possible atom and one for all others. An approximate solver changes
+    neither the membership nor its coverage, since both compare with the score of its own prediction. Its atoms are bounds; see
+    `StructureSet.exact`.
 
     References
     ----------
@@ -113,6 +123,8 @@ class StructureConformal(HeldOutOptions, Parameters):
     (True, ['token 0: D', 'token 1: N'])
     """
 
+    _cited: ClassVar[str] = VOVK
+
     estimator: object = positional_option(
         kw_only=False, help="what predicts structures",
         about="Any estimator of structperc with an `engine_`, such as `StructuredEstimator(problem=...)`, `SequenceTagger()` or "
@@ -120,12 +132,12 @@ class StructureConformal(HeldOutOptions, Parameters):
     scale: str | Callable | None = option(
         "sqrt-length", "what distances are divided by, of each example",
         about='"length": the number of atoms of its prediction, such as tokens, words or pairs. "sqrt-length": its square root. "doubt": '
-              '0.1 - log p(prediction) at the temperature of the model, so that sure predictions have small sets; the solver must find '
-              'probabilities. "margin": the same, if there were only the best two outputs. A function of the example '
+              '0.1 - log p(prediction) at the temperature of the model, so that sure predictions have small sets. The solver must find '
+              'probabilities. "margin": the same with only the best two outputs. A function of the example '
               "(`structperc.components.Example`) that returns a number above 0. None: 1.")
     folds: int | None = option(
         None, "cross-fitting: `fit` measures every example by a model trained without its fold, and trains the last one on all",
-        about="All examples are learned from and measured, and no coverage is guaranteed, since the measured models are not the last one. "
+        about="All examples train and calibrate. No coverage is guaranteed, since the measured models are not the last one. "
               "None: `fit` holds `calibration_size` out.")
     category: Callable | None = option(
         None, "a function of the example; the coverage holds within each of its values, from held-out examples of the same value",
@@ -200,7 +212,7 @@ class StructureConformal(HeldOutOptions, Parameters):
         return self._take(estimator, self._measured(estimator, X, y, lengths, groups, sources))
 
     def partial_calibrate(self, X, y, lengths=None, groups=None) -> Self:
-        """Measures further examples of a stream, in the order of time; those measured before count less by `decay` for each of them.
+        """Measures further examples of a stream, in the order of time. Each of them multiplies the weight of earlier ones by `decay`.
 
         To judge a stream fairly, predict its examples before they are measured. The estimator may go on learning from them afterwards.
 
@@ -234,10 +246,10 @@ class StructureConformal(HeldOutOptions, Parameters):
         -------
         list of StructureSet
         """
-        return [self._set(near, given) for near, given, _ in self._near(self._trained(), X, None, lengths, groups)]
+        return [self._set(near, x) for near, x, _ in self._near(self._trained(), X, None, lengths, groups)]
 
     def evaluate(self, X, y, lengths=None, groups=None, limit=100) -> dict[str, float]:
-        """How often sets of new examples hold the right output, how often sets of atoms hold the right atoms, and how large they are.
+        """Coverage of sets and of sets of atoms on new examples, and their sizes.
 
         Parameters
         ----------
@@ -250,13 +262,13 @@ class StructureConformal(HeldOutOptions, Parameters):
         -------
         dict of str to float
             "coverage" and "coverage of atoms", the mean share of an example's right atoms in its `atom_set`. "atoms in a set": the mean
-            number of these for each right atom. "certain atoms": which share of the predictions' atoms is certain, "right certain atoms"
-            which share of these is right; nan where none is. With a limit "median size", "mean size", "single outputs", the share of
-            sets of one output, "right single outputs", and "larger than the limit".
+            number of these for each right atom. "certain atoms": which share of the predictions' atoms is certain. "right certain atoms":
+            which share of these is right, or nan. With a limit also "median size", "mean size", "single outputs", "right
+            single outputs", and "larger than the limit". Single outputs are the share of sets of one output.
         """
         self._refuse_none(X, y)
-        judged = [Judged.of(self._set(near, given), self._right(near, gold), limit)
-                  for near, given, gold in self._near(self._trained(), X, y, lengths, groups)]
+        judged = [Judged.of(self._set(near, x), self._right(near, gold), limit)
+                  for near, x, gold in self._near(self._trained(), X, y, lengths, groups)]
         if not judged:
             raise DataError("X has no examples, so there is nothing to measure.")
         return measures(judged, limit)
@@ -293,14 +305,16 @@ class StructureConformal(HeldOutOptions, Parameters):
         """Each example with the scores near its prediction, each as it was passed, and its right output, encoded."""
         model, data = engine.model_, Groups(X, None, lengths, groups)
         outputs = model.parts.outputs
-        if outputs.conditional:
-            raise PluginError(f"{type(outputs).__name__} asks for one part of an answer given the other, so whole answers have no scores "
-                              f"that sets could compare; {outputs.conditional}.")
+        if model.second_stage is not None:
+            raise PluginError(f"{type(outputs).__name__} predicts one part of an output after the other, so whole outputs have no scores "
+                              f"for a set; {model.second_stage.remedy}.")
         rows = model.read(data.X, data.offsets)
-        gold = outputs.checked(outputs.encode(data.by_rows(y), rows), "encode", rows) if y is not None else [None] * rows.n_examples
-        found = model.lock.read(lambda: [Near(model.parts, x, scores, model.temperature) for x, scores in model.scores(rows)])
+        gold = [None] * rows.n_examples
+        if y is not None:
+            gold = checked_structures(outputs, outputs.encode(data.by_rows(y), rows), "encode", rows)
+        nears = model.lock.read(lambda: [Near(model.parts, x, scores, model.temperature) for x, scores in model.scores(rows)])
         alone = X if isinstance(X, (list, tuple)) and len(X) == rows.n_examples else [None] * rows.n_examples
-        return zip(found, alone, gold, strict=True)
+        return zip(nears, alone, gold, strict=True)
 
     def _right(self, near, gold):
         """The atoms of the right output; None where it is an output that the model never has."""
@@ -327,13 +341,13 @@ class StructureConformal(HeldOutOptions, Parameters):
         _, unit, size = np.unique(units(sources, len(levels)), return_inverse=True, return_counts=True)
         return Measured(np.array(levels), of_atoms, 1 / size[unit], categories)
 
-    def _set(self, near, given) -> StructureSet:
+    def _set(self, near, x) -> StructureSet:
         """The set of one example."""
         quantiles = self._quantiles.get(None if self.category is None else self.category(near.x), (np.inf, np.inf))
-        return StructureSet(near, given, *(quantile * self._scale(near) for quantile in quantiles))
+        return StructureSet(near, x, *(quantile * self._scale(near) for quantile in quantiles))
 
     def _scale(self, near) -> float:
-        """What the distances of an example are divided by; it depends on the example and the model alone."""
+        """The scale that divides the distances of an example. It depends only on the example and the model."""
         if callable(self.scale):
             value = self.scale(near.x)
             if not (isinstance(value, numbers.Real) and 0 < value < np.inf):
@@ -357,6 +371,18 @@ class StructureConformal(HeldOutOptions, Parameters):
         vars(self).update({"estimator_": estimator, "_held": measured, "_quantiles": quantiles, "quantile_": outer,
                            "atom_quantile_": inner, "n_calibration_": len(measured.levels)})
         return self
+
+    def _fitted(self):
+        held = vars(self).get("_held")
+        return {} if held is None else {"levels": listed(held.levels), "of_atoms": list(map(listed, held.of_atoms)),
+                                        "weights": listed(held.weights), "quantiles": listed(self._quantiles[None])}
+
+    def _revive(self, trained, fitted):
+        levels, weights, of_atoms = array_of(fitted["levels"]), array_of(fitted["weights"]), list(map(array_of, fitted["of_atoms"]))
+        if not len(levels) == len(weights) == len(of_atoms):
+            raise DataError(f"it has {len(levels)} distances, {len(weights)} weights and atoms of {len(of_atoms)} examples")
+        self._take(trained, Measured(levels, of_atoms, weights, [None] * len(levels)))
+        self.quantile_, self.atom_quantile_ = self._quantiles[None] = tuple(array_of(fitted["quantiles"]).tolist())
 
 
 def engine_of(estimator) -> Engine:

@@ -1,4 +1,4 @@
-"""The answer of `StructureConformal` for one example: all outputs near the prediction, listed, asked for, drawn, and atom by atom."""
+"""The result of `StructureConformal` for one example: all outputs near the prediction, listed, tested, drawn, and atom by atom."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from structperc.core.errors import PluginError, shortened
 from structperc.core.markup import block, details, element, shown, table
+from structperc.core.outputs import encoded_answers
 from structperc.core.pictures import COLUMNS
 from structperc.engine.explanation import names_of
 
@@ -78,23 +79,23 @@ def measures(judged, limit) -> dict[str, float]:
         return sum(getattr(one, name) for one in judged)
 
     n_certain = total("n_certain")
-    found = {"coverage": total("covered") / len(judged), "coverage of atoms": total("share") / len(judged),
+    values = {"coverage": total("covered") / len(judged), "coverage of atoms": total("share") / len(judged),
              "atoms in a set": total("n_set") / max(total("n_right"), 1), "certain atoms": n_certain / max(total("n_predicted"), 1),
              "right certain atoms": total("n_certain_right") / n_certain if n_certain else float("nan")}
     if limit is not None:
         sizes, right = np.array([one.size for one in judged]), np.array([one.covered for one in judged])
         single = sizes == 1
-        found |= {"median size": float(np.median(sizes)), "mean size": float(sizes.mean()), "single outputs": float(single.mean()),
+        values |= {"median size": float(np.median(sizes)), "mean size": float(sizes.mean()), "single outputs": float(single.mean()),
                   "right single outputs": float(right[single].mean()) if single.any() else float("nan"),
                   "larger than the limit": float((sizes > limit).mean())}
-    return found
+    return values
 
 
 class StructureSet:
     """All outputs of one example whose score is within a distance of the prediction's.
 
-    `y in answer` scores y once. An output that the problem forbids is in no set; one that is none at all, as of a wrong length, raises
-    `DataError`. Sets of atoms are searched for when they are first asked for.
+    `y in prediction` scores y once. An output that the problem forbids is in no set. One that is no output at all, for instance of a wrong
+    length, raises `DataError`. Sets of atoms are computed at their first use.
 
     Attributes
     ----------
@@ -105,8 +106,8 @@ class StructureSet:
     atom_distance : float
         The same of the best output with an atom, for `atom_set`.
     certain, possible : list of str
-        The atoms that every output of the set has, and those that some output has, by the names that explanations use. Atoms that belong
-        to no single place, such as transitions between labels, are left out.
+        The atoms that every output of the set has, and those that some output has, by their names in explanations. Atoms without a place of
+        their own, such as transitions between labels, are left out.
     atom_set : list of str
         The atoms of which the best output that has them is within `atom_distance`.
     states : ndarray
@@ -114,10 +115,24 @@ class StructureSet:
     exact : bool
         Whether `certain` and `possible` are exact. False, with an approximate solver: some atoms of the set may be missing in `certain`,
         and some of `possible` may be in no output. `certain` has no wrong one and `possible` lacks none.
+
+    See Also
+    --------
+    StructureConformal : makes the sets.
+
+    Examples
+    --------
+    >>> from structperc.estimators import SequenceTagger, StructureConformal
+    >>> X = [["the", "dog"], ["a", "cat"], ["the", "cat"], ["a", "dog"]]
+    >>> X, y = [[[word] for word in sentence] for sentence in X], [["DET", "NOUN"]] * 4
+    >>> sets = StructureConformal(SequenceTagger(random_state=0), coverage=0.5, random_state=0).fit(X, y)
+    >>> found = sets.predict(X[:1])[0]
+    >>> found.prediction, ["DET", "NOUN"] in found
+    (['DET', 'NOUN'], True)
     """
 
-    def __init__(self, near, given, distance, atom_distance):
-        self._parts, self._near, self._given = near.parts, near, given
+    def __init__(self, near, x, distance, atom_distance):
+        self._parts, self._near, self._given = near.parts, near, x
         self.distance, self.atom_distance = distance, atom_distance
 
     @property
@@ -127,7 +142,7 @@ class StructureSet:
     def __contains__(self, y):
         x, outputs = self._near.x, self._parts.outputs
         rows = x.source.part(x.index, x.index + 1)
-        code = outputs.checked(outputs.encode_answers([y], rows), "encode_answers", rows)[0]
+        code = encoded_answers(outputs, [y], rows, None)[0]
         try:
             counts = self._near.counted(code)
         except PluginError:
@@ -135,7 +150,7 @@ class StructureSet:
         return bool(self._near.within(self._near.total(counts), self.distance))
 
     def k_best(self, limit=100) -> Members:
-        """The outputs of largest score, best first, at most `limit`; the list's `complete` says whether these are all.
+        """The outputs of largest score, best first, at most `limit`. `complete` of the list is True if these are all.
 
         Parameters
         ----------
@@ -154,6 +169,28 @@ class StructureSet:
         """
         structures, scores, complete = self._near.members(self.distance, limit)
         return Members([self._decoded(y) for y in structures], scores, complete)
+
+    def count(self, limit=100) -> tuple[float, float]:
+        """How many outputs the set has: at least, and at most so many.
+
+        Labellings of sentences are counted without a list, however many there are. The outputs of other problems are listed.
+
+        Parameters
+        ----------
+        limit : int, default 100
+            Largest number of listed outputs.
+
+        Returns
+        -------
+        tuple of two numbers
+            Equal where the count is exact. (limit + 1, inf) where a list ends before the set does.
+
+        Raises
+        ------
+        PluginError
+            As `k_best`.
+        """
+        return self._near.how_many(self.distance, limit)
 
     @cached_property
     def _atoms(self):
@@ -181,7 +218,7 @@ class StructureSet:
 
     @property
     def states(self):
-        show = self._parts.outputs.decode_marginals
+        show = self._parts.outputs.display().marginals
         possible, certain = (np.asarray(show(self._near.x, atoms.astype(float))) > 0 for atoms in (self._atoms.possible,
                                                                                                    self._atoms.certain))
         return possible.astype(int) + certain
@@ -194,7 +231,7 @@ class StructureSet:
         list of structperc.pictures.Picture
         """
         states = self._atoms.possible.astype(int) + self._atoms.certain
-        return [self._parts.outputs.picture_of_set(self._given, self._near.x, states)]
+        return [self._parts.outputs.display().picture_of_set(self._given, self._near.x, states)]
 
     def text(self, width=COLUMNS) -> str:
         """The set as lines of text; certain atoms in brackets.
@@ -215,7 +252,7 @@ class StructureSet:
         reach = (f"within {self.distance:.4g} of the best score" if self.distance < np.inf
                  else "possible, since too few examples are held out for this coverage")
         return (f"All outputs {reach}: {n_certain} certain atom{'s' * (n_certain != 1)}, {n_possible} possible"
-                + ("" if self.exact else ", as far as an approximate solver can tell"))
+                + ("" if self.exact else ", by an approximate solver"))
 
     def __repr__(self):
         return f"<StructureSet around {shortened(self.prediction)}>"

@@ -31,7 +31,7 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
     """Examples of any form, and an output for each."""
 
 
-    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown) -> Self:
+    def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None) -> Self:
         """Trains from nothing.
 
         Parameters
@@ -48,20 +48,17 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
             Scales the steps of "latent" and "perceptron" and the C of "pa1" and "pa2". Weight 0 leaves the example out.
         costs : array-like of shape (n_examples, n_labels), optional
             Each example's costs, for loss="costs".
-        **unknown
-            Raises OptionError.
 
         Returns
         -------
         self
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
-        self._refuse_unknown("fit", unknown)
         self._refuse_none(X, y)
         return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight,
                            costs=costs)
 
-    def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None, **unknown) -> Self:
+    def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned; parameters as in `fit`.
 
         Parameters
@@ -74,7 +71,6 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         Self
             The estimator.
         """
-        self._refuse_unknown("partial_fit", unknown)
         self._refuse_none(X, y)
         engine = vars(self).get("engine_")
         if engine is not None:
@@ -97,8 +93,8 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         -------
         list, or ndarray where the engine returns one of numbers or texts
         """
-        found = self._trained_for(X).predict(X, lengths=lengths, groups=groups, allowed=allowed, k=k)
-        return list(found) if found.dtype == object else found
+        answers = self._trained_for(X).predict(X, lengths=lengths, groups=groups, allowed=allowed, k=k)
+        return list(answers) if answers.dtype == object else answers
 
     def score(self, X, y, lengths=None, groups=None, allowed=None, sample_weight=None) -> float:
         """Minus the mean loss of the predictions: higher is better, 0 is perfect.
@@ -122,8 +118,8 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         predicted = engine.predict(X, lengths=lengths, groups=groups, allowed=allowed)
         losses = metrics.losses(engine, X, y, lengths=lengths, groups=groups, predicted=predicted)
         if losses is None:
-            raise DataError("loss='costs' knows the costs of the training examples only, so score cannot tell what a prediction costs; "
-                            "pass scoring=, or score with a loss that is a function of the labels.")
+            raise DataError("loss='costs' only has the costs of training examples, so score has none for predictions. "
+                            "Pass scoring=, or score with a loss that is a function of the labels.")
         return -weighted_mean(losses, sample_weight)
 
     def predict_k_best(self, X, k, lengths=None, groups=None, allowed=None) -> list[list[tuple[Any, float]]]:
@@ -245,8 +241,8 @@ class StructuredEstimator(ExampleEstimator, LabelOptions, LabelWeightOptions):
 
     Notes
     -----
-    X is what the problem reads: rows, blocks of rows (a list of matrices with any numbers of rows, or a matrix with `lengths` or
-    `groups`), sentences, or objects. y has one output for each example.
+    X is in the form of the problem: rows, blocks of rows, sentences, or objects. Blocks are a list of matrices with any numbers of rows, or
+    a matrix with `lengths` or `groups`. y has one output for each example.
 
     Examples
     --------
@@ -306,7 +302,18 @@ class ProblemEstimator(ExampleEstimator):
 
 
 def option_of(declared: Option):
-    """Declares a parameter that is an option of a plugin, with its default, bounds and help."""
+    """Declares a parameter that is an option of a plugin, with its default, bounds and help.
+
+    Parameters
+    ----------
+    declared : Option
+        The option of the plugin.
+
+    Returns
+    -------
+    field
+        A field of an estimator's class.
+    """
     return option(**attrs.asdict(declared, recurse=False))
 
 
@@ -317,6 +324,6 @@ def atom_f1(engine, X, y, predicted, lengths=None, groups=None) -> float:
     pairs = zip(*(outputs.encode_answers(side, rows) for side in (data.by_rows(y), predicted)), strict=True)
     shared = total = 0.0
     for i, sides in enumerate(pairs):
-        gold, found = (outputs.count(model.example(rows, i), one) for one in sides)
-        shared, total = shared + np.minimum(gold, found).sum(), total + gold.sum() + found.sum()
+        gold, guess = (outputs.count(model.example(rows, i), one) for one in sides)
+        shared, total = shared + np.minimum(gold, guess).sum(), total + gold.sum() + guess.sum()
     return float(2 * shared / total) if total else 1.0

@@ -15,7 +15,7 @@ from structperc.estimators.scikit_learn import ClassifierMixin, get_tags
 from structperc.estimators.targets import as_column, refuse_continuous
 from structperc.reading import matrices
 
-SCORES = ("atom_scores", "threshold_scores")       # methods that answer (n, K - 1) scores of "the rank is above k"
+SCORES = ("atom_scores", "threshold_scores")       # methods that return (n, K - 1) scores of "the rank is above k"
 
 
 class WrappedRanker(RankScore, ClassifierMixin, Parameters, LabelOptions):
@@ -77,7 +77,7 @@ def sliceable(X):
 
 
 def rows_of(X, chosen):
-    """Some rows of what `sliceable` answered."""
+    """Some rows of what `sliceable` returned."""
     if hasattr(X, "iloc"):
         return X.iloc[chosen]
     return [X[i] for i in chosen] if isinstance(X, (list, tuple)) else X[chosen]
@@ -86,8 +86,8 @@ def rows_of(X, chosen):
 def boundary_scores(estimator, X, labels):
     """The score of "the rank is above k" for k = 1..K - 1, float64 of shape (n, K - 1): 0 or more speaks for yes.
 
-    From the first of these that the estimator has: `atom_scores` or `threshold_scores`; `latent_score` or `decision_function` beside
-    `thresholds_`, which are subtracted; `predict_proba`, as the probability of a rank above k less 1/2.
+    From the first of these that the estimator has: `atom_scores` or `threshold_scores`; `latent_score` or `decision_function` minus
+    `thresholds_`; `predict_proba`, as the probability of a rank above k less 1/2.
 
     Parameters
     ----------
@@ -104,32 +104,33 @@ def boundary_scores(estimator, X, labels):
     OptionError
         It has none of these methods.
     """
-    known = estimator.classes_.tolist() if hasattr(estimator, "classes_") else labels.tolist()
+    classes = estimator.classes_.tolist() if hasattr(estimator, "classes_") else labels.tolist()
     name = type(estimator).__name__
-    if set(known) != set(labels.tolist()):
-        missing = sorted(set(labels.tolist()) ^ set(known), key=str)[0]
-        raise DataError(f"{name} has learned the labels {known[:8]}, and y has {labels.tolist()[:8]}: {missing!r} is not among both; train "
+    if set(classes) != set(labels.tolist()):
+        missing = sorted(set(labels.tolist()) ^ set(classes), key=str)[0]
+        raise DataError(f"{name} has learned the labels {classes[:8]}, and y has {labels.tolist()[:8]}: {missing!r} is not among both; "
+                        f"train "
                         f"it on rows of every label, or hold out fewer rows.")
     for method in SCORES:
         if hasattr(estimator, method):
-            return checked(np.asarray(getattr(estimator, method)(X), dtype=float), known, labels, name)
+            return checked(np.asarray(getattr(estimator, method)(X), dtype=float), classes, labels, name)
     if hasattr(estimator, "thresholds_"):
         latent = estimator.latent_score(X) if hasattr(estimator, "latent_score") else estimator.decision_function(X)
         if np.ndim(latent) == 1:
-            return checked(np.asarray(latent, dtype=float)[:, None] - estimator.thresholds_, known, labels, name)
+            return checked(np.asarray(latent, dtype=float)[:, None] - estimator.thresholds_, classes, labels, name)
     if hasattr(estimator, "predict_proba"):
-        column = LabelCodes(np.asarray(labels)).encode(estimator.classes_, len(known)) - 1
-        probabilities = np.empty((n_rows_of(X), len(known)))
+        column = LabelCodes(np.asarray(labels)).encode(estimator.classes_, len(classes)) - 1
+        probabilities = np.empty((n_rows_of(X), len(classes)))
         probabilities[:, column] = estimator.predict_proba(X)
         return 0.5 - np.cumsum(probabilities, axis=1)[:, :-1]
     raise OptionError(f"{name} has no score of the boundaries between ranks: none of atom_scores, threshold_scores, thresholds_ beside "
                       f"latent_score, and predict_proba.")
 
 
-def checked(scores, known, labels, name):
+def checked(scores, classes, labels, name):
     """Scores of the boundaries, of labels in the same order."""
-    if known != labels.tolist():
-        raise DataError(f"{name} has the labels in the order {known[:8]}, and y in the order {labels.tolist()[:8]}; name classes= alike.")
+    if classes != labels.tolist():
+        raise DataError(f"{name} has the labels in the order {classes[:8]}, and y {labels.tolist()[:8]}; pass the same classes= to both.")
     if scores.ndim != 2 or scores.shape[1] != len(labels) - 1:
         raise OptionError(f"{name} has scores of shape {scores.shape} for {len(labels)} labels; expected one for each of the "
                           f"{len(labels) - 1} boundaries between ranks. Its labels have no order.")

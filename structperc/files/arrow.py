@@ -18,18 +18,35 @@ __all__ = ["opened_arrow", "read_arrow", "stream_arrow"]
 
 
 def read_arrow(path, **options) -> Table:
-    """Reads a whole file; parameters and errors as of `stream_arrow`, but for `rows`."""
+    """Read a whole Arrow file.
+
+    Parameters
+    ----------
+    path : path
+    **options
+        As in `stream_arrow`, but for `rows`.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> from structperc.files.arrow import read_arrow
+    >>> table = read_arrow("visits.arrow", target="level")      # doctest: +SKIP
+    """
     (table,) = stream_arrow(path, **options)
     return table
 
 
 def stream_arrow(path, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, keep=(), rows=None):
-    """Reads an Arrow file part by part, for data that are larger than memory; the file is mapped, not copied.
+    """Reads an Arrow file or stream part by part, for data larger than memory. A file is mapped, not copied.
 
     Parameters
     ----------
-    path : path
-        Of an Arrow IPC file or a Feather file of version 2; no folder, and no standard input, since its contents are listed at its end.
+    path : path or object with `__arrow_c_stream__`
+        Of an Arrow IPC file or a Feather file of version 2. It cannot be standard input, since the contents are listed at its end.
+        Or a stream, which is read once: `cursor.fetch_record_batch()` of ADBC, a relation of DuckDB, a record batch reader.
     target, features, weight, group, text_labels, as_text, keep, rows
         As in `structperc.files.csv_tables.stream_csv`.
 
@@ -43,6 +60,12 @@ def stream_arrow(path, *, target=None, features=None, weight=None, group=None, t
         For a damaged or empty file, a missing column, and an entry of X that is no finite number.
     MissingExtra
         When pyarrow is not installed.
+
+    Examples
+    --------
+    >>> from structperc.files.arrow import stream_arrow
+    >>> for table in stream_arrow("visits.arrow", target="level", rows=65536):      # doctest: +SKIP
+    ...     print(table.X.shape)
     """
     with opened_arrow(path) as file:
         yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
@@ -51,8 +74,29 @@ def stream_arrow(path, *, target=None, features=None, weight=None, group=None, t
 
 @contextmanager
 def opened_arrow(path):
-    """An `ArrowFile`."""
+    """An open Arrow file, for several epochs over its parts.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    ArrowFile
+        A context manager. `tables(target=..., rows=...)` yields the parts.
+
+    Examples
+    --------
+    >>> from structperc.files.arrow import opened_arrow
+    >>> with opened_arrow("visits.arrow") as file:              # doctest: +SKIP
+    ...     for table in file.tables(target="level", rows=65536):
+    ...         print(table.X.shape)
+    """
     arrow = require("pyarrow", "reading Arrow files", "parquet")
+    if hasattr(path, "__arrow_c_stream__"):
+        reader = arrow.RecordBatchReader.from_stream(path)
+        yield ArrowFile("the Arrow stream", reader.schema, lambda rows, columns: parts_of_stream(reader, rows, columns))
+        return
     ipc = require("pyarrow.ipc", "reading Arrow files", "parquet")
     with readable(path, "Arrow", arrow), arrow.memory_map(str(path)) as file:
         reader = ipc.open_file(file)
@@ -67,6 +111,19 @@ def parts_of(arrow, reader, rows, columns):
         table = table.select(columns)
         table.validate(full=True)           # pyarrow takes offsets and counts from the file as they are
         yield table
+
+
+def parts_of_stream(reader, rows, columns):
+    """The batches of a stream as tables, joined to at least so many rows; rows of None: one of all."""
+    arrow, batches, n_rows = require("pyarrow", "reading Arrow streams", "parquet"), [], 0
+    for batch in reader:
+        batches.append(batch)
+        n_rows += batch.num_rows
+        if rows is not None and n_rows >= rows:
+            yield arrow.Table.from_batches(batches).select(columns)
+            batches, n_rows = [], 0
+    if n_rows:
+        yield arrow.Table.from_batches(batches).select(columns)
 
 
 @contextmanager
@@ -145,17 +202,17 @@ class ArrowFile(FrameFile):
         return Rows(table, 0, table.num_rows, {})
 
     def distinct(self, targets):
-        found = []
+        parts = []
         for frame in self.frames(1 << 16, list(dict.fromkeys(targets))):
             for target in targets:
                 column = self.column(frame, target).dropna()
                 values = column.to_numpy() if column.dtype.kind in "iufb" else as_text(column).str.strip().to_numpy(dtype=str)
-                found.append(np.unique(values))
-        if any(values.dtype.kind == "U" for values in found if len(values)):
-            found = [values.astype(str) for values in found]
-        if not any(map(len, found)):
+                parts.append(np.unique(values))
+        if any(values.dtype.kind == "U" for values in parts if len(values)):
+            parts = [values.astype(str) for values in parts]
+        if not any(map(len, parts)):
             raise self.without_rows()
-        labels = np.unique(np.concatenate([values for values in found if len(values)]))
+        labels = np.unique(np.concatenate([values for values in parts if len(values)]))
         return labels[labels != ""] if labels.dtype.kind == "U" else labels
 
 

@@ -39,6 +39,16 @@ class ColumnFile:
     others : list of list of tuple of (int, str)
         Of each sentence of CoNLL-U the lines that are no words: comments, multiword tokens and empty nodes, each with the number of words
         before it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from structperc.files.conll import read_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.txt").write_text("the DT\\ndog NN\\n")
+    ...     file = read_file(f"{folder}/a.txt")
+    >>> file.separator, file.conllu
+    (' ', False)
     """
 
     path: str
@@ -92,7 +102,7 @@ class ColumnFile:
         return {name: i for i, name in enumerate(names) if name not in SKIPPED}
 
     def choose(self, places) -> list[list[tuple]]:
-        """The sentences with the cells at these places alone.
+        """The sentences with only the cells at these places.
 
         Parameters
         ----------
@@ -125,16 +135,16 @@ class ColumnFile:
 def read_columns(path, names=None, conllu=False) -> list[list[tuple]]:
     """The sentences of a file of columns.
 
-    Cells are parted by tabs in a line that has a tab, else by spaces. A blank line ends a sentence; a line "-DOCSTART- ..." is a token like
-    any other. In CoNLL-U lines that begin with # are comments, and multiword tokens and empty nodes (ids like 3-4 and 8.1) are left out.
+    Tabs part the cells of a line with a tab, else spaces. A blank line ends a sentence. A line "-DOCSTART- ..." is a token like any other.
+    In CoNLL-U, lines that begin with # are comments. Multiword tokens and empty nodes (ids like 3-4 and 8.1) are left out.
 
     Parameters
     ----------
     path : path
         May end with .gz, .bz2 or .xz; "-" is standard input.
     names : sequence of str, optional
-        The columns in order, "_" or "-" for those to leave out. In CoNLL-U any of its own names (id, form, lemma, upos, xpos, feats,
-        head, deprel, deps, misc) also choose these columns, in the order given.
+        The columns in order, "_" or "-" for those to leave out. CoNLL-U has its own names, which also choose columns, in this order: id,
+        form, lemma, upos, xpos, feats, head, deprel, deps, misc.
     conllu : bool, default False
 
     Returns
@@ -145,8 +155,8 @@ def read_columns(path, names=None, conllu=False) -> list[list[tuple]]:
     Raises
     ------
     DataError
-        When the file is empty, damaged or no UTF-8, a line has another number of cells than the first or an empty one, or the names
-        do not match.
+        If the file is empty, damaged or no UTF-8, or the names do not match. Also if a line has another number of cells than the first, or
+        an empty cell.
 
     Examples
     --------
@@ -178,6 +188,15 @@ def write_columns(file, sentences, added, separator=" ") -> None:
     ------
     DataError
         When sentences and added cells do not match.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from structperc.files.conll import write_columns
+    >>> write_columns(sys.stdout, [[("the", "DT"), ("dog", "NN")]], [["DT", "VB"]])
+    the DT DT
+    dog NN VB
+    <BLANKLINE>
     """
     check_lengths(sentences, added)
     for sentence, cells in zip(sentences, added, strict=True):
@@ -196,7 +215,7 @@ def write_filled(file, columns, places, filled) -> None:
     places : sequence of int
         Where the cells are that are written anew.
     filled : sequence of sequences
-        Of each token of each sentence these cells, a tuple, or alone where it is one.
+        These cells of each token of each sentence: a tuple, or the cell itself if it is one.
 
     Raises
     ------
@@ -278,6 +297,15 @@ def read_file(path, conllu=False) -> ColumnFile:
     Returns
     -------
     ColumnFile
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from structperc.files.conll import read_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.txt").write_text("the DT\\ndog NN\\n")
+    ...     read_file(f"{folder}/a.txt").sentences
+    [[('the', 'DT'), ('dog', 'NN')]]
     """
     (file,) = stream_file(path, conllu)
     return file
@@ -291,7 +319,7 @@ def stream_file(path, conllu=False, sentences=None):
     path, conllu
         As in `read_columns`, whose errors are raised at the part with what is wrong.
     sentences : int, optional
-        The most sentences of a part, of about 4 MiB of text at most, which take 30 times that as tokens. None: all.
+        The most sentences of a part. A part has at most about 4 MiB of text, which needs 30 times that as tokens. None: all.
 
     Yields
     ------
@@ -307,7 +335,7 @@ def stream_file(path, conllu=False, sentences=None):
     ...     [(part.first, part.n_tokens) for part in stream_file(file.name, sentences=2)]
     [(0, 3), (2, 1)]
     """
-    name, separator, widths, found, others, size, first = name_of(path), " ", [], [], [], 0, 0
+    name, separator, widths, sentences_read, others, size, first = name_of(path), " ", [], [], [], 0, 0
     with opened(path) as file:
         for lines in blocks(name, file):
             tokens, beside = [], []
@@ -333,16 +361,16 @@ def stream_file(path, conllu=False, sentences=None):
                     continue
                 tokens.append(cells)
             if tokens:
-                found.append(tokens)
+                sentences_read.append(tokens)
                 others.append(beside)
-            if sentences is not None and (len(found) >= sentences or size >= PART_CHARACTERS and found):
-                yield ColumnFile(name, found, separator, conllu, first, others)
-                first += len(found)
-                found, others, size = [], [], 0
-    if found:
-        yield ColumnFile(name, found, separator, conllu, first, others)
+            if sentences is not None and (len(sentences_read) >= sentences or size >= PART_CHARACTERS and sentences_read):
+                yield ColumnFile(name, sentences_read, separator, conllu, first, others)
+                first += len(sentences_read)
+                sentences_read, others, size = [], [], 0
+    if sentences_read:
+        yield ColumnFile(name, sentences_read, separator, conllu, first, others)
     elif first == 0:
-        raise DataError(f"{name} has no tokens; expected one in each line, its cells parted by spaces or tabs, and a blank line after "
+        raise DataError(f"{name} has no tokens. Expected one in each line, its cells parted by spaces or tabs, and a blank line after "
                         f"each sentence.")
 
 

@@ -1,8 +1,8 @@
 """Model files of CRFsuite: a header, features with their weights, and the names of labels and attributes.
 
-All numbers are little-endian. The header (48 bytes) holds the magic "lCRF", the file's size, the type "FOMC", a version, three counts and
-five offsets. The chunk "FEAT" holds 20 bytes for each feature: its kind, source, destination and weight. The names stand in constant quark
-databases, chunks "CQDB", whose backward links give where the record of each number begins: number, length with the final zero, text.
+All numbers are little-endian. The header (48 bytes) has the magic "lCRF", the size, the type "FOMC", a version, three counts and
+five offsets. The chunk "FEAT" has 20 bytes for each feature: its kind, source, destination and weight. The names are in constant quark
+databases, chunks "CQDB". Their backward links have the place of each record: number, length with the final zero, text.
 References from labels and attributes to their features follow from these and are not read.
 """
 
@@ -82,11 +82,11 @@ def parsed(content) -> CRFsuiteModel:
     if len(content) < size:
         raise ModelFormatError(f"is truncated: it has {len(content)} of {size} bytes.")
     if n_labels > MOST_LABELS:
-        raise ModelFormatError(f"says that it has {n_labels} labels; expected at most {MOST_LABELS}.")
-    found = feature_table(content, features)
-    states, transitions = found[found["kind"] == STATE], found[found["kind"] == TRANSITION]
-    if len(states) + len(transitions) < len(found):
-        raise ModelFormatError(f"is damaged: a feature is of kind {found['kind'].max()}; expected 0 or 1.")
+        raise ModelFormatError(f"has {n_labels} labels; expected at most {MOST_LABELS}.")
+    table = feature_table(content, features)
+    states, transitions = table[table["kind"] == STATE], table[table["kind"] == TRANSITION]
+    if len(states) + len(transitions) < len(table):
+        raise ModelFormatError(f"is damaged: a feature is of kind {table['kind'].max()}; expected 0 or 1.")
     for part, n_sources, name in ((states, n_attributes, "attribute"), (transitions, n_labels, "label")):
         check_below(part["source"], n_sources, name)
         check_below(part["destination"], n_labels, "label")
@@ -107,10 +107,10 @@ def feature_table(content, start):
     start += FEATURES.size
     if chunk != b"FEAT" or n * FEATURE.itemsize > len(content) - start:
         raise ModelFormatError(f"is damaged: the chunk {shortened(chunk)} of {n} features does not fit; expected FEAT.")
-    found = np.frombuffer(content, FEATURE, n, start)
-    if not np.isfinite(found["weight"]).all():
-        raise ModelFormatError(f"is damaged: a feature has the weight {found['weight'][~np.isfinite(found['weight'])][0]}.")
-    return found
+    table = np.frombuffer(content, FEATURE, n, start)
+    if not np.isfinite(table["weight"]).all():
+        raise ModelFormatError(f"is damaged: a feature has the weight {table['weight'][~np.isfinite(table['weight'])][0]}.")
+    return table
 
 
 def check_below(numbers, n, name) -> None:
@@ -127,19 +127,19 @@ def names(content, start, n, kind) -> list[str]:
     end = start + size
     if n > n_links or start + links + 4 * n > end:
         raise ModelFormatError(f"is damaged: it names {n_links} {kind}s; expected {n}.")
-    found, left = [], size
+    texts, left = [], size
     for i, link in enumerate(np.frombuffer(content, "<u4", n, start + links).tolist()):
         at = start + link
         number, length = unpacked(RECORD, content, at, f"{kind} {i}")
         at += RECORD.size
         left -= length                  # no two names share bytes
         if number != i or length < 1 or at + length > end or left < 0 or content[at + length - 1]:
-            raise ModelFormatError(f"is damaged: the name of {kind} {i} is of number {number} and has {length} bytes with a zero behind "
-                                   f"it, which cannot be.")
+            raise ModelFormatError(f"is damaged: the name of {kind} {i} has the number {number} and {length} bytes with a final zero; "
+                                   f"expected number {i}.")
         try:
-            found.append(content[at:at + length - 1].decode())
+            texts.append(content[at:at + length - 1].decode())
         except UnicodeDecodeError as error:
             raise ModelFormatError(f"has names that are no UTF-8 text: {kind} {i} ({error.reason} at byte {error.start}).") from None
-    if len(set(found)) < n:
+    if len(set(texts)) < n:
         raise ModelFormatError(f"is damaged: two of its {kind}s have one name.")
-    return found
+    return texts

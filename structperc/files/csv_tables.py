@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError
+from structperc.core.errors import DataError, OptionError, shortened
 from structperc.extras import require
 from structperc.files.frames import PART_CELLS, FrameFile, is_number
 from structperc.files.opening import can_be_read_again, name_of, opened_text
@@ -23,7 +23,28 @@ AT_ONCE = 1 << 16       # rows that are parsed at a time
 
 
 def read_csv(path, **options) -> Table:
-    """Reads a CSV file with a header line; parameters and errors as of `stream_csv`, but for `rows`."""
+    """Read a CSV file with a header line.
+
+    Parameters
+    ----------
+    path : path
+    **options
+        As in `stream_csv`, but for `rows`.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from structperc.files.csv_tables import read_csv
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "visits.csv").write_text("age,level\\n31,1\\n58,2\\n")
+    ...     table = read_csv(f"{folder}/visits.csv", target="level")
+    >>> list(table.X.columns), table.y.tolist()
+    (['age'], [1, 2])
+    """
     (table,) = stream_csv(path, **options)
     return table
 
@@ -37,8 +58,8 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
     path : path
         May end with .gz, .bz2 or .xz; "-" is standard input.
     target : str or pair of str, optional
-        The column of labels; or those of the lowest and of the highest admissible label, where an empty cell is an open end. A str with
-        a comma, which no column is called, names such a pair.
+        The column of labels. A pair has the columns of the lowest and of the highest admissible label. An empty cell is then an open end. A
+        str with a comma is such a pair, unless a column is called so.
     features : sequence of str, optional
         The columns of X in order; the others are ignored. Without it, all but target, weight and group.
     weight : str, optional
@@ -49,8 +70,8 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
         Whether labels are text even where they look like numbers. In parts, where a part cannot know of the others, say so where any does
         not look like a number.
     as_text : sequence of str, optional
-        For `structperc.components.TableReader`: X is a data frame as the file has it, with these columns as text and the others as text
-        where any cell but an empty one is no number. Without it all columns of X must hold numbers.
+        For `structperc.components.TableReader`. X is then a data frame with these columns as text. Others are text if any cell is neither
+        empty nor a number. Without it all columns of X must be numbers.
     keep : sequence of str, optional
         Columns whose text is kept beside X, in `Table.kept`.
     separator, decimal : str
@@ -58,7 +79,7 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
     encoding : str
         As Python names it: "utf-8", "cp1252", "latin-1", "utf-16".
     rows : int, optional
-        The most rows of a part, fewer where rows are wide (2^22 cells); a part ends with a whole group, so more where one is longer.
+        The most rows of a part, fewer if rows are wide (2^22 cells). A part ends with a whole group, so it has more rows if one is longer.
         None: all.
 
     Yields
@@ -68,7 +89,7 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
     Raises
     ------
     DataError
-        For an empty or ragged file, a missing or nameless column, and a cell of X that is no finite number.
+        If the file is empty or ragged, or a column is missing or has no name. Also if a cell of X is no finite number.
 
     Examples
     --------
@@ -87,8 +108,31 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
 
 @contextmanager
 def opened_csv(path, separator=",", decimal=".", encoding="utf-8"):
-    """A `CsvFile`, to be read once."""
-    if len(decimal) != 1 or decimal == separator:
+    """An open CSV file, to be read once.
+
+    Parameters
+    ----------
+    path : path
+        May end with .gz, .bz2 or .xz; "-" is standard input.
+    separator : str, default ","
+    decimal : str, default "."
+    encoding : str, default "utf-8"
+
+    Returns
+    -------
+    CsvFile
+        A context manager.
+
+    Examples
+    --------
+    >>> from structperc.files.csv_tables import opened_csv
+    >>> with opened_csv("visits.csv") as file:                  # doctest: +SKIP
+    ...     for table in file.tables(target="level", rows=65536):
+    ...         print(table.X.shape)
+    """
+    if not isinstance(separator, str) or len(separator) != 1 or separator in "\r\n":
+        raise OptionError(f"separator={shortened(separator)}: expected one character between cells; a tab is '\\t'.")
+    if not isinstance(decimal, str) or len(decimal) != 1 or decimal == separator:
         raise OptionError(f"decimal={decimal!r}: expected one character before decimals, another than the separator {separator!r}.")
     try:
         name = codecs.lookup(encoding).name
@@ -109,6 +153,15 @@ class Peeked:
         for line in self.file:
             self.lines.append(line)
             yield line
+
+
+def unix_ends(text) -> str:
+    """Records whose lines end with a line feed, but for those in quotes: pandas fails at spaces behind a carriage return."""
+    if "\r" not in text:
+        return text
+    pieces = text.split('"')
+    pieces[::2] = [piece.replace("\r\n", "\n").replace("\r", "\n") for piece in pieces[::2]]
+    return '"'.join(pieces)
 
 
 class CsvFile(FrameFile):
@@ -148,7 +201,7 @@ class CsvFile(FrameFile):
             raise self.damage(error) from None
 
     def whole(self, texts, columns, numbers):
-        """One frame of all parts; a column with a cell that is no number in any part is text in all."""
+        """One frame of all parts. A column is text in all if any part has a cell that is no number."""
         pandas = require("pandas", "reading CSV files", "cli")
         parts = [self.parsed(text, columns, numbers) for text in texts]
         texts_of = [name for name in numbers if any(part[name].dtype.kind != "f" for part in parts)]
@@ -177,13 +230,13 @@ class CsvFile(FrameFile):
     def read(self, text, columns, numbers=(), alone=False):
         """What the parser makes of a text: numbers of these columns, or a ValueError, and text of the others; None: as it guesses.
 
-        Where it reads these columns alone, it does not notice lines that are too long. It would drop a byte order mark at the beginning,
-        which is an empty line here.
+        If it only reads these columns, it does not notice lines that are too long. It would drop a byte order mark at the beginning, which
+        is an empty line here.
         """
         pandas = require("pandas", "reading CSV files", "cli")
         kinds = None if numbers is None else {name: float if name in numbers else str for name in columns}
         try:
-            return parse_csv(io.BytesIO(b"\n" + text.encode()), names=self.header, header=None, index_col=False,
+            return parse_csv(io.BytesIO(b"\n" + unix_ends(text).encode()), names=self.header, header=None, index_col=False,
                              usecols=columns if alone else None, sep=self.separator, decimal=self.decimal, dtype=kinds, low_memory=False)
         except pandas.errors.ParserError as error:
             if "out of memory" in str(error):
@@ -193,7 +246,7 @@ class CsvFile(FrameFile):
     def texts(self, rows):
         """The lines below the header in texts of at most so many, each of whole records.
 
-        The parser would do the same, but cut off what is too long in the first line of a part (pandas issue 11569).
+        The parser would do the same, but it cuts off a first line that is too long (pandas issue 11569).
         """
         lines, line = chain(self.peeked.lines[self.header_lines:], self.peeked.file), self.header_lines
         while part := list(islice(lines, rows)):
@@ -207,7 +260,7 @@ class CsvFile(FrameFile):
             line += len(part)
 
     def complete(self, part, lines):
-        """Adds the lines to a part that its last record goes on in; a cell in quotes may hold line ends."""
+        """Adds to a part the lines that its last record continues in. A cell in quotes may have line ends."""
         def growing(count):
             yield from part[:count]
             for text in lines:
@@ -233,7 +286,7 @@ class CsvFile(FrameFile):
         return np.unique(column.to_numpy() if column.dtype.kind in "iufb" else column.to_numpy(dtype=str))
 
     def guessed(self, column):
-        """A column of text as whole numbers, numbers or truth values, where the parser takes all its different cells for such."""
+        """A column of text as whole numbers, numbers or truth values, if the parser reads all cells as such."""
         pandas = require("pandas", "reading CSV files", "cli")
         codes, cells = pandas.factorize(column)
         if not len(cells) or (codes < 0).any():
@@ -241,8 +294,8 @@ class CsvFile(FrameFile):
         rows = io.StringIO()
         csv.writer(rows).writerows([[cell] for cell in ["label", *cells.tolist()]])
         rows.seek(0)
-        found = parse_csv(rows, decimal=self.decimal, sep=",;"[self.decimal == ","])["label"]
-        return found.iloc[codes].reset_index(drop=True) if found.dtype.kind in "iufb" else column
+        parsed = parse_csv(rows, decimal=self.decimal, sep=",;"[self.decimal == ","])["label"]
+        return parsed.iloc[codes].reset_index(drop=True) if parsed.dtype.kind in "iufb" else column
 
     def reader(self, lines):
         return csv.reader(lines, delimiter=self.separator)
@@ -273,7 +326,7 @@ class CsvFile(FrameFile):
         return header
 
     def records(self):
-        """(line number, cells) of every line that is not blank, the header included; the file is read once more for it.
+        """(line number, cells) of every line that is not blank, also of the header. The file is read once more for it.
 
         They end before a cell that is too long for the reader, as behind a quote that is never closed.
         """
@@ -304,7 +357,7 @@ class CsvFile(FrameFile):
         if str(self.path).lower().endswith((".xlsx", ".xls", ".ods")):
             return DataError(f"{self.name} is a spreadsheet; save it as CSV, and name that file.")
         said = "UTF-8" if self.encoding == "utf-8-sig" else self.encoding
-        return DataError(f"{self.name} is no CSV file in {said} ({error}); name its --encoding, such as cp1252 or utf-16, or save it as "
+        return DataError(f"{self.name} is no CSV file in {said} ({error}). Set --encoding, such as cp1252 or utf-16, or save the file as "
                          f"UTF-8 text.")
 
     def damage(self, error) -> DataError:

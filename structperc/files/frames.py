@@ -6,14 +6,15 @@ import csv
 import io
 import re
 import shlex
+from collections.abc import Sequence
 
 import numpy as np
 
-from structperc.core.errors import DataError, did_you_mean
+from structperc.core.errors import DataError, OptionError, did_you_mean, shortened
+from structperc.core.plain_arrays import rows_of
 from structperc.extras import require
 from structperc.files.parsing import parse_csv
 from structperc.files.tables import GroupRuns, Table
-from structperc.files.transposing import rows_of
 from structperc.reading.column_faults import MISSING_WORDS, ColumnError, fill_of, find_fault, mends_of, one_by_one
 
 PART_CELLS = 1 << 22        # of a part, at most: 32 MiB of numbers
@@ -21,7 +22,7 @@ TRUTH = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "fal
 
 
 class FrameFile:
-    """A file of named columns; subclasses read it in parts, "frames", whose columns they alone know how to take out.
+    """A file of named columns. Subclasses read it in parts, "frames", and return the columns of a frame.
 
     Attributes
     ----------
@@ -58,11 +59,11 @@ class FrameFile:
         return require("pandas", "reading tables", "cli").concat(frames, ignore_index=True)
 
     def distinct(self, targets):
-        """The distinct entries of some columns, as numbers where all of them are; one pass over these columns alone."""
+        """The distinct entries of some columns, as numbers if all of them are. One pass over only these columns."""
         raise NotImplementedError
 
     def place(self, row) -> str:
-        """Where a row of data, counted from 0, stands."""
+        """Where a row of data is, counted from 0."""
         return f"row {row + 1}"
 
     def uneven(self, row):
@@ -110,6 +111,8 @@ class FrameFile:
         if target is None:
             return ()
         if not isinstance(target, str):
+            if not isinstance(target, Sequence) or len(target) != 2 or not all(isinstance(name, str) for name in target):
+                raise OptionError(f"target={shortened(target)}: expected the name of a column, or a pair of names.")
             return tuple(target)
         names = next(csv.reader([target], skipinitialspace=True), [])
         if target in self.columns or len(names) < 2:
@@ -151,22 +154,22 @@ class FrameFile:
 
     def typed(self, frame, names, as_text):
         """Columns of a data frame, as numbers where all cells are but empty ones, and no text is asked for."""
-        found = {}
+        columns = {}
         for name in names:
             column = self.column(frame, name)
             if column.dtype.kind not in "iufbM" and name not in as_text:
                 numbers = self.numbers(column)
-                known = column.notna() & ~column.astype(str).str.strip().isin(MISSING_WORDS)
-                column = column if (known & numbers.isna()).any() else numbers
-            found[name] = column
-        return require("pandas", "reading tables", "cli").DataFrame(found, copy=False)
+                present = column.notna() & ~column.astype(str).str.strip().isin(MISSING_WORDS)
+                column = column if (present & numbers.isna()).any() else numbers
+            columns[name] = column
+        return require("pandas", "reading tables", "cli").DataFrame(columns, copy=False)
 
     def guessed(self, column):
         """The column of labels, as numbers where its cells are such."""
         return column
 
     def numbers(self, column):
-        """A column that came as something else, as numbers, NaN where it holds none; what a cell is does not depend on others."""
+        """A column of another type as numbers, with NaN for cells that are none. No cell depends on others."""
         pandas = require("pandas", "reading tables", "cli")
         codes, cells = pandas.factorize(column.astype(str))
         values = np.append(numbers_of(cells.tolist(), self.decimal), np.nan)        # code -1: no cell at all
@@ -220,7 +223,7 @@ class FrameFile:
         return uneven or ColumnError(faults, where=self.name, place=lambda row: self.place(first + row), advise=in_flags)
 
     def bad_cell(self, row, name, value) -> DataError:
-        """Names the place and column of a cell that cannot be used, or says what is wrong with its line."""
+        """Names the place and column of a cell that cannot be used, or the fault of its line."""
         uneven = self.uneven(row)
         if uneven is not None:
             return uneven
@@ -241,10 +244,10 @@ class FrameFile:
 
 def in_flags(faults, encoded) -> str:
     """The options that fix columns, as the commands take them."""
-    found, fill = mends_of(faults), fill_of(faults)
-    options = [f"--{name.replace('_', '-')} {shlex.quote(','.join(found[name]))}" for name in ("drop", "one_hot", "date") if name in found]
+    mends, fill = mends_of(faults), fill_of(faults)
+    options = [f"--{name.replace('_', '-')} {shlex.quote(','.join(mends[name]))}" for name in ("drop", "one_hot", "date") if name in mends]
     fills = [fill] if isinstance(fill, str) else [f"{name}={value}" for name, value in fill.items()]
-    options += [f"--fill {shlex.quote(value)}" for value in fills] + ["--decimal ,"] * ("decimal" in found)
+    options += [f"--fill {shlex.quote(value)}" for value in fills] + ["--decimal ,"] * ("decimal" in mends)
     return " and ".join([*[f"say {' '.join(options)}"] * bool(options), *one_by_one(faults)])
 
 
@@ -258,24 +261,24 @@ def numbers_of(cells, decimal) -> np.ndarray:
     """What the parser of CSV files makes of each cell; NaN where it is no number to it."""
     point = re.escape(decimal)
     number = re.compile(rf"\s*[+-]?([0-9]+({point}[0-9]*)?|{point}[0-9]+)(e[+-]?[0-9]+)?\s*|\s*[+-]?inf(inity)?\s*", re.IGNORECASE)
-    found = np.array([TRUTH.get(cell, np.nan) for cell in cells], dtype=float)
-    parse([i for i, cell in enumerate(cells) if number.fullmatch(cell)], cells, decimal, found)
-    return found
+    numbers = np.array([TRUTH.get(cell, np.nan) for cell in cells], dtype=float)
+    parse([i for i, cell in enumerate(cells) if number.fullmatch(cell)], cells, decimal, numbers)
+    return numbers
 
 
-def parse(chosen, cells, decimal, found) -> None:
+def parse(chosen, cells, decimal, numbers) -> None:
     """Parses the chosen cells into `found`; of many halves, where one is beyond all numbers."""
     if not chosen:
         return
     text = "\n".join(cells[i].strip() for i in chosen)
     try:
-        found[chosen] = parse_csv(io.StringIO(text), header=None, names=["x"], sep="\x01", decimal=decimal, dtype=float,
+        numbers[chosen] = parse_csv(io.StringIO(text), header=None, names=["x"], sep="\x01", decimal=decimal, dtype=float,
                                   low_memory=False)["x"]
     except ValueError:
         if len(chosen) > 1:
             middle = len(chosen) // 2
-            parse(chosen[:middle], cells, decimal, found)
-            parse(chosen[middle:], cells, decimal, found)
+            parse(chosen[:middle], cells, decimal, numbers)
+            parse(chosen[middle:], cells, decimal, numbers)
 
 
 def is_number(cell) -> bool:

@@ -1,4 +1,4 @@
-"""Files opened for reading: compressed or not, or standard input; damage is said in a sentence."""
+"""Files opened for reading: compressed or not, or standard input. Damage raises an error."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def uncompressed_suffix(path) -> str:
 
 @contextmanager
 def opened(path):
-    """A file opened for bytes, decompressed as its ending says; "-" is standard input.
+    """A file opened for bytes, decompressed by its ending; "-" is standard input.
 
     Raises
     ------

@@ -14,7 +14,23 @@ DECODED = 1 << 13       # rows that are decoded at a time, about: each column of
 
 
 def read_parquet(path, **options) -> Table:
-    """Reads a whole file; parameters and errors as of `stream_parquet`, but for `rows`."""
+    """Read a whole Parquet file.
+
+    Parameters
+    ----------
+    path : path
+    **options
+        As in `stream_parquet`, but for `rows`.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> from structperc.files.parquet import read_parquet
+    >>> table = read_parquet("visits.parquet", target="level")  # doctest: +SKIP
+    """
     (table,) = stream_parquet(path, **options)
     return table
 
@@ -39,6 +55,12 @@ def stream_parquet(path, *, target=None, features=None, weight=None, group=None,
         For a damaged or empty file, a missing column, and an entry of X that is no finite number.
     MissingExtra
         When pyarrow is not installed.
+
+    Examples
+    --------
+    >>> from structperc.files.parquet import stream_parquet
+    >>> for table in stream_parquet("visits.parquet", target="level", rows=65536):      # doctest: +SKIP
+    ...     print(table.X.shape)
     """
     with opened_parquet(path) as file:
         yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
@@ -47,7 +69,24 @@ def stream_parquet(path, *, target=None, features=None, weight=None, group=None,
 
 @contextmanager
 def opened_parquet(path):
-    """An `ArrowFile`."""
+    """An open Parquet file, for several epochs over its parts.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    ArrowFile
+        A context manager. `tables(target=..., rows=...)` yields the parts.
+
+    Examples
+    --------
+    >>> from structperc.files.parquet import opened_parquet
+    >>> with opened_parquet("visits.parquet") as file:          # doctest: +SKIP
+    ...     for table in file.tables(target="level", rows=65536):
+    ...         print(table.X.shape)
+    """
     parquet = require("pyarrow.parquet", "reading Parquet files", "parquet")
     arrow = require("pyarrow", "reading Parquet files", "parquet")
     with readable(path, "Parquet", arrow), arrow.memory_map(str(path)) as mapped:

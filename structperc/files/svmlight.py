@@ -39,7 +39,18 @@ def read_svmlight(path, *, n_features=None, grouped=False) -> Table:
     Raises
     ------
     DataError
-        For a file without examples, a line of another form, a value that is not finite, and a feature beyond `n_features` or 2^31 - 1.
+        If the file has no examples, or a line has another form. Also if a value is not finite, or a feature is beyond `n_features` or 2^31
+        - 1.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from structperc.files.svmlight import read_svmlight
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.svm").write_text("1 1:0.5\\n2 2:1.5\\n")
+    ...     table = read_svmlight(f"{folder}/a.svm")
+    >>> table.X.toarray().tolist(), table.y.tolist()
+    ([[0.0, 0.5, 0.0], [0.0, 0.0, 1.5]], [1, 2])
     """
     (table,) = stream_svmlight(path, n_features=n_features, grouped=grouped)
     return table
@@ -53,7 +64,7 @@ def stream_svmlight(path, *, n_features=None, grouped=False, rows=None):
     path, n_features, grouped
         As in `read_svmlight`. Without `n_features` each part has as many columns as it needs.
     rows : int, optional
-        The most lines of a part, of about 16 MiB at most; a part ends with a whole query, so more where one is longer. None: all.
+        The most lines of a part, of about 16 MiB at most. A part ends with a whole query, so it has more lines if one is longer. None: all.
 
     Yields
     ------
@@ -90,7 +101,7 @@ def stream_svmlight(path, *, n_features=None, grouped=False, rows=None):
 
 
 def survey(path) -> tuple[np.ndarray, int]:
-    """The distinct targets of a file, sorted, and how many columns its rows need; one cheap pass, without a look at the values.
+    """The distinct targets of a file, sorted, and the number of columns of its rows. A cheap pass that does not read the values.
 
     Parameters
     ----------
@@ -100,6 +111,16 @@ def survey(path) -> tuple[np.ndarray, int]:
     -------
     targets : ndarray
     n_columns : int
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from structperc.files.svmlight import survey
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.svm").write_text("1 1:0.5\\n2 2:1.5\\n")
+    ...     targets, n_columns = survey(f"{folder}/a.svm")
+    >>> targets.tolist(), n_columns
+    ([1, 2], 3)
     """
     name, targets, largest = name_of(path), set(), -1
     with opened(path) as file:
@@ -158,13 +179,13 @@ def run_at_end(lines):
 
 
 def query_of(line):
-    """What a line says behind qid:, None for a blank line or a comment."""
+    """The text behind qid: of a line, None for a blank line or a comment."""
     words = line.partition(b"#")[0].split(None, 2)[:2]
     return words[1] if len(words) == 2 and words[1].startswith(b"qid:") else None
 
 
 def damaged_line(path) -> str:
-    """Where the first line is that cannot be read, as a part of a message; nothing where the file cannot be read again."""
+    """The place of the first line that cannot be read, as a part of a message. Empty if the file cannot be read again."""
     if not can_be_read_again(path):
         return ""
     with opened(path) as file:

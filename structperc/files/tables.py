@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from importlib import import_module
 
 import attrs
 import numpy as np
@@ -13,9 +14,43 @@ from structperc.reading.groups import runs
 
 __all__ = ["Table", "guess_format", "marked_rows", "parse_classes", "row_marks", "write_predictions", "write_table"]
 
-SUFFIXES = {".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".parquet": "parquet", ".pq": "parquet",
-            ".arrow": "arrow", ".feather": "arrow"}
-FORMATS = ("csv", "svmlight", "parquet", "arrow")
+
+
+@attrs.frozen
+class Format:
+    """A format of tables.
+
+    Attributes
+    ----------
+    noun : str
+        For messages.
+    endings : tuple of str
+        Of file names.
+    opener : str or None
+        `module:function` in `structperc.files`: opens a path as a `FrameFile`, if the format's columns have names and nothing but a path is
+        needed.
+    named : bool
+        Whether columns have names.
+    """
+
+    noun: str
+    endings: tuple = ()
+    opener: str | None = None
+    named: bool = True
+
+    def open(self, path):
+        """The file at a path, under reading."""
+        module, _, function = self.opener.partition(":")
+        return getattr(import_module(f"structperc.files.{module}"), function)(path)
+
+
+FORMATS = {
+    "csv": Format("a CSV file"),
+    "svmlight": Format("an svmlight file", (".svm", ".svmlight", ".libsvm"), named=False),
+    "parquet": Format("a Parquet file", (".parquet", ".pq"), "parquet:opened_parquet"),
+    "arrow": Format("an Arrow file", (".arrow", ".feather"), "arrow:opened_arrow"),
+}
+SUFFIXES = {ending: name for name, format in FORMATS.items() for ending in format.endings}
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -35,6 +70,13 @@ class Table:
         How many rows of the file stand before.
     kept : dict
         Further columns by name, as the text of the file.
+
+    Examples
+    --------
+    >>> from structperc.files.tables import Table
+    >>> table = Table(X=[[0.5], [1.5]], y=[1, 2])
+    >>> table.y
+    [1, 2]
     """
 
     X: object
@@ -57,10 +99,10 @@ class Table:
         return f"{self.X.shape[0]} rows"
 
     def __repr__(self):
-        found = {"X": f"{type(self.X).__name__} of shape {self.X.shape}", "y": shape_of(self.y), "weights": shape_of(self.weights),
+        shapes = {"X": f"{type(self.X).__name__} of shape {self.X.shape}", "y": shape_of(self.y), "weights": shape_of(self.weights),
                  "offsets": None if self.offsets is None else f"of {self.n_examples} examples", "first": self.first or None,
                  "kept": ", ".join(self.kept) or None}
-        return f"Table({', '.join(f'{name}: {text}' for name, text in found.items() if text is not None)})"
+        return f"Table({', '.join(f'{name}: {text}' for name, text in shapes.items() if text is not None)})"
 
 
 def shape_of(values):
@@ -78,12 +120,18 @@ def guess_format(path) -> str:
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> from structperc.files.tables import guess_format
+    >>> guess_format("pages.svm.gz"), guess_format("visits.csv")
+    ('svmlight', 'csv')
     """
     return SUFFIXES.get(uncompressed_suffix(path), "csv")
 
 
 def says_csv(path) -> bool:
-    """Whether a file's ending says that it is a CSV file."""
+    """Whether a file's ending is that of a CSV file."""
     return uncompressed_suffix(path) in (".csv", ".tsv")
 
 
@@ -102,11 +150,11 @@ class GroupRuns:
     def offsets(self, values) -> np.ndarray:
         """Where each run of the next part begins, and the end; a part ends with a whole run."""
         offsets, again = runs(values)
-        found = values[offsets[:-1]].tolist()
-        again = [*again, *(value for value in found if value in self.seen)]
+        groups = values[offsets[:-1]].tolist()
+        again = [*again, *(value for value in groups if value in self.seen)]
         if again:
             raise DataError(f"{self.path}: the rows with {self.name!r} {again[0]!r} are not all together; sort the file by that column.")
-        self.seen.update(found)
+        self.seen.update(groups)
         return offsets
 
 
@@ -133,7 +181,7 @@ def marked_rows(y, offsets) -> list[tuple]:
     marks = np.asarray(y)
     if marks.dtype.kind not in "iufb" or not np.isin(marks, (0, 1)).all():
         odd = next(v for v in marks.tolist() if v not in (0, 1))
-        raise DataError(f"the target holds {odd!r}; with groups it marks the rows of the right answer by 1 and all others by 0.")
+        raise DataError(f"the target has {odd!r}. With groups, a row of the right output has 1, and all others 0.")
     return [tuple(np.flatnonzero(marks[a:b]).tolist()) for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
 
 
@@ -202,6 +250,15 @@ def write_predictions(file, predictions, header=True) -> None:
         A label or structure for each example.
     header : bool, default True
         Whether to write a line with the name.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from structperc.files.tables import write_predictions
+    >>> write_predictions(sys.stdout, [1, 3])
+    prediction
+    1
+    3
     """
     write_table(file, {"prediction": predictions}, header)
 
@@ -216,6 +273,15 @@ def write_table(file, columns, header=True) -> None:
         Entries of each column.
     header : bool, default True
         Whether to write a line with the names.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from structperc.files.tables import write_table
+    >>> write_table(sys.stdout, {"patient": ["p1", "p2"], "prediction": [1, 3]})
+    patient,prediction
+    p1,1
+    p2,3
     """
     writer = csv.writer(file, lineterminator="\n")
     if header:

@@ -72,16 +72,16 @@ def pairwise_scores(y_true, y_pred) -> Agreement:
     0.5
     """
     table = shared(y_true, y_pred)
-    common, gold, found = pairs(table.data), pairs(table.sum(axis=1)), pairs(table.sum(axis=0))
-    if not gold and not found:
+    common, gold, predicted = pairs(table.data), pairs(table.sum(axis=1)), pairs(table.sum(axis=0))
+    if not gold and not predicted:
         return Agreement(1.0, 1.0, 1.0)
-    return Agreement.of(common / found if found else 0.0, common / gold if gold else 0.0)
+    return Agreement.of(common / predicted if predicted else 0.0, common / gold if gold else 0.0)
 
 
 def b_cubed_scores(y_true, y_pred) -> Agreement:
     """B-cubed precision, recall and F1 of a clustering: a mean over items.
 
-    Precision of an item is the share of its predicted cluster that is in its true cluster; recall is the reverse.
+    Precision of an item is the share of its predicted cluster that is in its true cluster. Recall is the reverse.
 
     Parameters
     ----------
@@ -179,9 +179,9 @@ def adjusted_rand_index(y_true, y_pred) -> float:
     0.3182
     """
     table = shared(y_true, y_pred)
-    common, gold, found, every = pairs(table.data), pairs(table.sum(axis=1)), pairs(table.sum(axis=0)), pairs([table.sum()])
-    expected = gold * found / every if every else 0.0
-    most = (gold + found) / 2
+    common, gold, predicted, every = pairs(table.data), pairs(table.sum(axis=1)), pairs(table.sum(axis=0)), pairs([table.sum()])
+    expected = gold * predicted / every if every else 0.0
+    most = (gold + predicted) / 2
     return float((common - expected) / (most - expected)) if most != expected else 1.0
 
 

@@ -1,4 +1,4 @@
-"""Two models on the same examples: paired measures, right and wrong answers, and an exact test."""
+"""Two models on the same examples: paired measures, right and wrong predictions, and an exact test."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.core.markup import aligned, block, element, shown, table
+from structperc.core.outputs import is_ordered
 from structperc.metrics.engines import Judged, model_of, same
 from structperc.reading.groups import Groups
 
@@ -31,6 +32,16 @@ class Measured:
         Of the difference, by the jackknife over blocks of examples.
     low, high : float
         Ends of the 95 % confidence interval of the difference.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import compare
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2]
+    >>> first, second = (Engine(problem, epochs=9, preset="paper").fit(X, y) for problem in ("cusum", "prank"))
+    >>> measure = compare(first, second, X, y).measures[0]
+    >>> measure.name, measure.difference
+    ('mean absolute error', 0.0)
     """
 
     name: str
@@ -60,6 +71,16 @@ class Comparison:
         Number from 0, right label, first and second prediction of each example whose predictions differ.
     names : pair of str
         Names of the models.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import compare
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2]
+    >>> first, second = (Engine(problem, epochs=9, preset="paper").fit(X, y) for problem in ("cusum", "prank"))
+    >>> found = compare(first, second, X, y)
+    >>> found.n_examples, found.both_right
+    (4, 4)
     """
 
     n_examples: int
@@ -87,14 +108,14 @@ class Comparison:
                              f"{m.high - m.difference:.4f}"])
         right = [["", f"{second} right", f"{second} wrong"], [f"{first} right", str(self.both_right), str(self.first_right)],
                  [f"{first} wrong", str(self.second_right), str(self.neither_right)]]
-        found = [(f"{first} and {second} on the same {self.n_examples} examples", measures),
+        parts = [(f"{first} and {second} on the same {self.n_examples} examples", measures),
                  (f"right and wrong; exact test of McNemar, two-sided: p = {self.p_value:.3g}", right)]
         if self.disagreements:
             rows = [["row", "right", first, second]]
             rows += [[str(i + 1), *(shown(answer, 24) for answer in answers)] for i, *answers in self.disagreements[:LISTED]]
             n = len(self.disagreements)
-            found.append((f"predictions differ in {n} examples" + (f"; the first {LISTED}" if n > LISTED else ""), rows))
-        return found
+            parts.append((f"predictions differ in {n} examples" + (f"; the first {LISTED}" if n > LISTED else ""), rows))
+        return parts
 
     def __str__(self):
         return "\n".join("\n".join([title, *aligned(rows)]) for title, rows in self.tables())
@@ -152,10 +173,10 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
     >>> comparison.both_right, comparison.first_right, comparison.second_right, comparison.p_value
     (3, 0, 1, 1.0)
     """
-    given = [model_of(first, "first"), model_of(second, "second")]
-    refuse_other_labels(*(model.context.labels for model in given), given[0].parts.outputs.ordered and given[1].parts.outputs.ordered)
+    models = [model_of(first, "first"), model_of(second, "second")]
+    refuse_other_labels(*(model.context.labels for model in models), all(is_ordered(model.parts.outputs) for model in models))
     judged = []
-    for model, rows in zip(given, (X, X if X_second is None else X_second), strict=True):
+    for model, rows in zip(models, (X, X if X_second is None else X_second), strict=True):
         data = Groups(rows, offsets, lengths, groups)
         read = model.read(data.X, data.offsets)
         judged.append(Judged.of(model, read, data.by_rows(y), model.predict(read)))
@@ -194,11 +215,11 @@ def differences(first, second) -> list:
     k = len(blocks)
     errors = np.sqrt((k - 1) / k * ((np.array(without) - np.mean(without, axis=0)) ** 2).sum(axis=0))
     reach = stdtrit(k - 1, (1 + LEVEL) / 2) * errors
-    found = []
+    rows = []
     for name, error, width in zip(names, errors.tolist(), reach.tolist(), strict=True):
         a, b = whole[0][name], whole[1][name]
-        found.append(Measured(name, a, b, b - a, error, b - a - width, b - a + width))
-    return found
+        rows.append(Measured(name, a, b, b - a, error, b - a - width, b - a + width))
+    return rows
 
 
 def exact_test(first, second) -> float:

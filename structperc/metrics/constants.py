@@ -1,4 +1,4 @@
-"""The best answer that looks at no example: what a model has to beat."""
+"""The best constant prediction: the baseline of a model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 from structperc.core.errors import StructPercError
 from structperc.core.labels import plain
 from structperc.core.losses import ExampleCosts
-from structperc.metrics.engines import Judged, by_example, model_of, parts_of
+from structperc.metrics.engines import Judged, by_example, labels_of, model_of, parts_of
+from structperc.metrics.phrases import entries
 from structperc.reading.groups import Groups
 
 __all__ = ["Constant", "best_constant", "best_constant_of"]
@@ -26,6 +27,14 @@ class Constant:
         The prediction for each example, or for each token.
     measures : dict of str to float
         What `measures` returns for these predictions.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import best_constant
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0], [2.0]], [1, 2, 2])
+    >>> best_constant(engine, [[0.0], [1.0], [2.0]], [1, 2, 2]).answer
+    2
     """
 
     answer: object
@@ -89,6 +98,14 @@ def best_constant_of(model, rows, y) -> Constant | None:
     Returns
     -------
     Constant or None
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import best_constant_of
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0], [2.0]], [1, 2, 2])
+    >>> best_constant_of(engine.model_, engine.read([[0.0], [1.0], [2.0]]), [1, 2, 2]).answer
+    2
     """
     outputs, labels, loss = parts_of(model, rows).outputs, model.context.labels, model.parts.loss
     if outputs.n_labels and rows.n_examples and not isinstance(loss, ExampleCosts):
@@ -98,17 +115,17 @@ def best_constant_of(model, rows, y) -> Constant | None:
         predicted = np.full(rows.n_examples, answer, dtype=labels.dtype)
     elif labels is not None and not outputs.n_labels:
         gold = by_example(outputs, rows, y)
-        answer = most_frequent(outputs.labels_in(gold))
+        answer = most_frequent(labels_of(outputs, gold))
         if answer not in labels.tolist():
             return None
-        predicted = [[answer] * len(one) for one in gold]
+        predicted = [[answer] * len(entries(one, f"y[{i}]", "the labels of one example")) for i, one in enumerate(gold)]
     else:
         return None
     try:
-        found = Judged.of(model, rows, y, predicted, scored=False).measures()
+        measures = Judged.of(model, rows, y, predicted, scored=False).measures()
     except StructPercError:             # constraints forbid it
         return None
-    return Constant(plain(answer), found)
+    return Constant(plain(answer), measures)
 
 
 def most_frequent(labels):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+
 import attrs
 import numpy as np
 
+from structperc.core.component import inherits
 from structperc.core.errors import DataError, shortened
 from structperc.core.labels import LabelCodes, is_listed, is_nested
 from structperc.core.losses import ExampleCosts
-from structperc.core.outputs import Outputs
+from structperc.core.outputs import Outputs, is_ordered
 from structperc.core.rows import Rows
 from structperc.metrics.intervals import interval_measures
 from structperc.metrics.labels import accuracy, macro_f1, rank_measures
+from structperc.metrics.phrases import entries
 from structperc.metrics.tokens import unseen_labels
 from structperc.reading.groups import Groups
 
@@ -72,6 +76,14 @@ def losses_of(model, rows, y, predicted) -> np.ndarray | None:
     Returns
     -------
     ndarray of shape (n_examples,) or None
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import losses_of
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+    >>> losses_of(engine.model_, engine.read([[0.0], [2.0]]), [1, 3], [1, 2]).tolist()
+    [0.0, 1.0]
     """
     outputs, loss = parts_of(model, rows).outputs, model.parts.loss
     if isinstance(loss, ExampleCosts):
@@ -118,7 +130,7 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
     - Intervals of ordered labels: mean interval error, share inside the interval.
     - Classes: accuracy, macro F1.
     - Labels of tokens: those of `token_measures`.
-    - Other outputs: what `Outputs.measures` and `Outputs.measures_of_scores` of the problem return.
+    - Other outputs: what `Outputs.measures` of the problem returns.
     - All but loss="costs": the mean of the engine's loss. It is left out if tokens have labels that the model does not know.
 
     Examples
@@ -151,6 +163,14 @@ def measures_of(model, rows, y, predicted) -> dict[str, float]:
     Returns
     -------
     dict of str to float
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.metrics import measures_of
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+    >>> measures_of(engine.model_, engine.read([[0.0], [2.0]]), [1, 3], [1, 2])["accuracy"]
+    0.5
     """
     return Judged.of(model, rows, y, predicted).measures()
 
@@ -179,7 +199,7 @@ class Judged:
     ----------
     outputs : Outputs
     gold, predicted : sequence
-        The right answer of each example as users pass it, and the prediction.
+        The right output of each example as users pass it, and the prediction.
     losses : ndarray or None
         The model's own loss of each example, None where it is not known.
     loss : str
@@ -201,18 +221,18 @@ class Judged:
     @classmethod
     def of(cls, model, rows, y, predicted, scored=True):
         outputs, labels, loss = parts_of(model, rows).outputs, model.context.labels, model.context.loss
-        unseen = labels is not None and not outputs.n_labels and unseen_labels(list(outputs.labels_in(y)), labels)
-        own = None if unseen else losses_of(model, rows, y, predicted)      # says what is wrong with y
+        unseen = labels is not None and not outputs.n_labels and unseen_labels(labels_of(outputs, y), labels)
+        own = None if unseen else losses_of(model, rows, y, predicted)      # raises the errors of y
         gold = by_example(outputs, rows, y)
         if unseen and not (is_listed(predicted) and len(predicted) == len(gold)):
-            raise DataError(f"predicted is {shortened(predicted)}; expected an answer for each of {len(gold)} examples.")
-        scored = scored and type(outputs).measures_of_scores is not Outputs.measures_of_scores
+            raise DataError(f"predicted is {shortened(predicted)}; expected an output for each of {len(gold)} examples.")
+        scored = scored and needs_scores(outputs)
         scores = model.atom_scores(rows) if scored else None
         right = np.array([same(*pair) for pair in zip(gold, predicted, strict=True)]) if unseen else right_of(model, rows, y, predicted)
         return cls(outputs, gold, predicted, own, f"mean loss ({loss if isinstance(loss, str) else 'cost matrix'})", scores, right)
 
     def part(self, kept):
-        """The same of some examples alone."""
+        """The same of only some examples."""
         def of(values):
             return None if values is None else values[kept] if isinstance(values, np.ndarray) else [values[i] for i in kept.tolist()]
 
@@ -221,12 +241,20 @@ class Judged:
 
     def measures(self) -> dict[str, float]:
         """See `measures`."""
-        found = own_measures(self.outputs, self.gold, self.predicted)
-        if self.scores is not None:
-            found |= self.outputs.measures_of_scores(self.gold, self.scores)
+        values = own_measures(self.outputs, self.gold, self.predicted, self.scores)
         if self.losses is not None:
-            found[self.loss] = float(self.losses.mean())
-        return found
+            values[self.loss] = float(self.losses.mean())
+        return values
+
+
+def labels_of(outputs, y) -> list:
+    """The labels that occur in gold outputs, some more than once."""
+    found = list(outputs.labels_in(entries(y, "y", "the right output of each example")))
+    try:
+        set(found)
+    except TypeError:
+        raise DataError("y contains lists or the like as labels; expected numbers, strings or other hashable labels.") from None
+    return found
 
 
 def right_of(model, rows, y, predicted) -> np.ndarray:
@@ -261,12 +289,17 @@ def by_example(outputs, rows, y):
     return np.split(np.asarray(y), rows.offsets[1:-1])
 
 
-def own_measures(outputs, y, predicted) -> dict[str, float]:
+def needs_scores(outputs) -> bool:
+    """Whether the measures of an output space use the scores of atoms."""
+    return not inherits(outputs, Outputs, "measures") and "scores" in inspect.signature(outputs.measures).parameters
+
+
+def own_measures(outputs, y, predicted, scores=None) -> dict[str, float]:
     """The measures of an output space, without the loss."""
     if not outputs.n_labels:
-        return dict(outputs.measures(y, predicted))
-    if not outputs.ordered:
+        return dict(outputs.measures(y, predicted) if scores is None else outputs.measures(y, predicted, scores))
+    if not is_ordered(outputs):
         return {"accuracy": accuracy(y, predicted), "macro F1": macro_f1(y, predicted, outputs.labels)}
     if outputs.partial_gold:
-        return interval_measures(y, predicted, outputs.labels, unrated="skip")      # what is to be refused, encoding has refused
+        return interval_measures(y, predicted, outputs.labels, unrated="skip")      # encoding has raised the errors
     return rank_measures(y, predicted, outputs.labels)

@@ -150,8 +150,8 @@ def mean_interval_width(intervals, classes=None) -> float:
     """
     if not is_listed(intervals) or not len(intervals):
         raise DataError(f"intervals is {shortened(intervals)}; expected an interval of labels for each row, at least one.")
-    named = as_label_array(interval_labels(intervals), "intervals", "an interval of labels for each row")
-    low, high, _, _ = interval_codes(intervals, np.full(len(intervals), named[0], dtype=named.dtype), classes)
+    ends = as_label_array(interval_labels(intervals), "intervals", "an interval of labels for each row")
+    low, high, _, _ = interval_codes(intervals, np.full(len(intervals), ends[0], dtype=ends.dtype), classes)
     return float((high - low + 1).mean())
 
 
@@ -209,11 +209,11 @@ def interval_codes(y_low_high, y_pred, classes=None, unrated="refuse"):
 
 def labels_in(y_low_high, y_pred, unrated):
     """The labels that intervals and predictions name, in their order."""
-    named = interval_labels(y_low_high, unrated)
-    categories = ordered_categories(named)
+    ends = interval_labels(y_low_high, unrated)
+    categories = ordered_categories(ends)
     if categories is not None:
         return categories
-    return all_labels(as_label_array(named, "y_low_high", "an interval of labels for each row"), y_pred, ("y_low_high", "y_pred"))
+    return all_labels(as_label_array(ends, "y_low_high", "an interval of labels for each row"), y_pred, ("y_low_high", "y_pred"))
 
 
 def interval_distances(low, high, predicted):

@@ -39,7 +39,7 @@ def codes(y_true, y_pred, classes=None):
     Raises
     ------
     DataError
-        If the lists differ in length or are empty, a label is not in `classes`, or labels are text without `classes`.
+        If the lists differ in length or are empty. Also if a label is not in `classes`, or labels are text without `classes`.
 
     Examples
     --------
@@ -58,8 +58,8 @@ def codes(y_true, y_pred, classes=None):
     if classes is None:
         classes = all_labels(y_true, y_pred, ("y_true", "y_pred"))
     encoder = LabelCodes(label_order(classes))
-    named = ("y_true", y_true), ("y_pred", y_pred)
-    true, predicted = (encoder.encode(y, len(y), name, "Name all labels in classes.") for name, y in named)
+    arguments = ("y_true", y_true), ("y_pred", y_pred)
+    true, predicted = (encoder.encode(y, len(y), name, "Name all labels in classes.") for name, y in arguments)
     return true, predicted, len(encoder.labels)
 
 
@@ -81,23 +81,23 @@ PARAMETERS = """Parameters
         All labels, lowest first. Required for text, unless one of the lists is an ordered categorical."""
 
 
-def ordered_labels(y_true, known, classes=None) -> np.ndarray:
+def ordered_labels(y_true, order, classes=None) -> np.ndarray:
     """The order of labels in which a model's predictions are measured.
 
     Parameters
     ----------
     y_true : sequence of labels
         Right labels.
-    known : ndarray
-        The labels that the model knows, in order.
+    order : ndarray
+        The labels of the model, in order.
     classes : sequence, optional
         All labels, lowest first.
 
     Returns
     -------
     ndarray
-        `classes`; else the categories of an ordered categorical `y_true` with all known labels; else `known`.
-        Numbers of `y_true` that the model does not know are inserted by value if `known` are rising numbers.
+        `classes`; else the categories of an ordered categorical `y_true` with all labels of the model; else `order`.
+        Other numbers of `y_true` are inserted by value if `order` are rising numbers.
 
     Examples
     --------
@@ -108,12 +108,12 @@ def ordered_labels(y_true, known, classes=None) -> np.ndarray:
     """
     if classes is not None:
         return label_order(classes)
-    known, categories, values = label_order(known), ordered_categories(y_true), as_label_array(y_true, "y_true")
-    if categories is not None and np.isin(known, categories).all():
+    order, categories, values = label_order(order), ordered_categories(y_true), as_label_array(y_true, "y_true")
+    if categories is not None and np.isin(order, categories).all():
         return categories
-    if known.dtype.kind in "iuf" and values.dtype.kind in "iuf" and (np.diff(known) > 0).all() and np.isin(values, known).any():
-        return np.union1d(known, values[np.isfinite(values)])
-    return known
+    if order.dtype.kind in "iuf" and values.dtype.kind in "iuf" and (np.diff(order) > 0).all() and np.isin(values, order).any():
+        return np.union1d(order, values[np.isfinite(values)])
+    return order
 
 
 def of_codes(measure):

@@ -1,8 +1,8 @@
 """Phrases in sequences of tags such as B-NP, I-NP, O, and how well predicted ones agree with the right ones, as conlleval counts.
 
-A tag is a letter and, after the first "-", a type. Letters: O and "." stand outside of phrases, I and M go on with one (or begin one,
-where none of their type is open), B begins one, E and L end one, S, U, "[" and "]" are one by themselves. So IOB1, IOB2, IOE1, IOE2, IOBES,
-BMES and BILOU are all read without being told which it is, with types or without.
+A tag is a letter and, after the first "-", a type. O and "." are outside of phrases. I and M continue one, or begin one if none of their
+type is open. B begins one, E and L end one, and S, U, "[" and "]" are one by themselves. So IOB1, IOB2, IOE1, IOE2, IOBES, BMES and BILOU
+are all read without the name of the scheme, with types or without.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ALONE = frozenset("SU[]")
 BEGINS = ALONE | {"B"}
 ENDS = ALONE | {"E", "L"}
 LETTERS = BEGINS | ENDS | {"I", "M"}
-SCHEMES = {"iob1": "BIIB", "iob2": "BIIB", "iobes": "BIES", "bilou": "BILU", "bmes": "BMES"}    # first, inside, last, alone
+SCHEMES = {"iob1": "BIIB", "iob2": "BIIB", "iobes": "BIES", "bilou": "BILU", "bmes": "BMES"}    # first, inside, last, single
 MARKING = ({"B", "I"}, {"I", "O"}, {"B", "E"})      # tags without types are taken for phrases where two of these meet
 
 
@@ -86,10 +86,9 @@ class PhraseScores(PhraseCounts):
 def phrases(labels) -> list[tuple[int, int, str]]:
     """The phrases (chunks, entities) of one sentence from its BIO tags.
 
-    A phrase ends before a token that is outside, begins a phrase or has another type, and after a token that ends one.
-    Every other token inside belongs to the open phrase or begins one. So I-X begins a phrase after O and after another type.
-    This is the rule of conlleval for its letters (B, I, E, O, ".", "[", "]"); conlleval does not cover schemes with both B and E.
-    Cost: linear time.
+    A phrase ends before a token that is outside, begins a phrase or has another type, and after a token that ends one. Every other token
+    inside belongs to the open phrase or begins one. So I-X begins a phrase after O and after another type. This is the rule of conlleval
+    for its letters: B, I, E, O, ".", "[" and "]". Its rules do not cover schemes with both B and E. Cost: linear time.
 
     Parameters
     ----------
@@ -315,20 +314,20 @@ def parse(label: str) -> tuple[bool, bool, bool, str]:
 
 def find(labels) -> list[tuple[int, int, str]]:
     """The phrases of a sentence that has been checked."""
-    found, start, open_kind = [], -1, ""
+    phrases, start, open_kind = [], -1, ""
     for i, label in enumerate(labels):
         inside, begins, ends, kind = parse(label)
         if start >= 0 and (begins or not inside or kind != open_kind):
-            found.append((start, i, open_kind))
+            phrases.append((start, i, open_kind))
             start = -1
         if inside and start < 0:
             start, open_kind = i, kind
         if ends:
-            found.append((start, i + 1, kind))
+            phrases.append((start, i + 1, kind))
             start = -1
     if start >= 0:
-        found.append((start, len(labels), open_kind))
-    return found
+        phrases.append((start, len(labels), open_kind))
+    return phrases
 
 
 def entries(values, name, expected) -> list:
@@ -348,7 +347,7 @@ def check(labels, name) -> list:
 
 
 def check_pairs(y_true, y_pred):
-    """The sentences of both, the number of tokens, and of those whose tags are equal; raises an error for sentences that do not match."""
+    """The sentences of both, the number of tokens, and of those whose tags are equal. Sentences that do not match raise an error."""
     y_true, y_pred = entries(y_true, "y_true", SENTENCES), entries(y_pred, "y_pred", SENTENCES)
     if len(y_true) != len(y_pred):
         raise DataError(f"y_true has {len(y_true)} sentences but y_pred has {len(y_pred)}; give one prediction for each.")

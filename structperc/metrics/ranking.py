@@ -258,7 +258,7 @@ class Ranked:
         Of each document, numbered in the order in which queries appear.
     grades, scores : float array
     order : int array
-        Which document as it came stands there.
+        The number of the user's document there.
     places : int array
         From 0 within the query.
     """
@@ -307,16 +307,16 @@ class Ranked:
 
 
 def larger_before(values, query) -> np.ndarray:
-    """For each entry how many larger ones of its query stand before it; O(n log n), one binary digit of their ranks after the other."""
+    """The number of larger entries of its query before each entry. O(n log n), one binary digit of their ranks after the other."""
     ranks = dense_ranks(query, values)
-    found, order = np.zeros(len(ranks), dtype=np.int64), np.arange(len(ranks))
+    counts, order = np.zeros(len(ranks), dtype=np.int64), np.arange(len(ranks))
     for digit in reversed(range(int(ranks.max()).bit_length())):
         upper, ones = ranks[order] >> digit + 1, ranks[order] >> digit & 1      # entries of equal upper digits stand together
         before = np.cumsum(ones) - ones
         starts = np.searchsorted(upper, upper)
-        found[order] += np.where(ones == 0, before - before[starts], 0)
+        counts[order] += np.where(ones == 0, before - before[starts], 0)
         order = order[np.argsort(ranks[order] >> digit, kind="stable")]
-    return found
+    return counts
 
 
 def dense_ranks(*columns) -> np.ndarray:

@@ -44,15 +44,19 @@ def token_measures(y_true, y_pred) -> dict[str, float]:
     """
     y_pred = [entries(labels, f"y_pred[{i}]", "the labels of one sentence") for i, labels in enumerate(entries(y_pred, "y_pred", LISTS))]
     y_true = sentences(y_true, y_pred)
-    right = [[a == b for a, b in zip(*pair, strict=True) if a is not None] for pair in zip(y_true, y_pred, strict=True)]
+    refuse_unhashable(y_true, y_pred)
+    try:
+        right = [[a == b for a, b in zip(*pair, strict=True) if a is not None] for pair in zip(y_true, y_pred, strict=True)]
+    except TypeError:
+        raise DataError("labels of these types cannot be compared; expected numbers, strings or dates.") from None
     n_tokens = sum(map(len, right))
     if n_tokens == 0:
         raise DataError("y_true has no tokens whose label is known; at least one is needed to measure anything.")
-    found = {"token accuracy": sum(map(sum, right)) / n_tokens, "whole sentences right": sum(map(all, right)) / len(right)}
+    measures = {"token accuracy": sum(map(sum, right)) / n_tokens, "whole sentences right": sum(map(all, right)) / len(right)}
     if are_phrase_tags(chain.from_iterable((*y_true, *y_pred))):
         scores = phrase_scores(y_true, y_pred)
-        found.update({"phrase precision": scores.precision, "phrase recall": scores.recall, "phrase F1": scores.f1})
-    return found
+        measures.update({"phrase precision": scores.precision, "phrase recall": scores.recall, "phrase F1": scores.f1})
+    return measures
 
 
 def unseen_labels(y_true, labels) -> dict:
@@ -79,11 +83,18 @@ def unseen_labels(y_true, labels) -> dict:
     y_true, labels = entries(y_true, "y_true", LISTS), entries(labels, "labels", "the labels that the model knows")
     if is_nested(y_true):
         y_true = chain.from_iterable(entries(row, f"y_true[{i}]", "the labels of one sentence") for i, row in enumerate(y_true))
+    y_true, known = list(y_true), set()
+    refuse_unhashable([y_true], [labels], "y_true or labels")
+    known.update(labels)
+    return {label: count for label, count in Counter(y_true).most_common() if label not in known}
+
+
+def refuse_unhashable(first, second, names="y_true or y_pred") -> None:
+    """Raises an error for labels that are lists or other objects without a hash, which are not compared as one."""
     try:
-        counts, known = Counter(y_true), set(labels)
+        set(chain.from_iterable((*first, *second)))
     except TypeError:
-        raise DataError("y_true or labels contains lists or the like; expected numbers, strings or other hashable labels.") from None
-    return {label: count for label, count in counts.most_common() if label not in known}
+        raise DataError(f"{names} contains lists or the like; expected numbers, strings or other hashable labels.") from None
 
 
 def sentences(y, like, name="y_true", other="y_pred") -> list:

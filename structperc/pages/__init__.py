@@ -10,7 +10,7 @@ FOLDER = Path(__file__).parent
 LOADED = re.compile(r'<link rel="stylesheet" href="([\w.-]+)">|<script src="([\w.-]+)"></script>')
 
 
-def page(name, title=None, given=()) -> str:
+def page(name, title=None, scripts=()) -> str:
     """The text of a page, with its style sheets and scripts written into it.
 
     Parameters
@@ -31,7 +31,7 @@ def page(name, title=None, given=()) -> str:
     """
     def inlined(match):
         style, script = match.groups()
-        text = given[script] if script in given else FOLDER.joinpath(style or script).read_text(encoding="utf-8")
+        text = scripts[script] if script in scripts else FOLDER.joinpath(style or script).read_text(encoding="utf-8")
         return f"<style>\n{text}</style>" if style else f"<script>\n{in_page(text)}</script>"
 
     text = FOLDER.joinpath(name).read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ UNKNOWN = -1.0              # the code of a level that training did not know
 
 
 class Unusable(Exception):
-    """A column holds cells that its code does not take; `fault` says which."""
+    """A column has cells that its code does not accept; `fault` names them."""
 
     def __init__(self, fault):
         self.fault = fault
@@ -33,14 +33,14 @@ class ColumnCode:
     ----------
     name : str
     kind : {"number", "date", "ordinal", "one_hot"}
-        A number as it is; days since `origin`; the position among `levels`, from 0; a column of 0 and 1 for each of the levels.
+        A number as it is. Days since `origin`. The position among `levels`, from 0. A column of 0 and 1 for each of the levels.
     levels : tuple of str
     origin : float
         Days since 1970.
     fill : float
-        What stands instead of a missing number, date or position; NaN: a missing cell raises an error.
+        The value of a missing number, date or position. NaN: a missing cell raises an error.
     indicated : bool
-        Whether a column of 0 and 1 says where a cell was missing.
+        Whether a column of 0 and 1 marks missing cells.
     date_format : str or None
         As of `datetime.datetime.strptime`; None: ISO 8601.
     """
@@ -72,10 +72,10 @@ class ColumnCode:
         if self.kind == "date":
             return days_in(column, self.date_format) - self.origin
         position = {level: float(i) for i, level in enumerate(self.levels)}
-        found = [level_of(cell) for cell in column.cells()]
-        values = np.array([np.nan if level is None else position.get(level, UNKNOWN) for level in found], dtype=np.float64)
+        levels = [level_of(cell) for cell in column.cells()]
+        values = np.array([np.nan if level is None else position.get(level, UNKNOWN) for level in levels], dtype=np.float64)
         if self.kind == "ordinal" and (values == UNKNOWN).any():
-            raise self.unknown_level(found[int(np.argmax(values == UNKNOWN))], int(np.argmax(values == UNKNOWN)))
+            raise self.unknown_level(levels[int(np.argmax(values == UNKNOWN))], int(np.argmax(values == UNKNOWN)))
         return values
 
     def encode(self, column, out) -> dict:
@@ -140,15 +140,15 @@ def learned(column, kind, levels=None, date_format=None, fill=None, indicate=Fal
     return attrs.evolve(code, indicated=bool(indicate and len(known) < len(values) and fill is not None))
 
 
-def filler(code, fill, known) -> float:
+def filler(code, fill, numbers) -> float:
     """What means a missing cell, among the values of a code; NaN where nothing is known."""
     if fill in STATISTICS:
-        if not len(known):
+        if not len(numbers):
             return np.nan
         if code.kind == "one_hot" or fill == "most-frequent":
-            found, counts = np.unique(known, return_counts=True)
-            return float(found[np.argmax(counts)])
-        return float(np.median(known) if fill == "median" else np.mean(known))
+            distinct, counts = np.unique(numbers, return_counts=True)
+            return float(distinct[np.argmax(counts)])
+        return float(np.median(numbers) if fill == "median" else np.mean(numbers))
     if code.kind in ("ordinal", "one_hot"):
         if as_level(fill) not in code.levels:
             raise OptionError(f"fill={fill!r:.60} for column {code.name!r}; its levels are {', '.join(code.levels)}.")
@@ -173,8 +173,8 @@ def numbers_of(column) -> np.ndarray:
     fault = find_fault(column.name, column.cells())
     if fault is not None and fault.cells.keys() - {"empty cell", "infinite number"}:
         raise Unusable(fault)
-    found = [to_number(cell) for cell in column.cells()]
-    return np.array([np.nan if number is None else number for number in found], dtype=np.float64)
+    numbers = [to_number(cell) for cell in column.cells()]
+    return np.array([np.nan if number is None else number for number in numbers], dtype=np.float64)
 
 
 def days_in(column, date_format) -> np.ndarray:

@@ -31,7 +31,7 @@ class Fault:
     ----------
     name : str
     cells : dict of str to list of int
-        The rows at fault, counted from 0, by what stands there: one of `KINDS`.
+        The rows at fault, counted from 0, by the kind of their cell: one of `KINDS`.
     texts : dict of str to None
         The different texts.
     n_rows : int
@@ -64,12 +64,12 @@ class Fault:
 
     @property
     def one_by_one(self) -> bool:
-        """Whether the column holds numbers but for a few cells, which are mended one by one."""
+        """Whether the column has numbers but for a few cells, which you fix one by one."""
         return "text" in self.cells and len(self.cells["text"]) <= 0.05 * (self.n_rows - self.n_cells)
 
     @property
     def identifies(self) -> bool:
-        """Whether the texts name the rows rather than tell something of them."""
+        """Whether the texts are names of rows, and no property of them."""
         return len(self.texts) > max(NAMED, len(self.cells["text"]) // 2) or len(self.texts) > SOME
 
     @property
@@ -79,13 +79,13 @@ class Fault:
             return []
         if len(self.cells.get(KINDS[0], ())) == self.n_rows:
             return ["drop"]
-        found = {"text": "drop" if "text" in self.cells and self.identifies else "one_hot", "date": "date",
+        mend = {"text": "drop" if "text" in self.cells and self.identifies else "one_hot", "date": "date",
                  "number with a decimal comma": "decimal"}.get(self.kind)
-        filled = found != "drop" and self.cells.keys() & set(KINDS[:2])
-        return [option for option in (found, "fill" if filled else None) if option]
+        filled = mend != "drop" and self.cells.keys() & set(KINDS[:2])
+        return [option for option in (mend, "fill" if filled else None) if option]
 
     def describe(self, place) -> str:
-        """The column in words; `place(row)` says where a row stands."""
+        """The column in words. `place(row)` returns where a row is."""
         parts = []
         for kind in reversed(KINDS):
             rows = self.cells.get(kind)
@@ -100,8 +100,8 @@ class Fault:
         k, texts = len(self.texts), list(self.texts)
         if k == n > 1:
             return f"{n} texts, all different"
-        shown = ", ".join(f"{text!r:.40}" for text in texts[:NAMED])
-        return f"{k} text{'s' * (k > 1)} ({shown}{', ...' if k > NAMED else ''})"
+        examples = ", ".join(f"{text!r:.40}" for text in texts[:NAMED])
+        return f"{k} text{'s' * (k > 1)} ({examples}{', ...' if k > NAMED else ''})"
 
 
 class ColumnError(DataError):
@@ -111,13 +111,13 @@ class ColumnError(DataError):
     ----------
     faults : sequence of Fault
     trained : bool
-        Whether a model says already what becomes of each column.
+        Whether a model has an encoding of each column already.
     where : str
         What holds the columns.
     place : function of int
-        Says where a row stands that is counted from 0.
+        Returns where a row is that is counted from 0.
     advise : function of (faults, encoded)
-        Says which options fix them.
+        Returns which options fix them.
     encoded : bool
         Whether the plugin "table" has read the columns.
     """
@@ -150,8 +150,8 @@ def in_estimator(faults, encoded) -> str:
 
 def in_a_frame(faults, encoded) -> str:
     """What fixes columns before an estimator without plugins reads them."""
-    found = mends_of(faults)
-    ways = [f"{way.format(', '.join(map(repr, found[option])))}" for option, way in BY_HAND.items() if option in found]
+    mends = mends_of(faults)
+    ways = [f"{way.format(', '.join(map(repr, mends[option])))}" for option, way in BY_HAND.items() if option in mends]
     return " and ".join([*ways, *one_by_one(faults)])
 
 
@@ -168,9 +168,9 @@ def advice(faults, options) -> str:
 
 def options_of(faults) -> dict:
     """The options of `structperc.components.TableReader` that fix columns."""
-    found = mends_of(faults)
-    options = {name: found[name] for name in ("drop", "one_hot", "date") if name in found}
-    return options | ({"fill": fill_of(faults)} if "fill" in found else {})
+    mends = mends_of(faults)
+    options = {name: mends[name] for name in ("drop", "one_hot", "date") if name in mends}
+    return options | ({"fill": fill_of(faults)} if "fill" in mends else {})
 
 
 def fill_of(faults):
@@ -183,15 +183,15 @@ def fill_of(faults):
 
 def mends_of(faults) -> dict:
     """The columns that each option of `structperc.components.TableReader` fixes."""
-    found = {}
+    mends = {}
     for fault in faults:
         for option in fault.mends:
-            found.setdefault(option, []).append(fault.name)
-    return found
+            mends.setdefault(option, []).append(fault.name)
+    return mends
 
 
 def one_by_one(faults) -> list:
-    """What is to be mended in the table itself."""
+    """The faults to fix in the table itself."""
     names = [repr(fault.name) for fault in faults if fault.one_by_one]
     return [f"correct the cells of {', '.join(names)}, or drop {'it' if len(names) == 1 else 'them'}"] if names else []
 
@@ -205,15 +205,15 @@ def find_fault(name, cells) -> Fault | None:
     cells : list
         Its entries.
     """
-    found, texts, first = {}, {}, None
+    rows_by_kind, texts, first = {}, {}, None
     for row, cell in enumerate(cells):
         kind = kind_of(cell)
         if kind is not None:
-            first = cell if not found else first
-            found.setdefault(kind, []).append(row)
+            first = cell if not rows_by_kind else first
+            rows_by_kind.setdefault(kind, []).append(row)
             if kind == "text":
                 texts.setdefault(str(cell).strip())
-    return Fault(name, found, texts, len(cells), first) if found else None
+    return Fault(name, rows_by_kind, texts, len(cells), first) if rows_by_kind else None
 
 
 def kind_of(cell) -> str | None:

@@ -79,7 +79,7 @@ def frame_names(X) -> list:
             raise DataError(f"column {i} of X is called {name!r:.60}, which is no text; rename it, or pass X.to_numpy() for columns "
                             f"without names.")
         if has_half_pair(name):
-            raise DataError(f"X has a column {name!r:.60} with half of a surrogate pair in its name, which no file can hold; read it with "
+            raise DataError(f"X has a column {name!r:.60} with half of a surrogate pair in its name, which no file can store. Read it with "
                             f"the right encoding, or rename it.")
         if names.index(name) < i:
             raise DataError(f"X has two columns {name!r:.60}, {names.index(name)} and {i}; give every column a name of its own.")
@@ -101,10 +101,10 @@ def read_column(narwhals, name, series) -> Column:
 
 def read_cells(name, cells) -> Column:
     """A column of Python objects: numbers or dates where all are, else text."""
-    known = [cell for cell in cells if not is_missing(cell)]
-    if known and all(isinstance(cell, (bool, int, float, np.number, np.bool_)) for cell in known):
+    present = [cell for cell in cells if not is_missing(cell)]
+    if present and all(isinstance(cell, (bool, int, float, np.number, np.bool_)) for cell in present):
         return Column(name, "number", np.array([np.nan if is_missing(cell) else cell for cell in cells], dtype=np.float64))
-    if known and all(isinstance(cell, datetime.date) for cell in known):
+    if present and all(isinstance(cell, datetime.date) for cell in present):
         return Column(name, "date", np.array([np.nan if is_missing(cell) else days_of(cell) for cell in cells]))
     return Column(name, "text", cells)
 

@@ -1,4 +1,4 @@
-"""Which rows of X are one example: said by offsets, by lengths or by groups, whose rows need not stand together."""
+"""Which rows of X are one example, by offsets, lengths or groups. Rows of a group need not be together."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from structperc.reading.matrices import as_array, as_table, is_row, is_sparse, n
 class Groups:
     """X example by example, from whichever of the three ways the user chose.
 
-    The rows of a group need not be together: they are gathered then (a copy of X), in their order, and examples are in the order in
-    which their groups first appear. As a context manager it lets errors say how rows are counted then.
+    The rows of a group need not be together. They are then gathered (a copy of X), in their order. Examples are in the order in which their
+    groups first appear. As a context manager it adds to errors how rows are counted.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Groups:
     offsets : array of int, shape (n_examples + 1,), or None
         As `structperc.reading.matrices.read` takes them; given ones are checked there.
     order : int array of shape (n_rows,), or None
-        Which row as it came stands where now; None: they stand as they came.
+        The row of the user's X for each row; None: the same order.
 
     Raises
     ------
@@ -52,7 +52,7 @@ class Groups:
         self.X, self.offsets, self.order = gathered(X, offsets, lengths, groups)
 
     def by_rows(self, values):
-        """What belongs to the rows of X in the order of `self.X`; what belongs to whole examples stays as it is."""
+        """The values of the rows of X in the order of `self.X`. Values of whole examples stay as they are."""
         if self.order is None or not hasattr(values, "__len__") or getattr(values, "ndim", 1) == 0 or len(values) != len(self.order):
             return values
         return in_order(values, self.order)
@@ -61,9 +61,9 @@ class Groups:
         """The inverse of `by_rows`, for an array with an entry for each row."""
         if self.order is None:
             return values
-        found = np.empty_like(values)
-        found[self.order] = values
-        return found
+        restored = np.empty_like(values)
+        restored[self.order] = values
+        return restored
 
     def __enter__(self):
         return self
@@ -77,9 +77,9 @@ def gathered(X, offsets, lengths, groups):
     """X, offsets and order of `Groups`."""
     if lengths is None and groups is None:
         return X, offsets, None
-    given = [name for name, value in (("offsets", offsets), ("lengths", lengths), ("groups", groups)) if value is not None]
-    if len(given) > 1:
-        raise DataError(f"{' and '.join(given)} were given; they say the same thing, so pass one of them.")
+    names = [name for name, value in (("offsets", offsets), ("lengths", lengths), ("groups", groups)) if value is not None]
+    if len(names) > 1:
+        raise DataError(f"{' and '.join(names)} were given; they say the same thing, so pass one of them.")
     X = as_table(X)
     if not isinstance(X, (list, tuple)) and not hasattr(X, "shape") and hasattr(X, "__array__"):
         X = np.asarray(X)
@@ -88,7 +88,7 @@ def gathered(X, offsets, lengths, groups):
     elif isinstance(X, (list, tuple)) and len(X) and is_row(X[0]):
         n_rows = len(X)
     else:
-        raise DataError(f"{given[0]} was given, but X is a {type(X).__name__} with one example per entry already; pass one or the other.")
+        raise DataError(f"{names[0]} was given, but X is a {type(X).__name__} with one example per entry already; pass one or the other.")
     if lengths is not None:
         return X, offsets_of(lengths, n_rows), None
     values = as_label_array(groups, "groups", "an entry for each row of X")

@@ -88,23 +88,23 @@ def interval_labels(y, unrated="refuse"):
                 raise DataError("the two columns of y are categoricals of different categories; give both the same ones in the same order.")
             return columns_of(y)[0]
     excluded = (None, None) if ends.real is None else (ends.without_low, ends.without_high)
-    named = []
+    parts = []
     for values, side, left_out in zip((ends.low, ends.high), (-1, 1), excluded, strict=True):
         open_end = is_open(values, side)
         skipped = open_end if left_out is None else open_end | left_out
-        named.append(values[~skipped] if skipped.any() else values)
+        parts.append(values[~skipped] if skipped.any() else values)
     if ends.sets:
-        named.append(np.fromiter(chain.from_iterable(ends.sets.values()), dtype=object))
-    if not any(map(len, named)) and len(ends.low):
+        parts.append(np.fromiter(chain.from_iterable(ends.sets.values()), dtype=object))
+    if not any(map(len, parts)) and len(ends.low):
         raise DataError("y names no label, only open or excluded ends, so its labels are unknown; name them with classes=[...].")
-    if any(values.dtype == object for values in named):
-        return [label for values in named for label in values.tolist()]
-    both = np.concatenate(named)
+    if any(values.dtype == object for values in parts):
+        return [label for values in parts for label in values.tolist()]
+    both = np.concatenate(parts)
     return both.astype(np.int64) if both.dtype.kind == "f" and len(both) and are_whole(both) else both
 
 
 def warn_of_open_ends(y, labels) -> None:
-    """Warn of an open end beyond which y names no label, such as "at least 3" if 3 is the highest.
+    """Warn of an open end beyond which y has no label, such as "at least 3" if 3 is the highest.
 
     Parameters
     ----------
@@ -128,8 +128,8 @@ def warn_of_open_ends(y, labels) -> None:
         closed = [i for i in np.flatnonzero(is_open(others, side)).tolist() if i not in ends.sets]
         pointless = [i for i in closed if not is_missing(values[i]) and values[i] == end]
         if pointless:
-            warnings.warn(f"y[{pointless[0]}] is {bound} {end}, and {end} is the {which} label that y names, so it is taken for exactly "
-                          f"{end}, as in {len(pointless)} row{'s' * (len(pointless) > 1)}; name all labels with classes=[lowest, ..., "
+            warnings.warn(f"y[{pointless[0]}] is {bound} {end}, and {end} is the {which} label in y, so it means exactly "
+                          f"{end}, as in {len(pointless)} row{'s' * (len(pointless) > 1)}. Name all labels with classes=[lowest, ..., "
                           f"highest].", DataWarning, stacklevel=3)
 
 
@@ -160,7 +160,7 @@ def read_intervals(y, labels, encode, n_examples, unrated="refuse"):
     Raises
     ------
     DataError
-        If a set has holes, an end is not a label, ends are in the wrong order, or a row has no end. The message names the row.
+        If a set has holes, an end is not a label, or ends are in the wrong order. Also if a row has no end. The message names the row.
 
     Examples
     --------
@@ -187,9 +187,9 @@ def read_intervals(y, labels, encode, n_examples, unrated="refuse"):
         pairs = ~ends.real
         if pairs.any():         # rows that are intervals of real numbers are shown to `encode` as the lowest label
             for codes, values, side in ((low, ends.low, -1), (high, ends.high, 1)):
-                shown = values.astype(object)
-                shown[ends.real] = labels.tolist()[0]
-                codes[pairs] = end_codes(shown, labels, encode, side)[pairs]
+                ends_as_labels = values.astype(object)
+                ends_as_labels[ends.real] = labels.tolist()[0]
+                codes[pairs] = end_codes(ends_as_labels, labels, encode, side)[pairs]
     for i, members in ends.sets.items():
         low[i], high[i] = set_codes(i, members, labels, encode)
     wrong = np.flatnonzero(low > high)
@@ -334,17 +334,17 @@ def refuse_endless(y) -> None:
 
 
 def refuse_texts(y, labels=()) -> None:
-    """Raises an error for texts about an interval, such as "2 to 3", unless these are the labels; the message shows the pairs to pass."""
+    """Raises an error for texts about an interval, such as "2 to 3", unless these are the labels. The message shows the pairs to pass."""
     values = np.asarray(y)
     if values.dtype.kind not in "USO" or values.ndim != 1:
         return
-    known = set() if isinstance(labels, tuple) else set(labels.tolist())
+    label_set = set() if isinstance(labels, tuple) else set(labels.tolist())
     for i, text in enumerate(values.tolist()):
-        for pattern, shown in TEXTS if isinstance(text, str) and text not in known else ():
-            found = pattern.fullmatch(text)
-            if found:
-                pair = shown.format(*found.groups())
-                raise DataError(f"y[{i}] is the text {text!r}; give the pair of its lowest and highest label, {pair}, and numbers in place "
+        for pattern, pair_text in TEXTS if isinstance(text, str) and text not in label_set else ():
+            match = pattern.fullmatch(text)
+            if match:
+                pair = pair_text.format(*match.groups())
+                raise DataError(f"y[{i}] is the text {text!r}; pass the pair of its lowest and highest label, {pair}, and numbers instead "
                                 f"of the other texts.")
 
 
@@ -373,8 +373,8 @@ def search_numbers(values, labels):
     """Codes of numbers, faster than by sorting them; None when one is no label."""
     order = np.argsort(labels)
     at = np.minimum(np.searchsorted(labels, values, sorter=order), len(labels) - 1)
-    found = order[at]
-    return found + 1 if (labels[found] == values).all() else None
+    positions = order[at]
+    return positions + 1 if (labels[positions] == values).all() else None
 
 
 def set_codes(i, members, labels, encode):
@@ -384,12 +384,12 @@ def set_codes(i, members, labels, encode):
     except DataError:
         stranger = next(label for label in members if label not in labels.tolist())
         raise DataError(f"y[{i}] is a set with {stranger!r}, which is not one of the labels known so far "
-                        f"({', '.join(map(repr, labels.tolist()[:8]))}); name all of them with classes=[...].") from None
+                        f"({', '.join(map(repr, labels.tolist()[:8]))}). Name all of them with classes=[...].") from None
     hole = np.flatnonzero(np.diff(codes) > 1)
     if len(hole):
         names = labels.tolist()
-        shown, lacking = ", ".join(repr(names[code - 1]) for code in codes[:8]), names[codes[hole[0]]]
-        raise DataError(f"y[{i}] is the set of {shown}, which lacks {lacking!r}; {EXPECTED}.")
+        listing, lacking = ", ".join(repr(names[code - 1]) for code in codes[:8]), names[codes[hole[0]]]
+        raise DataError(f"y[{i}] is the set of {listing}, which lacks {lacking!r}; {EXPECTED}.")
     return codes[0], codes[-1]
 
 
@@ -398,8 +398,8 @@ def real_codes(ends, labels):
     ordered = labels.dtype.kind in "iufmM" and (labels[1:] > labels[:-1]).all()
     first = int(np.argmax(ends.real))
     if not ordered:
-        raise DataError(f"y[{first}] is an interval of numbers, but the labels {labels[:5].tolist()} are no numbers in ascending order; "
-                        f"give the pair of its lowest and highest label instead.")
+        raise DataError(f"y[{first}] is an interval of numbers, but the labels {labels[:5].tolist()} are no numbers in ascending order. "
+                        f"Pass the pair of its lowest and highest label instead.")
     low, high = np.ones(len(ends.low), dtype=np.intp), np.ones(len(ends.low), dtype=np.intp)
     kind = labels.dtype if labels.dtype.kind in "mM" else float
     left, right = ends.low[ends.real].astype(kind), ends.high[ends.real].astype(kind)
@@ -409,9 +409,9 @@ def real_codes(ends, labels):
     if len(empty):
         i = int(empty[0])
         left, right = "[("[int(ends.without_low[i])], "])"[int(ends.without_high[i])]
-        shown = ", ".join(map(repr, labels[:8].tolist())) + (", ..." if len(labels) > 8 else "")
-        raise DataError(f"y[{i}] is {left}{plain(ends.low[i])}, {plain(ends.high[i])}{right}, which holds none of the labels known so far "
-                        f"({shown}); widen it, or name all labels with classes=[...].")
+        listing = ", ".join(map(repr, labels[:8].tolist())) + (", ..." if len(labels) > 8 else "")
+        raise DataError(f"y[{i}] is {left}{plain(ends.low[i])}, {plain(ends.high[i])}{right}, which has none of the labels known so far "
+                        f"({listing}). Widen it, or name all labels with classes=[...].")
     return low, high
 
 

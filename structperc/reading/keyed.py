@@ -8,7 +8,7 @@ from structperc.core.errors import DataError
 from structperc.core.rows import Rows
 from structperc.core.saved_state import read_array
 from structperc.reading.matrices import read
-from structperc.reading.readers import Reader
+from structperc.reading.readers import InputColumns, Reader
 
 
 class KeyedRows(Rows):
@@ -19,6 +19,14 @@ class KeyedRows(Rows):
     X, offsets, feature_names
         As of `Rows`.
     keys : float64 array of shape (n_rows, n_keys)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import KeyedRows
+    >>> rows = KeyedRows(np.array([[0.5], [2.0]]), keys=np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> rows.example(1).keys.tolist()
+    [[1.0, 0.0]]
     """
 
     keys = None                 # not the property of Rows
@@ -50,16 +58,19 @@ class KeyedReader(Reader):
     """
 
     def __init__(self, n_keys):
-        self.n_keys = n_keys
+        self._n_keys, self._key_names = n_keys, ()
+
+    def input_columns(self):
+        return InputColumns(self._n_keys, self._key_names)
 
     def learn(self, X, offsets=None):
-        self.key_names = ()
+        self._key_names = ()
         rows = self.read(X, offsets)
-        self.key_names = rows.key_names
+        self._key_names = rows.key_names
         return rows
 
     def read(self, X, offsets=None):
-        rows, k = read(X, offsets), self.n_keys
+        rows, k = read(X, offsets), self._n_keys
         if rows.objects or rows.n_features <= k:
             came = "a list of objects" if rows.objects else f"{rows.n_features} columns"
             raise DataError(f"X has {came}; expected rows of {k} columns that say what a row is about, then its features.")
@@ -67,19 +78,19 @@ class KeyedReader(Reader):
         keys = np.asarray(keys.toarray() if rows.sparse else keys, dtype=float)
         if not np.isfinite(keys).all():
             row, column = (int(v) for v in np.argwhere(~np.isfinite(keys))[0])
-            raise DataError(f"row {row} of X has {keys[row, column]} in column {column}, which says what the row is about; expected a "
+            raise DataError(f"row {row} of X has {keys[row, column]} in column {column}, which is the key of the row; expected a "
                             f"finite number.")
         names = rows.feature_names
-        if names is not None and self.key_names and names[:k] != self.key_names:
+        if names is not None and self._key_names and names[:k] != self._key_names:
             raise DataError(f"the first columns of X are {', '.join(names[:k])}, but this model was trained with "
-                            f"{', '.join(self.key_names)} there; pass the same columns in the same order.")
+                            f"{', '.join(self._key_names)} there; pass the same columns in the same order.")
         features = features if rows.sparse else np.ascontiguousarray(features)
-        found = KeyedRows(features, rows.offsets, None if names is None else names[k:], keys)
-        found.key_names = () if names is None else names[:k]
-        return found
+        keyed = KeyedRows(features, rows.offsets, None if names is None else names[k:], keys)
+        keyed.key_names = () if names is None else names[:k]
+        return keyed
 
     def state(self):
-        return {"key_names": np.array(self.key_names, dtype=str)}
+        return {"key_names": np.array(self._key_names, dtype=str)}
 
     def restore(self, state):
-        self.key_names = tuple(read_array(state, "key_names", str, (None,)).tolist()) if state else ()
+        self._key_names = tuple(read_array(state, "key_names", str, (None,)).tolist()) if state else ()

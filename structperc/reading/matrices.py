@@ -125,18 +125,18 @@ def as_objects(X):
 
 
 def as_table(X):
-    """The table of an Arrow stream, such as a relation of DuckDB or a cursor's result; anything else as it is."""
+    """The table of an Arrow stream, such as a relation of DuckDB or a cursor's result. Anything else is returned as it is."""
     if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__"):
         return require("pyarrow", "reading an Arrow stream", "parquet").table(X)
     return X
 
 
 def column_names(X):
-    """What a data frame calls its columns, all different texts; None for numbers instead of names, and for what is no data frame."""
+    """The names of a data frame's columns, all different texts. None for numbers as names, and for anything but a data frame."""
     if type(X).__name__ == "LazyFrame":         # whose names are the result of a query
         raise DataTypeError("X is a LazyFrame, whose rows are not computed yet; pass X.collect().")
-    named = X if hasattr(X, "column_names") or hasattr(X, "columns") else getattr(X, "schema", None)      # of a stream
-    columns = getattr(named, "column_names", getattr(named, "columns", getattr(named, "names", None)))
+    table = X if hasattr(X, "column_names") or hasattr(X, "columns") else getattr(X, "schema", None)      # of a stream
+    columns = getattr(table, "column_names", getattr(table, "columns", getattr(table, "names", None)))
     if columns is None or not any(isinstance(c, str) for c in columns):
         return None
     odd = next((c for c in columns if not isinstance(c, str)), None)
@@ -148,16 +148,16 @@ def column_names(X):
         raise DataError(f"X has two columns {again!r:.60}; give every column a name of its own, or pass X.to_numpy().")
     if has_half_pair("".join(columns)):
         name = next(c for c in columns if has_half_pair(c))
-        raise DataError(f"X has a column {name!r:.60} with half of a surrogate pair in its name, which no file can hold; read it with the "
+        raise DataError(f"X has a column {name!r:.60} with half of a surrogate pair in its name, which no file can store. Read it with the "
                         f"right encoding, or rename it.")
     return tuple(columns)
 
 
-def other_columns(names, known) -> str:
-    """Which names are missing and which are further ones, beside those of the training, as a part of a message; None: without names."""
-    if names is None or known is None:
+def other_columns(names, expected) -> str:
+    """The missing and the further names, compared with those of training, as a part of a message. None: without names."""
+    if names is None or expected is None:
         return ""
-    sides = (("lacks", [name for name in known if name not in names]), ("has further", [name for name in names if name not in known]))
+    sides = (("lacks", [name for name in expected if name not in names]), ("has further", [name for name in names if name not in expected]))
     parts = [f"{word} {', '.join(f'{name!r:.60}' for name in side[:5])}{', ...' * (len(side) > 5)}" for word, side in sides if side]
     return f": it {' and '.join(parts)}" if parts else ""
 
@@ -195,8 +195,8 @@ def explain_frame(X) -> DataError | None:
 def explain_dense(X) -> DataError:
     """Why X is no matrix of numbers: ragged rows, or the first entry that is no number."""
     if isinstance(X, Mapping):
-        return DataTypeError(f"X is a {type(X).__name__} with the keys {', '.join(map(repr, list(X)[:5]))}; pass pandas.DataFrame(X) where "
-                             f"these are columns, or a list of such objects, one for each row, to scikit-learn's DictVectorizer.")
+        return DataTypeError(f"X is a {type(X).__name__} with the keys {', '.join(map(repr, list(X)[:5]))}. Pass pandas.DataFrame(X) if "
+                             f"these are columns. If X is one row, pass a list of such objects to scikit-learn's DictVectorizer.")
     if isinstance(X, (str, os.PathLike)):
         return DataTypeError(f"X is {'the text ' if isinstance(X, str) else ''}{shortened(X)}; read the file first, for instance with "
                              f"pandas.read_csv.")
@@ -226,7 +226,7 @@ def not_a_number(row, column, value, error) -> DataError:
     if is_missing(value):
         return DataError(f"X[{row}, {column}] is {shortened(value)}, which is missing; fill or drop that row.")
     if isinstance(value, (datetime.date, np.datetime64)):
-        return DataTypeError(f"X[{row}, {column}] is the date {value}; turn dates into numbers, such as days since the first, or pass a "
+        return DataTypeError(f"X[{row}, {column}] is the date {value}. Turn dates into numbers, such as days since the first, or pass a "
                              f"data frame with plugins=['table'].")
     kind = DataTypeError if isinstance(error, TypeError) else DataError
     return kind(f"X[{row}, {column}] is {shortened(value)}: {error}; encode categories as numbers first.")
@@ -292,7 +292,7 @@ def chunks(rows, n_atoms=1, least=1):
     n_atoms : int
         The most atoms of an example: a piece is small enough for the scores of all its atoms, too.
     least : int
-        So many examples are in a piece whatever their size, since each piece costs a look at as many numbers per atom.
+        So many examples are in a piece, whatever their size. Each piece costs a look at as many numbers per atom.
     """
     most = max(least, CHUNK_VALUES // max(1, n_atoms, values_of_one(rows)))
     if rows.offsets is not None:
@@ -325,7 +325,7 @@ def check_offsets(offsets, n_rows: int):
         return None
     raw = as_array(offsets, "offsets")
     if raw.ndim != 1 or len(raw) < 2 or raw.dtype.kind not in "iu":
-        raise DataError(f"offsets has shape {raw.shape} and type {raw.dtype}; expected at least two integers, "
+        raise DataError(f"offsets has shape {raw.shape} and type {raw.dtype}. Expected at least two integers, "
                         f"the first row of each example and the end.")
     raw = raw.copy()                                # nobody else changes it between this check and its use
     if raw[0] != 0 or raw[-1] != n_rows:
@@ -367,10 +367,10 @@ def sample_weights(weights, n_examples: int):
     if weights is None:
         return None
     try:
-        given = np.asarray(weights)
-        if given.dtype.kind == "c":
+        values = np.asarray(weights)
+        if values.dtype.kind == "c":
             raise TypeError
-        weights = np.require(given, np.float64, IN_PLACE)
+        weights = np.require(values, np.float64, IN_PLACE)
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"sample_weight is not a list of numbers: {shortened(weights, 80)}.") from None
     if weights.ndim == 0:
@@ -395,11 +395,11 @@ def locate_not_finite(rows: Rows, example=None):
     if example is not None:
         first = example if rows.offsets is None else int(rows.offsets[example])
         last = first + 1 if rows.offsets is None else int(rows.offsets[example + 1])
-    found, named, dense = [], rows.sparse_part, rows.dense_part
-    if named is not None:
-        low, high = named.indptr[first], named.indptr[last]
-        bad = low + np.flatnonzero(~np.isfinite(named.data[low:high]))
-        found += [(int(np.searchsorted(named.indptr, at, side="right")) - 1, int(named.indices[at]), float(named.data[at]))
+    cells, matrix, dense = [], rows.sparse_part, rows.dense_part
+    if matrix is not None:
+        low, high = matrix.indptr[first], matrix.indptr[last]
+        bad = low + np.flatnonzero(~np.isfinite(matrix.data[low:high]))
+        cells += [(int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at]), float(matrix.data[at]))
                   for at in bad[:1].tolist()]
     if dense is not None:
         step = max(1, (1 << 20) // max(1, dense.shape[1]))
@@ -407,9 +407,9 @@ def locate_not_finite(rows: Rows, example=None):
             bad = np.argwhere(~np.isfinite(dense[start:min(start + step, last)]))
             if len(bad):
                 i, j = start + int(bad[0, 0]), int(bad[0, 1])
-                found.append((i, rows.n_features - dense.shape[1] + j, float(dense[i, j])))
+                cells.append((i, rows.n_features - dense.shape[1] + j, float(dense[i, j])))
                 break
-    return min(found, default=None)
+    return min(cells, default=None)
 
 
 def not_finite_entry(rows: Rows, example=None) -> DataError | None:
@@ -432,6 +432,13 @@ def refuse_not_finite(rows: Rows) -> None:
     ------
     DataError
         The message names the row and column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import Rows
+    >>> from structperc.plugin_tools import refuse_not_finite
+    >>> refuse_not_finite(Rows(np.array([[1.0], [2.0]])))
     """
     parts = [] if rows.objects else [None if rows.sparse_part is None else rows.sparse_part.data, rows.dense_part]
     if not all(np.isfinite(part).all() for part in parts if part is not None):

@@ -12,9 +12,8 @@ from structperc.core.rows import Rows
 from structperc.core.saved_state import read_array
 from structperc.reading import matrices
 from structperc.reading.readers import Naming, Reader
-from structperc.reading.row_builder import RowBuilder
+from structperc.reading.row_builder import RowBuilder, Vocabulary
 from structperc.reading.tokens import Template, Vectors, encode_tokens
-from structperc.reading.vocabulary import Vocabulary
 
 MOST_HASHED = 2**40
 
@@ -30,7 +29,7 @@ class NamedReader(Reader):
     min_count : int, default 1
         The vocabulary keeps the features of at least so many tokens of the data it is learned from.
     template : str, optional
-        Text of a template as CRF++ has them (see `structperc.reading.tokens.Template`); tokens are then tuples or lists of strings, one
+        Text of a template in the form of CRF++ (see `structperc.reading.tokens.Template`). Tokens are then tuples or lists of strings, one
         per column.
     columns : sequence of str, optional
         Names of these columns, for the template to use.
@@ -53,10 +52,10 @@ class NamedReader(Reader):
 
     Notes
     -----
-    A token is a dict of features or a list, tuple, set or frozenset of strings, read as python-crfsuite reads them: {"len": 3.5} has
-    the feature "len" with the value 3.5; True and False are 1 and 0; {"word": "the"} is the feature "word:the" with the value 1;
-    {"shape": ["Aa", "d"]} are "shape:Aa" and "shape:d"; dicts may stand within dicts ("shape:last:d"); a string is a feature with
-    the value 1. Features that occur twice in a token are added up, zeros are left out.
+    A token is a dict of features, or a list, tuple, set or frozenset of strings, as in python-crfsuite. {"len": 3.5} has the feature "len"
+    with the value 3.5. True and False are 1 and 0. {"word": "the"} is the feature "word:the" with the value 1. {"shape": ["Aa", "d"]} are
+    "shape:Aa" and "shape:d". Dicts may be within dicts ("shape:last:d"). A string is a feature with the value 1. Features that occur twice
+    in a token are added up, zeros are left out.
 
     An array of one dimension is a vector, such as an embedding: {"word": "the", "emb": array} has the features "word:the", "emb[0]",
     "emb[1]" and so on, ["the", array] has "the", "vector[0]" and so on. Vectors have columns of their own behind those of the names,
@@ -64,8 +63,8 @@ class NamedReader(Reader):
     0.5 us and a copy per vector.
 
     Features that are not in the vocabulary are dropped from later data; unknown vectors raise an error. The vocabulary is learned once, by
-    `learn`, and takes about 50 bytes per name; the rows take 8 bytes per feature (12 when some value is no exact float32). Reading takes
-    25 to 35 ns per string of a list, 50 per line of a template and 75 per entry of a dict; learning 10 to 15 ns more where most names
+    `learn`, and takes about 50 bytes per name. The rows take 8 bytes per feature, or 12 if some value is no exact float32. Reading takes 25
+    to 35 ns per string of a list, 50 per line of a template and 75 per entry of a dict. Learning takes 10 to 15 ns more if most names
     recur.
 
     Examples
@@ -91,7 +90,7 @@ class NamedReader(Reader):
         self.template = None if template is None else Template(template, columns)
         self.forget()
 
-    def forget(self):
+    def forget(self) -> None:
         """Back to what it was before `learn`."""
         self.named = self.n_features = self.vocabulary = self.n_columns = None
         self.vectors = Vectors()
@@ -108,7 +107,7 @@ class NamedReader(Reader):
             self._refuse_idle_options(X)
             rows = matrices.read(X, offsets)
             if rows.offsets is None and not rows.objects and rows.n_examples > 1:
-                warnings.warn("each row of X is a sentence of one token, so that nothing is learned of neighbours; pass groups or lengths, "
+                warnings.warn("each row of X is a sentence of one token, so nothing is learned of neighbours. Pass groups or lengths, "
                               "which name the rows of each sentence (structperc fit: --group COLUMN).", DataWarning, stacklevel=2)
             self.forget()
             self.named, self.n_features = False, rows.n_features
@@ -131,7 +130,7 @@ class NamedReader(Reader):
     def learn_more(self, X, offsets=None) -> None:
         """Adds the names of further data to the vocabulary, before anything is trained on it."""
         if self.min_count > 1:
-            raise OptionError(f"min_count={self.min_count} counts the features of all data at once, but these come in parts; leave it out, "
+            raise OptionError(f"min_count={self.min_count} counts the features of all data at once, but these come in parts. Leave it out, "
                               f"or hash the features with n_hashed.")
         if self.vocabulary is None:
             self.read(X, offsets)
@@ -159,7 +158,7 @@ class NamedReader(Reader):
         return rows_of(builder, self._encode(X, offsets, builder, self.n_columns), self.vectors)
 
     def read_one(self, x, objects=False, several_rows=False) -> Rows:
-        """One sentence alone."""
+        """Only one sentence."""
         return self.read([x]) if self.named else super().read_one(x, objects, several_rows)
 
     def feature_name(self, j) -> str | None:
@@ -194,7 +193,7 @@ class NamedReader(Reader):
         return state
 
     def restore(self, state):
-        """Takes back what `state` gave; a DataError tells what does not fit."""
+        """Reads what `state` returned. A DataError names what does not fit."""
         if not state:
             self.forget()
             return
@@ -224,7 +223,7 @@ class NamedReader(Reader):
 
     def _encode(self, X, offsets, builder, n_columns):
         if not isinstance(X, (list, tuple)):
-            raise DataError(f"X is of type {type(X).__name__}; with a template it must be a list of sentences, each a list of tokens, "
+            raise DataError(f"X is of type {type(X).__name__}. With a template it must be a list of sentences, each a list of tokens, "
                             f"each a tuple of strings.")
         if offsets is not None:
             raise DataError("offsets was given, but X is a list of sentences already; pass one or the other.")
@@ -251,7 +250,7 @@ def whole(name, value, most):
 
 
 def as_list(X):
-    """X itself, or as a list where it is an array or series of sentences, as numpy and pandas hold them; no generator."""
+    """X itself, or a list of an array or series of sentences, as numpy and pandas store them. No generator."""
     if hasattr(X, "__next__"):
         raise DataError(f"X is a {type(X).__name__}, which can be read only once; pass list(X).")
     if getattr(getattr(X, "dtype", None), "kind", None) != "O" or matrices.is_sparse(X):
@@ -261,7 +260,7 @@ def as_list(X):
 
 
 def is_named(X):
-    """Whether X is a list of sentences with named features: the first token that has a feature tells."""
+    """Whether X is a list of sentences with named features, by the first token that has a feature."""
     if not isinstance(X, (list, tuple)):
         return False
     for sentence in X:

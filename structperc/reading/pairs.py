@@ -13,14 +13,14 @@ KINDS = ("between", "unordered", "ordered")
 class PairReader(KeyedReader):
     """Reads examples of pairs to rows whose keys are their two items.
 
-    An example is a block of rows (first item, second item, features); or an array (n, m, d), the features of all pairs; or with
-    `comparison` tables.
+    An example is a block of rows (first item, second item, features), or an array (n, m, d) with the features of all pairs. With
+    `comparison` it is a table or two.
 
     Parameters
     ----------
     comparison : function or None
-        Of the table, or the two tables, as they came; returns an array (n, m, d), or with pairs (k, 2) of row numbers and their
-        features (k, d): the pairs that are worth looking at.
+        A function of the table, or of the two tables. It returns an array (n, m, d), or row numbers (k, 2) with features (k, d) for the
+        pairs that matter.
     kind : {"between", "unordered", "ordered"}, default "between"
         "between" the items of two tables: an example is two tables, and all entries of an array are pairs. Else of the items of one table,
         numbered from 0, and an array is square: "unordered", the entries above its diagonal; "ordered", all but its diagonal.
@@ -59,22 +59,46 @@ class PairReader(KeyedReader):
         return self.read([x])
 
     def compared(self, x, i):
-        """The rows of a table, or of a pair of tables."""
+        """The rows of a table, or of a pair of tables.
+
+        Parameters
+        ----------
+        x : table, or pair of tables
+        i : int
+            Number of the example, for error messages.
+
+        Returns
+        -------
+        float64 array of shape (n_pairs, 2 + n_features)
+            Both items and the features of each pair.
+        """
         if self.kind != "between":
             x = (x,)
         elif not isinstance(x, (list, tuple)) or len(x) != 2:
             raise DataError(f"X[{i}] is {shortened(x)}; expected a pair of tables for the comparison.")
-        found, where = self.comparison(*x), f"the comparison of X[{i}]"
-        if not isinstance(found, tuple):
-            return self.all_pairs(found, where)
+        comparison, where = self.comparison(*x), f"the comparison of X[{i}]"
+        if not isinstance(comparison, tuple):
+            return self.all_pairs(comparison, where)
         try:
-            pairs, features = (np.asarray(part, dtype=float) for part in found)
+            pairs, features = (np.asarray(part, dtype=float) for part in comparison)
             return np.column_stack([pairs.reshape(-1, 2), features])
         except (TypeError, ValueError, OverflowError):
-            raise DataError(f"{where} answered {shortened(found)}; expected pairs (k, 2) and their features (k, d).") from None
+            raise DataError(f"{where} returned {shortened(comparison)}; expected pairs (k, 2) and their features (k, d).") from None
 
     def all_pairs(self, features, where):
-        """Rows (first item, second item, features) of an array (n, m, d)."""
+        """Rows (first item, second item, features) of an array (n, m, d).
+
+        Parameters
+        ----------
+        features : array of shape (n, m, d)
+        where : str
+            What the array is, for error messages.
+
+        Returns
+        -------
+        float64 array of shape (n_pairs, 2 + d)
+            All pairs; of one list those of different items.
+        """
         sides = "left items, right items" if self.kind == "between" else "items, items"
         try:
             features = np.asarray(features, dtype=float)
@@ -85,8 +109,8 @@ class PairReader(KeyedReader):
         n, m = features.shape[:2]
         if self.kind != "between" and n != m:
             raise DataError(f"{where} has the shape {features.shape}; expected as many columns as rows, the same items.")
-        taken = {"between": np.ones((n, m)), "unordered": np.triu(np.ones((n, m)), 1), "ordered": 1 - np.eye(n, m)}[self.kind]
-        first, second = np.nonzero(taken)
+        allowed = {"between": np.ones((n, m)), "unordered": np.triu(np.ones((n, m)), 1), "ordered": 1 - np.eye(n, m)}[self.kind]
+        first, second = np.nonzero(allowed)
         return np.column_stack([first, second, features[first, second]])
 
 

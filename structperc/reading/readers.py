@@ -29,46 +29,136 @@ class Naming:
     n_columns: int = 0
 
 
-class Reader(Component):
-    """Reads matrices, lists of matrices and lists of objects, as `structperc.reading.matrices.read` does; learns nothing.
+@attrs.frozen
+class InputColumns:
+    """The columns of X as users pass it, and what they become.
 
     Attributes
     ----------
     n_keys : int
-        How many of the first columns of X are keys of the rows and no features.
+        Number of first columns that are keys of the rows instead of features.
     key_names : tuple of str
-        What X calls them; empty where X has no names.
-    reads_tables : bool
-        Whether columns of a data frame may hold other things than numbers.
+        Names of these columns; empty if X has no names.
     codes : tuple of ColumnCode or None
-        What each column of the training's table has become; None where X had none, or is taken as it is.
+        What each column of the training table became; None if the features are the columns themselves.
+    texts : tuple of str or None
+        Columns of a file that are read as text; None if the reader needs numbers in all columns.
     """
 
-    n_keys = 0
-    key_names = ()
-    reads_tables = False
-    codes = None
+    n_keys: int = 0
+    key_names: tuple = ()
+    codes: tuple | None = None
+    texts: tuple | None = None
 
-    def n_inputs(self, n_features) -> int:
-        """How many columns X has as users bring it, from the number of features."""
-        return n_features + self.n_keys
+    def count(self, n_features) -> int:
+        """The number of columns of X.
 
-    def input_names(self, feature_names) -> tuple:
-        """Their names, from those of the features."""
-        return (*self.key_names, *feature_names)
+        Parameters
+        ----------
+        n_features : int
+
+        Returns
+        -------
+        int
+        """
+        return n_features + self.n_keys if self.codes is None else len(self.codes)
+
+    def names(self, feature_names) -> tuple:
+        """The names of the columns of X.
+
+        Parameters
+        ----------
+        feature_names : sequence of str
+
+        Returns
+        -------
+        tuple of str
+        """
+        return (*self.key_names, *feature_names) if self.codes is None else tuple(code.name for code in self.codes)
+
+    def places(self):
+        """The code of each column of a table, and the number of its first feature.
+
+        Yields
+        ------
+        code : ColumnCode
+        place : int
+            Negative if the column is a key.
+        """
+        place = -self.n_keys
+        for code in self.codes or ():
+            yield code, place
+            place += len(code.feature_names)
+
+
+FEATURES_ONLY = InputColumns()         # columns that are the features
+
+
+class Reader(Component):
+    """Reads matrices, lists of matrices and lists of objects. It learns nothing.
+
+    `read` is `structperc.reading.matrices.read`. A reader whose features are other columns than those of X overrides `input_columns`.
+    """
+
+    _declared_by = dict.fromkeys(("n_keys", "key_names", "codes", "reads_tables", "n_inputs", "input_names"),
+                                "input_columns(), which returns structperc.reading.readers.InputColumns")
+
+    def input_columns(self) -> InputColumns:
+        """The columns of X as users pass it.
+
+        Returns
+        -------
+        InputColumns
+        """
+        return FEATURES_ONLY
 
     def learn(self, X, offsets=None) -> Rows:
-        """The rows of the first data of a fit; a reader with a vocabulary learns it from them."""
+        """The rows of the first data of a fit; a reader with a vocabulary learns it from them.
+
+        Parameters
+        ----------
+        X : object
+            As users pass it.
+        offsets : int array, optional
+            Where each example begins, and the end.
+
+        Returns
+        -------
+        Rows
+        """
         return self.read(X, offsets)
 
     def learn_more(self, X, offsets=None) -> None:
-        """Learns from further data of the first fit too, before anything is trained; a reader with a vocabulary adds their names."""
+        """Learns from further data of the first fit, before training. A reader with a vocabulary adds their names.
+
+        Parameters
+        ----------
+        X : object
+            As users pass it.
+        offsets : int array, optional
+            Where each example begins, and the end.
+        """
         self.read(X, offsets)
 
     read = staticmethod(matrices.read)      # the rows of later data; 0.1 us matter to one-row calls
 
     def read_one(self, x, objects=False, several_rows=False) -> Rows:
-        """One example alone, as users pass it to `explain`: an object, a row, or with several_rows a block of rows."""
+        """One example, as users pass it to `explain`: an object, a row, or with several_rows a block of rows.
+
+        Parameters
+        ----------
+        x : object
+            The example.
+        objects : bool, default False
+            Whether examples are objects.
+        several_rows : bool, default False
+            Whether an example has a block of rows.
+
+        Returns
+        -------
+        Rows
+            With one example.
+        """
         if objects:
             return self.read(x if isinstance(x, list) else [x])
         if matrices.is_row(x):
@@ -80,9 +170,24 @@ class Reader(Component):
         return self.read([x if matrices.is_block(x) else matrices.as_dense(x)] if several_rows else x)
 
     def feature_name(self, j) -> str | None:
-        """The name that this reader has given to column j, or None."""
+        """The reader's name of column j.
+
+        Parameters
+        ----------
+        j : int
+
+        Returns
+        -------
+        str or None
+            None: the name is that of X.
+        """
         return None
 
     def naming(self) -> Naming | None:
-        """How tokens of text become columns, for exports; None where X has rows of numbers."""
+        """How tokens of text become columns, for exports; None where X has rows of numbers.
+
+        Returns
+        -------
+        Naming or None
+        """
         return None

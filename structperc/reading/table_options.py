@@ -34,16 +34,16 @@ class TableOptions:
         """
         if not isinstance(missing_indicators, bool):
             raise OptionError(f"missing_indicators={shortened(missing_indicators)}; expected True or False.")
-        found = cls(names("drop", drop), names("one_hot", one_hot), orders(ordinal), formats(date), fills(fill), missing_indicators)
-        if missing_indicators and not found.fill:
-            raise OptionError("missing_indicators=True says where cells were filled; name what fills them with fill.")
+        options = cls(names("drop", drop), names("one_hot", one_hot), orders(ordinal), formats(date), fills(fill), missing_indicators)
+        if missing_indicators and not options.fill:
+            raise OptionError("missing_indicators=True marks filled cells; set fill too.")
         kinds = {}
         for kind in ("drop", "one_hot", "ordinal", "date"):
-            for name in getattr(found, kind):
+            for name in getattr(options, kind):
                 if name in kinds:
-                    raise OptionError(f"column {name!r} stands in both {kinds[name]} and {kind}; name it in one of them.")
+                    raise OptionError(f"column {name!r} is in both {kinds[name]} and {kind}; name it in one of them.")
                 kinds[name] = kind
-        return found
+        return options
 
     @property
     def named(self) -> tuple:
@@ -74,13 +74,13 @@ class TableOptions:
         text = isinstance(rest, str)
         return rest if text == (kind in ("one_hot", "ordinal")) and kind != "date" else None
 
-    def check_names(self, known) -> None:
+    def check_names(self, columns) -> None:
         """Raises an error for columns that the table has not."""
         for name in self.named:
-            if name not in known:
-                hint = did_you_mean(name, known)
+            if name not in columns:
+                hint = did_you_mean(name, columns)
                 raise OptionError(f"there is no column {name!r} in the table; its columns are "
-                                  f"{', '.join(map(repr, list(known)[:10]))}{', ...' if len(known) > 10 else ''}.{hint}")
+                                  f"{', '.join(map(repr, list(columns)[:10]))}{', ...' if len(columns) > 10 else ''}.{hint}")
 
     def check_fills(self, columns) -> None:
         """Raises an error for a misspelt statistic: a text close to one, unless it is a level of a column that it could fill."""
@@ -124,9 +124,9 @@ def formats(value) -> dict:
 
 def fills(value) -> dict:
     """What fills missing cells by column, `REST` for all others."""
-    found = dict(value) if isinstance(value, Mapping) else {} if value is None else {REST: value}
-    for name, fill in found.items():
+    fill_of = dict(value) if isinstance(value, Mapping) else {} if value is None else {REST: value}
+    for name, fill in fill_of.items():
         if not isinstance(name, str) or isinstance(fill, bool) or not isinstance(fill, (str, numbers.Real)) or fill != fill:
             raise OptionError(f"fill={shortened(value)}; expected one of {', '.join(STATISTICS)}, a number, a text, or a dict of these by "
                               f"column, {REST!r} for all others.")
-    return found
+    return fill_of

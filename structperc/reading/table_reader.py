@@ -20,37 +20,31 @@ from structperc.reading.table_options import TableOptions
 class TableReader(Reader):
     """Reads data frames whose columns hold numbers, categories, dates and gaps; anything without named columns as `Reader` does.
 
-    Numbers, truth values and nullable numbers are taken as they are. Dates become days since the earliest of the training data. A
-    categorical becomes a column of 0 and 1 for each category, an ordered one the position of its category, from 0. A column of text holds
-    numbers, unless an option says what becomes of it. Data frames come from pandas, polars, pyarrow or any other library that
-    narwhals knows (extra `tables`). Later data are read by the names of their columns, in any order; further columns are ignored.
+    Numbers, truth values and nullable numbers are used as they are. Dates become days since the earliest of the training data. A
+    categorical becomes a column of 0 and 1 for each category, an ordered one the position of its category, from 0. A column of text must
+    have numbers, unless an option encodes it. Data frames come from pandas, polars, pyarrow or any other library that narwhals supports
+    (extra `tables`). Later data are read by the names of their columns, in any order; further columns are ignored.
 
     Parameters
     ----------
     drop : sequence of str
         Columns to leave out.
     one_hot : sequence of str
-        Columns that become a column of 0 and 1 for each of their levels, called "sex=female". Of a level that the training data
-        lack all of them are 0, and a `structperc.errors.DataWarning` says so.
+        Columns that become a column of 0 and 1 for each of their levels, called "sex=female". For a level that the training data lack, all
+        of them are 0, and there is a `structperc.errors.DataWarning`.
     ordinal : dict from str to sequence of str
         Columns that become positions, and their levels, lowest first. Other levels raise an error.
     date : sequence of str, or dict from str to str
         Columns of text that hold dates, as in ISO 8601 or of a form such as "%d.%m.%Y".
     fill : {"median", "mean", "most-frequent"}, number, str, or dict, optional
-        What stands instead of missing cells (None, NaN, NA, an empty text, and among numbers "NA", "N/A", "null"). The median
-        and the mean are those of the training data; columns of `one_hot` take their most frequent level instead. A number fills columns of
-        numbers alone, a text columns with levels alone. A dict says it by column, with "*" for all others. Missing cells that nothing
-        fills raise an error.
+        The value of missing cells (None, NaN, NA, an empty text, and among numbers "NA", "N/A", "null"). The median and the mean are those
+        of the training data; columns of `one_hot` use their most frequent level instead. A number fills only columns of numbers, a text
+        only columns with levels. A dict has values by column, with "*" for all others. Missing cells without a value raise an error.
     missing_indicators : bool, default False
-        Adds a column of 0 and 1, called "bmi missing", for each column that lacks cells in the training data and is filled.
+        Adds a column of 0 and 1, called "bmi missing". Each filled column that lacks cells in the training data has one.
     then : Reader, optional
         Reads what a table has become, and all that is no table: the reader of a problem whose rows have keys, for instance. Columns
         stay in their order, so the first ones must be the keys.
-
-    Attributes
-    ----------
-    codes : tuple of ColumnCode or None
-        What each column in use becomes; None before `learn` and where X has no named columns.
 
     Raises
     ------
@@ -71,32 +65,22 @@ class TableReader(Reader):
     (('sex=f', 'sex=m', 'bmi'), [[1.0, 0.0, 20.0], [0.0, 1.0, 28.0], [1.0, 0.0, 31.0], [0.0, 1.0, 28.0]])
     """
 
-    reads_tables = True
-
     def __init__(self, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False, then=None):
         self.options = TableOptions.read(drop, one_hot, ordinal, date, fill, missing_indicators)
-        self.codes, self.then = None, Reader() if then is None else then
+        self._codes, self.then = None, Reader() if then is None else then
 
     def start(self, parts, context):
         super().start(parts, context)
         self.then.start(parts, context)
 
-    @property
-    def text_columns(self):
-        """The columns whose cells are to be read as text from a file."""
-        return self.options.texts
-
-    def input_names(self, feature_names):
-        return self.then.input_names(feature_names) if self.codes is None else tuple(code.name for code in self.codes)
-
-    def n_inputs(self, n_features):
-        return self.then.n_inputs(n_features) if self.codes is None else len(self.codes)
+    def input_columns(self):
+        return attrs.evolve(self.then.input_columns(), codes=self._codes, texts=self.options.texts)
 
     def feature_name(self, j):
         return self.then.feature_name(j)
 
     def learn(self, X, offsets=None):
-        self.codes = None
+        self._codes = None
         columns, offsets = tables_of(X, offsets)
         if columns is None:
             if self.options.named:
@@ -105,17 +89,28 @@ class TableReader(Reader):
             return self.then.learn(X, offsets)
         codes = self.learned(columns)
         rows = self.then.learn(encoded(codes, columns), offsets)
-        self.codes = codes
+        self._codes = codes
         return rows
 
     def learn_more(self, X, offsets=None):
-        if self.codes is None:
+        if self._codes is None:
             self.then.learn_more(X, offsets)
         else:
             self.read(X, offsets)
 
     def learned(self, columns) -> tuple:
-        """What each column is to become."""
+        """What each column is to become.
+
+        Parameters
+        ----------
+        columns : dict of str to column
+            The columns of the first table.
+
+        Returns
+        -------
+        tuple of Column
+            The encoding of each column.
+        """
         options, codes, faults = self.options, [], []
         options.check_names(columns)
         options.check_fills(columns)
@@ -141,24 +136,24 @@ class TableReader(Reader):
         return tuple(codes)
 
     def read(self, X, offsets=None):
-        if self.codes is None or isinstance(X, Numbers):
+        if self._codes is None or isinstance(X, Numbers):
             return self.then.read(X, offsets)
         columns, offsets = tables_of(X, offsets)
         if columns is None:
-            raise DataError(f"X has no named columns, but this model was trained on a table with the columns "
-                            f"{', '.join(repr(code.name) for code in self.codes[:8])}{', ...' if len(self.codes) > 8 else ''}; pass a data "
-                            f"frame.")
-        for code in self.codes:
+            names = ", ".join(repr(code.name) for code in self._codes[:8])
+            raise DataError(f"X has no named columns, but this model was trained on a table with the columns {names}"
+                            f"{', ...' if len(self._codes) > 8 else ''}; pass a data frame.")
+        for code in self._codes:
             if code.name not in columns:
                 raise DataError(f"X has no column {code.name!r}, but this model was trained with it; its columns are "
                                 f"{', '.join(map(repr, list(columns)[:10]))}.")
-        return self.then.read(encoded(self.codes, columns), offsets)
+        return self.then.read(encoded(self._codes, columns), offsets)
 
     def read_one(self, x, objects=False, several_rows=False):
-        return self.then.read_one(x, objects, several_rows) if self.codes is None else super().read_one(x, objects, several_rows)
+        return self.then.read_one(x, objects, several_rows) if self._codes is None else super().read_one(x, objects, several_rows)
 
     def state(self):
-        codes, further = self.codes, {f"then.{name}": array for name, array in self.then.state().items()}
+        codes, further = self._codes, {f"then.{name}": array for name, array in self.then.state().items()}
         if codes is None:
             return further
         levels = [code.levels for code in codes]
@@ -173,7 +168,7 @@ class TableReader(Reader):
         }
 
     def restore(self, state):
-        self.codes = None
+        self._codes = None
         self.then.restore(dict(substate(state, "then.")))
         if "columns" not in state:
             return
@@ -186,7 +181,7 @@ class TableReader(Reader):
         fills = read_array(state, "fills", np.float64, (n,), finite=False)
         if not set(kinds) <= set(KINDS) or np.isinf(fills).any():
             raise DataError("the saved columns are of kinds, or filled by numbers, that no table has.")
-        self.codes = tuple(
+        self._codes = tuple(
             ColumnCode(names[j], kinds[j], tuple(levels[starts[j]:starts[j + 1]]), float(origins[j]), float(fills[j]), bool(indicated[j]),
                        self.options.date.get(names[j]))
             for j in range(n)
@@ -194,7 +189,7 @@ class TableReader(Reader):
 
 
 def tables_of(X, offsets):
-    """The columns of X, None where it has no names, and where examples begin; a list of data frames has one for each example."""
+    """The columns of X, None if it has no names, and where examples begin. A list of data frames has one for each example."""
     if isinstance(X, (list, tuple)) and len(X) and all(map(is_frame, X)):
         if offsets is not None:
             raise DataError("offsets was given, but X is a list with one table per example already; pass one or the other.")

@@ -1,6 +1,6 @@
 """Tokens with named features to rows.
 
-Strings in lists need 25 to 30 ns each (16 if all is in the cache), 40 while a vocabulary is learned. Entries of dicts need 70.
+Strings in lists need 25 to 30 ns each (16 if all is in the cache), and 40 while a vocabulary is learned. Entries of dicts need 70.
 """
 import re
 
@@ -16,8 +16,8 @@ from libc.stdint cimport int64_t
 from structperc.core.errors import DataError, OptionError, shortened
 from structperc.core.saved_state import read_array, substate
 from structperc.reading.row_builder cimport RowBuilder
-from structperc.reading.vocabulary cimport SP_FETCH, PyUnicode_Check, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_IS_COMPACT_ASCII, Text
-from structperc.reading.vocabulary import Vocabulary
+from structperc.reading.row_builder cimport SP_FETCH, PyUnicode_Check, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_IS_COMPACT_ASCII, Text
+from structperc.reading.row_builder import Vocabulary
 
 
 # ---- vectors ----

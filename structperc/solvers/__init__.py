@@ -11,6 +11,8 @@ Examples
 
 import importlib
 
+from structperc.core.errors import no_name
+
 MODULES = {
     "arborescence_certificates": ("arborescence_certificate",),
     "arborescence_sums": ("arborescence_marginals",),
@@ -36,7 +38,7 @@ __all__ = sorted(MODULE_OF)
 
 def __getattr__(name):
     if name not in MODULE_OF:
-        raise AttributeError(f"module 'structperc.solvers' has no attribute {name!r}")
+        raise no_name(__name__, name, __all__)
     return getattr(importlib.import_module(f"structperc.solvers.{MODULE_OF[name]}"), name)
 
 

@@ -1,5 +1,32 @@
 # The maximum arborescence of n words: heads among the root 0 and the words 1..n.
 
+
+# ---- score matrices ----
+# Square matrices of arc scores, one or many, as solvers read them.
+
+
+cdef class ScoreMatrices:
+    cdef readonly Py_ssize_t n_matrices, most_words
+    cdef readonly bint single           # one matrix was given, not a sequence
+    cdef readonly str name
+    cdef const double **at              # of each matrix, entry (h, m) at [h * (n_words + 1) + m]
+    cdef Py_ssize_t *n_words
+    cdef Py_ssize_t *offsets            # how many words the matrices before have together
+    cdef Py_buffer *buffers             # held as long as this object lives
+    cdef Py_ssize_t n_buffers
+
+    cdef allocate(self, Py_ssize_t n_matrices, Py_ssize_t n_buffers)
+    cdef hold(self, matrix, Py_ssize_t place)
+    cdef Py_buffer *take(self, values, Py_ssize_t place) except NULL
+    cdef split(self, answers)
+    cdef str name_of(self, Py_ssize_t i)
+
+
+cdef ScoreMatrices one_sentence(scores)
+
+
+# ---- arborescences ----
+
 cdef enum:
     # What a tree solver of this package answers.
     FOUND = 0
@@ -51,3 +78,14 @@ cdef double total_score(const double *scores, Py_ssize_t pitch, Py_ssize_t n_wor
 
 cdef refusal(int status, const double *scores, Py_ssize_t pitch, Py_ssize_t n_words, const int *heads, str name)
 # The exception for a status below 0; `name` begins the message.
+
+
+# ---- arborescence sums ----
+# Sums over all arborescences of n words. Statuses, and `refusal`: see arborescences.pxd.
+
+cdef Py_ssize_t arborescence_marginals_work(Py_ssize_t n_words) noexcept nogil
+# How many float64 numbers `arborescence_marginals_c` works in.
+
+cdef int arborescence_marginals_c(const double *scores, Py_ssize_t pitch, Py_ssize_t n_words, bint one_root, double *log_z, double *arcs,
+                                  int *heads, double *work) noexcept nogil
+# log Z, what each arc has of it into (n + 1, n + 1) numbers, and the best tree's heads, or its witness that there is none.

@@ -1,6 +1,35 @@
 # Written by tests/typing/stubs.py from the compiled module.
-from typing import Any
+from typing import Any, NamedTuple
+
+class ScoreMatrices:
+    def __init__(self, scores: Any, name: str = ...) -> None: ...
+    def hold_stack(self, stack: Any) -> Any: ...
+    n_matrices: Any
+    most_words: Any
+    single: Any
+    name: Any
+
+class Cells:
+    ...
+
+def hint(matrix: Any) -> Any: ...
 
 def listed(words: Any) -> Any: ...
 
 def max_arborescence(scores: Any, one_root: Any = ...) -> Any: ...
+
+def k_best_arborescences(scores: Any, k: Any, one_root: Any = ...) -> Any: ...
+
+class ArborescenceCertificate(NamedTuple):
+    heads: Any
+    total: Any
+    sets: Any
+    prices: Any
+    root_price: Any
+    @property
+    def bound(self) -> Any: ...
+    def violation(self, scores: Any) -> Any: ...
+
+def arborescence_certificate(scores: Any, one_root: Any = ...) -> Any: ...
+
+def arborescence_marginals(scores: Any, one_root: Any = ...) -> Any: ...

@@ -25,6 +25,12 @@ class Certificate:
         P(w).
     gap : float
         The duality gap, at least 0.
+
+    Examples
+    --------
+    >>> from structperc.solvers.certificates import Certificate
+    >>> Certificate(objective=2.0, gap=0.1).gap
+    0.1
     """
 
     objective: float
@@ -46,6 +52,12 @@ def certified(objective, gap) -> Certificate:
     Returns
     -------
     Certificate
+
+    Examples
+    --------
+    >>> from structperc.solvers.certificates import certified
+    >>> certified(2.0, 0.1).objective
+    2.0
     """
     if not np.isfinite(objective) or not np.isfinite(gap):
         raise too_large()
@@ -58,6 +70,12 @@ def too_large() -> DataError:
     Returns
     -------
     DataError
+
+    Examples
+    --------
+    >>> from structperc.solvers.certificates import too_large
+    >>> type(too_large()).__name__
+    'DataError'
     """
     return DataError("scores or weights overflow although X is finite; the features, C or sample weights are too large for floating point. "
                      "Scale the features, for instance to unit variance.")

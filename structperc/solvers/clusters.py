@@ -143,7 +143,7 @@ def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nod
     n_items : int, optional
         Number of items. Default: the largest item named, plus 1.
     most_pairs : int, optional
-        Largest number of pairs of a connected component that the linear program solves; larger components are solved greedily, with a
+        Largest number of pairs of a connected component that the linear program solves. Larger components are solved greedily, with a
         bound. 0: all greedily. Default: no limit. Larger values are slower and more often optimal; try 10000.
     most_nodes : int, optional
         Largest number of nodes of branch and bound for each program; after that you get the bound so far. Default: no limit.
@@ -158,7 +158,7 @@ def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nod
     Raises
     ------
     DataError
-        If items are not whole numbers from 0, a pair is listed twice or joins an item with itself, or a score is NaN or +inf.
+        If items are not whole numbers from 0, or a pair is listed twice or joins an item with itself. Also if a score is NaN or +inf.
     OptionError
         If `most_pairs` or `most_nodes` is not a whole number, or `time_limit` is not a number above 0.
 
@@ -231,7 +231,7 @@ def solved(n, first, second, scores, most_pairs, most_nodes, time_limit) -> Clus
 
 
 class ClusterProgram:
-    """The clusters of some items as a linear program, with inequalities for the cycles found so far, and the best clusters so far.
+    """The clusters of some items as a linear program, with inequalities for the cycles so far, and the best clusters so far.
 
     Parameters
     ----------
@@ -268,19 +268,21 @@ class ClusterProgram:
         self.bound, self.status = self.score, EXACT_SUBSETS
 
     def solve(self, clock, most_nodes=None):
-        """One program after the other, first over fractions, then over whole numbers, until none violates a cycle or time is over."""
+        """One program after the other, until none violates a cycle or time is over. The first are over fractions, the later ones over whole
+        numbers."""
         graph = adjacency(self.n, self.first, self.second)
         for relaxed, proof in ((True, EXACT_LP), (False, EXACT_MILP)):
             while not clock.over:
-                found = self.program().solve(self.scores, relaxed, most_nodes, clock.left)
-                self.bound = min(self.bound, found.bound)
-                cycles = violated(*graph, np.round(1.0 - found.v, 9), TOLERANCE)
+                solution = self.program().solve(self.scores, relaxed, most_nodes, clock.left)
+                self.bound = min(self.bound, solution.bound)
+                cycles = violated(*graph, np.round(1.0 - solution.v, 9), TOLERANCE)
                 self.cycles += cycles
-                self.consider(greedy(self.n, self.first, self.second, np.where(self.scores > -np.inf, found.v - 0.5, -np.inf), self.scores))
+                shares = np.where(self.scores > -np.inf, solution.v - 0.5, -np.inf)
+                self.consider(greedy(self.n, self.first, self.second, shares, self.scores))
                 if self.bound - self.score <= TOLERANCE * self.scale:
                     self.status = proof
                     return
-                if not cycles or not relaxed and not found.exact:
+                if not cycles or not relaxed and not solution.exact:
                     break
 
     def program(self) -> ILP:
@@ -319,7 +321,23 @@ def adjacency(n, first, second):
 
 
 def canonical(labels):
-    """The same clusters, numbered from 0 in the order of their first items."""
+    """The same clusters, numbered from 0 in the order of their first items.
+
+    Parameters
+    ----------
+    labels : int array of shape (n_items,)
+
+    Returns
+    -------
+    int array of shape (n_items,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.solvers.clusters import canonical
+    >>> canonical(np.array([7, 2, 7])).tolist()
+    [0, 1, 0]
+    """
     _, firsts, which = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(firsts))[which]
 

@@ -13,7 +13,7 @@ from scipy.sparse import csc_array, csr_array, hstack, issparse, vstack
 
 from structperc.core.arguments import FINITE, MOST, NUMBERS, choice, flag, float_array, how_many, limit, real_array, seconds
 from structperc.core.errors import DataError, shortened
-from structperc.core.sparse_parts import refuse_damaged, to_csr
+from structperc.core.sparse_parts import float_csr
 from structperc.extras import require
 
 TOLERANCE = 1e-6                # of whole numbers, and of a row relative to 1 + |b|
@@ -81,8 +81,8 @@ class Solution:
 class ILP:
     """A 0/1 integer linear program: the vectors v with A v <= b and A_eq v = b_eq.
 
-    With auxiliary variables z, the rows are A (v, z) <= b and A_eq (v, z) = b_eq for some z.
-    An ILP is also a function of an example that returns the ILP itself, for problems with the same constraints for all examples.
+    With auxiliary variables z, the rows are A (v, z) <= b and A_eq (v, z) = b_eq for some z. An ILP is also a function of an example. It
+    returns the ILP itself, for problems with the same constraints for all examples.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class ILP:
         basis, so earlier calls do not change a result. It needs the extra structperc[ilp]. Among equal scores the two solvers may choose
         different vectors.
     auxiliary : array-like of shape (n_auxiliary, 2), optional
-        Smallest and largest values of the auxiliary variables, which are the last columns of A and A_eq, such as flows, times or levels.
+        Smallest and largest values of the auxiliary variables, such as flows, times or levels. They are the last columns of A and A_eq.
         They have no score; -inf and inf mean no bound.
     whole : bool or array-like of bool of shape (n_auxiliary,), default False
         Which auxiliary variables are whole numbers.
@@ -184,18 +184,18 @@ class ILP:
         if len(v) != self.n_variables:
             return f"has {len(v)} variables where the program has {self.n_variables}"
         if self.n_auxiliary:
-            known = getattr(self._warm, "answer", None)         # with the auxiliary variables that prove it
-            if known is None or not np.array_equal(known[:len(v)], v):
+            complete = getattr(self._warm, "answer", None)         # with the auxiliary variables that prove it
+            if complete is None or not np.array_equal(complete[:len(v)], v):
                 return None if self._completed(v) is not None else "leaves the auxiliary variables no values that satisfy the rows"
-            v = known
+            v = complete
         return self._violated(v)
 
     def _completed(self, v):
         """v with values of the auxiliary variables that satisfy the rows, or None."""
         low, high = np.append(v, self.auxiliary[:, 0]), np.append(v, self.auxiliary[:, 1])
-        found = milp(np.zeros(len(low)), integrality=np.append(np.zeros(len(v)), self.whole), bounds=Bounds(low, high),
+        result = milp(np.zeros(len(low)), integrality=np.append(np.zeros(len(v)), self.whole), bounds=Bounds(low, high),
                      constraints=self.constraints)
-        return found.x
+        return result.x
 
     def _violated(self, v):
         """As `violated`, of values for all variables."""
@@ -270,12 +270,12 @@ class ILP:
             if self._violated(greedy) is None:  # no other vertex of the cube scores more
                 return solution(finite, greedy, 0.0, EXACT_LP)
         try:
-            found = self._linear(cost, upper, clock)
+            result = self._linear(cost, upper, clock)
         except OutOfTime:
             return self._unfinished(finite, np.maximum(finite, 0.0).sum())
-        if found is None:
+        if result is None:
             raise self._infeasible(upper)
-        v, value = found
+        v, value = result
         bound = value * scale
         whole = np.where(self.integrality, np.rint(v), v)
         if np.abs(v - whole).max(initial=0.0) <= TOLERANCE and self._violated(whole) is None:
@@ -295,7 +295,7 @@ class ILP:
         whole = np.where(self.integrality, np.rint(refined.x), refined.x)
         wrong = self._violated(whole)
         if wrong:
-            raise DataError(f"branch and bound answered a v that {wrong}; the coefficients of that row differ too much in size, "
+            raise DataError(f"branch and bound returned a v that {wrong}; the coefficients of that row differ too much in size, "
                             f"rescale them.")
         bound = min(bound, -refined.mip_dual_bound * scale)
         return self._answer(finite, whole, bound, EXACT_MILP if refined.status == 0 else RELAXED)
@@ -329,16 +329,16 @@ class ILP:
         list of Solution
             Fewer than k if fewer vectors are feasible.
         """
-        found, program, k = [], self, how_many(k)
-        while len(found) < k:
+        solutions, program, k = [], self, how_many(k)
+        while len(solutions) < k:
             try:
-                found.append(program.solve(scores))
+                solutions.append(program.solve(scores))
             except Infeasible:
-                if not found:
+                if not solutions:
                     raise
                 break
-            program = program.without(found[-1].v)
-        return found
+            program = program.without(solutions[-1].v)
+        return solutions
 
     def without(self, v) -> ILP:
         """The same program with one 0/1 vector excluded.
@@ -359,7 +359,7 @@ class ILP:
                    auxiliary=self.auxiliary, whole=self.whole)
 
     def _linear(self, cost, upper, clock):
-        """A vertex of least cost of the linear program and minus its cost; None where no v is feasible, `OutOfTime` at the limit."""
+        """A vertex of least cost of the linear program and minus its cost. None if no v is feasible, `OutOfTime` at the limit."""
         if len(cost) == 0:
             return None if self._violated(np.zeros(0)) else (np.zeros(0), 0.0)
         if self.solver == "highspy":
@@ -367,10 +367,10 @@ class ILP:
                 ones = np.append(np.ones(self.n_variables), self.auxiliary[:, 1])
                 self._warm.model = WarmModel(self.rows, self.low, self.high, self.lowest, ones)
             return self._warm.model.solve(cost, upper, clock)
-        found = milp(cost, bounds=Bounds(self.lowest, upper), constraints=self.constraints, options=clock.option)
-        if found.status == 1 and clock.over:
+        result = milp(cost, bounds=Bounds(self.lowest, upper), constraints=self.constraints, options=clock.option)
+        if result.status == 1 and clock.over:
             raise OutOfTime
-        return None if found.x is None else (found.x, -found.fun)
+        return None if result.x is None else (result.x, -result.fun)
 
     def _infeasible(self, upper):
         """Names the rows of a certificate of Farkas: the duals of the program that asks for the least violation."""
@@ -383,7 +383,7 @@ class ILP:
                         b_ub=self.high[:n], A_eq=joined(self.rows[n:], np.zeros((m, n)), lack, -lack), b_eq=self.high[n:],
                         bounds=[*zip(self.lowest, upper, strict=True), *[(0, np.inf)] * (n + 2 * m)], method="highs")
         if least.fun is None or least.fun <= TOLERANCE:
-            return DataError(f"HiGHS found no vertex, though the rows do not contradict each other ({least.message.strip()}); their "
+            return DataError(f"HiGHS found no vertex, though the rows do not contradict each other ({least.message.strip()}). Their "
                              f"coefficients may differ too much in size, rescale them.")
         duals = np.concatenate([least.ineqlin.marginals, least.eqlin.marginals])
         rows = [self.row_name(int(r)) for r in np.flatnonzero(np.abs(duals) > TOLERANCE)]
@@ -568,8 +568,7 @@ def read_rows(A, b, name, side):
     if issparse(A):
         if A.ndim != 2:
             raise DataError(f"{name} has {A.ndim} dimension; expected a matrix.")
-        refuse_damaged(A, name)
-        rows = csr_array(to_csr(A, name))
+        rows = float_csr(A, name)
         rows.data = real_array(rows.data, f"{name}.data", ("n_entries",), FINITE)
     else:
         rows = real_array(np.atleast_2d(float_array(A, name)), name, ("n_rows", "n_variables"), FINITE)

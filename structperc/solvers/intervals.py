@@ -12,7 +12,7 @@ from structperc.solvers.paths import best_path, k_best_paths, path_marginals
 def best_intervals(starts, stops, weights):
     """Weighted interval scheduling: the disjoint intervals with the largest total weight.
 
-    Ties: of equal choices, the one with no interval at the end, or else the last interval with the lowest number; then the same for what
+    Ties: of equal choices, the one with no interval at the end, or else the last interval with the lowest number. The same holds for what
     is before. Cost: O(m log m) for m intervals.
 
     Parameters

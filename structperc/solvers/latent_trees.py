@@ -12,7 +12,7 @@ from structperc.solvers.clusters import read_pairs
 from structperc.solvers.sparse_arborescences import max_sparse_arborescence
 
 MOST_NAMED = 8              # items in a message
-ARC_IN, SMALL = 30, 3000    # one arc in so many entries of a full table, or a table of so many, is faster than a sparse one
+ARC_IN, SMALL = 30, 3000    # a full table is faster with an arc in so many entries, or so few entries
 
 
 def max_latent_trees(heads, dependents, scores, n_items=None, labels=None):
@@ -107,12 +107,12 @@ def heads_within(labels, heads, dependents, scores):
         members = items[begins[same][:, None] + np.arange(k)]
         for table, its in zip(tables, members, strict=True):
             try:
-                found = max_arborescence(table, one_root=True)[0]
+                tree = max_arborescence(table, one_root=True)[0]
             except DataError:
-                named = ", ".join(map(str, its[:MOST_NAMED].tolist())) + (", ..." if k > MOST_NAMED else "")
-                raise DataError(f"the items {named} have no tree: too few arcs lead from one of them to the others; list arcs in both "
+                listing = ", ".join(map(str, its[:MOST_NAMED].tolist())) + (", ..." if k > MOST_NAMED else "")
+                raise DataError(f"the items {listing} have no tree: too few arcs lead from one of them to the others; list arcs in both "
                                 f"directions, or divide the cluster.") from None
-            head_of[its[found > 0]] = its[found[found > 0] - 1]
+            head_of[its[tree > 0]] = its[tree[tree > 0] - 1]
     return head_of
 
 

@@ -253,17 +253,17 @@ def k_best_matchings(scores, k, perfect=False, first=None):
     if first is not None:
         first = read_partners(first, "first", s, perfect)
     if perfect and s.shape[0] > s.shape[1]:
-        n, found = len(s), k_best_matchings(s.T, k, True, None if first is None else turned_over(first, s.shape[1]))
-        return [(turned_over(partners, n), score) for partners, score in found]
+        n, matchings = len(s), k_best_matchings(s.T, k, True, None if first is None else turned_over(first, s.shape[1]))
+        return [(turned_over(partners, n), score) for partners, score in matchings]
     n, m = s.shape
     table = s if perfect else np.hstack([s, np.where(np.eye(n, dtype=bool), 0.0, -np.inf)])     # column m + i: row i stays unmatched
     best = max_matching(s, perfect) if first is None else first
     best = np.where(best < 0, m + np.arange(n), best)
-    order, found = count(), []
+    order, matchings = count(), []
     heap = [(-table[np.arange(n), best].sum(), next(order), best, table, 0)]
-    while heap and len(found) < k:
+    while heap and len(matchings) < k:
         minus, _, partners, cell, fixed = heapq.heappop(heap)
-        found.append((np.where(partners < m, partners, -1), -minus))
+        matchings.append((np.where(partners < m, partners, -1), -minus))
         for i in range(fixed, n):
             other = cell.copy()
             other[i, partners[i]] = -np.inf
@@ -277,14 +277,14 @@ def k_best_matchings(scores, k, perfect=False, first=None):
             cell = cell.copy()
             cell[i], cell[:, partners[i]] = -np.inf, -np.inf
             cell[i, partners[i]] = kept
-    return found
+    return matchings
 
 
 def turned_over(partners, m):
     """The partners of the m columns, from those of the rows."""
-    rows, found = np.flatnonzero(partners >= 0), np.full(m, -1)
-    found[partners[rows]] = rows
-    return found
+    rows, inverse = np.flatnonzero(partners >= 0), np.full(m, -1)
+    inverse[partners[rows]] = rows
+    return inverse
 
 
 def crowded(s) -> str:

@@ -1,6 +1,2 @@
-from libc.stdint cimport int64_t
-
-
-cdef int short_pairs_c(const double *scores, const double *least, const int *levels, const int64_t *order, const int64_t *offsets,
-                       Py_ssize_t n_groups, double *up, double *down, double *lower, double *higher, double *count,
-                       double *sums) noexcept nogil
+# The public name of what block_steps.pxd declares.
+from structperc.solvers.block_steps cimport short_pairs_c

@@ -1,9 +1,9 @@
 """Linear scores whose pairs are ordered by a hinge or its square, without forming the pairs.
 
-    P(w) = 1/2 ||w||^2 + sum over groups of cost * sum over pairs (i, j), level_i > level_j, of max(0, 1 - w . (x_i - x_j))
+    P(w) = 1/2 ||w - w0||^2 + sum over groups of cost * sum over pairs (i, j), level_i > level_j, of max(0, 1 - w . (x_i - x_j))
 
-or the squares of these. Losses and gradients of all pairs come from one sorted sweep, `structperc.solvers.pairs.short_pairs`.
-Typical sizes: groups of 10 to 10^5 rows. A pass costs O(n log n) plus the products with X.
+or the squares of these; w0 is 0 unless a problem names another origin. Losses and gradients of all pairs come from one sorted sweep,
+`structperc.solvers.block_steps.short_pairs`. Typical sizes: groups of 10 to 10^5 rows. A pass costs O(n log n) plus the products with X.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ import numpy as np
 from structperc.core.arguments import COSTS, FINITE, offset_array, real_array, whole_array
 from structperc.core.errors import DataError
 from structperc.core.sparse_parts import is_sparse, refuse_damaged, to_csr
-from structperc.solvers.block_steps import block_steps, can_sweep, sweep_blocks
+from structperc.solvers.block_steps import block_steps, can_sweep, short_pairs, sweep_blocks
 from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Measurements, certified, too_large
-from structperc.solvers.pairs import short_pairs
 
 
 class PairwiseProblem:
@@ -31,6 +30,8 @@ class PairwiseProblem:
         Rows offsets[g]:offsets[g + 1] are group g.
     costs : float64 array of shape (n_groups,)
         Cost of one unit of loss of a pair of each group. Larger values fit the group more closely.
+    origin : array of shape (n_features,), optional
+        Weights w0 from which the squared norm measures, such as those of earlier groups. Default: 0.
 
     Examples
     --------
@@ -42,7 +43,7 @@ class PairwiseProblem:
     (True, [0.5])
     """
 
-    def __init__(self, X, levels, offsets, costs):
+    def __init__(self, X, levels, offsets, costs, origin=None):
         if is_sparse(X):
             refuse_damaged(X)
             X = to_csr(X)
@@ -53,6 +54,7 @@ class PairwiseProblem:
         self.offsets = offset_array(offsets, X.shape[0])
         self.costs = real_array(costs, "costs", (len(self.offsets) - 1,), COSTS)
         self.group = np.repeat(np.arange(len(self.costs)), np.diff(self.offsets))
+        self.origin = np.zeros(X.shape[1]) if origin is None else real_array(origin, "origin", (X.shape[1],), FINITE)
 
     @property
     def n_features(self) -> int:
@@ -75,7 +77,7 @@ class PairwiseProblem:
         return scores
 
     def short_pairs(self, scores, margin=1.0):
-        """Counts and sums of short pairs in all groups, as `structperc.solvers.pairs.short_pairs` returns them.
+        """Counts and sums of short pairs in all groups, as `structperc.solvers.block_steps.short_pairs` returns them.
 
         Parameters
         ----------
@@ -92,9 +94,9 @@ class PairwiseProblem:
 class PairwiseHinge(BlockAscent):
     """Ranking SVM with hinge loss, by block-coordinate ascent on the dual.
 
-    The dual has for each group coefficients of sets of pairs, which sum to the group's cost. A set has its size and a(i), the number of
-    its pairs with i as the higher row minus those with i as the lower: its loss is size - a . f. Groups are improved in turn, then all
-    together over the sets they cache.
+    The dual has for each group coefficients of sets of pairs, which sum to the group's cost. A set has its size and a(i). This is the
+    number of its pairs with i as the higher row minus those with i as the lower: its loss is size - a . f. Groups are improved in turn,
+    then all together over the sets they cache.
 
     Parameters
     ----------
@@ -137,7 +139,7 @@ class PairwiseHinge(BlockAscent):
 
     def __init__(self, problem, tolerance, max_iter):
         super().__init__(Measurements(tolerance), max_iter)
-        self.problem, self.w = problem, np.zeros(problem.n_features)
+        self.problem, self.w = problem, problem.origin.copy()
         places = zip(problem.offsets[:-1], problem.offsets[1:], problem.costs, strict=True)
         self.blocks = [Block(problem.X[a:b], problem.levels[a:b], cost) for a, b, cost in places
                        if cost > 0 and b > a and problem.levels[a:b].any()]
@@ -162,8 +164,8 @@ class PairwiseHinge(BlockAscent):
         """
         kept = solution["blocks"]
         if [levels.tolist() for levels, *_ in kept] != [block.levels.tolist() for block in self.blocks]:
-            raise DataError("the solution to go on from is that of other queries, other relevances or other weights that are 0; "
-                            "pass the same again, or use warm_start=False.")
+            raise DataError("the former solution has other queries, other relevances or other weights that are 0. "
+                            "Pass the same again, or use warm_start=False.")
         for (_, *sets), block in zip(kept, self.blocks, strict=True):
             block.take(*sets)
 
@@ -191,6 +193,11 @@ class PairwiseHinge(BlockAscent):
         ----------
         enough : float
             Stop at a gap of at most this.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            The weights.
         """
         offsets = np.cumsum([0, *(len(block.alpha) for block in self.blocks)])
         if not can_sweep(offsets[-1], len(self.w)):
@@ -198,7 +205,7 @@ class PairwiseHinge(BlockAscent):
         vectors = np.vstack([(block.X.T @ block.a.T).T for block in self.blocks])
         alpha = np.concatenate([block.alpha for block in self.blocks])
         size = np.concatenate([block.size for block in self.blocks])
-        sweep_blocks(alpha, size, np.ascontiguousarray(vectors, dtype=float), offsets, alpha @ vectors, enough)
+        sweep_blocks(alpha, size, np.ascontiguousarray(vectors, dtype=float), offsets, self.problem.origin + alpha @ vectors, enough)
         for block, start, stop in zip(self.blocks, offsets[:-1], offsets[1:], strict=True):
             block.keep(alpha[start:stop])
 
@@ -209,14 +216,16 @@ class PairwiseHinge(BlockAscent):
         -------
         Certificate
         """
-        problem, w = self.problem, np.zeros_like(self.w)
+        problem, moved = self.problem, np.zeros_like(self.w)
         for block in self.blocks:
-            w += block.X.T @ (block.alpha @ block.a)
-        self.w, scores = w, problem.scores(w)
+            moved += block.X.T @ (block.alpha @ block.a)
+        self.w, square = problem.origin + moved, moved @ moved
+        scores = problem.scores(self.w)
         up, down, _, _ = problem.short_pairs(scores)
         costs = problem.costs[problem.group]
-        objective = w @ w / 2 + costs @ (up + (down - up) * scores)
-        return certified(objective, objective + w @ w / 2 - sum(block.alpha @ block.size for block in self.blocks))
+        objective = square / 2 + costs @ (up + (down - up) * scores)
+        dual = sum(block.alpha @ block.size for block in self.blocks) - moved @ problem.origin - square / 2
+        return certified(objective, objective - dual)
 
 
 class Block:
@@ -228,14 +237,31 @@ class Block:
         self.a, self.size, self.alpha = np.zeros((1, len(levels))), np.zeros(1), np.full(1, cost)
         self.distance = np.zeros((1, 1))
 
-    def take(self, a, size, alpha):
-        """Begins with these sets; their coefficients are scaled so that they add up to the cost."""
+    def take(self, a, size, alpha) -> None:
+        """Begin with these sets. Their coefficients are scaled so that they add up to the cost.
+
+        Parameters
+        ----------
+        a : array of shape (n_sets, n_rows)
+        size, alpha : arrays of shape (n_sets,)
+            Number of pairs and coefficient of each set.
+        """
         self.a, self.size, self.alpha = a, size, alpha * (self.cost / alpha.sum())
         vectors = self.X.T @ a.T
         self.distance = np.array([np.square(vectors - vector[:, None]).sum(axis=0) for vector in vectors.T])
 
     def improved(self, w):
-        """Improves the block and returns w after that."""
+        """Improve the block.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_features,)
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            The weights after it.
+        """
         scores = np.ascontiguousarray(self.X @ w, dtype=float)
         up, down, _, _ = short_pairs(scores, self.levels, np.argsort(scores, kind="stable"), self.offsets)
         new, size = up - down, up.sum()
@@ -257,8 +283,13 @@ class Block:
         self.keep(alpha)
         return w + moved
 
-    def keep(self, alpha):
-        """Takes these coefficients and forgets the sets without any."""
+    def keep(self, alpha) -> None:
+        """Set the coefficients, and drop sets without any.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n_sets,)
+        """
         kept = alpha > 0
         self.a, self.size, self.alpha, self.distance = self.a[kept], self.size[kept], alpha[kept], self.distance[np.ix_(kept, kept)]
 
@@ -309,7 +340,7 @@ class PairwiseSquaredHinge:
 
     def __init__(self, problem, tolerance, max_iter):
         self.problem, self.measured, self.max_iter = problem, Measurements(tolerance), max_iter
-        self.w, self.n_epochs = np.zeros(problem.n_features), 0
+        self.w, self.n_epochs = problem.origin.copy(), 0
 
     def solution(self) -> dict:
         """The weights, for `go_on`.
@@ -350,7 +381,18 @@ class PairwiseSquaredHinge:
                      options={"maxiter": self.max_iter, "maxfun": 20 * self.max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": 20})
         return self.measured.close
 
-    def step(self, w):
+    def step(self, w) -> None:
+        """Accept a step of L-BFGS, and measure it.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_features,)
+
+        Raises
+        ------
+        StopIteration
+            If the duality gap is small enough.
+        """
         self.w = w.copy()
         self.n_epochs += 1
         self.measured.take(certified(*self.at(self.w)[::2]))
@@ -375,11 +417,24 @@ class PairwiseSquaredHinge:
         return self.last[1]
 
     def computed(self, w):
+        """Compute what `at` returns.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_features,)
+
+        Returns
+        -------
+        objective : float
+        gradient : ndarray of shape (n_features,)
+        gap : float
+        """
         problem = self.problem
         scores = problem.scores(w)
         up, down, lower, higher = problem.short_pairs(scores)
         costs = problem.costs[problem.group]
         above, below = up * (1 - scores) + lower, down * (1 + scores) - higher      # sums of violations by row
-        objective = w @ w / 2 + costs @ (above * (1 - scores) + below * scores)
-        gradient = w + 2 * (problem.X.T @ (costs * (below - above)))
+        moved = w - problem.origin
+        objective = moved @ moved / 2 + costs @ (above * (1 - scores) + below * scores)
+        gradient = moved + 2 * (problem.X.T @ (costs * (below - above)))
         return objective, gradient, gradient @ gradient / 2

@@ -11,8 +11,7 @@ from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 from structperc.core.arguments import choice, edge_array, flag, limit, real_array, seconds, whole_array, whole_number
 from structperc.core.errors import DataError
 from structperc.solvers.integer_programs import ILP, RELAXED, OutOfTime
-from structperc.solvers.labelled_forests import Forest, read_tables
-from structperc.solvers.minimum_cuts import CutGraph
+from structperc.solvers.minimum_cuts import CutGraph, Forest, read_tables
 from structperc.solvers.paths import grid_nodes
 
 TOLERANCE = 1e-12               # of attraction, relative to the largest score of a table: what rounding leaves of 0
@@ -143,7 +142,7 @@ class PairwiseModel:
         unary : array-like of shape (n_nodes, n_labels)
             Scores of labels; -inf forbids a label.
         pairs : array-like of shape (n_labels, n_labels) or (n_edges, n_labels, n_labels)
-            Scores by the labels of an edge's first and second node, for all edges or for each; -inf forbids a pair.
+            Scores by the labels of an edge's first and second node, for all edges or for each. -inf forbids a pair.
         method : {"auto", "tree", "cut", "expansion", "relaxed", "exact"}, default "auto"
             "auto": the first of tree, cut, expansion and relaxed that the scores allow; see Notes.
         most_nodes : int, optional
@@ -159,7 +158,8 @@ class PairwiseModel:
         Raises
         ------
         DataError
-            If a score is NaN or +inf, the method does not allow the scores (the message names the edge), or every labelling is forbidden.
+            If a score is NaN or +inf, or every labelling is forbidden. Also if the method does not allow the scores; the message names the
+            edge.
 
         Notes
         -----
@@ -297,14 +297,14 @@ class PairwiseModel:
         return own, tables
 
     def _switched(self, keep, switch, T00, T01, T10, T11):
-        """The best y of two labels with these scores of nodes and edges, as 0 and 1, and its score by the flow.
+        """The best y of two labels by scores of nodes and edges, as 0 and 1, and its score by the flow.
 
-        The energies A, B, C, D = -T00, -T01, -T10, -T11 of an edge (i, j) are A + a y_i + b y_j + c (1 - y_i) y_j + d y_i (1 - y_j) where
-        a + d = C - A, b + c = B - A, c + d = B + C - A - D.
+        The energies A, B, C, D = -T00, -T01, -T10, -T11 of an edge (i, j) are A + a y_i + b y_j + c (1 - y_i) y_j + d y_i (1 - y_j). Here a
+        + d = C - A, b + c = B - A, and c + d = B + C - A - D.
         """
         m = len(self.edges)
         A, B, C, D = (np.broadcast_to(-scores, m) for scores in (T00, T01, T10, T11))
-        never, nor = np.isinf(B), np.isinf(C)           # then their energies are free: c or d alone forbids the pair
+        never, nor = np.isinf(B), np.isinf(C)           # then their energies are free: only c or d forbids the pair
         B, C = (np.where(never, np.where(nor, A, A + D - C), B), np.where(nor, np.where(never, D, A + D - B), C))
         half = np.maximum(B + C - A - D, 0.0) / 2
         a, b, c, d = C - A - half, B - A - half, np.where(never, np.inf, half), np.where(nor, np.inf, half)
@@ -332,10 +332,10 @@ class PairwiseModel:
             switch, _ = self._switched(unary[nodes, labels], unary[:, label], chosen(pairs, first, second), chosen(pairs, first, label),
                                        chosen(pairs, label, second), pairs[:, label, label])
             moved = np.where(switch == 1, label, labels)
-            found = self._score(moved, unary, pairs)
+            total = self._score(moved, unary, pairs)
             quiet += 1
-            if found > score:
-                labels, score, quiet = moved, found, 0
+            if total > score:
+                labels, score, quiet = moved, total, 0
             label = (label + 1) % self.n_labels
         return Labelling(labels, score, max(score, self._expansion_bound(score, unary, pairs)), EXPANSION)
 
@@ -356,13 +356,13 @@ class PairwiseModel:
 
     def _rounded(self, shares, unary, pairs):
         """Whole shares are kept; the other nodes, in order, take the best label beside those that are known."""
-        known = shares.max(axis=1) > 0.999
+        settled = shares.max(axis=1) > 0.999
         labels, (first, second), tables = shares.argmax(axis=1), self.edges.T, np.broadcast_to(pairs, (len(self.edges), *pairs.shape[1:]))
-        for i in np.flatnonzero(~known).tolist():
-            right, left = np.flatnonzero((first == i) & known[second]), np.flatnonzero((second == i) & known[first])
+        for i in np.flatnonzero(~settled).tolist():
+            right, left = np.flatnonzero((first == i) & settled[second]), np.flatnonzero((second == i) & settled[first])
             own = unary[i].copy()
             own += tables[right, :, labels[second[right]]].sum(axis=0) + tables[left, labels[first[left]]].sum(axis=0)
-            labels[i], known[i] = own.argmax(), True
+            labels[i], settled[i] = own.argmax(), True
         return labels
 
     def _programmed(self, unary, pairs, relaxed, most_nodes, time_limit):
@@ -370,11 +370,11 @@ class PairwiseModel:
         m, K = len(self.edges), self.n_labels
         scores = np.append(unary, np.broadcast_to(pairs, (m, K, K)))
         try:
-            found = self.polytope.solve(scores, relaxed, most_nodes, time_limit)
+            solution = self.polytope.solve(scores, relaxed, most_nodes, time_limit)
         except OutOfTime:
             shares, bound, status = np.zeros(unary.size), self._top(unary, pairs), RELAXED
         else:
-            shares, bound, status = found.v, found.bound, found.status
+            shares, bound, status = solution.v, solution.bound, solution.status
         labels = self._rounded(shares[:unary.size].reshape(-1, K), unary, pairs)
         score = self._score(labels, unary, pairs)
         if score == -np.inf:
@@ -498,7 +498,7 @@ def grid_edges(n_rows, n_columns, diagonal=False):
 
 
 def chosen(pairs, first, second):
-    """The score of a pair of labels at each edge, of tables for all edges alike or for each."""
+    """The score of a pair of labels at each edge, for one table of all edges or for a table of each."""
     return pairs[0, first, second] if len(pairs) == 1 else pairs[np.arange(len(pairs)), first, second]
 
 
@@ -514,12 +514,12 @@ def unexpandable(pairs):
     """The edges for which a switch to one label is no minimum cut."""
     if not np.isfinite(pairs).all():
         return np.flatnonzero(~np.isfinite(pairs).all(axis=(1, 2)))
-    found = []
+    pairs_of = []
     for label in range(pairs.shape[1]):
         lack = pairs[:, :, label, None] + pairs[:, label, None, :] - pairs - pairs[:, label, label, None, None]
         if (lack > 0).any():
-            found.append(np.flatnonzero(lack.max(axis=(1, 2)) > allowances(pairs)))
-    return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=int)
+            pairs_of.append(np.flatnonzero(lack.max(axis=(1, 2)) > allowances(pairs)))
+    return np.unique(np.concatenate(pairs_of)) if pairs_of else np.zeros(0, dtype=int)
 
 
 def allowances(pairs):

@@ -20,7 +20,7 @@ cdef enum:
 
 
 cdef int in_order(const int *tails, const int *heads, Py_ssize_t n_arcs, int n_nodes, int *first, int *arcs, int *order) noexcept nogil:
-    """Arcs by their tails and nodes in topological order; returns how many nodes are in it, fewer than n_nodes for a cycle, or INTERRUPTED.
+    """Arcs by their tails and nodes in topological order. Returns the number of these, fewer than n_nodes for a cycle, or INTERRUPTED.
 
     `first`: n_nodes + 1 numbers, arcs of node u are arcs[first[u]:first[u + 1]], in rising order. `order`: n_nodes numbers.
     `arcs`: n_arcs numbers and n_nodes more, the arcs into each node that are left.
@@ -70,7 +70,7 @@ cdef int in_order(const int *tails, const int *heads, Py_ssize_t n_arcs, int n_n
 
 cdef int best_path_c(const int *tails, const int *heads, const double *scores, Py_ssize_t n_arcs, int n_nodes, int start, int end,
                      int *work, double *best, int *path) noexcept nogil:
-    """Writes the arcs of the best path in order; returns how many, -1 for a cycle, -2 if no path leads to the end, -3 if interrupted.
+    """Writes the arcs of the best path in order. Returns their number, -1 for a cycle, -2 if no path leads to the end, -3 if interrupted.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def best_path(tails, heads, scores, start, end):
     Raises
     ------
     DataError
-        If a score is NaN or +inf, the graph has a cycle (the message names its nodes), or no path leads to the end.
+        If a score is NaN or +inf, or the graph has a cycle. Also if no path leads to the end. The message names the nodes of a cycle.
 
     See Also
     --------
@@ -293,9 +293,8 @@ def cheapest_path(tails, heads, costs, start, end):
 def k_best_paths(tails, heads, scores, start, end, k):
     """The k paths with the largest scores through an acyclic graph, best first.
 
-    The first path is that of `best_path`.
-    Ties: of equal paths, the one whose last arc has the lowest number; with the same last arc, the one whose rest comes first.
-    Cost: O(m + k L log m) time for m arcs and paths of at most L arcs. Ctrl-C stops the search.
+    The first path is that of `best_path`. Ties: of equal paths, the one whose last arc has the lowest number. With the same last arc, the
+    one whose rest comes first. Cost: O(m + k L log m) time for m arcs and paths of at most L arcs. Ctrl-C stops the search.
 
     Parameters
     ----------
@@ -383,7 +382,7 @@ def path_marginals(tails, heads, scores, start, end):
     (0.6931, [0.5, 0.5, 0.5, 0.5])
     """
     tails, heads, scores, start, end, n = read_graph(tails, heads, scores, start, end)
-    path_in(tails, heads, scores, start, end, n)        # refuses what has no path
+    path_in(tails, heads, scores, start, end, n)        # raises an error if there is no path
     order = topological_order(tails, heads, n)
     place = np.empty(n, dtype=np.intp)
     place[order] = np.arange(n)
@@ -435,7 +434,7 @@ def grid_nodes(n_rows, n_columns):
 
 
 def read_graph(tails, heads, scores, start, end, name="scores", policy=SCORES):
-    """Checked arcs as int32 arrays that nobody else changes, scores as float64, start and end as ints, and the number of nodes."""
+    """Checked arcs as int32 arrays that nobody else changes, scores as float64, start and end, and the number of nodes."""
     tails = whole_array(tails, "tails", ("n_arcs",))
     heads = whole_array(heads, "heads", tails.shape)
     scores = real_array(scores, name, tails.shape, policy)

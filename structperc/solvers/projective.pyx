@@ -1,8 +1,8 @@
 # distutils: extra_compile_args = VECTORS
 """Projective trees: the best one and sums over all, by Eisner's dynamic programme, with scores of arcs or of neighbouring siblings too.
 
-A span i..j is complete at i, C>(i, j), where i governs all words up to j, and at j, C<(i, j), likewise; I[h, m] is the span between a head
-and its dependent. In the semiring (max, +), or (log of a sum of exponentials, +):
+A span i..j is complete at i, C>(i, j), if i governs all words up to j. It is complete at j, C<(i, j), if j governs all words down to i.
+I[h, m] is the span between a head and its dependent. In the semiring (max, +), or (log of a sum of exponentials, +):
 
     M(i, j)  = (+)_{i <= q < j}  C>(i, q) + C<(q + 1, j)
     I[i, j]  = S[i, j] + M(i, j)          I[j, i] = S[j, i] + M(i, j)
@@ -28,7 +28,7 @@ from structperc.core.signals import take_interruption
 from structperc.core.signals cimport interrupted
 from structperc.solvers.arborescences import max_arborescence
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, INTERRUPTED, NO_SCORE
-from structperc.solvers.score_matrices cimport ScoreMatrices, one_sentence
+from structperc.solvers.arborescences cimport ScoreMatrices, one_sentence
 from structperc.core.signatures import ClassSignature
 
 cdef enum:
@@ -173,7 +173,7 @@ cdef int inside(Chart *c) noexcept nogil:
         c.total = right[n]
         return FOUND
     c.total = -INFINITY
-    for r in range(1, n + 1):           # the spans of the words alone, and the arc from the root on top
+    for r in range(1, n + 1):           # the spans of the words only, and the arc from the root on top
         here = below_root(c, r)
         if here > c.total and not c.log_sum:
             c.root = <int> r
@@ -420,7 +420,7 @@ cdef projective_refusal(int status, const double *scores, Py_ssize_t pitch, cons
         if part[2] < 0:
             return DataError(f"{name}[{h}, {m}] is {scores[h * pitch + m]}; expected a number, or -inf where word {m} may not have the "
                              f"head {h}.")
-        return DataError(f"{siblings_name}[{h}, {m}, {part[2]}] is {siblings_of(&c, h, m)[part[2]]}; expected a number, or -inf where "
+        return DataError(f"{siblings_name}[{h}, {m}, {part[2]}] is {siblings_of(&c, h, m)[part[2]]}. Expected a number, or -inf if "
                          f"head {h} may not have the neighbouring dependents {part[2]} and {m}.")
     arcs = np.zeros((n + 1, n + 1))
     for h in range(n + 1):
@@ -431,7 +431,7 @@ cdef projective_refusal(int status, const double *scores, Py_ssize_t pitch, cons
     except DataError as error:
         return DataError(str(error).replace("scores", name, 1))
     return DataError(f"{name} leaves no projective tree{' with these siblings' if siblings != NULL else ''}: the best tree that is left "
-                     f"has the heads {', '.join(map(str, heads))}, and all that are left have arcs that cross or forbidden siblings. "
+                     f"has the heads {', '.join(map(str, heads))}. All others have arcs that cross or forbidden siblings. "
                      f"Allow more arcs, or use max_arborescence.")
 
 
@@ -483,7 +483,7 @@ def projective_tree(scores, siblings=None, one_root=False):
         scores[h, m] of the arc from the head h to word m; 0 is the root, left of all words. -inf forbids an arc.
         Column 0 and the diagonal are ignored.
     siblings : array of shape (n + 1, n + 1, n + 1), or a list of them for many sentences, optional
-        siblings[h, m, s] is added to scores[h, m]. s is the next dependent of h between h and m, or h if m is the closest on its side.
+        siblings[h, m, s] is added to scores[h, m]. s is the next dependent of h between h and m. If m is the closest on its side, s is h.
         Other entries are ignored.
     one_root : bool, default False
         Exactly one word has the head 0.
@@ -571,7 +571,7 @@ def projective_marginals(scores, siblings=None, one_root=False):
 
     See Also
     --------
-    structperc.solvers.arborescence_sums.arborescence_marginals : the same over all trees.
+    structperc.solvers.arborescences.arborescence_marginals : the same over all trees.
 
     References
     ----------

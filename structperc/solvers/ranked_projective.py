@@ -6,7 +6,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from structperc.core.arguments import float_array, how_many
+from structperc.core.arguments import float_array, how_many, shaped
 from structperc.core.errors import DataError
 from structperc.solvers.projective import projective_tree
 
@@ -45,7 +45,7 @@ def k_best_projective(scores, k, siblings=None, one_root=False):
 
     See Also
     --------
-    structperc.solvers.ranked_arborescences.k_best_arborescences : trees that may have crossing arcs.
+    structperc.solvers.arborescences.k_best_arborescences : trees that may have crossing arcs.
 
     Notes
     -----
@@ -65,14 +65,14 @@ def k_best_projective(scores, k, siblings=None, one_root=False):
     >>> heads.tolist(), totals.tolist()
     ([[0, 0], [2, 0], [0, 1]], [17.0, 13.0, 13.0])
     """
-    k, scores = how_many(k), np.array(float_array(scores, "scores"))
+    k, scores = how_many(k), np.array(shaped(float_array(scores, "scores"), "scores", ("n + 1", "n + 1")))
     heads, total = projective_tree(scores, siblings, one_root)
-    found, open_ones, n_seen = [], [(-total, 0, heads, scores, 0)], 1
-    while open_ones and len(found) < k:
+    trees, open_ones, n_seen = [], [(-total, 0, heads, scores, 0)], 1
+    while open_ones and len(trees) < k:
         loss, _, heads, left, fixed = heappop(open_ones)
-        found.append((heads, -loss))
+        trees.append((heads, -loss))
         left = left.copy()
-        for m in range(fixed, len(heads) if len(found) < k else 0):
+        for m in range(fixed, len(heads) if len(trees) < k else 0):
             others = left.copy()
             others[heads[m], m + 1] = -np.inf
             best = tree_of(others, siblings, one_root)
@@ -82,7 +82,7 @@ def k_best_projective(scores, k, siblings=None, one_root=False):
             kept = left[heads[m], m + 1]
             left[:, m + 1] = -np.inf
             left[heads[m], m + 1] = kept
-    return np.array([heads for heads, _ in found], dtype=np.intc), np.array([total for _, total in found])
+    return np.array([heads for heads, _ in trees], dtype=np.intc), np.array([total for _, total in trees])
 
 
 def tree_of(scores, siblings, one_root):

@@ -1,14 +1,14 @@
 # distutils: extra_compile_args = VECTORS
 """Divisions of a sentence into labelled segments (semi-Markov chains): the best one, the k best, sums over all.
 
-A segment of the tokens i..j - 1 with the label k scores s(i, j, k), at most L tokens long; neighbouring labels score T(k, k'). With
-B(j, k), what the segments of the first j tokens sum up to where k is the last label, and A(i, k), what stands before a segment of label k
-that begins at token i, in the semiring (max, +) or (log of a sum of exponentials, +):
+A segment of the tokens i..j - 1 with the label k scores s(i, j, k), at most L tokens long. Neighbouring labels score T(k, k'). B(j, k) is
+the sum of the segments of the first j tokens if k is the last label. A(i, k) is the sum before a segment of label k that begins at token i.
+In the semiring (max, +) or (log of a sum of exponentials, +):
 
     A(0, k) = 0        A(i, k) = (+)_k'  B(i, k') + T(k', k)        B(j, k) = (+)_{j - L <= i < j}  A(i, k) + s(i, j, k)
 
 Sarawagi and Cohen, Semi-Markov conditional random fields for information extraction, NIPS 2004. Transitions are summed up once for each
-token and not for each segment, so the cost is O(n L K + n K^2) for n tokens and K labels.
+token and not for each segment. So the cost is O(n L K + n K^2) for n tokens and K labels.
 
 Typical sizes: 23 tokens, segments of up to 10, 12 labels: 3 us for the best segments, 30 times that for sums of exponentials.
 """
@@ -121,7 +121,7 @@ cdef Py_ssize_t best_segments_c(const Lattice *lattice, double *work, int *found
 # ---- sums over all divisions ----
 
 cdef inline void add(double value, double *largest, double *total, bint log_sum) noexcept nogil:
-    """Adds one term to a sum that is kept as its largest term and, with log_sum, the sum of exp(term - largest)."""
+    """Adds one term to a sum, which is stored as its largest term and, with log_sum, the sum of exp(term - largest)."""
     if value > largest[0]:
         total[0] = total[0] * exp(largest[0] - value) + 1 if log_sum else 1
         largest[0] = value
@@ -470,7 +470,7 @@ def k_best_segments(scores, transitions=None, k=1):
     k = how_many(k)
     if n == 0:
         return [([], 0.0)]
-    best_segments(problem.scores, None if transitions is None else problem.transitions)         # refuses what has no division
+    best_segments(problem.scores, None if transitions is None else problem.transitions)         # raises an error if there is no division
     divisions = [1]                                 # how many there are of the first tokens, forbidden ones too
     for _ in range(n):
         divisions.append(min(n_labels * sum(divisions[-longest:]), MOST_ORIGINS))

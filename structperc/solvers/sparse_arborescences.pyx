@@ -1,10 +1,10 @@
 """Maximum arborescences of graphs with few arcs: Tarjan's algorithm with heaps.
 
-As in `arborescences.pyx`, but the arcs into a node wait in a skew heap. A number that is added to all of them waits at the heap's top;
-arcs from inside a node are dropped when they come up. The arcs of the root stand beside the heaps.
+As in `arborescences.pyx`, but the arcs into a node wait in a skew heap. A number that is added to all of them waits at the heap's top. Arcs
+from inside a node are dropped when they come up. The arcs of the root are beside the heaps.
 
-Typical sizes: 10^3 to 10^5 nodes of 5 to 50 arcs. O(m log n) for m arcs, about 0.2 us an arc; with one root, and one step for each root
-arc that has to be exchanged and each that is left.
+Typical sizes: 10^3 to 10^5 nodes of 5 to 50 arcs. O(m log n) for m arcs, about 0.2 us an arc. With one root, each exchanged root arc and
+each one that is left adds a step.
 """
 import numpy as np
 import scipy.sparse
@@ -12,9 +12,9 @@ import scipy.sparse
 from libc.math cimport INFINITY
 from structperc.core.arguments import flag
 from structperc.core.errors import DataError
-from structperc.core.sparse_parts import refuse_damaged, to_csr
 from structperc.core.signals import take_interruption
 from structperc.core.signals cimport interrupted
+from structperc.core.sparse_parts import float_csr
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, INTERRUPTED, refusal
 from structperc.core.signatures import ClassSignature
 
@@ -26,7 +26,7 @@ cdef enum:
 
 
 cdef class Graph:
-    """One run. Nodes are words 1..n and supernodes from n + 1 on, arcs count from 1: 0 stands for none, or for the arc from the root."""
+    """One run. Nodes are words 1..n and supernodes from n + 1 on. Arcs count from 1; 0 means none, or the arc from the root."""
 
     __signature__ = ClassSignature()
 
@@ -282,11 +282,10 @@ def max_sparse_arborescence(scores, one_root=False):
     """
     if not scipy.sparse.issparse(scores):
         raise DataError(f"scores is a {type(scores).__name__}; expected a scipy.sparse matrix. Pass full matrices to max_arborescence.")
-    refuse_damaged(scores, "scores")
     if scores.ndim != 2 or scores.shape[0] != scores.shape[1] or not scores.shape[0] or scores.dtype.kind not in "fiub":
-        raise DataError(f"scores has the shape {scores.shape} and the dtype {scores.dtype}; expected real numbers of shape (n + 1, n + 1) "
+        raise DataError(f"scores has the shape {scores.shape} and the dtype {scores.dtype}. Expected real numbers of shape (n + 1, n + 1) "
                         f"for n words and the root, rows for heads.")
-    table = scipy.sparse.csr_array(to_csr(scores, "scores")).sorted_indices()
+    table = float_csr(scores, "scores").sorted_indices()
     rows = table.tocoo()
     cdef Py_ssize_t n = scores.shape[0] - 1, m
     heads, dependents, values = rows.row, rows.col, np.asarray(rows.data, dtype=float)

@@ -17,6 +17,14 @@ class Report(list):
     ----------
     parts : str
         The parts that were tested, by their authors' names.
+
+    Examples
+    --------
+    >>> import structperc_cusum
+    >>> from structperc.testing import check_problem
+    >>> report = check_problem(structperc_cusum)
+    >>> report[0]
+    ('plugin_is_used', 'passed')
     """
 
     parts = ""
@@ -33,8 +41,8 @@ def check_problem(plugin, *, plugins=(), checks=None, random_state=0, progress=N
     sample(random, n_examples)
         Small examples to check with: (X, offsets), (X, None) or a list of blocks or objects. `random` is a numpy Generator. Problems over
         rows with one label for each example need none. The comparison with brute force enumerates Y(x), so keep examples small.
-    observe(random, answers)
-        What users pass as y if these are the right outputs; needed only if the two differ, as for partial labels.
+    observe(random, outputs)
+        What users pass as y if these are the right outputs. Only needed if the two differ, as for partial labels.
     check_options
         Engine options to check with, such as {"classes": [...]}.
     problem
@@ -72,19 +80,19 @@ def check_problem(plugin, *, plugins=(), checks=None, random_state=0, progress=N
     >>> check_problem("cusum", checks=["argmax_maximises"])
     [('argmax_maximises', 'passed')]
     """
-    known = {check.__name__: check for check in CHECKS}
+    all_checks = {check.__name__: check for check in CHECKS}
     for name in checks or ():
-        if name not in known:
-            raise ValueError(f"there is no check {name!r}; the checks are {', '.join(known)}.")
+        if name not in all_checks:
+            raise ValueError(f"there is no check {name!r}; the checks are {', '.join(all_checks)}.")
     case = make_case(plugin, tuple(plugins), options, random_state)
     origin = registry.load(plugin).origin
     report = Report()
     report.parts = described(case, origin)
     progress = progress or (lambda name, outcome: None)
     progress("parts", report.parts)
-    for name in checks or known:
+    for name in checks or all_checks:
         try:
-            reason = known[name](case)
+            reason = all_checks[name](case)
         except AssertionError as error:
             raise AssertionError(f"{origin} fails {name}: {error}") from error
         except Exception as error:

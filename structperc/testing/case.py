@@ -11,6 +11,8 @@ import numpy as np
 
 from structperc.core.component import adapted
 from structperc.core.errors import DataError, PluginError, StructPercError
+from structperc.core.features import is_constrained
+from structperc.core.outputs import as_structure, decode_many
 from structperc.core.rows import Rows
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import new_model
@@ -87,7 +89,7 @@ class Case:
 
     @cached_property
     def no_average(self) -> str:
-        """Why these parts refuse average=True; empty where they average."""
+        """Why these parts do not support average=True. Empty if they do."""
         try:
             new_model(self.engine(average=True), self.data.X, self.data.offsets, None)
         except StructPercError as error:
@@ -122,10 +124,10 @@ class Case:
 
     def examples_of(self, data) -> list:
         rows = self.rows_of(data)
-        found = [rows.example(i) for i in range(rows.n_examples)]
-        for x in found:
+        examples = [rows.example(i) for i in range(rows.n_examples)]
+        for x in examples:
             x.n_atoms = self.parts.features.n_atoms(x)
-        return found
+        return examples
 
     def rows_of(self, data) -> Rows:
         """The examples as the reader reads them."""
@@ -134,7 +136,7 @@ class Case:
     def answer(self, scores, x):
         """What the argmax finds, checked as the loop would check it."""
         outputs = self.parts.outputs
-        y = outputs.as_structure(self.parts.argmax.argmax(scores, x), x)
+        y = as_structure(outputs, self.parts.argmax.argmax(scores, x), x)
         outputs.check_structure(x, y)
         return y
 
@@ -180,7 +182,7 @@ class Case:
 
     def scores(self, x, draw) -> np.ndarray:
         """Atom scores from draw(n); where the feature map allows only some weights, those of such weights: a solver sees no others."""
-        if self.features.constrained:
+        if is_constrained(self.parts.features):
             return self.features.scores(self.weights(draw), x)
         return np.array(draw(x.n_atoms), dtype=float)
 
@@ -189,13 +191,14 @@ class Case:
         return self.weights(self.random.standard_normal)
 
     def answers(self, teacher, examples, noise=0.0) -> list:
-        """What a teacher's weights answer, their atom scores blurred by noise; a mean of two, as allowed weights may have it."""
+        """The predictions of a teacher's weights, with noise in their atom scores. The weights are a mean of two, as allowed weights may
+        have it."""
         return [self.answer((self.features.scores(teacher, x) + noise * self.scores(x, self.random.standard_normal)) / (1 + noise), x)
                 for x in examples]
 
     def teach(self, data, answers) -> Data:
         """The examples with these structures as gold outputs."""
-        y = self.parts.outputs.decode_many(answers, self.rows_of(data))
+        y = decode_many(self.parts.outputs, answers, self.rows_of(data), self.parts.features)
         return attrs.evolve(data, y=y if self.observe is None else self.observe(self.random, y))
 
     @cached_property
@@ -215,7 +218,7 @@ def make_case(plugin, plugins, options, random_state) -> Case:
     loaded = [registry.load(p) for p in (problem, *plugins)]
 
     def said(name):
-        return next((found for found in (getattr(plugin, name) for plugin in reversed(loaded)) if found), None)
+        return next((value for value in (getattr(plugin, name) for plugin in reversed(loaded)) if value), None)
 
     options = {"random_state": random_state, **{k: v for plugin in loaded for k, v in (plugin.check_options or {}).items()}, **options}
     random, sample = np.random.default_rng(random_state), said("sample")
@@ -239,14 +242,14 @@ def line_up(plugin, plugins):
         return plugin, plugins
     problem = loaded.problem
     if problem is None:
-        raise PluginError(f"{loaded.origin} answers {', '.join(loaded.hooks)}, but a whole problem answers {', '.join(REQUIRED)}; "
-                          f"name the problem it is for in its attribute `problem`, or call check_problem('cusum', plugins=[...]).")
+        raise PluginError(f"{loaded.origin} implements {', '.join(loaded.hooks)}, but a whole problem implements {', '.join(REQUIRED)}. "
+                          f"Name the problem it is for in its attribute `problem`, or call check_problem('cusum', plugins=[...]).")
     return problem, (plugin, *plugins)
 
 
-def read_sample(given, origin) -> Data:
+def read_sample(sample, origin) -> Data:
     """What `sample` returned, without empty examples, numbers rounded to 2^-10 so that sums of any order agree in every bit."""
-    X, offsets = given if isinstance(given, tuple) else (given, None)
+    X, offsets = sample if isinstance(sample, tuple) else (sample, None)
     try:
         rows = matrices.read(X, offsets)
     except DataError as error:

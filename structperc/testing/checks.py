@@ -14,7 +14,9 @@ import numpy as np
 
 from structperc.core.component import overrides
 from structperc.core.errors import PluginError, StructPercError
+from structperc.core.features import is_constrained
 from structperc.core.losses import is_additive
+from structperc.core.outputs import as_structure, decode_many
 from structperc.core.weights import PrimalWeights
 from structperc.engine import answers as inference
 from structperc.engine import plugins as registry
@@ -34,7 +36,7 @@ TRANSFORMED = "the weights transform steps, so no kernel form of them exists"
 
 
 def plugin_is_used(case):
-    """At least one hook of the plugin answers; else the other checks would test other plugins' parts."""
+    """At least one hook of the plugin returns a part. Else the other checks would test other plugins' parts."""
     hooks = {hook: method for hook, method, _ in case.checked.implementations.values() if hook in registry.COMPONENTS}
     if not hooks:
         return f"{case.checked.origin} is an observer, which has no part"
@@ -42,7 +44,7 @@ def plugin_is_used(case):
     used = [hook for hook, method in hooks.items() if registry.wraps(method) or engine.answered.get(hook) is not None
             and engine.answered[hook].name == case.checked.name]
     asked = ", ".join(f"{name}={getattr(engine, name)!r}" for name in ("update", "loss", "trainer"))
-    require(used, f"nothing of it was used: {', '.join(hooks)} answered None, or a later plugin was asked instead, with {asked}. Name its "
+    require(used, f"nothing of it was used: {', '.join(hooks)} returned None, or a later plugin was asked instead, with {asked}. Name its "
                   f"part: check_problem(..., update=...), or check_options = {{...}} in the plugin. The parts in use are {case.described}.")
     return None
 
@@ -62,8 +64,8 @@ def argmax_maximises(case):
         counts = case.counts(x, structures)
         draws = [case.random.standard_normal] * 3 + [partial(case.random.integers, -1, 2)] * 4 + [np.zeros, np.ones, lambda n: -np.ones(n)]
         trials = [case.scores(x, draw) for draw in draws]
-        found = [case.answer(s.copy(), x) for s in trials]
-        for s, y in zip(trials, found, strict=True):
+        answers = [case.answer(s.copy(), x) for s in trials]
+        for s, y in zip(trials, answers, strict=True):
             count = case.parts.outputs.count(x, y)
             require((counts == count).all(axis=1).any(),
                     f"{named(argmax)} returned {y} for example {x.index}, which {named(case.parts.outputs)}.enumerate does not list.")
@@ -72,7 +74,7 @@ def argmax_maximises(case):
                     f"{named(argmax)} returned {y} of score {count @ s:.6g} for example {x.index} with the atom scores {s}, "
                     f"but {structures[best]} scores {counts[best] @ s:.6g}.")
         again = [case.answer(s.copy(), x) for s in reversed(trials)]
-        for s, y, later in zip(trials, found, reversed(again), strict=True):
+        for s, y, later in zip(trials, answers, reversed(again), strict=True):
             require(y == later, f"{named(argmax)} returned {y} and later {later} for example {x.index} with the same atom scores {s}.")
     return None
 
@@ -109,13 +111,13 @@ def features_add_up(case):
 
 
 def constraints_hold(case):
-    """Weights are moved to the nearest of a convex set that holds 0, after a step those that it touched; and trained ones lie in it."""
+    """After a step, weights that it touched are moved to the nearest of a convex set with 0. Trained ones are in it."""
     features, name = case.features, named(case.parts.features)
-    if not features.constrained:
+    if not is_constrained(features):
         return None                         # all weights are allowed
     projected, zero = case.projected, np.zeros(features.n_weights)
     require(case.allows(zero), f"{name}.project moves w = 0, where training begins.")
-    for _ in range(16):                     # |a - b|^2 <= (a - b) . (w - v) for all w and v: true of projections on convex sets alone
+    for _ in range(16):                     # |a - b|^2 <= (a - b) . (w - v) for all w and v: only true of projections on convex sets
         one, other = case.random.normal(size=(2, features.n_weights)) * 10 ** case.random.uniform(-2, 1, (2, 1))
         a, b = projected(one), projected(other)
         require(case.allows(a), f"{name}.project moves weights that it has moved before.")
@@ -139,30 +141,31 @@ def agreeing_is_counting_the_same(case):
         structures = case.some_structures(x)
         for gold in case.golds(x):
             if outputs.partial_gold:
-                completed = outputs.as_structure(case.outputs.complete(gold, case.scores(x, case.random.standard_normal), x), x)
+                completed = as_structure(outputs, case.outputs.complete(gold, case.scores(x, case.random.standard_normal), x), x)
                 require(case.outputs.agrees(gold, completed, x),
                         f"{named(outputs)}.complete returned {completed} for the gold output {gold} of example {x.index}, with which "
-                        f"{named(outputs)}.agrees says it does not agree.")
+                        f"it does not agree by {named(outputs)}.agrees.")
                 some_disagree |= any(not case.outputs.agrees(gold, y, x) for y in structures)
                 continue
             for y in structures:
                 same = np.array_equal(outputs.count(x, gold), outputs.count(x, y))
-                found = case.outputs.agrees(gold, y, x)
-                require(found == same, f"{named(outputs)}.agrees({gold}, {y}) is {found} for example {x.index}, but they count "
+                agrees = case.outputs.agrees(gold, y, x)
+                require(agrees == same, f"{named(outputs)}.agrees({gold}, {y}) is {agrees} for example {x.index}, but they count "
                                        f"{'the same atoms' if same else 'different atoms'}.")
-                some_disagree |= not found
+                some_disagree |= not agrees
     single = all(len(case.some_structures(x)) == 1 for x in case.examples)
-    require(some_disagree or single, f"{named(outputs)}.agrees says of every structure that it agrees with every gold output.")
+    require(some_disagree or single, f"by {named(outputs)}.agrees every structure agrees with every gold output.")
     return None
 
 
 def decoding_is_undone(case):
-    """`encode_answers` (of whole gold outputs, `encode`) gives back the structure that `decode` shows; of hidden parts, one shown alike."""
-    outputs, rows = case.parts.outputs, case.rows_of(case.data)
+    """`encode_answers` (of whole gold outputs, `encode`) returns the structure that `decode` shows. Of hidden parts, it returns one with
+    the same shown parts."""
+    outputs, rows, features = case.parts.outputs, case.rows_of(case.data), case.parts.features
     answers = [case.some_structures(x)[-1] for x in case.examples]
-    shown = outputs.decode_many(answers, rows)
+    decoded = decode_many(outputs, answers, rows, features)
     try:
-        again = outputs.encode_answers(shown, rows)
+        again = outputs.encode_answers(decoded, rows)
     except PluginError as error:
         if outputs.partial_gold:
             return str(error)
@@ -170,9 +173,9 @@ def decoding_is_undone(case):
     for x, y, later in zip(case.examples, answers, again, strict=True):
         same = np.array_equal(case.counts(x, [y]), case.counts(x, [later]))
         if outputs.partial_gold and not same:           # what is hidden may differ
-            same = np.array_equal(listed(shown)[x.index], listed(outputs.decode_many([later], rows, [x.index]))[0])
+            same = np.array_equal(listed(decoded)[x.index], listed(decode_many(outputs, [later], rows, features, [x.index]))[0])
         require(same,
-                f"{named(outputs)}.decode shows {y} of example {x.index} as {listed(shown)[x.index]!r}, which is encoded as {later}.")
+                f"{named(outputs)}.decode shows {y} of example {x.index} as {listed(decoded)[x.index]!r}, which is encoded as {later}.")
     return None
 
 
@@ -208,13 +211,13 @@ def augmented_argmax_maximises(case):
             losses = np.array([case.loss.value(gold, y, x) for y in structures])
             wanted = counts @ s + scale * losses
             if searches:
-                found = case.parts.outputs.as_structure(argmax.argmax_augmented(s.copy(), x, gold, loss, scale), x)
+                augmented = as_structure(case.parts.outputs, argmax.argmax_augmented(s.copy(), x, gold, loss, scale), x)
             else:           # its augment is that of a base class whose value it changed
-                found = case.answer(np.asarray(loss.augment(gold, s.copy(), scale, x)), x)
-            chosen = (counts == case.parts.outputs.count(x, found)).all(axis=1)
+                augmented = case.answer(np.asarray(loss.augment(gold, s.copy(), scale, x)), x)
+            chosen = (counts == case.parts.outputs.count(x, augmented)).all(axis=1)
             searcher = f"{named(loss)}.augment:" if is_additive(loss) or not searches else f"{named(argmax)}.argmax_augmented:"
             require(chosen.any() and reaches(wanted[chosen].max(), wanted.max()),
-                    f"{searcher} with the loss from {gold} in the atom scores of example {x.index} {named(argmax)} finds {found}, but "
+                    f"{searcher} with the loss from {gold} in the atom scores of example {x.index} {named(argmax)} finds {augmented}. But "
                     f"{structures[int(np.argmax(wanted))]} has the largest score + loss.")
     return None
 
@@ -230,7 +233,7 @@ def is_measured(case) -> bool:
 
 
 def further_answers_agree(case):
-    """The k best structures, marginals and max-marginals, the solver's own or not, are those of all Y(x); the best is the argmax's."""
+    """The k best structures, marginals and max-marginals, the solver's own or not, are those of all Y(x). The best is the argmax's."""
     parts, name = case.parts, named(case.parts.argmax)
     if not parts.argmax.exact:
         return f"{name} declares itself approximate"
@@ -259,7 +262,7 @@ def further_answers_agree(case):
             require(close(inference.marginals(parts, s.copy(), x), p / p.sum() @ counts),
                     f"{name}.marginals is not how often each atom is expected where p(y) is proportional to exp(score of y), {where}.")
             own, log_z = parts.argmax.marginals(s.copy(), x), np.logaddexp.reduce(totals)
-            require(own is None or close(own[0], log_z), f"{name}.marginals says that log Z is {own and own[0]} {where}; it is {log_z}.")
+            require(own is None or close(own[0], log_z), f"log Z of {name}.marginals is {own and own[0]} {where}; it is {log_z}.")
             largest = np.where(counts > 0, totals[:, None], -np.inf).max(axis=0)
             answer = np.asarray(inference.max_marginals(parts, s.copy(), x))
             require(np.array_equal(answer == -np.inf, largest == -np.inf) and close(answer[answer > -np.inf], largest[largest > -np.inf]),
@@ -310,7 +313,7 @@ def predicting_changes_nothing(case):
 
 
 def predictions_follow_from_scores(case):
-    """predict answers the argmax of atom_scores, all at once as one by one."""
+    """predict returns the argmax of atom_scores, all at once as one by one."""
     engine, data = case.fit(epochs=2), case.taught
     answers = predictions(engine, data)
     scores = list(engine.atom_scores(data.X, offsets=data.offsets))
@@ -318,8 +321,8 @@ def predictions_follow_from_scores(case):
         one = data.take([x.index])
         decoded = listed([case.parts.outputs.decode(case.answer(np.array(scores[x.index], dtype=float), x), x)])
         require(answers[x.index:x.index + 1] == decoded == predictions(engine, one),
-                f"example {x.index} is predicted as {answers[x.index]} among the others and as {predictions(engine, one)[0]} alone, "
-                f"and the argmax of its atom scores is {decoded[0]}.")
+                f"example {x.index} is predicted as {answers[x.index]} among the others and as {predictions(engine, one)[0]} by itself. "
+                f"The argmax of its atom scores is {decoded[0]}.")
     return None
 
 
@@ -329,8 +332,8 @@ def predictions_follow_from_scores(case):
 def separable_set_is_learned(case):
     """A set that a teacher labels with a margin is learned within the mistake bound: sum of losses <= (R^2 + 2c) ||u||^2.
 
-    u is the teacher, scaled so that u . (Phi(x, gold) - Phi(x, y)) >= loss(gold, y) for all y of Y(x); R^2 is the largest
-    squared norm of such a difference divided by its loss; c is `loss_weight`.
+    u is the teacher, scaled so that u . (Phi(x, gold) - Phi(x, y)) >= loss(gold, y) for all y of Y(x). R^2 is the largest squared norm of
+    such a difference divided by its loss. c is `loss_weight`.
     """
     engine = case.engine()
     if not isinstance(case.parts.trainer, OnlineTrainer):
@@ -391,9 +394,9 @@ def average_is_the_mean(case):
         one = data.take([i])
         streamed.partial_fit(one.X, one.y, offsets=one.offsets)
         seen.append(np.array(streamed.model.parts.weights.vector(), dtype=float))
-    mean, found = np.mean(seen, axis=0), averaged.model.parts.weights.vector()
-    require(close(found, mean, case.tolerance),
-            f"the averaged weights differ from the mean of the weights by up to {np.abs(found - mean).max():.6g}.")
+    mean, stored = np.mean(seen, axis=0), averaged.model.parts.weights.vector()
+    require(close(stored, mean, case.tolerance),
+            f"the averaged weights differ from the mean of the weights by up to {np.abs(stored - mean).max():.6g}.")
     model = averaged.model
     scores = np.concatenate([case.features.scores(mean, x) for x, _ in model.scores(model.read(data.X, data.offsets))])
     require(close(atom_scores(averaged, data), scores, case.tolerance), "averaged training does not predict with the averaged weights.")
@@ -417,12 +420,12 @@ def sample_weights_act(case):
             return None
         tried.append(f"{weight:g}" if weight == of_even else f"{of_even:g} and {weight:g} in turn")
     if not tried:
-        return "these weights are refused"
+        return "these weights raise an error"
     same = f"the sample weights {', '.join(tried)} train the same model as 1"
     require(isinstance(case.parts.trainer, OnlineTrainer),
-            f"{named(case.parts.trainer)} makes the steps, and {same}; multiply its steps by context.sample_weight, or refuse sample "
-            f"weights in {named(case.parts.trainer)}.check.")
-    raise AssertionError(f"{same}; multiply the steps of {named(update)} by trial.weight, or refuse sample weights in "
+            f"{named(case.parts.trainer)} makes the steps, and {same}. Multiply its steps by context.sample_weight, or raise an error for "
+            f"sample weights in {named(case.parts.trainer)}.check.")
+    raise AssertionError(f"{same}; multiply the steps of {named(update)} by trial.weight, or raise an error for sample weights in "
                          f"{named(update)}.check by structperc.plugin_tools.refuse_weights.")
 
 
@@ -468,7 +471,8 @@ def primal_equals_dual(case):
 
 
 def linear_kernel_equals_weights(case):
-    """A linear kernel in the weights' place raises an error, or trains the same model; of a map it asks only `cell` and `explicit_part`."""
+    """A linear kernel instead of the weights raises an error, or trains the same model. Of a map it only calls `cell` and
+    `explicit_part`."""
     if type(case.parts.weights) is not PrimalWeights or not isinstance(case.parts.trainer, OnlineTrainer):
         return None                         # no kernel takes the place of such weights
     options = {"epochs": 2, "average": False}
@@ -497,12 +501,12 @@ def compiled_equals_python(case):
 def saving_keeps_everything(case):
     """A saved and loaded engine predicts the same and goes on learning the same."""
     engine, data = case.fit(epochs=2, average=case.parts.trainer.online and not case.no_average), case.taught
-    given = [p for p in (case.problem, *case.plugins) if not isinstance(p, str)]
+    parts = [p for p in (case.problem, *case.plugins) if not isinstance(p, str)]
     functions = {name: value for name, value in changed_options(engine).items() if callable(value)}     # which no file holds
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
         engine.save(path)
-        loaded = type(engine).load(path, plugins=given, **functions)
+        loaded = type(engine).load(path, plugins=parts, **functions)
     for _ in range(2):
         require(predictions(engine, data) == predictions(loaded, data), "a loaded model predicts differently from the saved one.")
         require(np.array_equal(atom_scores(engine, data), atom_scores(loaded, data)),
@@ -514,7 +518,7 @@ def saving_keeps_everything(case):
 
 
 def export_predicts_the_same(case):
-    """An export raises an error, or predicts as the model does, also for rows far from those that it learned from."""
+    """An export raises an error, or predicts as the model does, also for rows far from the training rows."""
     engine, data = case.fit(epochs=2), case.taught
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "exported.py"
@@ -525,14 +529,14 @@ def export_predicts_the_same(case):
         exported = runpy.run_path(str(path))
     for scale in (1, 16, 256):
         if isinstance(data.X, list):
-            X, given = data.X, data.X
+            X, examples = data.X, data.X
         else:
             X = case.random.normal(size=data.X.shape) * scale
-            given = X if data.offsets is None else np.split(X, data.offsets[1:-1])
-        answers, others = listed(engine.predict(X, offsets=data.offsets)), listed(exported["predict"](given))
+            examples = X if data.offsets is None else np.split(X, data.offsets[1:-1])
+        answers, others = listed(engine.predict(X, offsets=data.offsets)), listed(exported["predict"](examples))
         for i, (one, other) in enumerate(zip(answers, others, strict=True)):
-            require(one == other, f"predict returns {one} for {plain(given[i])}, but the exported module returns {other}; refuse the "
-                                  f"export, or export what {named(case.parts.argmax)} and {named(case.parts.outputs)} return.")
+            require(one == other, f"predict returns {one} for {plain(examples[i])}, but the exported module returns {other}. Raise an "
+                                  f"error for exports, or export what {named(case.parts.argmax)} and {named(case.parts.outputs)} return.")
     return None
 
 

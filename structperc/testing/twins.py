@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.argmax import Argmax, has_marginals
-from structperc.core.features import Features
+from structperc.core.features import Features, has_constant_gram, is_constrained
 from structperc.core.losses import Loss, is_additive
 from structperc.core.rows import Rows
 from structperc.core.updates import Update
@@ -17,6 +17,18 @@ class DualWeights(Weights):
     """w as the list of all steps: w = sum of the remembered steps sum_a c_i[a] phi(x_i, a).
 
     It adds the steps up again after each of them. With averaging, a step counts by the share of examples visited after it.
+
+    Examples
+    --------
+    >>> from structperc import Engine, hookimpl
+    >>> from structperc.testing import DualWeights
+    >>> class Plugin:
+    ...     @hookimpl
+    ...     def structperc_weights(self, context):
+    ...         return DualWeights()
+    >>> engine = Engine("cusum", plugins=[Plugin()], epochs=9, preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> engine.predict([[0.0], [1.0]]).tolist()
+    [1, 2]
     """
 
     options_used = ("average",)
@@ -28,7 +40,16 @@ class DualWeights(Weights):
         self.sparse, self.objects, self.average = context.sparse, context.objects, context.average
 
     def keep(self, x):
-        """A copy of the example, which the loop will overwrite."""
+        """A copy of the example, which the loop will overwrite.
+
+        Parameters
+        ----------
+        x : Example
+
+        Returns
+        -------
+        Example
+        """
         if self.objects:
             rows = Rows([x.object])
         else:
@@ -39,7 +60,8 @@ class DualWeights(Weights):
         kept.n_atoms = x.n_atoms
         return kept
 
-    def add_up(self):
+    def add_up(self) -> None:
+        """Adds up all steps."""
         self.total = np.zeros(self.features.n_weights)
         for z, c, _ in self.steps:
             self.features.add(self.total, z, c)
@@ -138,8 +160,12 @@ class CalledFeatures(Called, Features):
 
     def __init__(self, target):
         super().__init__(target)
-        self.shape(target.n_weights, atoms_per_example=target.atoms_per_example, n_blocks=target.n_blocks)
-        self.constrained = target.constrained
+        layout = target.layout
+        self.shape(layout.n_weights, atoms_per_example=layout.atoms_per_example, n_blocks=layout.n_blocks)
+        if is_constrained(target):
+            self.project = target.project
+        if has_constant_gram(target):
+            self.constant_gram = target.constant_gram
 
     def n_atoms(self, x):
         return self.target.n_atoms(x)
@@ -150,21 +176,11 @@ class CalledFeatures(Called, Features):
     def add(self, w, x, c):
         self.target.add(w, x, c)
 
-    def project(self, w, x=None):
-        self.target.project(w, x)
-
     def norm(self, x, c):
         return self.target.norm(x, c)
 
     def inner(self, x, a, z, b):
         return self.target.inner(x, a, z, b)
-
-    @property
-    def has_constant_gram(self):
-        return self.target.has_constant_gram
-
-    def constant_gram(self, x):
-        return self.target.constant_gram(x)
 
     def cell(self, x, a):
         return self.target.cell(x, a)
@@ -250,14 +266,14 @@ def called_outputs(outputs):
             return kind.count(self, x, y)
 
     called = remake(CalledOutputs, arguments, options, attributes)
-    called.code_width, called.partial_gold = outputs.code_width, outputs.partial_gold
+    called.partial_gold = outputs.partial_gold
     return called
 
 
 class PythonCalls:
     """A plugin, to be named last, that has every part called from Python; the weights too when they are the library's own.
 
-    `update=False` leaves the update rule alone, for trainers that make steps of their own.
+    `update=False` leaves the update rule as it is, for trainers that make steps of their own.
     """
 
     name = "python-calls"

@@ -259,7 +259,7 @@ def test_groups_of_svmlight_queries(talks, run):
 
 @pytest.mark.parametrize(("change", "arguments", "message"), [
     ({}, [], "expected a collection of atom numbers"),
-    ({"attended": 2}, ["--group", "day"], "the target holds 2; with groups it marks"),
+    ({"attended": 2}, ["--group", "day"], "the target has 2. With groups"),
     ({"day": [1, 2] * 20}, ["--group", "day"], "the rows with 'day' '1' are not all together"),
     ({}, ["--group", "dya"], "no column 'dya'; its columns are"),
     ({}, ["--group", "day", "--weight", "length"], "leave one of them out"),
@@ -318,7 +318,7 @@ def test_a_model_that_needs_a_function_says_how_to_load_it(data, run):
     (["fit", "prank", "train.csv", "--set", "variant=originl"], "variant='originl'; expected one of 'structured', 'original'"),
     (["fit", "cusum", "train.csv", "--set", "variant=original"], "no option 'variant'"),
     (["fit", "cusum", "train.csv", "--set", "kernel=rbf"], "no option 'kernel'. It comes with --plugin dual-kernel."),
-    (["fit", "cusum", "train.csv", "--plugin", "dual-kernel", "--set", "kernel=rbv"], "kernel='rbv'; expected one of 'linear'"),
+    (["fit", "cusum", "train.csv", "--plugin", "dual-kernel", "--set", "kernel=rbv"], "kernel='rbv'. Expected one of 'linear'"),
     (["fit", "cusum", "train.csv", "--plugin", "dual-kernel", "--set", "kernel=rbf", "--set", "gamma=wide"], "gamma='wide'"),
     (["fit", "cusum", "train.csv", "--set", "epochs=many"], "--set epochs=many: expected a whole number"),
     (["fit", "cusum", "train.csv", "--set", "epochs=0"], "epochs=0; expected a whole number, at least 1"),

@@ -115,6 +115,16 @@ def test_effects_draw_rows_of_a_group_together(data, model, run):
     assert code == 2 and out == "" and "'visitor'" in err
 
 
+def test_effects_of_a_model_that_drops_the_column_of_groups(data, run):
+    data = data.assign(visitor=[f"v{g}" for g in np.arange(len(data)) // 5])
+    data.to_csv("visits.csv", index=False)
+    assert run("fit", "prank", "visits.csv", "--target", "quality", "--drop", "visitor", "--model", "d")[0] == 0
+    code, out, err = run("effects", "d", "visits.csv", "--target", "quality", "--groups", "visitor", "--n-boot", 39)
+    expected = structperc.effects(structperc.Engine.load("d"), data.drop(columns="quality"), data["quality"], data["visitor"], n_boot=39,
+                                  random_state=0)
+    assert (code, err) == (0, "") and all(cell in out for row in expected.cells() for cell in row) and "visitor" not in out
+
+
 def test_a_baseline_of_zero_is_weight_times_value(data, model, run):
     row = data.drop(columns="quality").iloc[[0]]
     out = run("explain", "m", "wine.csv", "--baseline", "zero")[1]

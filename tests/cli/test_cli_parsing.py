@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from plain import Engine
 
+from structperc.estimators import DependencyParser
 from structperc.files.conll import read_columns
 
 TRAIN = """\
@@ -52,7 +53,7 @@ def heads_taken_out(text):
 def test_heads_and_labels_are_filled_in_and_all_other_lines_kept(run):
     status, out, _ = run("fit", "parsing", "train.conllu", "--model", "m", *SETTINGS)
     assert status == 0
-    assert "2 sentences, 7 tokens" in out and "form, xpos, upos" in out
+    assert "2 sentences, 7 tokens" in out and "form, lemma, xpos, upos" in out
     Path("bare.conllu").write_text(heads_taken_out(TRAIN))
     assert run("predict", "m", "bare.conllu", "--output", "found.conllu")[0] == 0
     assert Path("found.conllu").read_text() == TRAIN
@@ -64,10 +65,31 @@ def test_heads_and_labels_are_filled_in_and_all_other_lines_kept(run):
 def test_streams_learn_the_same(run):
     for name, further in (("whole", ()), ("parts", ("--stream", "--rows", "1"))):
         assert run("fit", "parsing", "train.conllu", "--model", name, "--set", "epochs=2", "--set", "n_hashed=4096", *further)[0] == 0
-    X = read_columns("train.conllu", ("form", "xpos", "upos"), conllu=True)
+    X = read_columns("train.conllu", ("form", "lemma", "xpos", "upos"), conllu=True)
     whole, parts = (Engine.load(name) for name in ("whole", "parts"))
     assert whole.classes_.tolist() == parts.classes_.tolist() == ["advmod", "aux", "det", "nsubj", "root"]
     assert [s.tolist() for s in whole.atom_scores(X)] == [s.tolist() for s in parts.atom_scores(X)]
+
+
+@pytest.mark.parametrize(("feats", "columns"), [("Number=Sing", ("form", "lemma", "xpos", "feats", "upos")),
+                                                ("_", ("form", "lemma", "xpos", "upos"))])
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_command_learns_what_the_estimator_learns_from_the_columns_that_the_file_fills(run, feats, columns, order):
+    Path("train.conllu").write_text(TRAIN.replace("\tNN\t_", f"\tNN\t{feats}"))
+    order_two = ("--set", "order=2", "--set", "projective=true") if order == 2 else ()
+    assert run("fit", "parsing", "train.conllu", "--model", "m", "--set", "n_hashed=4096", "--set", "preset=recommended",
+               *order_two)[0] == 0
+    engine = Engine.load("m")
+    X = read_columns("train.conllu", columns, conllu=True)
+    y = [[(int(head), label) for head, label in tree] for tree in read_columns("train.conllu", ("head", "deprel"), conllu=True)]
+    options = {"n_hashed": 4096, "random_state": 0, "order": order, "projective": order == 2}
+    named = DependencyParser(columns=columns, **options).fit(X, y)
+    dicts = [[dict(zip(columns, token, strict=True)) for token in sentence] for sentence in X]
+    unnamed = DependencyParser(**options).fit([[{**token, "misc": "_"} for token in sentence] for sentence in dicts], y)
+    assert tuple(engine.plugin_options["columns"]) == columns
+    assert [s.tolist() for s in engine.atom_scores(X)] == [s.tolist() for s in named.engine_.atom_scores(X)]
+    assert [s.tolist() for s in engine.atom_scores(X)] == [s.tolist() for s in unnamed.engine_.atom_scores(dicts)]
+    assert "%d[0,1]" in engine.plugin_options["template"]
 
 
 def test_heads_alone_are_learned_and_filled_in(run):

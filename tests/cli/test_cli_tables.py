@@ -77,7 +77,7 @@ def test_files_of_european_excel(visits, run, encoding):
     visits.rename(columns={"age": "größe"}).to_csv("visits.csv", index=False, sep=";", decimal=",", encoding=encoding)
     form = ["--separator", ";", "--decimal", ",", "--encoding", encoding]
     assert run("fit", "cusum", "visits.csv", *CLASSES, "--model", "m", *FLAGS, *form)[0] == 0
-    assert Engine.load("m").parts_.reader.codes[2].fill == visits["bmi"].median()
+    assert Engine.load("m").parts_.reader.input_columns().codes[2].fill == visits["bmi"].median()
     code, out, _ = run("evaluate", "m", "visits.csv")       # the model keeps the form of the file
     assert code == 0 and "120 rows" in out
     assert "is no CSV file in UTF-8" in run("fit", "cusum", "visits.csv", *CLASSES, "--model", "m", "--separator", ";")[2]
@@ -92,14 +92,14 @@ def test_decimal_commas_of_plain_columns(visits, run):
 
 def test_streams_learn_the_table_from_their_first_part(visits, run):
     assert run("fit", "cusum", "visits.csv", *CLASSES, "--model", "m", *FLAGS, "--stream", "--rows", "60")[0] == 0
-    assert Engine.load("m").parts_.reader.codes[2].fill == visits["bmi"][:60].median()
+    assert Engine.load("m").parts_.reader.input_columns().codes[2].fill == visits["bmi"][:60].median()
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--one-hot", "sx"], "no column 'sx' in the table"),
     (["--ordinal", "smoker"], "expected a column and its levels"),
     (["--fill", "age=old", *FLAGS[:8]], "fill='old' for the numbers of column 'age'"),
-    (["--drop", "sex", "--one-hot", "sex"], "'sex' stands in both drop and one_hot"),
+    (["--drop", "sex", "--one-hot", "sex"], "'sex' is in both drop and one_hot"),
     (["--drop", "sex", "--set", "drop=[]"], "drop is set with --drop"),
     (["--decimal", ",,"], "expected one character before decimals"),
     (["--decimal", ","], "another than the separator"),

@@ -16,6 +16,7 @@ from structperc.components import (
     BlockFeatures,
     Features,
     Outputs,
+    PrimalWeights,
     RowFeatures,
     RowPart,
     Rows,
@@ -25,6 +26,7 @@ from structperc.components import (
     VectorFeatures,
 )
 from structperc.core.component import adapted
+from structperc.core.features import has_constant_gram
 from structperc.errors import PluginError
 from structperc.testing import check_problem
 
@@ -129,12 +131,12 @@ def assert_is_twin(features, phi, X, offsets, form, dtype, repeated, random):
             total = c @ block
             assert faced.norm(x, c) == pytest.approx(total @ total, rel=1e-9, abs=1e-9)
             assert faced.norm(x, c) == faced.norm(x, c)
-        where, values = features.sparse_vector(x, c)
+        where, values = features.vector(x, c, sparse=True)
         assert (np.diff(where) > 0).all() and (values != 0).all()
         sparse = np.zeros(features.n_weights)
         sparse[where] = values
         np.testing.assert_allclose(sparse, vectors.T @ c, atol=1e-9)
-        if features.has_constant_gram and n:
+        if has_constant_gram(features) and n:
             own, off_diagonal = features.constant_gram(x)
             np.testing.assert_allclose(off_diagonal + own * np.eye(n), block @ block.T, atol=1e-9)
         for j, other in enumerate(blocks):
@@ -165,8 +167,8 @@ def test_a_sum_has_the_atoms_of_its_parts_one_after_the_other(names, seed, form,
     one_row = any(MAPS[name][2] for name in names)
     wide = max([{"row part": 8, "blocks": 4, "four blocks": 4}.get(name, 0) for name in names])
     parts = [MAPS[name][0](sparse) for name in names]
-    if wide and sparse and any(not isinstance(part, TablePart) and part.row_width != wide for part in parts):
-        with pytest.raises(PluginError, match="construct both with feature_major=False"):
+    if wide and sparse and any(not isinstance(part, TablePart) and part.layout.row_width != wide for part in parts):
+        with pytest.raises(PluginError, match="Construct both with feature_major=False"):
             SumFeatures(*parts)
         return
     total = parts[0]
@@ -204,9 +206,9 @@ def test_cells_and_explicit_weights_are_the_whole_map(names, sparse):
             expected += besides @ besides.T
         for a in range(n):
             for b in range(n):
-                here, there = (features.cell(x, atom) if features.n_blocks else None for atom in (a, b))
+                here, there = (features.cell(x, atom) if features.layout.n_blocks else None for atom in (a, b))
                 if here is not None and there is not None and here[1] == there[1]:
-                    assert 0 <= here[1] < features.n_blocks
+                    assert 0 <= here[1] < features.layout.n_blocks
                     expected[a, b] += x.rows[here[0]] @ x.rows[there[0]]
         np.testing.assert_allclose(vectors @ vectors.T, expected, atol=1e-9)
 
@@ -215,12 +217,12 @@ def test_where_weights_belong():
     features = BlockFeatures(2, 3) + TablePart((2, 2), "pair_scores_")
 
     assert features.column_of(np.arange(12)).tolist() == [0, 1, 2, 0, 1, 2, -1, -1, -1, -1, -1, -1]
-    assert features.atoms_per_example == 6
-    assert features.rows_per_example == 1
+    assert features.layout.atoms_per_example == 6
+    assert features.layout.rows_per_example == 1
     assert features.n_features == 3
-    assert not features.has_constant_gram
-    assert BlockFeatures(2, 3).has_constant_gram and not RowFeatures(3).has_constant_gram
-    assert RowFeatures(3).atoms_per_example is None
+    assert not has_constant_gram(features)
+    assert has_constant_gram(BlockFeatures(2, 3)) and not has_constant_gram(RowFeatures(3))
+    assert RowFeatures(3).layout.atoms_per_example is None
 
 
 def test_sparse_rows_of_weights_that_a_step_can_touch():
@@ -228,8 +230,16 @@ def test_sparse_rows_of_weights_that_a_step_can_touch():
 
     features = BlockFeatures(3, 9, feature_major=True) + TablePart((3, 3))
 
-    assert features.touched_rows(rows).tolist() == [2, 7, 9, 10, 11, 12]
-    assert (BlockFeatures(3, 9) + TablePart((3, 3))).touched_rows(rows) is None
+    touched, all_rows = (saved_rows(features, rows) for features in (features, BlockFeatures(3, 9) + TablePart((3, 3))))
+    assert touched.tolist() == [2, 7, 9, 10, 11, 12]
+    assert all_rows is None
+
+
+def saved_rows(features, rows):
+    """The rows of weights that are saved before steps on these examples; None: all."""
+    weights = PrimalWeights()
+    weights.allocate(features)
+    return weights.snapshot(rows)[1]
 
 
 @pytest.mark.parametrize(("make", "why"), [

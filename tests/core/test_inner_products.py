@@ -10,7 +10,7 @@ from reference.layouts import LAYOUTS, stored
 from reference.summation import rows_of, running
 
 from structperc.components import Rows
-from structperc.core import instruction_sets as inner_products
+from structperc.core import column_sums as inner_products
 from structperc.core.joined import Joined
 
 pytestmark = pytest.mark.blas

@@ -102,7 +102,7 @@ def test_a_model_file_keeps_it(tmp_path):
 
     for copied in (Engine.load(tmp_path / "model"), pickle.loads(pickle.dumps(engine)),
                    Engine("prank", epochs=3, calibrate=True, random_state=0).fit(X, y)):
-        assert copied.temperature_ == engine.temperature_ > 1
+        assert copied.temperature_ == engine.temperature_ > 1 and copied.spread_ == engine.spread_
         assert np.array_equal(copied.predict_proba(X), engine.predict_proba(X))
 
 
@@ -113,6 +113,23 @@ def test_an_impossible_one_in_a_file_is_refused(wrong, tmp_path):
 
     with pytest.raises(ModelFormatError, match="'temperature' of the header is "):
         Engine.load(io.BytesIO(content))
+
+
+@pytest.mark.parametrize("wrong", [-1.0, "1", None])
+def test_an_impossible_spread_in_a_file_is_refused(wrong, tmp_path):
+    Engine("cusum").fit([[0.0], [1.0]], [1, 2]).save(tmp_path / "model")
+    content = edited((tmp_path / "model").read_bytes(), lambda header: header["record"].update(spread=wrong))
+
+    with pytest.raises(ModelFormatError, match="'spread' of the header is "):
+        Engine.load(io.BytesIO(content))
+
+
+def test_a_file_without_a_spread_loads(tmp_path):
+    engine = Engine("cusum").fit([[0.0], [1.0]], [1, 2])
+    engine.save(tmp_path / "model")
+    content = edited((tmp_path / "model").read_bytes(), lambda header: header["record"].pop("spread"))
+
+    assert Engine.load(io.BytesIO(content)).spread_ == engine.spread_ == 0
 
 
 def test_what_cannot_be_cross_fitted_is_refused_before_training():

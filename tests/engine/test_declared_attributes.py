@@ -33,15 +33,13 @@ BASES = {"reader": Reader, "outputs": Outputs, "features": Features, "weights": 
          "update": Update, "trainer": Trainer}
 MADE = {"reader": (Reader, ()), "outputs": (ClassOutputs, ()), "features": (BlockFeatures, (3, 4, True)), "weights": (PrimalWeights, ()),
         "loss": (ZeroOneLoss, ()), "argmax": (LargestArgmax, (3,)), "update": (PerceptronUpdate, ()), "trainer": (OnlineTrainer, ())}
-VALUES = {"partial_gold": True, "code_width": 1, "constrained": False, "default_loss": "zero-one", "when": "always",
-          "largest": 1.0}
-WORK = {"n_weights", "n_weight_rows", "row_width", "atoms_per_example", "n_blocks", "n_labels", "n_visited", "features",
-        "outputs", "absorbs_shift", "linear"}            # the bundled classes below compute these
+VALUES = {"partial_gold": True, "default_loss": "zero-one", "when": "always", "largest": 1.0}
+WORK = {"n_weights", "layout", "n_labels", "n_visited", "features", "outputs", "linear"}      # the bundled classes below compute these
 
 
 def declared(base):
     """The names under the heading Attributes of a docstring, one or several in front of a colon."""
-    text = re.split(r"\n *Attributes\n *-+\n", base.__doc__)[1]
+    text = re.split(r"\n *Attributes\n *-+\n", base.__doc__ + "\n Attributes\n ---\n")[1]
     names = re.findall(r"^    (\w[\w, ]*) : ", text, flags=re.MULTILINE)
     return [name for line in names for name in line.split(", ")]
 
@@ -56,8 +54,8 @@ def started(kind, made):
 
 
 def test_the_list_of_attributes_is_read():
-    assert {("outputs", "partial_gold"), ("features", "constrained"), ("argmax", "exact"), ("trainer", "online")} <= set(ATTRIBUTES)
-    assert {kind for kind, _ in ATTRIBUTES} == set(BASES) - {"weights"}
+    assert {("outputs", "partial_gold"), ("argmax", "exact"), ("trainer", "online")} <= set(ATTRIBUTES)
+    assert {kind for kind, _ in ATTRIBUTES} == set(BASES) - {"reader", "features", "weights"}
 
 
 @pytest.mark.parametrize(("kind", "name"), ATTRIBUTES)
@@ -127,10 +125,33 @@ def test_partial_gold_is_completed_wherever_it_is_set(where):
         ("features", "atoms_per_example", 9, "Mine.atoms_per_example is set to 9; declare it by shape"),
         ("features", "row_width", 99, "Mine.row_width is set to 99; declare it by shape"),
         ("outputs", "n_labels", 9, "Mine.n_labels is set to 9; declare it by find_labels"),
-        ("outputs", "code_width", "wide", "Mine.code_width is set to 'wide'"),
+        ("outputs", "code_width", 2, "Mine.code_width is set to 2; declare it by a base class"),
+        ("outputs", "check_gold", None, r"Mine.check_gold is set to None; declare it by encode\(y, rows\) or admissible"),
+        ("outputs", "picture", None, r"Mine.picture is set to None; declare it by display\(\)"),
+        ("outputs", "conditional", "x", r"Mine.conditional is set to 'x'; declare it by second_stage\(\)"),
+        ("features", "rows_per_example", 1, "Mine.rows_per_example is set to 1; declare it by shape"),
+        ("features", "constrained", True, r"Mine.constrained is set to True; declare it by project\(w, x\)"),
+        ("features", "absorbs_shift", True, "Mine.absorbs_shift is set to True; declare it by rescaled"),
+        ("features", "sparse_vector", None, r"Mine.sparse_vector is set to None; declare it by vector\(x, c, sparse\)"),
+        ("reader", "n_keys", 2, r"Mine.n_keys is set to 2; declare it by input_columns\(\)"),
+        ("reader", "input_names", None, r"Mine.input_names is set to None; declare it by input_columns\(\)"),
     ],
 )
 def test_sizes_are_declared_by_a_call(kind, name, value, sentence):
     base, arguments = MADE[kind]
     with pytest.raises(PluginError, match=sentence):
         started(kind, lambda: type("Mine", (base,), {name: value})(*arguments))
+
+
+@pytest.mark.parametrize(("kind", "name"), [("features", "constrained"), ("features", "n_blocks"), ("outputs", "ordered"),
+                                            ("reader", "codes")])
+def test_a_constructor_cannot_set_them_either(kind, name):
+    base, arguments = {**MADE, "outputs": (Outputs, ())}[kind]
+
+    class Mine(base):
+        def __init__(self, *given):
+            super().__init__(*given)
+            setattr(self, name, 1)
+
+    with pytest.raises(PluginError, match=f"Mine.{name} is set to 1"):
+        started(kind, lambda: Mine(*arguments))

@@ -29,6 +29,7 @@ from structperc.components import (
     RankOutputs,
     ThresholdArgmax,
 )
+from structperc.core.outputs import decode_many
 from structperc.errors import BusyError, DataError, NotFittedError, OptionError, PluginError
 
 PROBLEMS = ["cusum", "prank", "multiclass"]
@@ -802,4 +803,4 @@ def test_many_predictions_show_the_labels_that_each_alone_shows(labels):
     alone[0][0] = alone[99][0]              # an answer of one's own
     assert engine.predict(X[:1])[0] == found[0]
     with pytest.raises(IndexError):
-        engine.parts_.outputs.decode_many(np.full(100, 9, dtype=np.intc), engine.read(X))
+        decode_many(engine.parts_.outputs, np.full(100, 9, dtype=np.intc), engine.read(X), engine.parts_.features)

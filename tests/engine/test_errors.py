@@ -193,7 +193,7 @@ BAD_X = [
     (pd.DataFrame({"sex": ["f"] * 60, "a": pd.array([1.0, None] * 30, "Float64")}), "'a': 30 empty cells, the first.*fill='median'"),
     (pd.DataFrame({"id": [f"p{i}" for i in range(60)], "bmi": [None, 2.0] * 30, "sex": ["f", "m"] * 30}),
      r"3 columns.*'id': 60 texts, all different; 'bmi': 30 empty cells.*'sex': 2 texts \('f', 'm'\)"),
-    (np.zeros((60, 4), dtype="datetime64[D]"), r"X\[0, 0\] is the date 1970-01-01; turn dates into numbers"),
+    (np.zeros((60, 4), dtype="datetime64[D]"), r"X\[0, 0\] is the date 1970-01-01. Turn dates into numbers"),
     (np.zeros(60, dtype=[("a", float), ("b", float)]), "X cannot be read as a matrix of numbers"),
     ([["a", "b"], ["c", "d"]] * 30, "X is a list of objects"),
     ([[None, 1.0], [2.0, 3.0]] * 30, "X"),
@@ -354,7 +354,7 @@ def test_rows_and_objects_are_not_confused():
     ([1, 3, 4, 10], "runs from 1 to 10"),
     ([0, 4, 3, 10], r"not sorted: offsets\[2\] is 3, below offsets\[1\] which is 4"),
     ([0, 3, 10], "y has 3 outputs but X has 2 examples"),
-    ([0.0, 3.0, 4.0, 10.0], "type float64; expected at least two integers"),
+    ([0.0, 3.0, 4.0, 10.0], "type float64. Expected at least two integers"),
     ([[0, 3, 4, 10]], r"shape \(1, 4\)"),
     ([10], "at least two integers"),
     ([], "at least two integers"),
@@ -363,7 +363,7 @@ def test_rows_and_objects_are_not_confused():
     ([[0], [3, 10]], "offsets is .*its entries differ in form"),
     (np.array([0, 2**62, -2**62, 10]), r"not sorted: offsets\[2\] is -4611686018427387904"),
     (np.array([0, 2**63 + 3, 4, 10], dtype=np.uint64), r"not sorted: offsets\[2\] is 4, below offsets\[1\] which is 9223372036854775811"),
-    ([0, 2**70, 10], "type object; expected at least two integers"),
+    ([0, 2**70, 10], "type object. Expected at least two integers"),
 ])
 def test_bad_offsets_are_refused(offsets, match):
     X, _ = data(10)
@@ -423,7 +423,7 @@ def test_offsets_of_a_list_are_refused():
     ([1, 2, "x"] * 20, "types int, str"),
     (np.ma.masked_equal([1, 2, 3] * 20, 3), r"y\[2\] is masked"),
     (pd.Series([[1], [2], [1, 2]] * 20).to_numpy(), "y.*lists"),
-    (np.random.default_rng(0).normal(size=60), "regression target; cut it into levels"),
+    (np.random.default_rng(0).normal(size=60), "regression target. Cut it into levels"),
 ])
 def test_labels_that_cannot_be_learned_are_refused(problem, y, match):
     X, labels = data()

@@ -13,6 +13,7 @@ from reference.layouts import LAYOUTS, stored
 from structperc import hookimpl
 from structperc.components import Argmax, Outputs, RankOutputs, RowFeatures, VectorFeatures
 from structperc.errors import DataError, NotFittedError, PluginError
+from structperc.pictures import Display
 from structperc.testing import DualWeights
 
 PROBLEMS = ["cusum", "prank", "multiclass"]
@@ -275,7 +276,7 @@ def test_an_example_with_one_structure_has_no_runner_up():
 def test_what_cannot_be_enumerated_is_said():
     X, _ = data(22)
     engine = Engine(Any(Outputs)).fit(X, [(0, 2), (1,)], offsets=[0, 4, 22])
-    with pytest.raises(PluginError, match=r"Outputs cannot enumerate its structures; implement enumerate"):
+    with pytest.raises(PluginError, match=r"Outputs cannot enumerate its structures. Implement enumerate"):
         engine.explain(X[:4])
     engine = Engine(Any(AllSubsets)).fit(X, [(0, 2), (1,)], offsets=[0, 4, 22])
     assert sorted(engine.explain(X[:4]).winner) == sorted(engine.predict([X[:4]])[0])
@@ -297,12 +298,16 @@ def test_feature_maps_and_outputs_of_ones_own_are_explained_in_their_terms():
         def column_of(self, indices):
             return np.asarray(indices) % 5
 
+    class Above(Display):
+        def atom_names(self, x):
+            return ["above poor", "above fair", "above good"]
+
     class Described(RankOutputs):
         def decode(self, y, x):
             return f"rank {self.labels[y - 1]}"
 
-        def atom_names(self, x):
-            return ["above poor", "above fair", "above good"]
+        def display(self):
+            return Above(self)
 
     X, y = data()
     engine = Engine("cusum", plugins=[Squares(15), Described()], epochs=3).fit(X, y)

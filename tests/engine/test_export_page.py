@@ -124,7 +124,7 @@ def test_it_is_one_small_file_in_which_no_text_acts(exported):
 
 
 def test_what_has_no_form_is_refused(tmp_path):
-    with pytest.raises(PluginError, match="to='html' shows ranks and classes alone, and this model of sequence has other outputs"):
+    with pytest.raises(PluginError, match="to='html' only shows ranks and classes, and this model of sequence has other outputs"):
         tagger()[0].export(tmp_path / "m.html", "html")
     with pytest.raises(PluginError, match="has 1001 columns, and the form of a page has room for 1000; export it to \"js\""):
         Engine("multiclass").fit(np.eye(3, 1001), [1, 2, 3]).export(tmp_path / "m.html", "html")

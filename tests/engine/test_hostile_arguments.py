@@ -80,6 +80,13 @@ def test_a_rival_that_is_no_list_of_documents_is_refused(against):
         LISTS.explain(X[:3], against=against)
 
 
+def test_a_masked_atom_is_no_atom():
+    masked = np.ma.masked_array([0, 1], [True, False])
+    pairs = [np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 2.0], [1.0, 0.0, 0.5], [1.0, 1.0, 1.0]])] * 2
+    with pytest.raises(DataError, match=r"y\[1\] is masked_array[^;]*; expected a collection of atom numbers"):
+        Engine("matching").fit(pairs, [[0, 3], masked])
+
+
 @pytest.mark.parametrize("engine", [LISTS, CHAINS, ENGINE], ids=["ranking", "sequence", "ranks"])
 def test_an_array_without_dimensions_is_no_y(engine):
     with pytest.raises(DataError, match="^y (is|has shape) "):

@@ -151,7 +151,7 @@ def texts(header):
     yield text.replace('"loss": 0.0', '"loss": 0.0', 1).replace('"margin": 1.0', '"margin": NaN'), "NaN is no number of JSON"
     yield text.replace('"margin": 1.0', '"margin": -Infinity'), "-Infinity is no number of JSON"
     yield text.replace('"margin": 1.0', '"margin": 1e999'), "1e999 is out of range"
-    yield text.replace('"margin": 1.0', '"margin": 1.0, "margin": 2.0'), "a key stands twice"
+    yield text.replace('"margin": 1.0', '"margin": 1.0, "margin": 2.0'), "a key occurs twice"
     yield text.replace('"margin": 1.0', f'"margin": {"[" * 40 + "]" * 40}'), "more than 32 levels"
     yield text.replace('"margin": 1.0', f'"margin": {"[" * 200_000 + "]" * 200_000}'), "is not that of a structperc model"
     yield text.replace('"format_number": 2', '"format_number": Infinity'), "is no number of JSON"
@@ -183,7 +183,7 @@ def test_a_plugin_of_another_major_version_is_told_and_may_have_new_options():
         header["plugins"][0]["version"] = f"{int(version.partition('.')[0]) + 1}.0"
         del header["plugin_options"]["cache_size"]
 
-    with pytest.warns(UserWarning, match="was written with the plugin 'dual-kernel' of structperc .* is installed; compare what it pred"):
+    with pytest.warns(UserWarning, match="was written with the plugin 'dual-kernel' of structperc .* is installed. Compare what it pred"):
         assert loaded(edited(content, older)).plugin_options["cache_size"] == 200
 
 
@@ -192,16 +192,16 @@ def test_another_function_of_the_same_name_is_refused():
     kernel, other = (lambda A, B: A @ B.T), (lambda A, B: -A @ B.T)
     engine = Engine("cusum", plugins=["dual-kernel"], kernel=kernel).fit(X, y)
     assert np.array_equal(loaded(saved(engine), kernel=kernel).predict(X), engine.predict(X))
-    with pytest.raises(PluginError, match="trained with kernel, and what was passed under the same name answers otherwise"):
+    with pytest.raises(PluginError, match="trained with kernel, and the function of the same name returns other values"):
         loaded(saved(engine), kernel=other)
     shared, fewer = (lambda a, b: float(len(set(a) & set(b)))), (lambda a, b: float(len(a) * len(b)))
     engine = Engine("multiclass", plugins=["dual-kernel"], kernel=shared).fit(["ab", "bc", "cd", "abd"] * 3, [1, 2, 3, 1] * 3)
     assert loaded(saved(engine), kernel=shared).predict(["ab"]) == engine.predict(["ab"])
-    with pytest.raises(PluginError, match="answers otherwise"):
+    with pytest.raises(PluginError, match="returns other values"):
         loaded(saved(engine), kernel=fewer)
     engine = Engine("cusum", decay=lambda t: 0.1 / t).fit(X, y)
     assert np.array_equal(loaded(saved(engine), decay=lambda t: 0.1 / t).coef_, engine.coef_)
-    with pytest.raises(PluginError, match="trained with decay, and what was passed"):
+    with pytest.raises(PluginError, match="trained with decay, and the function"):
         loaded(saved(engine), decay=lambda t: 0.5)
     assert np.array_equal(pickle.loads(pickle.dumps(Engine("cusum").fit(X, y))).coef_, Engine("cusum").fit(X, y).coef_)
 
@@ -276,7 +276,7 @@ def test_members_that_overlap_are_refused(cusum):
     far = content.rindex(b"PK\x01\x02", 0, content.rindex(b"weights.weights.npy"))
     place, other = (entry + 46 + len(of) + 20 for entry, of in ((listed, name), (far, b"weights.weights.npy")))
     content[place:place + 8] = content[other:other + 8]
-    with pytest.raises(ModelFormatError, match="does not stand where the list of members says"):
+    with pytest.raises(ModelFormatError, match="is not where the list of members has it"):
         loaded(bytes(content))
 
 

@@ -248,13 +248,13 @@ def test_a_second_ctrl_c_during_the_handling_of_the_first_changes_nothing_about_
 
 def test_ctrl_c_while_waiting_for_another_thread_leaves_no_place_in_the_queue():
     engine = Engine("cusum").fit(X, Y)
-    access, held, free = engine.model_.lock, threading.Event(), threading.Event()
+    lock, held, free = engine.model_.lock, threading.Event(), threading.Event()
 
     def hold():
         held.set()
         free.wait()
 
-    thread = threading.Thread(target=access.read, args=(hold,))
+    thread = threading.Thread(target=lock.read, args=(hold,))
     thread.start()
     held.wait()
     with pytest.raises(KeyboardInterrupt), one_signal(0.02) as send:

@@ -52,7 +52,7 @@ def test_a_card_tells_problem_labels_columns_training_measures_and_hash(data, en
     constant = best_constant(engine, X, y)
     for name, value in measures(engine, X, y).items():
         assert f"| {name} | {value:.4f} | {constant.measures[name]:.4f} |" in found["Measures"]
-    assert f"the best answer that is the same for all: {constant.answer}." in found["Measures"]
+    assert f"the best prediction that is the same for all: {constant.answer}." in found["Measures"]
     assert "crammer2001pranking" in found["Citation"]
     engine.save(tmp_path / "wine.model")
     assert hashlib.sha256((tmp_path / "wine.model").read_bytes()).hexdigest() in found["File"]

@@ -333,7 +333,7 @@ def test_unreadable_paths_are_named(tmp_path):
 
 
 @pytest.mark.parametrize(("labels", "why"), [
-    (pd.interval_range(0, 4), r"label Interval\(.*of type Interval, which a model file cannot hold; use finite numbers or strings"),
+    (pd.interval_range(0, 4), r"label Interval\(.*of type Interval, which a model file cannot store. Use finite numbers or strings"),
     ([(1, 2), (1, 3), (2, 2), (3, 1)], r"label \(1, 2\) of type tuple"),
     ([decimal.Decimal(n) for n in range(4)], "label Decimal.* of type Decimal"),
     ([1, 2.5, "three", float("inf")], "label inf of type float"),

@@ -217,7 +217,7 @@ def test_replacing_the_whole_feature_map(training_set, register, average):
 def test_replacing_only_the_product_for_many_rows(register):
     class Upwards(BlockFeatures):
         def batch_scores(self, w, rows):
-            return np.ones((rows.n_rows, self.n_blocks))
+            return np.ones((rows.n_rows, self.layout.n_blocks))
 
     X, y = data()
     engine = trained((X, y), register(Upwards(RANKS - 1, FEATURES)))
@@ -376,7 +376,7 @@ def test_a_kernel_goes_around_no_replaced_method_of_a_map(kind, wrapped):
             return made()
 
     name = "SumFeatures" if wrapped else kind.__name__
-    with pytest.raises(PluginError, match=f"{name} does not say on which row of x each of its atoms stands.*replaces scores, add"):
+    with pytest.raises(PluginError, match=f"{name} does not define the row of x of each atom.*replaces scores, add"):
         Engine("cusum", plugins=[Replacement(), "dual-kernel"]).fit(*data())
 
 

@@ -242,6 +242,13 @@ def test_a_misspelt_hook_is_an_error_with_the_right_name():
         Engine("cusum", plugins=[plugin("structperc_los", lambda self, context: None)])
 
 
+@pytest.mark.parametrize("name", ["options", "losses", "sample"])
+def test_an_attribute_that_is_written_as_a_hook_is_an_error_with_the_right_name(name):
+    plugin = type("P", (), {f"structperc_{name}": hookimpl(lambda self: {})})()
+    with pytest.raises(PluginError, match=f"has a method structperc_{name}, but there is no such hook; write {name} = ... in the plugin"):
+        Engine("cusum", plugins=[plugin])
+
+
 def test_an_unmarked_hook_is_an_error():
     with pytest.raises(PluginError, match="plugin 'mine' has a method structperc_loss without the marker @structperc.hookimpl; add it"):
         Engine("cusum", plugins=[plugin("structperc_loss", lambda self, context: None, marker=False)])
@@ -315,7 +322,7 @@ def test_a_marked_method_may_have_another_name_than_its_hook():
 
 
 def test_a_marked_method_that_is_no_hook_is_an_error():
-    with pytest.raises(PluginError, match="plugin 'mine' marks los with @hookimpl, but there is no hook los; the hooks are struct"):
+    with pytest.raises(PluginError, match="plugin 'mine' marks los with @hookimpl, but there is no hook los; did you mean structperc_loss"):
         Engine("cusum", plugins=[plugin("los", lambda self, context: None)])
 
 
@@ -380,7 +387,7 @@ def test_impossible_attributes_are_refused(name):
 
 
 def test_options_that_could_never_be_set_are_refused():
-    for name, why in {"C": "an option of the engine itself, which hooks read as context.C", "problem": "an option of the engine itself",
+    for name, why in {"C": "an option of the engine itself. Hooks read it as context.C", "problem": "an option of the engine itself",
                       "two words": "expected a Python name", "lambda": "expected a Python name"}.items():
         with pytest.raises(PluginError, match=f"plugin 'mine' declares an option '{name}'.*{why}"):
             Engine("cusum", plugins=[plugin("structperc_loss", lambda self, context: None, options={name: Option(1)})])
@@ -446,7 +453,7 @@ WRONG_KINDS = {
 
 @pytest.mark.parametrize("hook", WRONG_KINDS)
 def test_a_wrong_kind_of_component_is_named(hook):
-    with pytest.raises(PluginError, match=f"{hook} of plugin 'mine' answered with .* of type .*; expected a structperc"):
+    with pytest.raises(PluginError, match=f"{hook} of plugin 'mine' returned .* of type .*; expected a structperc"):
         Engine("cusum", plugins=[plugin(hook, lambda self, context: WRONG_KINDS[hook])]).fit(X, Y)
 
 
@@ -456,16 +463,16 @@ def test_a_wrong_answer_is_not_blamed_on_a_wrapper():
 
     wrapper = type("Wrapper", (), {"name": "wrapper", "structperc_loss": hookimpl(wrapper=True)(wraps)})()
 
-    with pytest.raises(PluginError, match="structperc_loss of plugin 'mine' answered with"):
+    with pytest.raises(PluginError, match="structperc_loss of plugin 'mine' returned"):
         Engine("cusum", plugins=[plugin("structperc_loss", lambda self, context: "loss"), wrapper]).fit(X, Y)
 
 
 def test_a_missing_hot_spot_is_named_with_the_plugins_that_lack_it():
     outputs = plugin("structperc_outputs", lambda self, context: RankOutputs())
 
-    with pytest.raises(PluginError, match=r"no part for structperc_features: none of the plugins \(mine, AbsoluteLoss\) answers it"):
+    with pytest.raises(PluginError, match=r"no part for structperc_features: none of the plugins \(mine, AbsoluteLoss\) implements it"):
         Engine(outputs, plugins=[AbsoluteLoss()])
-    with pytest.raises(PluginError, match=r"no part for structperc_outputs: none .* \(AbsoluteLoss\) answers it. Name a problem first"):
+    with pytest.raises(PluginError, match=r"no part for structperc_outputs: none .* \(AbsoluteLoss\) implements it. Name a problem first"):
         Engine(AbsoluteLoss())
 
 
@@ -485,7 +492,7 @@ def test_a_hot_spot_that_nobody_answers_for_this_task_is_named():
         def structperc_argmax(self, context):
             return PrefixArgmax(3)
 
-    with pytest.raises(PluginError, match=r"no part for structperc_features: none of the plugins \(declines\) answers it for this context"):
+    with pytest.raises(PluginError, match=r"no part for structperc_features: none of the plugins \(declines\) returns one for"):
         Engine(Declines()).fit(X, Y)
 
 
@@ -674,8 +681,8 @@ def test_an_object_that_two_engines_would_train_is_refused(store):
     first = Engine("cusum", plugins=[plugin]).fit(X, Y)
     before = first.coef_
     with pytest.raises(PluginError, match=rf"structperc_weights of plugin 'Keeping' returned the same {store.__name__} object "
-                                          rf"to two engines, so what one "
-                                          rf"learns would change the other; return a new object from each call of the hook"):
+                                          rf"to two engines, so training one "
+                                          rf"would change the other. Return a new object from each call of the hook"):
         Engine("cusum", plugins=[plugin]).fit(X, Y[::-1])
     assert np.array_equal(first.coef_, before)
     kept = first.parts_.weights

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from plain import Engine
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 from subsets import Subsets
 
 from structperc import hookimpl
@@ -24,9 +24,11 @@ from structperc.components import (
     Rows,
     Structures,
     Trainer,
+    VectorFeatures,
     Weights,
 )
 from structperc.errors import DataError, OptionError, PluginError
+from structperc.pictures import Display
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(60, 4))
@@ -80,8 +82,6 @@ def test_codes_of_labels_are_labels(method, code):
 
     refused(rf"Mine.{method} returned the codes {min(code, 1)}..{max(code, 1)}; expected ints from 1 to 3",
             returning(ClassOutputs, method, codes))
-    blind = type("Mine", (returning(ClassOutputs, method, codes),), {"check_gold": lambda self, *given: None})
-    refused(f"Mine.{method} returned the codes", blind)
 
 
 def test_a_label_is_one_integer():
@@ -144,6 +144,18 @@ def test_offsets_of_rows_lie_within_X(offsets):
     for given in (X, csr_array(X), list(X)):
         with pytest.raises(PluginError, match="Rows was given the offsets .* never fall, from 0 to 60 rows"):
             Rows(given, np.array(offsets, dtype=np.int64))
+
+
+@pytest.mark.parametrize("offsets", [[0, 60], np.array([0, 60], dtype=np.int32), "all"], ids=str)
+def test_offsets_of_rows_are_an_array_of_int64(offsets):
+    with pytest.raises(PluginError, match="Rows was given the offsets .*; expected an int64 array"):
+        Rows(X, offsets)
+
+
+@pytest.mark.parametrize("given", [None, 5, "abc", coo_array(X)], ids=lambda given: type(given).__name__)
+def test_rows_are_a_matrix_or_a_list_of_objects(given):
+    with pytest.raises(PluginError, match="Rows was given [^;]*; expected a matrix, a CSR matrix of SciPy, or a list of objects"):
+        Rows(given)
 
 
 @pytest.mark.parametrize("given", [X[0], X.astype(int), np.asfortranarray(X), X[:, ::2]])
@@ -397,6 +409,16 @@ def test_an_explicit_part_is_a_map():
         Engine("multiclass", plugins=[plugin(Mine, 3, 4), "dual-kernel"]).fit(X, Y)
 
 
+@pytest.mark.parametrize("make", [np.array, csr_array], ids=["dense", "sparse"])
+def test_vectors_of_atoms_are_finite(make):
+    class Vectors(VectorFeatures):
+        def vectors(self, x):
+            return make(np.full((2, 2), NAN if x.index else 1.0))
+
+    with pytest.raises(PluginError, match="Vectors.vectors returned nan for example 1; expected finite numbers"):
+        Engine(Subsets(), plugins=[Vectors(2)]).fit(BLOCKS, SUBSETS)
+
+
 # ---- stores ----
 
 
@@ -486,6 +508,19 @@ def test_a_list_of_the_best_is_a_list_of_the_best(value, sentence):
         engine.predict(X, k=2)
 
 
+def test_an_output_is_shown_as_something():
+    engine = Engine("multiclass", plugins=[plugin(returning(ClassOutputs, "decode", None))]).fit(X, Y)
+
+    with pytest.raises(PluginError, match="Mine.decode returned None for example 0; expected an output as users write it"):
+        engine.predict(X)
+
+
+@pytest.mark.parametrize("given", [5, None])
+def test_structures_are_a_list(given):
+    with pytest.raises(DataError, match=f"Structures.ragged was given {given}; expected a list of structures"):
+        Structures.ragged(given)
+
+
 def test_a_rule_leaves_a_loss():
     class Mine(PerceptronUpdate):
         def step(self, trial):
@@ -508,6 +543,19 @@ def test_the_length_of_a_structure_is_a_whole_number(value):
 # ---- explanations ----
 
 
+def displaying(method, value):
+    """Outputs of labels whose display returns this value from a method."""
+    mine = returning(Display, method, value)
+    return type("Displayed", (ClassOutputs,), {"display": lambda self: mine(self)})
+
+
+def test_a_display_is_a_display():
+    engine = Engine("multiclass", plugins=[plugin(returning(ClassOutputs, "display", 5))]).fit(X, Y)
+
+    with pytest.raises(PluginError, match="Mine.display returned 5; expected a structperc.pictures.Display"):
+        engine.explain(X[0])
+
+
 @pytest.mark.parametrize("value", [99, -2])
 def test_columns_of_weights_are_columns_of_X(value):
     class Mine(BlockFeatures):
@@ -515,20 +563,20 @@ def test_columns_of_weights_are_columns_of_X(value):
             return np.full(len(indices), value)
 
     engine = Engine("multiclass", plugins=[plugin(Mine, 3, 4)]).fit(X, Y)
-    with pytest.raises(PluginError, match=rf"Mine.column_of returned \[{value}.*expected a column of X or a hashed row for each"):
+    with pytest.raises(PluginError, match=rf"Mine.column_of returned \[{value}.*expected a column of X or a hashed row"):
         engine.explain(X[0])
 
 
 @pytest.mark.parametrize("value", [None, ["one"], 3])
 def test_every_atom_has_a_name(value):
-    engine = Engine("multiclass", plugins=[plugin(returning(ClassOutputs, "atom_names", value))]).fit(X, Y)
+    engine = Engine("multiclass", plugins=[plugin(displaying("atom_names", value))]).fit(X, Y)
 
     with pytest.raises(PluginError, match="Mine.atom_names returned .*; expected a name for each of 3 atoms"):
         engine.explain(X[0])
 
 
 def test_a_picture_is_a_picture():
-    engine = Engine("multiclass", plugins=[plugin(returning(ClassOutputs, "picture", 5))]).fit(X, Y)
+    engine = Engine("multiclass", plugins=[plugin(displaying("picture", 5))]).fit(X, Y)
 
     with pytest.raises(PluginError, match="Mine.picture returned 5 for example 0; expected a structperc.pictures.Picture or None"):
         engine.explain(X[0])
@@ -572,7 +620,7 @@ def test_a_state_without_restore_is_not_saved(tmp_path):
 def test_what_a_hook_returns_is_shown_without_its_address():
     wrong = type("P", (), {"structperc_update": hookimpl(lambda self, context: HammingLoss())})()
 
-    with pytest.raises(PluginError, match="structperc_update of plugin 'P' answered with HammingLoss of type HammingLoss; expected"):
+    with pytest.raises(PluginError, match="structperc_update of plugin 'P' returned HammingLoss of type HammingLoss; expected"):
         Engine("multiclass", plugins=[wrong]).fit(X, Y)
 
 

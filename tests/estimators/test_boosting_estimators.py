@@ -107,7 +107,7 @@ def test_costs_of_examples_take_the_place_of_the_named_cost(data):
         assert named.predict(X).tolist() == given.predict(X).tolist()
     with pytest.raises(DataError, match=r"costs\[0, 2\] is 1.0, the cost of the right rank"):
         AdaBoostOR().fit(X, y, costs=np.ones((len(y), 5)))
-    with pytest.raises(DataError, match="costs must not fall on the way from the right rank"):
+    with pytest.raises(DataError, match="Costs must not fall on the way from the right rank"):
         ORStump(cost=[[0, 2, 1], [1, 0, 1], [2, 1, 0]]).fit([[0.0], [1.0], [2.0]], [1, 2, 3])
 
 
@@ -235,7 +235,7 @@ class Table:
 
 def test_extended_examples_are_those_of_the_definition():
     X, y, costs = [[2.5], [1.5]], [3, 1], [[4.0, 1.0, 0.0], [0.0, 0.0, 3.0]]
-    with pytest.raises(DataError, match="costs has 3 columns, but there are 2 labels; give each label its cost, or name labels that y"):
+    with pytest.raises(DataError, match="costs has 3 columns, but there are 2 labels. Pass a cost for each label, or name labels that y"):
         BinaryReduction(Table()).fit(X, y, costs=costs)
     model = BinaryReduction(Table(), thresholds="number", classes=[1, 2, 3]).fit(X, y, costs=costs, sample_weight=[1.0, 2.0])
     seen_X, z, weights = Table.seen
@@ -273,7 +273,7 @@ def test_thresholds_are_checked():
     for thresholds in ([1, 3, 1], [0, 1, 1], [1, 1], [1.0, 1.0, 1.0]):
         with pytest.raises(DataError, match="expected a whole number from 1 to 2 for each of the 3 rows"):
             model.predict([[0.0], [1.0], [2.0]], thresholds=thresholds)
-    with pytest.raises(DataError, match="has two answers"):
+    with pytest.raises(DataError, match="needs two"):
         RankerClassifier(ORStump()).fit([[0.0], [1.0], [2.0]], [0, 1, 2])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -442,7 +442,7 @@ def test_the_score_of_classes_is_their_accuracy():
     assert model.score(X, ["l", "l", "r", "never seen"]) == 0.75
     with pytest.raises(DataError, match="y has 3 labels but X has 4 rows"):
         model.score(X, ["l", "l", "r"])
-    with pytest.raises(DataError, match="y holds none of the labels.*but for instance 1"):
+    with pytest.raises(DataError, match="y has none of the labels.*for instance 1"):
         model.score(X, [1, 1, 2, 2])
     with pytest.raises(DataError, match="all sample weights are 0"):
         model.score(X, ["l", "l", "r", "l"], sample_weight=np.zeros(4))

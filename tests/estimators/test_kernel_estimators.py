@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cros
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
-from structperc_kernels.strings import SubsequenceKernel
+from structperc_kernels.object_kernels import SubsequenceKernel
 
 from structperc import estimators
 from structperc.errors import DataError, OptionError, PluginError
@@ -75,7 +75,7 @@ def test_kernels_are_parameters_of_every_estimator(make):
 
 
 @pytest.mark.parametrize(("options", "why"), [
-    ({"kernel": "rbv"}, "kernel='rbv'; expected one of 'linear', "),
+    ({"kernel": "rbv"}, "kernel='rbv'. Expected one of 'linear', "),
     ({"kernel": "rbf", "plugin_options": {"gamma": 0.1}}, "plugin_options names 'gamma', which is a parameter of CuSumRank; set it there"),
     ({"kernel": "rbf", "plugins": "cusum"}, "plugins='cusum'; expected a list"),
     ({"plugin_options": {"budget": 10}}, "unknown option 'budget'"),

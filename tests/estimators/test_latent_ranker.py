@@ -11,8 +11,9 @@ from scipy import sparse
 from sklearn.base import clone
 
 from structperc import metrics
+from structperc.callbacks import EarlyStopping
 from structperc.errors import DataError, DataWarning, NotFittedError, OptionError
-from structperc.estimators import LatentRanker
+from structperc.estimators import LatentRanker, RankingSVM
 from structperc.files.svmlight import read_svmlight, stream_svmlight
 from structperc.schedules import inverse_sqrt
 
@@ -112,8 +113,8 @@ def test_streams():
 
 
 @pytest.mark.parametrize(("call", "sentence"), [
-    (lambda model: model.fit(X, Y), r"nothing says which rows of X are one query's.*lengths=\[len\(X\)\]"),
-    (lambda model: model.partial_fit(X, Y), "nothing says which rows"),
+    (lambda model: model.fit(X, Y), r"the rows of X have no queries.*lengths=\[len\(X\)\]"),
+    (lambda model: model.partial_fit(X, Y), "the rows of X have no queries"),
     (lambda model: model.fit(X, Y, groups=GROUPS, qid=GROUPS), "groups and qid were given; they say the same thing"),
     (lambda model: model.fit(X, Y, groups=GROUPS, lengths=LENGTHS), "lengths and groups were given"),
     (lambda model: model.fit(X, Y, groups=GROUPS[1:]), r"groups has .* entries, but X has \d+ rows; give one for each row.$"),
@@ -121,7 +122,7 @@ def test_streams():
     (lambda model: model.fit(X, None, groups=GROUPS), "requires y to be passed"),
     (lambda model: model.fit(X, Y[1:], groups=GROUPS), "y has shape"),
     (lambda model: model.fit(X, ["no"] * len(X), groups=GROUPS), "expected a number for each document"),
-    (lambda model: model.fit(X, Y, groups=GROUPS).rank(X), "nothing says which rows"),
+    (lambda model: model.fit(X, Y, groups=GROUPS).rank(X), "the rows of X have no queries"),
     (lambda model: model.fit(X, Y, groups=GROUPS).rank(X[:, 1:], groups=GROUPS), "X has 3 features, but LatentRanker is expecting 4"),
     (lambda model: model.fit(X, Y, groups=GROUPS).score(X, Y[1:], groups=GROUPS), "y_true has shape"),
     (lambda model: model.fit(X * [1, 1, np.nan, 1], Y, groups=GROUPS), r"X\[\d+, 2\] is nan"),
@@ -226,3 +227,63 @@ def test_the_command_line(tmp_path, monkeypatch, run):
     assert (code, err) == (0, "") and shown.sum() == np.minimum(LENGTHS, 3).sum() and len(shown) == len(Y)
     places = Engine.load("m.model").predict(table.X, offsets=table.offsets)
     assert all(shown[start + i] for start, found in zip(OFFSETS, places, strict=False) for i in found)
+
+
+# ---- a held-out part of the queries ----
+
+
+def drawn_queries(seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(400, 5))
+    return X, (X[:, 0] + random.normal(size=400) > 0.5).astype(int)
+
+
+FORMS = {
+    "group": lambda X, y: (X, y, {"group": [10] * 40}),
+    "lengths": lambda X, y: (sparse.csr_array(X), y, {"lengths": [10] * 40}),
+    "groups": lambda X, y: (X, y, {"groups": np.repeat(np.arange(40), 10)}),
+    "scattered": lambda X, y: (*(part.reshape(40, 10, -1).swapaxes(0, 1).reshape(400, -1) for part in (X, y)),
+                               {"qid": np.tile(np.arange(40), 10)}),
+    "blocks": lambda X, y: (list(X.reshape(40, 10, 5)), list(y.reshape(40, 10)), {}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_training_ends_by_a_held_out_part_of_the_queries(form):
+    """Whole queries are held out; the model is that of EarlyStopping on the same parts, whatever the form of the data."""
+    X, y = drawn_queries()
+    given, relevance, where = FORMS[form](X, y)
+    options = {"k": 3, "epochs": 60, "random_state": 0}
+    model = LatentRanker(n_iter_no_change=3, validation_fraction=0.25, **options).fit(given, np.ravel(relevance) if form == "scattered" else
+                                                                                      relevance, **where)
+    held = np.zeros(40, dtype=bool)
+    held[np.random.default_rng(0).permutation(40)[:10]] = True
+    rows = np.repeat(held, 10)
+    stopping = EarlyStopping(X[rows], y[rows], 3, lengths=[10] * 10)
+    by_hand = LatentRanker(plugins=[stopping], **options).fit(X[~rows], y[~rows], lengths=[10] * 30)
+    assert model.status_ == "early_stopped" and model.n_iter_ < 60
+    assert model.coef_.tolist() == by_hand.coef_.tolist() and model.mistakes_ == by_hand.mistakes_
+
+
+def test_held_out_queries_have_weights_and_bounds():
+    X, y = drawn_queries()
+    weights = np.ones(40)
+    weights[np.random.default_rng(0).permutation(40)[:4]] = 1000         # of held-out queries: no step is scaled by them
+    options = {"k": 3, "n_iter_no_change": 2, "random_state": 0}
+    weighted = LatentRanker(**options).fit(X, y, lengths=[10] * 40, sample_weight=weights)
+    assert weighted.coef_.tolist() == LatentRanker(**options).fit(X, y, lengths=[10] * 40, sample_weight=np.ones(40)).coef_.tolist()
+    with pytest.raises(DataError, match="validation_fraction=0.9 of 2 queries leaves nothing to learn from"):
+        LatentRanker(n_iter_no_change=2, validation_fraction=0.9).fit(X, y, lengths=[200, 200])
+    for wrong in ({"n_iter_no_change": 0}, {"n_iter_no_change": 2, "validation_fraction": 1.0}):
+        with pytest.raises(OptionError, match=list(wrong)[-1]):
+            LatentRanker(**wrong).fit(X, y, lengths=[10] * 40)
+
+
+@pytest.mark.parametrize("ranker", [LatentRanker(k=3, random_state=0), RankingSVM()], ids=repr)
+def test_sizes_of_queries_have_the_name_that_boosting_libraries_give_them(ranker):
+    X, y = drawn_queries()
+    expected = clone(ranker).fit(X, y, lengths=[10] * 40).coef_.tolist()
+    assert clone(ranker).fit(X, y, group=[10] * 40).coef_.tolist() == expected
+    assert clone(ranker).partial_fit(X, y, group=[10] * 40).coef_.shape == (5,)
+    with pytest.raises(DataError, match="lengths and group were given"):
+        ranker.fit(X, y, lengths=[10] * 40, group=[10] * 40)

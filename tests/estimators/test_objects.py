@@ -156,16 +156,16 @@ def test_files_of_others_are_told_apart(ranks, tmp_path):
         CuSumRank.load(path)
     Engine("prank").fit(*ranks).save(path)
     assert type(estimators.load(path)) is structperc.Engine
-    with pytest.raises(ModelFormatError, match="the model tells of no estimator"):
+    with pytest.raises(ModelFormatError, match="the model file has no estimator"):
         PRank.load(path)
     Own(epochs=1).fit(*ranks).save(path)
     assert type(Own.load(path)) is Own
-    with pytest.raises(ModelFormatError, match=r"which is of no installed plugin; read it with that class, Own\.load\(path\)"):
+    with pytest.raises(ModelFormatError, match=r"No installed plugin has this class; read the file with that class, Own\.load\(path\)"):
         estimators.load(path)
 
 
 @pytest.mark.parametrize(("note", "said"), [
-    ({"class": "os:system"}, "of no installed plugin"), ({"class": 5}, "tells of no estimator"), ("PRank", "tells of no estimator"),
+    ({"class": "os:system"}, "No installed plugin"), ({"class": 5}, "has no estimator"), ("PRank", "has no estimator"),
     ({"class": "structperc.estimators:nothing"}, "cannot be imported"), ({"class": "structperc.estimators:load"}, "is no estimator"),
     ({"class": "structperc.estimators:PRank"}, "this version cannot make"),
     ({"class": "structperc.estimators:PRank", "parameters": {"colour": 1}, "held": [], "plugin_options": {}, "held_plugin_options": [],
@@ -227,5 +227,5 @@ def test_lines_wait_and_begin_anew_with_each_training(ranks):
 
 
 def test_rows_have_no_groups():
-    with pytest.raises(OptionError, match="CuSumRank.fit takes X, y, sample_weight, but got 'groups'. Each row has a label of its own"):
+    with pytest.raises(OptionError, match="fit has no argument 'groups'. Each row has a label of its own"):
         CuSumRank().fit([[1.0], [2.0]], [1, 2], groups=[0, 1])

@@ -28,7 +28,7 @@ def test_probabilities_are_those_of_the_scores(model, n_labels):
     scores, found = model.fit(X, y).decision_function(X), model.predict_proba(X)
     scores = np.column_stack([np.zeros(len(X)), scores]) if n_labels == 2 else scores
     assert scores.shape == (150, n_labels) and (model.classes_[scores.argmax(axis=1)] == model.predict(X)).mean() > 0.98, "but for ties"
-    np.testing.assert_allclose(found, cumulative(scores), atol=1 / 20)         # some of it goes to labels between pooled atoms
+    np.testing.assert_allclose(found, cumulative(scores), atol=1 / 10)         # some of it goes to labels between pooled atoms
 
 
 @pytest.mark.parametrize("model", [SVOR(kernel="linear", tol=0.01), AdaBoostOR(n_estimators=30)], ids=["SVOR", "AdaBoostOR"])
@@ -37,12 +37,13 @@ def test_a_temperature_changes_probabilities_alone(model):
     assert np.array_equal(plain.predict(X), calibrated.predict(X)) and calibrated.engine_.temperature_ != 1
     scores = calibrated.decision_function(X)
     np.testing.assert_allclose(scores, plain.decision_function(X), rtol=1e-9)
-    np.testing.assert_allclose(calibrated.predict_proba(X), cumulative(scores, calibrated.engine_.temperature_), atol=1 / len(X))
+    engine = calibrated.engine_
+    np.testing.assert_allclose(calibrated.predict_proba(X), cumulative(scores, engine.temperature_, engine.spread_, 1e-3), atol=1 / len(X))
 
 
 def test_rankers_without_a_temperature():
     model = AdaBoostOR(BinaryReduction(LogisticRegression()), n_estimators=2, calibrate=True)
-    with pytest.raises(OptionError, match="calibrate=True fits a temperature to stumps alone, .* CalibratedClassifierCV"):
+    with pytest.raises(OptionError, match="calibrate=True only fits a temperature to stumps, .* CalibratedClassifierCV"):
         model.fit(X, Y)
     assert CalibratedClassifierCV(model.set_params(calibrate=False), cv=2).fit(X, Y).predict_proba(X).shape == (150, 3)
 

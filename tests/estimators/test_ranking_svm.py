@@ -1,5 +1,6 @@
 """RankingSVM ends at the optimum over explicit pairs, and its sweeps count these pairs."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -15,7 +16,7 @@ from structperc.errors import DataError, NotFittedError, OptionError
 from structperc.estimators import RankingSVM
 from structperc.metrics import document_places, ndcg_at_k
 from structperc.solvers import pairwise_hinge
-from structperc.solvers.pairs import short_pairs
+from structperc.solvers.block_steps import short_pairs
 
 pytestmark = pytest.mark.blas
 
@@ -275,7 +276,7 @@ def test_data_that_cannot_be_used_are_refused():
     broken[4, 1] = np.nan
     for loss in LOSSES:
         model = RankingSVM(loss=loss)
-        with pytest.raises(DataError, match="nothing says which rows"):
+        with pytest.raises(DataError, match="the rows of X have no queries"):
             model.fit(X, y)
         with pytest.raises(DataError, match="no pair to learn from"):
             model.fit(X, y, groups=np.arange(len(y)))
@@ -298,3 +299,59 @@ def test_data_that_cannot_be_used_are_refused():
         model.predict(X[:, :2])
     with pytest.raises(DataError, match=r"X\[4, 1\] is nan"):
         model.predict(broken)
+
+
+# ---- further queries, and what its engine can do ----
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_further_queries_move_the_weights_as_little_as_their_pairs_allow(loss):
+    """1/2 ||w - w0||^2 + C losses: the same as the losses of margins 1 - w0 . (x_i - x_j) with the norm of w - w0."""
+    X, y, query = queries(n=20, n_queries=2)
+    model = RankingSVM(C=0.3, loss=loss, tol=1e-9, max_iter=20_000).fit(X[query == 0], y[query == 0], groups=query[query == 0])
+    before, new = model.coef_.copy(), query == 1
+    model.partial_fit(X[new], y[new], groups=query[new])
+
+    def objective(w):
+        pairs = [(i, j) for i, j in itertools.permutations(np.flatnonzero(new), 2) if y[i] > y[j]]
+        short = np.array([max(0, 1 - w @ (X[i] - X[j])) for i, j in pairs])
+        return np.sum((w - before) ** 2) / 2 + 0.3 * np.sum(short if loss == "hinge" else short**2)
+
+    best = objective(model.coef_)
+    assert model.objective_ == pytest.approx(best) and model.status_ == "converged" and model.gap_ <= 1e-9 * best
+    random = np.random.default_rng(0)
+    for size in (1e-1, 1e-2, 1e-3):
+        for step in random.normal(size=(40, 3)) * size:
+            assert objective(model.coef_ + step) >= best - model.gap_
+    assert best < objective(before)
+
+
+def test_the_first_call_of_partial_fit_is_fit_and_other_columns_are_refused():
+    X, y, query = queries()
+    model = RankingSVM().partial_fit(X, y, groups=query)
+    assert model.coef_.tolist() == RankingSVM().fit(X, y, groups=query).coef_.tolist()
+    with pytest.raises(DataError, match="X has 2 features, but RankingSVM is expecting 3"):
+        model.partial_fit(X[:, :2], y, groups=query)
+    assert model.coef_.tolist() == RankingSVM().fit(X, y, groups=query).coef_.tolist()
+
+
+def test_its_engine_ranks_and_explains_which_document_is_first():
+    X, y, query = queries()
+    model = RankingSVM().fit(X, y, groups=query)
+    own = np.flatnonzero(query == query[0])
+    ranked, = model.predict_k_best(X[own], len(own), lengths=[len(own)])
+    assert [document for (document,), _ in ranked] == np.argsort(-model.predict(X[own]), kind="stable").tolist()
+    assert [score for _, score in ranked] == pytest.approx(sorted(model.predict(X[own]), reverse=True))
+    first, second = np.sort(model.predict(X[own]))[::-1][:2]
+    assert model.explain(X[own]).margin == pytest.approx(first - second) == pytest.approx(model.margins(X[own], lengths=[len(own)])[0])
+
+
+def test_a_saved_model_goes_on_where_it_ended(tmp_path):
+    X, y, query = queries(n=60, n_queries=6)
+    model = RankingSVM(warm_start=True).fit(X, y, groups=query)
+    model.save(tmp_path / "m")
+    again = RankingSVM.load(tmp_path / "m")
+    for name in ("coef_", "objectives_", "gaps_"):
+        assert getattr(again, name).tolist() == getattr(model, name).tolist()
+    assert (again.objective_, again.gap_, again.status_, again.n_iter_) == (model.objective_, model.gap_, model.status_, model.n_iter_)
+    assert again.partial_fit(X, y, groups=query).coef_.tolist() == model.partial_fit(X, y, groups=query).coef_.tolist()

@@ -191,3 +191,18 @@ def test_rankers_without_one_direction_are_refused(patients, card):
         card.fit(X, y[:-1])
     assert card.predict(X).tolist() == before
     assert clone(card).max_points == 40 and not hasattr(clone(card), "table_")
+
+
+def test_a_rank_is_explained_by_the_points_that_reach_the_nearest_cut_off():
+    random = np.random.default_rng(3)
+    X = random.normal(size=(80, 3))
+    y = np.digitize(X @ [1, -1, 0.5], [-1, 0, 1]) + 1
+    card = ScoreCard(PRank(random_state=0), max_points=20).fit(X, y)
+    for row, label, points, margin in zip(X, card.predict(X), card.points(X), card.margins(X), strict=True):
+        why = card.explain(row)
+        assert why.winner == label and why.margin == margin == min(abs(points - cutoff) for cutoff in card.cutoffs_)
+        assert sum(one.value for one in why.contributions) == margin and sum(why.atoms.values()) == margin
+        moved = points - margin - 1 if why.sides[next(iter(why.atoms))] == "for" else points + margin
+        assert why.runner_up == card.classes_[np.searchsorted(card.cutoffs_, moved, side="right")] != label
+    with pytest.raises(DataError, match="x has 2 rows; pass one"):
+        card.explain(pd.DataFrame(X[:2]))

@@ -297,7 +297,7 @@ def test_data_frames_of_sentences(corpus):
 
 @pytest.mark.parametrize("X", [[[[1, 2], [3, 4]], [[5, 6]]], [iter([["a"], ["b"]]), iter([["a"]])]], ids=["numbers", "generators"])
 def test_sentences_that_are_no_lists_of_tokens_are_refused(X):
-    with pytest.raises(DataError, match=r"X is a list of objects that are no sentences; pass an array \(tokens, features\) for each"):
+    with pytest.raises(DataError, match=r"X is a list of objects that are no sentences. Pass an array \(tokens, features\) for each"):
         made().fit(X, [["B", "I"], ["O"]])
 
 
@@ -544,7 +544,7 @@ def test_labels_without_an_order_are_named(noisy):
     tags = [[list(Tag)[LABELS.index(label)] for label in one] for one in y]
     with pytest.raises(DataError, match=r"y holds labels of the type Tag, which have no order; name them in order with classes="):
         made().fit(X, tags)
-    with pytest.raises(DataError, match="classes holds the label <Tag.BEGIN: 0> of type Tag, which a model file cannot hold"):
+    with pytest.raises(DataError, match="classes has the label <Tag.BEGIN: 0> of type Tag, which a model file cannot store"):
         made(classes=list(Tag)).fit(X, tags)
     with pytest.raises(DataError, match="classes is the text 'BIO'; expected the labels in order, such as a list"):
         made(classes="BIO").fit(X, y)
@@ -593,9 +593,9 @@ def test_the_score_is_the_share_of_right_tokens(corpus):
     assert model.score(X, wrong, sample_weight=weights) == pytest.approx((tokens - len(y[0])) / (tokens + 2 * len(y[0])))
     strange = [["never seen"] * len(y[0]), *y[1:]]
     assert model.score(X, strange) == model.score(X, wrong)
-    with pytest.raises(DataError, match="y holds none of the labels.*but for instance 1"):
+    with pytest.raises(DataError, match="y has none of the labels.*for instance 1"):
         model.score(X, [[1] * len(labels) for labels in y])
-    with pytest.raises(DataError, match="y holds none of the labels"):
+    with pytest.raises(DataError, match="y has none of the labels"):
         model.score(X, [[["B"]] * len(labels) for labels in y])
     with pytest.raises(DataError, match="X has no tokens, so there is nothing to score"):
         model.score([[], []], [[], []])
@@ -794,7 +794,7 @@ def test_empty_text_is_no_label(y):
     ("iobes", ["B-X", "I-X", "O"], r"y\[0\]\[2\] is 'O', which may not follow 'I-X' under the constraints; these labels look like 'iob2'"),
     ("iob2", ["I-X", "I-X", "B-X"], r"these labels look like 'iob1', so set forbidden_transitions='iob1', or write them by "
                                     r"structperc\.metrics: tags\(phrases\(labels\), len\(labels\), 'iob2'\)\.$"),
-    ("iob2", ["B-X", "E-X", "S-X", "I-X"], r"the label 'E-X' does not belong to it; .* These labels look like 'iobes'\.$"),
+    ("iob2", ["B-X", "E-X", "S-X", "I-X"], r"the label 'E-X' does not belong to it.* These labels look like 'iobes'\.$"),
     ("iob2", ["I-X", "O", "B-X"], r"may not begin a sentence under the constraints; correct it or allow it\.$"),
 ])
 def test_labels_of_another_scheme_are_told(scheme, labels, message):

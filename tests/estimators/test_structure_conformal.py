@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from every_problem import MODELS, engine_and_examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain import Engine
@@ -69,9 +70,32 @@ def test_a_set_is_the_enumeration_of_outputs_near_the_prediction(trained, scale)
         assert answer.possible == [f"token {t}: {LABELS[k]}" for t, k in np.argwhere(possible)]
         assert answer.certain == [f"token {t}: {LABELS[k]}" for t, k in np.argwhere(certain)]
         assert answer.exact
+        at_least, at_most = answer.count()
+        assert at_least <= len(inside) <= at_most
         if len(inside) > 1:
             short = answer.k_best(len(inside) - 1)
             assert len(short) == len(inside) - 1 and not short.complete and answer.k_best(len(inside)).complete
+
+
+def test_counts_of_whole_scores_are_exact_and_those_of_long_sentences_have_narrow_bounds(trained):
+    random = np.random.default_rng(0)
+    engine = Engine("sequence", classes=list(LABELS), forbidden_transitions=[("a", "b"), ("c", None)], epochs=1)
+    engine.fit([np.zeros((2, 2))], [["b", "a"]])
+    for distance in (0.0, 1.0, 2.0, 4.0, np.inf):
+        engine.parts_.weights.assign(random.integers(-2, 3, len(engine.parts_.weights.vector())).astype(float), 1)
+        x = random.integers(-2, 3, (6, 2)).astype(float)
+        answer, = StructureConformal(engine, coverage=0.5).calibrate([x], [engine.predict([x])[0]]).predict([x])
+        answer.distance = distance
+        inside = sum(output in answer for output in all_outputs(x))
+        assert answer.count() == (inside, inside)
+    answer, = StructureConformal(trained, coverage=0.9).calibrate(*sentences(8, 9)).predict([np.zeros((400, 2))])
+    assert answer.count() == (3**400, 3**400) and answer.distance == np.inf
+    X, y = sentences(100, 1)
+    for answer in StructureConformal(trained, coverage=0.9).calibrate(X, y).predict([random.normal(size=(40, 2)) for _ in range(5)]):
+        at_least, at_most = answer.count()
+        assert at_least > 1000 and not answer.k_best(1000).complete and at_most <= 3 * at_least
+    empty, = StructureConformal(trained, coverage=0.9).calibrate(X, y).predict([np.zeros((0, 2))])
+    assert empty.count() == (1, 1)
 
 
 @pytest.mark.parametrize("scale", [None, "sqrt-length"])
@@ -124,6 +148,35 @@ def is_tree(heads):
         return False
 
     return all(reaches(m) for m in range(1, len(heads) + 1))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_sets_of_every_problem_are_the_enumeration_of_outputs_near_the_prediction(name):
+    engine, X, y = engine_and_examples(name)
+    y = [*y[1:], y[0]]                          # wrong ones, so that sets have more than the prediction
+    sets = StructureConformal(engine, coverage=0.6).calibrate(X, y)
+    outputs, rows, sizes = engine.parts_.outputs, engine.read(X[:6]), []
+    shown = outputs.shown_atoms
+    for i, (scores, answer) in enumerate(zip(engine.atom_scores(X[:6]), sets.predict(X[:6]), strict=True)):
+        x = engine.model_.example(rows, i)
+        counts = np.array([outputs.count(x, one) for one in outputs.enumerate(x)])
+        totals, names = counts @ scores, np.array(outputs.atom_names(x))
+        inside = totals >= totals.max() - answer.distance - 1e-9
+        chosen = np.zeros(len(names), dtype=bool)
+        chosen[shown(x)] = True
+        assert set(answer.possible) == set(names[chosen & (counts[inside] > 0).any(axis=0)]) and answer.exact
+        assert set(answer.certain) == set(names[chosen & (counts[inside] > 0).all(axis=0)])
+        for one, member in zip(outputs.enumerate(x), inside, strict=True):
+            assert (outputs.decode(one, x) in answer) == member
+        members = answer.k_best(1000)
+        at_least, at_most = answer.count(1000)
+        assert at_least <= len(members) <= at_most and (name == "sequence" or at_least == at_most)
+        sizes.append(len(members))
+        assert members.complete and len(members) == inside.sum() and np.allclose(members.scores, np.sort(totals[inside])[::-1])
+        assert "<svg" in answer._repr_html_() and "All outputs within" in answer.text()
+    found = sets.evaluate(X, y)
+    assert found["coverage"] >= 0.6 and found["coverage of atoms"] >= 0.6 and found["median size"] >= 1
+    assert max(sizes) > 1
 
 
 def test_an_output_that_the_problem_forbids_is_in_no_set_and_counts_as_missed():
@@ -346,7 +399,7 @@ def test_labels_given_the_heads_have_no_sets():
         if whole:
             assert y[0] in StructureConformal(parser, coverage=0.5).calibrate(X, y).predict(X)[0]
         else:
-            with pytest.raises(PluginError, match="whole answers have no scores.*set labels='joint'"):
+            with pytest.raises(PluginError, match="whole outputs have no scores.*set labels='joint'"):
                 StructureConformal(parser).calibrate(X, y)
 
 

@@ -105,7 +105,7 @@ def test_a_stream_is_learned_as_the_engine_learns_it():
         engine.partial_fit(X[start:start + 20], Y[start:start + 20])
 
     assert np.array_equal(model.coef_, engine.coef_)
-    with pytest.raises(OptionError, match="partial_fit continues with what it began"):
+    with pytest.raises(OptionError, match="partial_fit continues with the former value"):
         model.set_params(average=False).partial_fit(X, Y)
 
 
@@ -160,7 +160,7 @@ def test_what_cannot_be_done_is_said():
         StructuredEstimator(problem="cusum").fit(X, None)
     rows, labels = np.eye(3), [0, 1, 2]
     model = StructuredEstimator(problem="multiclass", loss="costs").fit(rows, labels, costs=1 - np.eye(3))
-    with pytest.raises(DataError, match="loss='costs' knows the costs of the training examples only, so score cannot tell"):
+    with pytest.raises(DataError, match="loss='costs' only has the costs of training examples, so score has none"):
         model.score(rows, labels)
     with pytest.raises(PluginError, match="there is no plugin 'choise'"):
         StructuredEstimator(problem="choise").fit(X, Y)

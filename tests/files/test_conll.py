@@ -103,7 +103,7 @@ def test_the_format_is_guessed_from_the_name(name, expected):
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("", "data.txt has no tokens; expected one in each line"),
+    ("", "data.txt has no tokens. Expected one in each line"),
     ("\n\n", "has no tokens"),
     ("a N\nb V\n\nc\n", r"data.txt, line 4 has 1 cell \('c'\), but line 1 has 2; give every token as many"),
     ("\na N\nb V x\n", "line 3 has 3 cells .*, but line 2 has 2"),

@@ -91,8 +91,8 @@ FIRST = LABELS + struct.unpack_from("<I", CONTENT, LINKS)[0]
     (changed(FEATURES + 28, 0x7FF00000), "a feature has the weight"),
     (changed(32, ATTRIBUTES + 1), "should be a database of names"),
     (changed(LINKS, 1 << 30), "label 0 would end at byte"),
-    (changed(FIRST, 1), "the name of label 0 is of number 1"),
-    (changed(FIRST + 4, 1 << 20), "label 0 is of number 0 and has 1048576 bytes"),
+    (changed(FIRST, 1), "the name of label 0 has the number 1"),
+    (changed(FIRST + 4, 1 << 20), "label 0 has the number 0 and 1048576 bytes"),
     (CONTENT.replace("word:größe".encode(), "word:größe".encode("latin-1") + b"\0\0"), "no UTF-8 text: attribute"),
     (CONTENT.replace(b"word:dog\0", b"word:cat\0"), "two of its attributes have one name"),
 ])  # fmt: skip

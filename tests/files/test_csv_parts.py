@@ -89,6 +89,19 @@ def test_a_truth_value_is_one_or_zero_in_every_column_of_numbers(tmp_path):
     assert [part.X["x"].tolist() for part in stream_csv(tmp_path / "d.csv", target="y", rows=1)] == [[3], [1], [0]]
 
 
+def test_lines_end_with_any_character_also_before_a_space(tmp_path):
+    """pandas overflows a buffer at lines that end with a carriage return and begin with a space."""
+    for end in ("\n", "\r\n", "\r"):
+        (tmp_path / "d.csv").write_bytes(end.join(["y,a,b", " 1,-0.5,1", ' 1,2,"2"', " 1,3e2,-0.5", ""]).encode())
+        assert read_csv(tmp_path / "d.csv", target="y").X.to_numpy().tolist() == [[-0.5, 1], [2, 2], [300, -0.5]]
+        assert [part.X["a"].tolist() for part in stream_csv(tmp_path / "d.csv", target="y", rows=1)] == [[-0.5], [2], [300]]
+
+
+def test_line_ends_in_quotes_belong_to_the_cell(tmp_path):
+    (tmp_path / "d.csv").write_bytes(b'x,y\r1,"a\rb"\r2,"c\r\nd"\r')
+    assert read_csv(tmp_path / "d.csv", target="y").y.tolist() == ["a\rb", "c\r\nd"]
+
+
 def test_labels_are_numbers_where_all_of_them_are(tmp_path):
     for cells, expected in ((["1", "2"], [1, 2]), (["1", "2.5"], [1, 2.5]), (["TRUE", "FALSE"], [True, False]), (["1", "x"], ["1", "x"])):
         pd.DataFrame({"x": [1, 2], "y": cells}).to_csv(tmp_path / "d.csv", index=False)

@@ -22,7 +22,7 @@ def test_marks_and_rows_are_inverse(groups):
 
 @pytest.mark.parametrize("y", [[0, 2], ["yes", "no"]])
 def test_marks_are_0_and_1(y):
-    with pytest.raises(DataError, match="by 1 and all others by 0"):
+    with pytest.raises(DataError, match="has 1, and all others 0"):
         marked_rows(y, [0, 2])
 
 

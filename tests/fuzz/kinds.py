@@ -11,7 +11,7 @@ from plain import Engine
 from scipy.sparse import csr_array, issparse
 from structperc_dual_kernel.nystroem import NystroemReader
 
-from fuzz.promises import expect
+from fuzz.promises import Hostility, expect
 from structperc.testing.case import make_case
 
 RANDOM = np.random.default_rng(13)
@@ -21,7 +21,10 @@ N, D = 12, 3
 def minimum(A, B):
     """A kernel that is a function."""
     A, B = (rows.toarray() if issparse(rows) else np.atleast_2d(rows) for rows in (A, B))
-    return np.minimum(A[:, None, :], B[None, :, :]).clip(0).sum(-1)
+    try:
+        return np.minimum(A[:, None, :], B[None, :, :]).clip(0).sum(-1)
+    except TypeError as error:              # a kernel's own errors are the user's
+        raise Hostility from error
 
 
 @attrs.frozen
@@ -156,6 +159,10 @@ def sampled(problem, any_form=True, **options):
     return Kind({"problem": problem, **case.options}, data.X, data.y, told, again=given, any_form=any_form)
 
 
+def data_of(kind) -> tuple:
+    return kind.X, kind.y, kind.told
+
+
 def nystroem():
     return NystroemReader("rbf", 4, gamma=0.5)
 
@@ -187,6 +194,14 @@ def kinds() -> dict:
         "ranking": Kind({"problem": "latent-ranking", "k": 2}, X, GRADES, {"lengths": LENGTHS}),
         "ranking ndcg": Kind({"problem": "latent-ranking", "k": 2, "loss": "ndcg", "update": "latent"}, S, GRADES, {"lengths": LENGTHS}),
         "ranking groups": Kind({"problem": "latent-ranking", "k": 1, "average": True}, X, [0, 1] * 6, {"groups": [1, 2, 3] * 4}),
+        "cusum recommended": Kind({**CUSUM, "preset": "recommended"}, X, y),
+        "multiclass calibrated": Kind({"problem": "multiclass", "update": "log-loss", "calibrate": True, "scale": True}, X, y),
+        "prank level": Kind({"problem": "prank", "trainer": "until-level", "average": True, "calibrate": True, "epochs": 4}, X, y),
+        "prank logit": Kind({"problem": "prank", "trainer": "cumulative-logit"}, X, y),
+        "prank logistic": Kind({"problem": "prank", "update": "logistic"}, X, y),
+        "interval logit": Kind({"problem": "interval-pa", "trainer": "cumulative-logit", "penalty": 0.1}, X, intervals()),
+        "sequence adagrad": Kind({"problem": "sequence", "update": "adagrad-log-loss", "calibrate": True}, WORDS, TAGS),
+        "graph shards": Kind({**sampled("graph").options, "n_shards": 2, "epochs": 2}, *data_of(sampled("graph"))),
         "batch": Kind({"problem": "multiclass", "trainer": "bcfw", **BATCH}, X, y),
         "batch cccp": Kind({"problem": "latent-ranking", "k": 2, "trainer": "cccp", **BATCH}, X, GRADES, {"lengths": LENGTHS}),
         "svor": Kind({"problem": "prank", **SVOR, "warm_start": True}, X, y),

@@ -84,7 +84,11 @@ def spoil_array(random, array):
         return with_dtype(random, array)
     if act < 7:
         return with_shape(random, array)
-    return np.array(hostile.value(random), dtype=object) if array.dtype == object else spoil_array(random, np.asfortranarray(array))
+    if array.dtype != object:
+        return spoil_array(random, np.asfortranarray(array))
+    found = np.empty((), dtype=object)
+    found[()] = hostile.value(random)
+    return found
 
 
 def with_values(random, array):

@@ -45,6 +45,11 @@ def plain(value):
 READING = {
     "predict": lambda engine, X, **told: engine.predict(X, **told),
     "k best": lambda engine, X, **told: engine.predict(X, k=2, **told),
+    "scored k best": lambda engine, X, **told: engine.predict_k_best(X, 2, **told),
+    "proba": lambda engine, X, **told: engine.predict_proba(X, **told),
+    "log probability": lambda engine, X, **told: engine.log_probability(X, engine.predict(X, **told), **told),
+    "gaps": lambda engine, X, **told: engine.optimality_gaps(X, **told),
+    "label scores": lambda engine, X, **told: engine.label_scores(X, **{name: value for name, value in told.items() if name != "allowed"}),
     "margins": lambda engine, X, **told: engine.margins(X, **told),
     "marginals": lambda engine, X, **told: engine.predict_marginals(X, **told),
     "max marginals": lambda engine, X, **told: engine.predict_marginals(X, kind="max", **told),

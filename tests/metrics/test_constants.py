@@ -47,6 +47,17 @@ def test_structures_without_labels_and_costs_of_single_examples_have_none():
     assert metrics.best_constant(costs, X, [1, 2] * 6) is None
 
 
+@pytest.mark.parametrize(("y", "sentence"), [
+    (5, "y is 5; expected the right output of each example"),
+    ([[["a"], "b"], ["a"]], "y contains lists or the like as labels"),
+])  # fmt: skip
+def test_labels_that_are_none_are_refused(y, sentence):
+    tagger = Engine("sequence").fit(X[:3], [["a", "b"], ["a"]], lengths=[2, 1])
+    for call in (metrics.best_constant, metrics.measures):
+        with pytest.raises(DataError, match=sentence):
+            call(tagger, X[:3], y, lengths=[2, 1])
+
+
 def test_what_is_no_engine_and_answers_that_do_not_fit_are_refused():
     with pytest.raises(DataError, match="engine is 3; expected a trained Engine"):
         metrics.best_constant(3, X, [1] * 12)

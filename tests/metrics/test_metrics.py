@@ -229,6 +229,8 @@ def test_flat_labels_are_parted_as_the_predictions_are():
     ([["a"]], [["a"], ["b"]], "y_true has 1 sentences but y_pred has 2"),
     (["a", "b"], [["a"]], "y_true has 2 labels but y_pred has 1 tokens"),
     ([[]], [[]], "y_true has no tokens"),
+    ([["a", ["b"]]], [["a", "b"]], "y_true or y_pred contains lists or the like"),
+    ([["a", "b"]], [["a", np.zeros(2)]], "y_true or y_pred contains lists or the like"),
 ])  # fmt: skip
 def test_tokens_that_do_not_match_are_answered(true, predicted, message):
     with pytest.raises(DataError, match=message):

@@ -172,9 +172,9 @@ def test_an_own_search_is_told_gold_loss_and_scale():
 
 
 def test_a_loss_that_nothing_searches_with_is_refused_with_the_ways_out():
-    sentence = (r"Missed cannot be written over atoms, so Positive cannot search with it. It can only be measured \(loss_weight=0\), "
-                "unless Missed has a method `augment`, or a bound `largest` where Positive has a method `k_best`, or Positive has a method "
-                "`argmax_augmented` of its own")
+    sentence = (r"Missed cannot be written over atoms, so Positive cannot search with it. It can only be measured \(loss_weight=0\). A "
+                "search needs a method `augment` of Missed, or its bound `largest` and a method `k_best` of Positive. Or a method "
+                "`argmax_augmented` of Positive")
     with pytest.raises(PluginError, match=sentence):
         Engine(Subsets(), plugins=[Missed()], loss_weight=1.0).fit([np.ones((2, 2))], [[0]])
 

@@ -10,9 +10,8 @@ from reference import large_margin as programs
 from reference.chain_solver import dual_value, maximal_violating_pairs
 from reference.large_margin_certificate import certify
 from structperc_kernels import DenseKernelRows, KernelObjects, PrecomputedKernelRows, SubsetTreeKernel
-from structperc_large_margin.chain_solver import solve
+from structperc_large_margin.chain_solver import KernelColumns, solve
 from structperc_large_margin.forms import Form
-from structperc_large_margin.kernel_columns import KernelColumns
 from ticking import one_signal
 
 from structperc.components import Rows

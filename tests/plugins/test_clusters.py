@@ -203,10 +203,10 @@ def test_the_command_line_reads_pairs_from_a_table(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(("y", "options", "sentence"), [
-    ([0, 1], {}, r"y\[0\] is \[0, 1\]; expected a label for each of its 3 items, or show='rows'"),
+    ([0, 1], {}, r"y\[0\] is \[0, 1\]; expected a label for each of its 3 items, or with show='rows'"),
     ([0, 1, None], {}, r"y\[0\] holds NaN or None"),
     ([0.0, np.nan, 1], {}, r"y\[0\] holds NaN or None"),
-    ((1, 2), {"show": "rows"}, r"make one cluster of the items 0 with 1, but pair 0 of these is not among them"),
+    ((1, 2), {"show": "rows"}, r"make one cluster of the items 0 with 1. The pair 0 of these is missing"),
     ((7,), {"show": "rows"}, "atom 7"),
     ([0, 0, 0], {"solver": "trees"}, "the items 0, 1, 2 have no tree: too few arcs lead from one of them to the others"),
 ])  # fmt: skip

@@ -107,7 +107,7 @@ def test_costs_without_the_shape_of_a_v_are_refused(costs, y, said):
 
 
 def test_binary_examples_of_no_rank_are_refused():
-    with pytest.raises(DataError, match=r"z\[1\] says that the rank is above a threshold and not above a lower one"):
+    with pytest.raises(DataError, match=r"z\[1\] has the rank above a threshold and not above a lower one"):
         reverse_costs([[1, -1], [-1, 1]], np.ones((2, 2)))
     with pytest.raises(DataError, match="weights are negative"):
         reverse_costs([[1, -1]], [[1, -2]])

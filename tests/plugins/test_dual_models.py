@@ -9,7 +9,7 @@ import pytest
 from plain import Engine
 from reference.model_files import header_npy, members, npy, packed, read_npy
 from scipy.sparse import csr_array, issparse
-from structperc_kernels.strings import SubsequenceKernel
+from structperc_kernels.object_kernels import SubsequenceKernel
 
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError, StructPercError
 

@@ -89,7 +89,7 @@ def test_a_saved_model_needs_the_same_constraints(tmp_path):
         Engine.load(tmp_path / "model")
     with pytest.raises(PluginError, match="was passed"):
         Engine.load(tmp_path / "model", constraints=ILP([[1, 1, 1, 1]], [1]))
-    with pytest.raises(PluginError, match="answers otherwise"):
+    with pytest.raises(PluginError, match="returns other values"):
         Engine.load(tmp_path / "model", constraints=ILP([[1, 1, 0, 0], [0, 0, 1, 2]], [1, 1]))
     assert Engine.load(tmp_path / "model", constraints=ONE_OF_TWO).predict(X).tolist() == engine.predict(X).tolist()
 
@@ -119,14 +119,14 @@ def test_constraints_that_do_not_fit_are_refused():
         Engine("ilp", constraints=[[1, 2]])
     with pytest.raises(DataError, match="in 4 variables.* for example 0 of 3 rows; expected a variable per row"):
         Engine("ilp", constraints=ONE_OF_TWO).fit(X, y)
-    with pytest.raises(DataError, match="answered 5 for example 0; expected an ILP"):
+    with pytest.raises(DataError, match="returned 5 for example 0; expected an ILP"):
         Engine("ilp", constraints=lambda x: 5).fit(X, y)
 
 
 def test_an_example_without_a_feasible_set_is_named():
     X, y = chosen()
     engine = Engine("ilp", constraints=lambda x: ILP([[1, 1, 1, 1]], [-1 if x.rows[0, 0] == 9 else 2])).fit(X, [a[:1] for a in y])
-    with pytest.raises(DataError, match="example 1 cannot be answered: no v between 0 and 1 is feasible: row 0 of A"):
+    with pytest.raises(DataError, match="example 1 cannot be predicted: no v between 0 and 1 is feasible: row 0 of A"):
         engine.predict([X[0], np.full((4, 3), 9.0)])
 
 

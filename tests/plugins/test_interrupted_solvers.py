@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from plain import Engine
-from structperc_kernels.strings import SubsequenceKernel
-from structperc_kernels.trees import SubsetTreeKernel
+from structperc_kernels.object_kernels import SubsequenceKernel, SubsetTreeKernel
 from structperc_sequence.chain_features import ChainFeatures
 from structperc_sequence.constraints import read_constraints
 from structperc_sequence.solver import Viterbi
@@ -13,7 +12,7 @@ from ticking import one_signal, ticking
 
 from structperc import hookimpl
 from structperc.components import Rows
-from structperc.solvers.pairs import short_pairs
+from structperc.solvers.block_steps import short_pairs
 
 LONG = 150_000      # tokens of a sentence whose best labels take several looks for signals, with
 LABELS = 50

@@ -112,7 +112,7 @@ def test_both_columns_have_the_same_categories():
 
 def test_labels_that_go_down():
     assert read([(4, 1), (7, 7), (7, 3)], [7, 4, 3, 1])[1] == [(2, 4), (1, 1), (1, 3)]
-    with pytest.raises(DataError, match="no numbers in ascending order; give the pair"):
+    with pytest.raises(DataError, match="no numbers in ascending order. Pass the pair"):
         read([pd.Interval(1, 4)], [7, 4, 3, 1])
 
 
@@ -121,11 +121,11 @@ def test_labels_that_go_down():
     ([1, [2], 2], r"y\[1\] is \[2\], which has 1 labels"),
     ([(1, 2), {1, 3}], r"y\[1\] is the set of 1, 3, which lacks 2; give one label.*a set with holes is no interval"),
     ([frozenset({1, 3}), 2], r"y\[0\] is the set of 1, 3"),
-    ([2, range(2, 5)], r"y\[1\] is a set with 4, which is not one of the labels known so far \(1, 2, 3\); name all of them"),
+    ([2, range(2, 5)], r"y\[1\] is a set with 4, which is not one of the labels known so far \(1, 2, 3\). Name all of them"),
     ([2, set()], r"y\[1\] is the set set\(\); give one label"),
     ([2, {1: 2}], r"y\[1\] is the dict"),
-    (["1", "2 to 3"], r"y\[1\] is the text '2 to 3'; give the pair of its lowest and highest label, \(2, 3\)"),
-    (["at least 3"], r"y\[0\] is the text 'at least 3'; give the pair.*\(3, None\)"),
+    (["1", "2 to 3"], r"y\[1\] is the text '2 to 3'; pass the pair of its lowest and highest label, \(2, 3\)"),
+    (["at least 3"], r"y\[0\] is the text 'at least 3'; pass the pair.*\(3, None\)"),
     ([(1, 2, 3), (1, 2, 3)], r"y\[0\] is \[1, 2, 3\]"),
     (np.ones((2, 4), dtype=int), r"y has 4 labels for each row, for instance y\[0\] is \[1, 1, 1, 1\]"),
     ({1, 2}, "y is a set, which has no order"),
@@ -136,7 +136,7 @@ def test_labels_that_go_down():
     ([(1, 2), (None, np.nan)], r"y\[1\] has neither a lowest nor a highest label; drop or fill that row, or pass unrated='skip'"),
     (np.array([[1, 2], [np.nan, np.nan]]), r"y\[1\] has neither a lowest nor a highest label"),
     (np.array([[1, 2], [np.inf, 3]]), r"y\[1\] is inf, which is no label"),
-    ([pd.Interval(1, 2), pd.Interval(3, 4, "neither")], r"y\[1\] is \(3, 4\), which holds none of the labels known so far \(1, 2, 3\)"),
+    ([pd.Interval(1, 2), pd.Interval(3, 4, "neither")], r"y\[1\] is \(3, 4\), which has none of the labels known so far \(1, 2, 3\)"),
     (as_intervals([(1, 2), None]), r"y\[1\] has neither a lowest nor a highest label"),
     (np.ma.masked_array([[1, 2], [2, 3]], mask=[[0, 0], [0, 1]]), r"y\[1\] is masked"),
     (np.ones((2, 2, 2)), r"y has shape \(2, 2, 2\); expected a label for each example"),
@@ -151,7 +151,7 @@ def test_what_is_no_interval_is_refused_by_its_row(y, sentence):
     ("at most 2", "(None, 2)"), ("\u2264 2", "(None, 2)"), ("2 or less", "(None, 2)"),
 ])  # fmt: skip
 def test_texts_about_intervals_are_told_the_pair(text, pair):
-    with pytest.raises(DataError, match=re.escape(f"y[1] is the text {text!r}; give the pair of its lowest and highest label, {pair}")):
+    with pytest.raises(DataError, match=re.escape(f"y[1] is the text {text!r}; pass the pair of its lowest and highest label, {pair}")):
         interval_labels(["1", text])
     assert read(["1", text], ["1", text]) == (["1", text], [(1, 1), (2, 2)])         # the name of a rank
 
@@ -163,8 +163,8 @@ def test_sets_without_holes():
 
 
 @pytest.mark.parametrize(("y", "sentence"), [
-    ([1, (3, None), 2, (3, np.inf)], r"y\[1\] is at least 3, and 3 is the highest label that y names, .*exactly 3, as in 2 rows;.*classes"),
-    ([(None, 1), 2, (2, 3)], r"y\[0\] is at most 1, and 1 is the lowest label that y names, .*exactly 1, as in 1 row;"),
+    ([1, (3, None), 2, (3, np.inf)], r"y\[1\] is at least 3, and 3 is the highest label in y, .*exactly 3, as in 2 rows\..*classes"),
+    ([(None, 1), 2, (2, 3)], r"y\[0\] is at most 1, and 1 is the lowest label in y, .*exactly 1, as in 1 row"),
     (np.array([[1, 2], [2, np.nan]]), r"y\[1\] is at least 2"),
     ([1, 2, pd.Interval(2, np.inf, "left")], r"y\[2\] is at least 2"),
 ])  # fmt: skip

@@ -334,11 +334,11 @@ def test_a_warm_start_needs_the_same_examples(Xy):
     for kernel in ("linear", "rbf"):
         model = engine(kernel=kernel, warm_start=True).fit(X, y)
         before = model.objective_
-        with pytest.raises(DataError, match="goes on from a training on 40 examples, but there are 30 now"):
+        with pytest.raises(DataError, match="continues a training on 40 examples, but there are 30 now"):
             model.fit(X[:30], y[:30])
         assert model.objective_ == before
     online = engine(kernel="rbf", warm_start=True, update="exact-pa1").partial_fit(X, y)
-    with pytest.raises(DataError, match="has visited 40 examples, which are no passes over the 30 that there are now"):
+    with pytest.raises(DataError, match="has visited 40 examples. These are no passes over the 30 of now"):
         online.fit(X[:30], y[:30])
 
 
@@ -369,7 +369,7 @@ def test_steps_that_would_disorder_the_thresholds_are_refused(Xy):
     for update in ("perceptron", "pa1"):
         model = engine(update=update).fit(X, y)
         before = model.atom_scores(X)
-        with pytest.raises(PluginError, match="may disorder the real thresholds.*make the engine with update='exact-pa1'"):
+        with pytest.raises(PluginError, match="may disorder the real thresholds.*Make the engine with update='exact-pa1'"):
             model.partial_fit(X, y)
         assert np.array_equal(model.atom_scores(X), before) and model.status_ == "converged"
 

@@ -104,7 +104,7 @@ def test_two_tables_are_compared(tmp_path):
         engine.predict([5])
     with pytest.raises(DataError, match=r"the comparison of X\[0\] has 1 dimensions; expected three"):
         Engine("matching", comparison=lambda a, b: [1.0]).fit(X, y)
-    with pytest.raises(DataError, match=r"the comparison of X\[0\] answered .*; expected pairs \(k, 2\) and their features"):
+    with pytest.raises(DataError, match=r"the comparison of X\[0\] returned .*; expected pairs \(k, 2\) and their features"):
         Engine("matching", comparison=lambda a, b: ([[1, 2]], [[1], [2]])).fit(X, y)
 
 
@@ -140,7 +140,7 @@ def test_pairs_that_cannot_be_matched_are_refused():
         Engine("matching").fit([np.ones((1, 2))], [[]])
     with pytest.raises(DataError, match=r"X\[1\] has 2 dimensions; expected three: left items, right items, features"):
         engine.predict([X[0], X[0][0]])
-    with pytest.raises(DataError, match="row 0 of X has nan in column 1, which says what the row is about"):
+    with pytest.raises(DataError, match="row 0 of X has nan in column 1, which is the key of the row"):
         engine.predict([np.array([[0, np.nan, 1, 1, 1]])])
     with pytest.raises(OptionError, match="expected one of 'rows', 'pairs'"):
         Engine("matching", show="names")

@@ -88,7 +88,7 @@ def test_any_kernel_can_be_mapped(kernel, X):
 
 
 @pytest.mark.parametrize(("arguments", "why"), [
-    ({"kernel": "rbv"}, "kernel='rbv'; expected one of"),
+    ({"kernel": "rbv"}, "kernel='rbv'. Expected one of"),
     ({"kernel": "precomputed"}, "landmarks are rows to compare others with, but there are none"),
     ({"gama": 1.0}, "unknown option 'gama'; expected one of gamma, "),
     ({"budget": 3}, "unknown option 'budget'"),
@@ -233,7 +233,7 @@ def test_what_cannot_become_primal_is_refused():
     with pytest.raises(OptionError, match="trained with the plugin 'dual-kernel', but the weights are PrimalWeights"):
         to_primal(Engine("cusum").fit(X, y))
     scaled = Engine("cusum", plugins=["dual-kernel"], kernel="rbf", scale=True).fit([[0.0], [100.0], [300.0]], [1, 2, 2])
-    with pytest.raises(OptionError, match="in the units of X, but this engine was trained on scaled columns; train one with scale=False"):
+    with pytest.raises(OptionError, match="in the units of X, but this engine was trained on scaled columns. Train one with scale=False"):
         to_primal(scaled)
     with pytest.raises(OptionError, match="landmarks are rows to compare others with"):
         to_primal(Engine("cusum", plugins=["dual-kernel"], kernel="precomputed").fit(dot(X, X), y))

@@ -168,12 +168,18 @@ def test_what_is_no_tree_is_refused(y, message):
     assert engine.model is None
 
 
+def test_a_label_without_a_hash_is_unknown():
+    engine = Engine("parsing", classes=["det", "root"], **FEW).fit([[("x",), ("y",)]], [[(2, "det"), (0, "root")]])
+    with pytest.raises(DataError, match=r"y\[0\]\[0\] has the label \['det'\], which is none of the 2 labels"):
+        engine.partial_fit([[("x",), ("y",)]], [[(2, ["det"]), (0, "root")]])
+
+
 @pytest.mark.parametrize("X, message", [
     ([[("x",), ("y", "z")]], r"X\[0\]\[1\] is \('y', 'z'\), of 2 columns; expected 1"),
     ([[("x",), (3,)]], r"X\[0\]\[1\] has the cell 3 of type int"),
     ([["x", "y"]], r"X\[0\]\[0\] is 'x'; expected a tuple of strings"),
     ([[{"form": "x"}, {"form": "y"}]], r"name its keys with columns="),
-    (["xy"], r"X\[0\] is 'xy'"),
+    (["xy"], r"X\[0\] is 'xy'"), ([[("x",)], np.array(1.0)], r"X\[1\] is array\(1.\); expected a list"),
     ([], "X is empty"),
 ])
 def test_what_is_no_sentence_is_refused(X, message):

@@ -78,7 +78,7 @@ def test_flat_labels_streams_and_the_tagger():
     stream = Engine("sequence", epochs=1).fit(X[:10], Y[:10])
     stream.partial_fit(X[10:200], OPEN[10:200])
     assert measures(stream, X[200:], Y[200:])["token accuracy"] > 0.8
-    with pytest.raises(DataError, match="y says of no token which label is right, so there is nothing to score"):
+    with pytest.raises(DataError, match="y has no label for any token, so there is nothing to score"):
         nested.score(X[:1], [[None] * len(X[0])])
 
 

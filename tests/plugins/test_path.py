@@ -93,7 +93,7 @@ def test_starts_and_ends_that_do_not_fit_are_refused():
         engine.predict([mixed])
     away = X[0].copy()
     away[:, 2:4] = [15, 0]
-    with pytest.raises(DataError, match="example 0 cannot be answered: no path leads from node 15 to node 0"):
+    with pytest.raises(DataError, match="example 0 cannot be predicted: no path leads from node 15 to node 0"):
         engine.predict([away])
 
 

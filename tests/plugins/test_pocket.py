@@ -12,7 +12,7 @@ from reference import pocket as twin
 from reference.layouts import LAYOUTS, stored, widened
 from reference.samples import real, small_sets, whole
 from structperc_boosting.estimators import AdaBoostOR
-from structperc_prank.pocket import PocketSearch, instruction_sets
+from structperc_prank.updates import PocketSearch, instruction_sets
 from ticking import ticking
 
 from structperc import hookimpl

@@ -163,7 +163,7 @@ def test_marginals_k_best_margins_and_explanations():
     assert all(found[0] == best for found, best in zip(engine.predict(X[:5], k=3), engine.predict(X[:5]), strict=True))
     assert engine.margins(X[:5]).min() > 0
     shown = str(engine.explain(X[0], against=[]))
-    assert "begins NP" in shown and "is alone in VP" in shown
+    assert "begins NP" in shown and "is all of VP" in shown
 
 
 # ---- features of segments ----

@@ -288,7 +288,7 @@ def test_right_answers_that_are_not_allowed_are_named():
 
 @pytest.mark.parametrize(("options", "sentence"), [
     ({"forbidden_transitions": "bio"}, "forbidden_transitions='bio'; expected a list of pairs of labels, or one of 'iob1', 'iob2', "),
-    ({"forbidden_transitions": "iob2"}, r"the label 'a' does not belong to it; expected 'O' or one of the letters B, I"),
+    ({"forbidden_transitions": "iob2"}, r"the label 'a' does not belong to it. Expected 'O' or one of the letters B, I"),
     ({"forbidden_transitions": [("a", "b", "c")]}, "expected a list of pairs of labels, None for the boundary"),
     ({"forbidden_transitions": 3}, "forbidden_transitions=3; expected a list of pairs"),
     ({"forbidden_transitions": [("a", "d")]}, "forbidden_transitions names 'd', which is not one of the labels 'a', 'b', 'c'"),

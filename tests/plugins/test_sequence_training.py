@@ -264,7 +264,7 @@ def test_the_order_of_a_categorical_is_kept():
     ([["a"], [np.datetime64("NaT"), "b"]], r"y\[1\]\[0\] is .*NaT.*, which is no label"),
     ([["a"], ["b"]], r"y\[1\] has 1 label but sentence 1 of X has 2 tokens"),
     ([["a"], ["b", "a"], []], "y has the labels of 3 sentences but X has 2; give one list per sentence"),
-    (["a", "b"], "y has 2 labels but X has 3 tokens; give a label per token"),
+    (["a", "b"], "y has 2 labels but X has 3 tokens. Pass a label per token"),
     ([["a"], [1, "b"]], "y mixes labels of the types int, str"),
     ([["a"], ["a", "a"]], "y holds only 'a'"),
     ([], "y is empty"),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import fragments
-from structperc_kernels.strings import SubsequenceKernel
+from structperc_kernels.object_kernels import SubsequenceKernel
 
 from structperc.errors import DataError, OptionError
 

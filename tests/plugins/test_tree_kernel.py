@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain import Engine
 from reference import fragments
-from structperc_kernels.trees import SubsetTreeKernel
+from structperc_kernels.object_kernels import SubsetTreeKernel
 
 from structperc.errors import DataError, OptionError
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from reference import kernels as twins
 from reference.layouts import LAYOUTS, stored, widened
 from scipy.sparse import csr_array, issparse
-from structperc_kernels import DenseKernelRows, SparseKernelRows, instruction_sets, vector_rows
+from structperc_kernels import DenseKernelRows, SparseKernelRows, vector_rows
 
 from structperc.components import Rows
 from structperc.errors import DataError, OptionError
 
 pytestmark = pytest.mark.blas
 
-SETS = instruction_sets.instruction_sets()
+SETS = vector_rows.instruction_sets()
 PARAMETERS = {"degree": 3, "coef0": 0.5, "offset": 40.0}
 TOLERANCE = {"float64": 1e-12, "float32": 1e-5}
 
@@ -164,23 +164,23 @@ def test_powers_of_two(name):
     """From 1 down to the smallest numbers that there are."""
     x = np.concatenate([-np.logspace(-18, 3, 20000), -np.linspace(0, 1074, 50000), [-0.0]])
     exact = np.exp2(x.astype(np.longdouble))
-    off = np.abs((instruction_sets.powers_of_two(name, x) - exact) / np.spacing(exact.astype(float)))
+    off = np.abs((vector_rows.powers_of_two(name, x) - exact) / np.spacing(exact.astype(float)))
     assert off.max() < (2 if np.finfo(np.longdouble).nmant > 52 else 3)
     x = x[x > -149].astype(np.float32)
     exact = np.exp2(x.astype(float))
-    off = np.abs((instruction_sets.powers_of_two(name, x) - exact) / np.spacing(exact.astype(np.float32)))
+    off = np.abs((vector_rows.powers_of_two(name, x) - exact) / np.spacing(exact.astype(np.float32)))
     assert off.max() < 2
     for kind in (np.float64, np.float32):
-        ends = instruction_sets.powers_of_two(name, np.array([0, -0.0, -1, -1076, -1e30, -np.inf, np.nan], dtype=kind))
+        ends = vector_rows.powers_of_two(name, np.array([0, -0.0, -1, -1076, -1e30, -np.inf, np.nan], dtype=kind))
         np.testing.assert_array_equal(ends, [1, 1, 0.5, 0, 0, 0, np.nan])
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_powers_have_the_same_bits_everywhere(kind):
     x = -np.random.default_rng(0).uniform(0, 1100 if kind is np.float64 else 160, 10001).astype(kind)
-    expected = instruction_sets.powers_of_two("baseline", x)
+    expected = vector_rows.powers_of_two("baseline", x)
     for name in SETS:
-        np.testing.assert_array_equal(instruction_sets.powers_of_two(name, x), expected)
+        np.testing.assert_array_equal(vector_rows.powers_of_two(name, x), expected)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -190,7 +190,7 @@ def test_sums(name):
         for n in (0, 1, 7, 64):
             values, c, total = rng.normal(size=(n, 16)), rng.normal(size=(n, n_blocks)), rng.normal(size=(n_blocks, 16))
             found = total.copy()
-            instruction_sets.add_weighted(name, values, c, found)
+            vector_rows.add_weighted(name, values, c, found)
             np.testing.assert_array_equal(found, twins.sums(values, c, total, np.ones((n, 16), dtype=bool)))
 
 
@@ -206,7 +206,7 @@ def test_sums_of_what_counts(name):
             expected = twins.sums(values, c, total, counts)
             values[~counts] = np.nan
             found = total.copy()
-            instruction_sets.add_weighted(name, values, c, found, 100, start)
+            vector_rows.add_weighted(name, values, c, found, 100, start)
             np.testing.assert_array_equal(found, expected)
 
 

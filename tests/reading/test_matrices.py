@@ -506,7 +506,7 @@ def test_an_ordered_categorical_keeps_its_order_and_its_unused_categories(wrappe
 def test_intervals_of_numbers_are_ordered_categories_once_they_are_texts():
     X, y = whole()
     levels = pd.cut(X @ np.arange(5.0), 4)
-    with pytest.raises(DataError, match=r"label Interval\(.*which a model file cannot hold; use finite numbers or strings, such as str"):
+    with pytest.raises(DataError, match=r"label Interval\(.*which a model file cannot store. Use finite numbers or strings, such as str"):
         Engine("cusum").fit(X, levels)
     levels = levels.rename_categories(str)
     engine = Engine("cusum", epochs=30).fit(X, levels)

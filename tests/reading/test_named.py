@@ -401,7 +401,7 @@ def test_options_without_effect_on_matrices():
         NamedReader(n_hashed=5).learn(np.ones((2, 2)))
     with pytest.raises(OptionError, match="min_count=3 has no effect"):
         NamedReader(min_count=3).learn(np.ones((2, 2)))
-    with pytest.raises(DataError, match="X is of type ndarray; with a template it must be a list of sentences"):
+    with pytest.raises(DataError, match="X is of type ndarray. With a template it must be a list of sentences"):
         NamedReader(template="%x[0,0]").learn(np.ones((2, 2)), offsets=[0, 2])
 
 

@@ -102,7 +102,7 @@ class TestWhatIsKept:
         engine.save(tmp_path / "m")
         loaded = Engine.load(tmp_path / "m")
         assert loaded.predict(patients()).tolist() == engine.predict(patients()).tolist()
-        assert loaded.parts_.reader.codes == engine.parts_.reader.codes
+        assert loaded.parts_.reader.input_columns().codes == engine.parts_.reader.input_columns().codes
         assert loaded.feature_names_in_.tolist() == ["sex", "smoker", "bmi", "visit", "age"] and loaded.n_features_in_ == 5
 
     def test_explain_names_levels(self):
@@ -114,7 +114,7 @@ class TestWhatIsKept:
     def test_a_stream_goes_on_with_what_the_first_chunk_taught(self):
         engine = Engine("cusum", classes=[1, 2, 3], plugins=["table"], **OPTIONS).partial_fit(patients(20), levels(20))
         engine.partial_fit(patients(9), levels(9))
-        assert engine.parts_.reader.codes[1].levels == ("never", "former", "current")
+        assert engine.parts_.reader.input_columns().codes[1].levels == ("never", "former", "current")
 
     def test_estimators_take_tables(self):
         pytest.importorskip("sklearn")
@@ -200,12 +200,12 @@ class TestRefusals:
     @pytest.mark.parametrize(("options", "message"), [
         ({"drop": "sex"}, "drop='sex'; expected a list"),
         ({"drop": ["sx"]}, "no column 'sx'.*Did you mean 'sex'"),
-        ({"drop": ["sex"], "one_hot": ["sex"]}, "'sex' stands in both drop and one_hot"),
+        ({"drop": ["sex"], "one_hot": ["sex"]}, "'sex' is in both drop and one_hot"),
         ({"ordinal": ["smoker"]}, "expected a dict"),
         ({"ordinal": {"smoker": ["never", "never"]}}, "two different levels"),
         ({"fill": True}, "expected one of median"),
         ({"fill": {"age": "old"}, **{k: OPTIONS[k] for k in ("drop", "one_hot", "ordinal", "date")}}, "for the numbers of column 'age'"),
-        ({"missing_indicators": True}, "name what fills them"),
+        ({"missing_indicators": True}, "set fill too"),
         ({"date": [1]}, "expected a list of names"),
     ])  # fmt: skip
     def test_options_that_cannot_be(self, options, message):
@@ -241,7 +241,7 @@ def test_the_reader_of_the_problem_reads_what_a_table_becomes(tmp_path):
     engine.save(tmp_path / "model")
     loaded = Engine.load(tmp_path / "model")
     assert loaded.predict(pairs[["x", "left", "colour", "right"]], groups=groups).tolist() == plain.predict(numbers, groups=groups).tolist()
-    with pytest.raises(DataError, match="which says what the row is about; expected a finite number|X has 1 columns"):
+    with pytest.raises(DataError, match="which is the key of the row; expected a finite number|X has 1 columns"):
         Engine("matching", plugins=["table"]).fit(pairs[["left"]], y, groups=groups)
 
 

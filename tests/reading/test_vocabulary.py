@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import named
-from structperc.reading.vocabulary import Vocabulary, hash_name
+from structperc.reading.row_builder import Vocabulary, hash_name
 
 from structperc.errors import DataError
 

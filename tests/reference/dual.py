@@ -90,7 +90,7 @@ class BudgetList(StepList):
         for a in np.flatnonzero(c):
             cell = self.features.cell(x, a)
             if cell is not None:
-                moved.setdefault(cell[0], np.zeros(self.features.n_blocks))[cell[1]] += c[a]
+                moved.setdefault(cell[0], np.zeros(self.features.layout.n_blocks))[cell[1]] += c[a]
         for row in sorted(moved):
             if moved[row].any():
                 self.place(np.array(dense(x)[row])[None])["steps"].append((moved[row], self.n_visited))

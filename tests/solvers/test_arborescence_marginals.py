@@ -5,8 +5,7 @@ import pytest
 from reference.trees import arborescences, marginals_of, tree_scores
 
 from structperc.errors import DataError
-from structperc.solvers.arborescence_sums import arborescence_marginals
-from structperc.solvers.arborescences import max_arborescence
+from structperc.solvers.arborescences import arborescence_marginals, max_arborescence
 
 INF = float("inf")
 

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from reference.trees import arborescences, is_tree, tarjan, tree_scores
 
 from structperc.errors import DataError, OptionError
-from structperc.solvers.arborescence_certificates import arborescence_certificate
-from structperc.solvers.arborescences import max_arborescence
-from structperc.solvers.ranked_arborescences import k_best_arborescences
+from structperc.solvers.arborescences import arborescence_certificate, k_best_arborescences, max_arborescence
 
 INF = float("inf")
 
@@ -129,7 +127,7 @@ def test_refused_scores(wrong):
 @pytest.mark.parametrize(("scores", "message"), [
     (np.zeros((3, 4)), r"shape \(3, 4\)"), (np.zeros((0, 0)), "shape"), (np.zeros(3), r"shape \(3,\)"),
     (np.zeros((2, 3, 4)), r"shape \(2, 3, 4\)"),
-    ([[0.0, 1.0], [0.0, 0.0]], "A list stands for many sentences"), (np.zeros((2, 2), dtype=complex), "dtype complex128"),
+    ([[0.0, 1.0], [0.0, 0.0]], "A list means many sentences"), (np.zeros((2, 2), dtype=complex), "dtype complex128"),
     (np.array([["a", "b"], ["c", "d"]]), "dtype"), ([[[0], [1, 2]]], "expected an array of numbers"),
 ])
 def test_refused_shapes(scores, message):

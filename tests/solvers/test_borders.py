@@ -8,7 +8,17 @@ import pytest
 from scipy.sparse import coo_array, csr_array
 
 from structperc.errors import DataError
-from structperc.solvers import CutGraph, Forest, best_path, cluster_pairs, k_best_paths, max_clusters, max_sparse_arborescence, solve_ilp
+from structperc.solvers import (
+    CutGraph,
+    Forest,
+    best_path,
+    cluster_pairs,
+    k_best_paths,
+    k_best_projective,
+    max_clusters,
+    max_sparse_arborescence,
+    solve_ilp,
+)
 
 
 def test_a_graph_with_a_cycle_is_no_forest():
@@ -41,6 +51,30 @@ def test_damaged_sparse_matrices_are_refused():
     rows.indices[:] = 10**8
     with pytest.raises(DataError, match=r"A.indices\[0\] \(row 0\) is 100000000, outside the 4 columns of A"):
         solve_ilp([1, 2, 3, 4.0], rows, [2, 2])
+
+
+@pytest.mark.parametrize("dtype", [">f8", ">i4", object])
+def test_sparse_matrices_of_any_order_of_bytes_are_read(dtype):
+    arcs = coo_array(([9.0, 4.0, 6.0, 5.0], ([0, 1, 2, 3], [1, 2, 3, 2])), shape=(4, 4)).tocsr()
+    expected = max_sparse_arborescence(arcs)
+    arcs.data = arcs.data.astype(dtype)
+    if dtype is object:
+        with pytest.raises(DataError, match="the dtype object; expected real numbers"):
+            max_sparse_arborescence(arcs)
+    else:
+        assert max_sparse_arborescence(arcs)[0].tolist() == expected[0].tolist()
+
+
+def test_places_of_sparse_rows_may_be_unsigned():
+    rows = csr_array(np.ones((2, 4)))
+    rows.indptr, rows.indices = rows.indptr.astype(np.uint64), rows.indices.astype(np.uint64)
+    expected = solve_ilp([1, 2, 3, 4.0], np.ones((2, 4)), [2, 2], [[1, 1, 0, 0]], [1])
+    assert solve_ilp([1, 2, 3, 4.0], rows, [2, 2], [[1, 1, 0, 0]], [1]).v.tolist() == expected.v.tolist()
+
+
+def test_the_k_best_projective_trees_are_those_of_one_sentence():
+    with pytest.raises(DataError, match=r"scores has the shape \(1, 3, 3\); expected \(n \+ 1, n \+ 1\)"):
+        k_best_projective(np.zeros((1, 3, 3)), 2)
 
 
 def test_more_arcs_and_edges_than_32_bits_count_are_refused_before_they_are_copied():

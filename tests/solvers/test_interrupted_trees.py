@@ -7,10 +7,8 @@ import pytest
 from scipy import sparse
 from ticking import one_signal
 
-from structperc.solvers.arborescence_sums import arborescence_marginals
-from structperc.solvers.arborescences import max_arborescence
+from structperc.solvers.arborescences import arborescence_marginals, k_best_arborescences, max_arborescence
 from structperc.solvers.projective import projective_marginals, projective_tree
-from structperc.solvers.ranked_arborescences import k_best_arborescences
 from structperc.solvers.sparse_arborescences import max_sparse_arborescence
 
 

@@ -59,7 +59,7 @@ def test_the_cheapest_of_all_labellings_is_found(whole):
 
 
 def test_a_refusal_names_two_nodes_that_contradict_each_other():
-    with pytest.raises(DataError, match="node 0 must be 0 and node 2 must be 1, and edges of infinite cost"):
+    with pytest.raises(DataError, match="node 0 must be 0 and node 2 must be 1. Edges of infinite cost"):
         min_cut([np.inf, 1, -np.inf], [[0, 1], [1, 2]], [np.inf, np.inf])
 
 

@@ -16,15 +16,19 @@ from pathlib import Path
 from stubs import MODULES
 
 HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+SOURCES = os.pathsep.join([str(ROOT), str(ROOT / "plugins")])       # type checkers do not follow the hooks of an editable installation
+PATHS = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 FILES = ("right.py", "wrong.py")
 CHECKERS = {        # the command, and the form of its messages
-    "mypy": ([sys.executable, "-m", "mypy", "--strict"], r"{}:(\d+): error"),
+    "mypy": ([sys.executable, "-m", "mypy", "--strict", "--follow-imports", "silent"], r"{}:(\d+): error"),
     "pyright": (["pyright", "--pythonpath", sys.executable], r"{}:(\d+):\d+ - error"),
 }  # fmt: skip
 
 
 def printed(command, folder=HERE):
-    return subprocess.run(command, cwd=folder, env={**os.environ, "MYPY_CACHE_DIR": os.devnull}, capture_output=True, text=True)
+    changed = {"MYPY_CACHE_DIR": os.devnull, "MYPYPATH": SOURCES, "PYTHONPATH": SOURCES, "PATH": PATHS}
+    return subprocess.run(command, cwd=folder, env={**os.environ, **changed}, capture_output=True, text=True)
 
 
 def check(name) -> bool:
@@ -51,5 +55,5 @@ def check_stubs() -> bool:
 
 
 if __name__ == "__main__":
-    installed = [name for name in CHECKERS if name == "mypy" or shutil.which(name)]
+    installed = [name for name in CHECKERS if name == "mypy" or shutil.which(name, path=PATHS)]
     sys.exit(not all([*map(check, installed), check_stubs()]))

@@ -2,11 +2,10 @@
 Can a small head on frozen embeddings judge my texts?
 =====================================================
 
-The embeddings of the texts are fixed. You train only a small model on top of them (reward model, preference learning). Judges
-either give marks from 1 to 5, or compare two texts: "a is much better", "slightly better", "about equal" and the reverse. Both are
-ordered labels. A head for marks is a ranker on embeddings. A head for comparisons is a ranker on differences of two embeddings. Its
-direction then scores single texts. The texts are 550 paragraphs of Python's manual. The judge is synthetic: a readability formula
-(Flesch) with slips. The embedding is a counted one. You can use any other in the same lines.
+You train a small model on top of fixed embeddings (reward model, preference learning). Judges either give marks from 1 to 5, or compare
+two texts, from "a is much better" to the reverse. Both are ordered labels. A head for marks is a ranker on embeddings. A head for
+comparisons is a ranker on differences of embeddings, and its direction scores single texts. The texts are 550 paragraphs of Python's
+manual. The judge is synthetic: a readability formula (Flesch) with slips.
 """
 
 import re

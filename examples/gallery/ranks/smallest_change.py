@@ -44,7 +44,7 @@ print(f"{len(found)} patients above grade 2: {len(known)} reach it by bmi and bp
       f"all proved: {all(one.proved for one in found)}")
 
 # %%
-# An arrow leads from each patient to the nearest one of grade 2.
+# An arrow leads from each patient to the nearest point of grade 2.
 
 figure, ax = plt.subplots(figsize=(7, 4.8), layout="constrained")
 for one in known:
@@ -52,8 +52,8 @@ for one in known:
     before = after | {change.column: change.before for change in one.changes}
     ax.annotate("", (after["bmi"], after["bp"]), (before["bmi"], before["bp"]), arrowprops={"arrowstyle": "->", "color": "#0072B2"})
     ax.plot(before["bmi"], before["bp"], "o", color="#D55E00", markersize=4)
+    ax.plot(after["bmi"], after["bp"], ".", color="#0072B2", markersize=3)
 ax.set(xlabel="body mass index", ylabel="blood pressure", title="The nearest way to grade 2")
-ax.autoscale_view()
 plt.show()
 
 # %%

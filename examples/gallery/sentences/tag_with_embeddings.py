@@ -3,9 +3,9 @@ I have vectors for my words. How do I use them in a tagger?
 ===========================================================
 
 Word embeddings cover words that no labelled sentence has. A token may have names and a vector, ``{"word": "yield", "vector": array}``.
-Vectors stay dense beside names, and no big sparse matrix is made. Which words of a manual are code? The manual is Python's own, which
-every Python includes, and its quotes are the labels. The vectors are counted from its text without quotes, by the words beside a word.
-You use vectors from a network in the same way. What are vectors worth, with and without names, if few sentences are labelled?
+Vectors stay dense beside names, and no big sparse matrix is made. Which words of a manual are code? The manual is Python's own, and its
+quotes are the labels. The vectors count the neighbours of each word; you use vectors from a network in the same way. What are vectors
+worth, with and without names, if few sentences are labelled?
 """
 
 import re

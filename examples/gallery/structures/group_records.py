@@ -79,9 +79,12 @@ for name, rows in found.items():
 
 figure, ax = plt.subplots(figsize=(6, 4.4), layout="constrained")
 for (name, rows), colour, look in zip(found.items(), ("#D55E00", "#0072B2"), "so", strict=True):
-    ax.plot([row.recall for row in rows], [row.precision for row in rows], look, color=colour, label=name, markersize=8, alpha=0.8)
+    recall, precision = np.array([(row.recall, row.precision) for row in rows]).T
+    ax.plot(recall, precision, look, color=colour, markersize=5, alpha=0.4)
+    errors = {"xerr": recall.std(ddof=1) / np.sqrt(5), "yerr": precision.std(ddof=1) / np.sqrt(5)}
+    ax.errorbar(recall.mean(), precision.mean(), **errors, fmt=look, color=colour, markersize=9, capsize=3, label=name)
 ax.set(xlabel="recall: pairs of one person that were found", ylabel="precision: pairs that were put together rightly")
-ax.legend(title="five halves of the people")
+ax.legend(title="means of five halves, standard errors")
 plt.show()
 
 # %%

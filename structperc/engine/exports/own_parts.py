@@ -1,4 +1,4 @@
-"""Refusals of parts whose predictions an export would not repeat."""
+"""Errors for parts whose predictions an export would not repeat."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from structperc.core.component import overrides
 from structperc.core.errors import PluginError
 
 # The parts that make a prediction of weights, each with the methods that an export repeats.
-REPEATED = {"outputs": ("decode", "decode_many"), "features": (), "argmax": ("argmax",)}
+REPEATED = {"outputs": ("decode",), "features": (), "argmax": ("argmax",)}
 
 
 def refuse_other_plugins(engine) -> None:

@@ -35,7 +35,7 @@ def probes(n_columns) -> np.ndarray:
 def rounding(X, weights, bias) -> np.ndarray:
     """What rounding may change in each row's scores, shape (n_rows, 1).
 
-    The score of a rank is a sum of others that may cancel, so the label of the largest terms counts for all.
+    The score of a rank is a sum of others that may cancel. So the label of the largest terms counts for all.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ def rounding(X, weights, bias) -> np.ndarray:
     return TOLERANCE * (abs(X) @ np.abs(weights.T) + np.abs(bias)).max(axis=1, keepdims=True)
 
 
-def check_linear(X, found, weights, bias) -> None:
-    """Raises an error for scores of rows that weights and bias do not give, such as those of kernels; parameters as of `rounding`."""
-    if not (np.abs(found - (X @ weights.T + bias)) <= rounding(X, weights, bias)).all():
+def check_linear(X, scores, weights, bias) -> None:
+    """Raises an error for scores of rows that weights and bias do not give, such as those of kernels. Parameters as of `rounding`."""
+    if not (np.abs(scores - (X @ weights.T + bias)) <= rounding(X, weights, bias)).all():
         raise PluginError("The scores of this model are not linear.")
 
 

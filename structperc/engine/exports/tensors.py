@@ -1,4 +1,4 @@
-"""Safetensors: a length, a header in JSON, and the arrays as they lie in memory; what they mean stands in the header's metadata."""
+"""Safetensors: a length, a header in JSON, and the arrays as in memory. The header's metadata state their meaning."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Real data sets for experiments: read from a folder of this machine, fetched into it once when they are not there.
 
-Each data set has a folder of its own under `data_home()`, and in it the files of its `Source`, compressed by gzip or plain:
+Each data set has its own folder under `data_home()`, with the files of its `Source`, compressed by gzip or plain:
 
     conll2000/train.txt.gz  test.txt.gz
     ud_english_ewt/en_ewt-ud-train.conllu.gz  en_ewt-ud-dev.conllu.gz  en_ewt-ud-test.conllu.gz

@@ -16,11 +16,11 @@ from structperc.files.datasets.sources import SOURCES
 
 VARIABLE = "STRUCTPERC_DATA"
 BASE_URL = "https://raw.githubusercontent.com"      # may be set to a mirror: a server with the same paths
-TIMEOUT = 60                                        # seconds without an answer
+TIMEOUT = 60                                        # seconds without a reply
 
 
 def data_home() -> Path:
-    """The folder under which data sets lie: what the environment variable STRUCTPERC_DATA says, else the user's cache.
+    """The folder of all data sets: that of the environment variable STRUCTPERC_DATA, else in the user's cache.
 
     That is `structperc` in $XDG_CACHE_HOME or ~/.cache; in ~/Library/Caches on macOS, in %LOCALAPPDATA% on Windows. It need not exist.
 
@@ -47,7 +47,7 @@ def data_home() -> Path:
 
 
 def locate(name, *, download=True, home=None) -> list[Path]:
-    """The files of a data set on this machine, in the order of its `Source`, fetched first where they are missing.
+    """The files of a data set on this machine, in the order of its `Source`. Missing ones are fetched first.
 
     Parameters
     ----------
@@ -104,9 +104,9 @@ def fetch(source, folder, files) -> None:
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise absent(source, folder, files, f"could not be fetched from {BASE_URL}/{path} ({error})") from error
     for file, content in contents.items():
-        found = hashlib.sha256(content).hexdigest()
-        if found != file.sha256:
-            raise absent(source, folder, files, f"what {BASE_URL}/{file.path} gave for {file.name} has the SHA-256 checksum {found}, "
+        checksum = hashlib.sha256(content).hexdigest()
+        if checksum != file.sha256:
+            raise absent(source, folder, files, f"what {BASE_URL}/{file.path} gave for {file.name} has the SHA-256 checksum {checksum}, "
                                                 f"expected {file.sha256}, so nothing was kept")
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -140,5 +140,5 @@ def write(path, content) -> None:
 
 def absent(source, folder, files, reason) -> MissingData:
     names = ", ".join(f"{file.name}.gz" for file in files)
-    return MissingData(f"{source.title} is not in {folder}, and {reason}. Put {names} there (or the same files without .gz), or set the "
-                       f"environment variable {VARIABLE} to the folder that holds {source.folder}.")
+    return MissingData(f"{source.title} is not in {folder}, and {reason}. Put {names} there (or the same files without .gz). Or set the "
+                       f"environment variable {VARIABLE} to the folder that has {source.folder}.")

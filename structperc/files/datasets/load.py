@@ -25,15 +25,22 @@ def size(sentences) -> str:
 
 @attrs.frozen
 class TaggedSentences:
-    """Sentences with an answer for each token.
+    """Sentences with a label for each token.
 
     Attributes
     ----------
     name : str
     columns : tuple of str
-        What the entries of a token are; the last one is the answer.
+        The names of the entries of a token. The last one is the label.
     train, dev, test : list of list of tuple
         Sentences of tokens; dev is empty where the data set has none.
+
+    Examples
+    --------
+    >>> from structperc.files.datasets import load_fables
+    >>> fables = load_fables()
+    >>> fables.columns, fables.train[0][0]
+    (('form', 'upos', 'head', 'deprel', 'chunk'), ('A', 'DET', 3, 'det', 'B-NP'))
     """
 
     name: str
@@ -46,9 +53,8 @@ class TaggedSentences:
 def load_conll2000(*, download=True, home=None) -> TaggedSentences:
     """Text chunking on the Wall Street Journal, the shared task of CoNLL-2000.
 
-    8936 sentences (211727 tokens) to learn from and 2012 (47377) to test with; a token is (word, pos, chunk): the word, its part of
-    speech as a tagger guessed it, and its chunk tag, one of 22 in the IOB2 scheme such as "B-NP". Systems are compared by the F1 of
-    phrases on the test part.
+    8936 sentences (211727 tokens) for training and 2012 (47377) for tests. A token is (word, pos, chunk): the word, its part of speech by a
+    tagger, and its chunk tag. The 22 tags have the IOB2 scheme, such as "B-NP". Systems are compared by the F1 of phrases on the test part.
 
     Parameters
     ----------
@@ -97,9 +103,9 @@ def load_conll2000(*, download=True, home=None) -> TaggedSentences:
 def load_ud_english_ewt(*, download=True, home=None) -> TaggedSentences:
     """Part-of-speech tagging on web texts: English EWT of Universal Dependencies 2.16.
 
-    12544 sentences (204577 words) to learn from, 2001 (25147) to choose settings with and 2077 (25094) to test with; a token is
-    (form, upos): the word and one of 17 parts of speech. Multiword tokens and empty nodes (ids such as 3-4 and 8.1) are left out. The texts
-    have the licence CC BY-SA 4.0.
+    12544 sentences (204577 words) for training, 2001 (25147) for choosing settings and 2077 (25094) for tests. A token is (form, upos): the
+    word and one of 17 parts of speech. Multiword tokens and empty nodes (ids such as 3-4 and 8.1) are left out. The texts have the licence
+    CC BY-SA 4.0.
 
     Parameters
     ----------
@@ -142,9 +148,9 @@ def load_ud_english_ewt(*, download=True, home=None) -> TaggedSentences:
 def load_fables() -> TaggedSentences:
     """Fables of Aesop, told anew: 75 short sentences (630 tokens) that come with structperc, for examples and tests.
 
-    A token is (form, upos, head, deprel, chunk): the word, its part of speech, the number of its head from 1 (0 is the root), the label of
-    that arc, and its phrase in the IOB2 scheme, such as "B-NP". Every third sentence belongs to the test part, so both parts tell the same
-    stories: 50 and 25 sentences. They are too few to compare systems by. Public domain (CC0 1.0).
+    A token is (form, upos, head, deprel, chunk): the word, its part of speech, its head, the label of that arc, and its phrase. Heads are
+    numbers from 1, and 0 is the root. Phrases have the IOB2 scheme, such as "B-NP". Every third sentence belongs to the test part, so both
+    parts are of the same stories: 50 and 25 sentences. They are too few to compare systems by. Public domain (CC0 1.0).
 
     Returns
     -------
@@ -172,6 +178,14 @@ class NumberTable:
     name : str
     columns : tuple of str
     values : array of shape (n_rows, n_columns)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.files.datasets import NumberTable
+    >>> table = NumberTable("shells", ("length", "rings"), np.array([[0.455, 15.0], [0.35, 7.0]]))
+    >>> table.values.shape
+    (2, 2)
     """
 
     name: str
@@ -207,15 +221,15 @@ class NumberTable:
 
 
 def load_numbers(name, *, download=True, home=None) -> NumberTable:
-    """A data set that is one table of numbers, as it stands: neither scaled nor cut into classes.
+    """A data set that is one table of numbers, neither scaled nor cut into classes.
 
     Parameters
     ----------
     name : {"california", "abalone", "parkinsons"}
         "california": 20640 block groups of the census of 1990, with 8 measures and the median house value, cut off at 500001.
-        "abalone": 4177 shells, with 7 measures, the sex as three indicators (male, female, infant) and the number of rings, 1 to 29.
-        "parkinsons": 5875 recordings of 42 subjects: subject number, age, sex, test time, two scores (motor_UPDRS and total_UPDRS), and
-        16 measures of the voice.
+        "abalone": 4177 shells, with 7 measures, the sex as three indicators (male, female, infant) and 1 to 29 rings.
+        "parkinsons": 5875 recordings of 42 subjects. Columns are subject, age, sex, test time, motor_UPDRS, total_UPDRS, and 16 measures
+        of the voice.
     download : bool, default True
         Fetch the file if it is not there.
     home : path, optional
@@ -286,6 +300,14 @@ class Partition:
     X, X_test : array of shape (n_rows, n_features), (n_test, n_features)
     y, y_test : int array of shape (n_rows,), (n_test,)
         Ranks 1, 2, ... Some may be missing in y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.files.datasets import Partition
+    >>> part = Partition(X=np.ones((2, 1)), y=np.array([1, 2]), X_test=np.ones((1, 1)), y_test=np.array([2]))
+    >>> part.X.shape, part.X_test.shape
+    ((2, 1), (1, 1))
     """
 
     X: np.ndarray
@@ -306,7 +328,7 @@ def load_partitions(name, bins=5, *, download=True, home=None) -> list[Partition
     bins : {5, 10}, default 5
         The number of ranks.
     download, home
-        As in `load_numbers`. To fetch a set is to fetch its 80 files one by one, 100 kB to 14 MB in all; they are kept as one archive.
+        As in `load_numbers`. To fetch a set is to fetch its 80 files one by one, 100 kB to 14 MB in all. They are stored as one archive.
 
     Returns
     -------
@@ -377,6 +399,14 @@ class Documents:
         Relevances.
     lengths : int array of shape (n_queries,)
         How many documents each query has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.files.datasets import Documents
+    >>> documents = Documents(X=np.ones((3, 2)), y=np.array([1, 0, 0]), lengths=np.array([3]))
+    >>> documents.lengths.tolist()
+    [3]
     """
 
     X: np.ndarray
@@ -386,7 +416,20 @@ class Documents:
 
 @attrs.frozen(eq=False)
 class RankingFold:
-    """Documents to learn from, to choose settings with and to test with."""
+    """Documents to learn from, to choose settings with and to test with.
+
+    Attributes
+    ----------
+    train, validation, test : Documents
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.files.datasets import Documents, RankingFold
+    >>> documents = Documents(X=np.ones((3, 2)), y=np.array([1, 0, 0]), lengths=np.array([3]))
+    >>> RankingFold(train=documents, validation=documents, test=documents).test.y.tolist()
+    [1, 0, 0]
+    """
 
     train: Documents
     validation: Documents
@@ -396,8 +439,9 @@ class RankingFold:
 def load_letor_ohsumed(*, download=True, home=None) -> list[RankingFold]:
     """Medical abstracts ranked for queries: OHSUMED of LETOR 3.0, normalised by query, in its five official folds.
 
-    106 queries with 16140 documents, 45 features from 0 to 1 (nine of them zero everywhere), relevances 0, 1 and 2 (the last two count as
-    relevant). Each fold has three fifths to learn from, one to choose settings with and one to test with. Reading needs scikit-learn.
+    106 queries with 16140 documents, 45 features from 0 to 1, relevances 0, 1 and 2. Nine features are zero everywhere. The relevances 1
+    and 2 count as relevant. Each fold has three fifths for training, one for choosing settings and one for tests. Reading needs
+    scikit-learn.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class File:
     beside : tuple of str
         Further files that it is made from, below `BASE_URL`.
     made : function(content of path, contents of beside ...) -> bytes, or None
-        What makes it from those; None when it is kept as it came. A ValueError says that they are not what they should be.
+        The function that makes it from those; None if the file is used as it is. It raises ValueError for other contents than expected.
     """
 
     name: str
@@ -86,7 +86,25 @@ def lambdarank(part, first, sha256) -> File:
 
 
 def archived(*contents, names) -> bytes:
-    """A tar archive, not compressed, with these files."""
+    """A tar archive, not compressed, with these files.
+
+    Parameters
+    ----------
+    *contents : bytes
+        Contents of the files.
+    names : sequence of str
+        Their names.
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> from structperc.files.datasets import archived
+    >>> len(archived(b"a", b"b", names=["a.txt", "b.txt"])) % 512
+    0
+    """
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, content in zip(names, contents, strict=True):

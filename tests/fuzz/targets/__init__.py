@@ -31,6 +31,7 @@ def targets() -> dict:
     """All targets, by name."""
     from fuzz.targets import (
         arguments,
+        changes,
         commands,
         earlier,
         files,
@@ -60,6 +61,7 @@ def targets() -> dict:
         "solvers": Target(functions.hostile_solvers, share=2),
         "metrics": Target(functions.hostile_metrics),
         "same": Target(functions.equal_forms),
+        "changes": Target(changes.hostile_changes, share=0.5, chunk=200),
         "earlier": Target(earlier.repeated, share=0.1, chunk=50),
         "files": Target(files.hostile_files, share=2, prepare=files.prepare),
         "columns": Target(files.hostile_columns, prepare=files.prepare),

@@ -17,6 +17,8 @@ from structperc import metrics, solvers
 TRAINED = ("engine", "model", "rows", "first", "second")        # of metrics: what this library has made
 SIZES = ("k", "n_nodes", "n_rows", "n_columns", "n_items", "n_labels", "n_tokens", "longest", "most_pairs", "most_nodes")
 
+PLACES = ("tails", "heads", "dependents", "first", "second", "edges", "start", "end")       # numbers of nodes
+
 
 # ---- right arguments, drawn; numbers are multiples of 1/16, so that float32 holds them ----
 
@@ -302,7 +304,9 @@ def spoilt(random, name, given):
 
 def asks_for_much(name, value) -> bool:
     """Whether so large a size asks for time or memory, as it should."""
-    return name in SIZES and isinstance(value, (int, float, np.floating)) and 1e4 < value < 2**40
+    if name in PLACES and isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.size:
+        value = int(value.max())
+    return name in (*SIZES, *PLACES) and isinstance(value, (int, float, np.floating)) and 1e4 < value < 2**40
 
 
 def hostile_calls(random, module, calls, made=()):

@@ -16,7 +16,8 @@ WORDS = (
     "polynomial",
     "laplacian", "perceptron", "stump", "precomputed", "subset-tree", "subsequence", "scale", "auto", "oldest", "random", "least",
     "float32", "iob1",
-    "iob2", "bioes", "U1:%x[0,0]", "U1:%x[9,9]",
+    "adagrad", "adagrad-log-loss", "log-loss", "logistic", "direct", "direct-better", "perturbed", "until-level", "bounded-sum",
+    "cumulative-logit", "svor", "recommended", "paper", "visits", "iob2", "bioes", "U1:%x[0,0]", "U1:%x[9,9]",
 )  # fmt: skip
 USUAL = (*WORDS, *WORDS, True, False, None, 0, 1, 2, 3, 50, 0.1, 0.5, 1e-9, 1e9, (), [], ["a", "b"], [["B-x", "O"]], [[None, "I-x"]], [[0,
                                                                                                                                         1],

@@ -58,12 +58,12 @@ class LinearChain:
     @property
     def description(self) -> str:
         """A line about the model."""
-        known = f"{self.weights.shape[1]} {'columns' if self.names is None else 'named features'}"
-        return f"{self.problem}: {known}, {len(self.labels)} labels in a chain"
+        columns = f"{self.weights.shape[1]} {'columns' if self.names is None else 'named features'}"
+        return f"{self.problem}: {columns}, {len(self.labels)} labels in a chain"
 
 
 def linear_chain(engine) -> LinearChain | None:
-    """The chain that a model's solver searches; None: none. A PluginError or DataError says why it has no linear scores."""
+    """The chain that a model's solver searches; None: none. Raises PluginError or DataError if scores are not linear."""
     model = engine.model_
     parts, d = model.parts, model.context.n_features
     if type(parts.argmax).chain_of is Argmax.chain_of:
@@ -90,10 +90,10 @@ def linear_chain(engine) -> LinearChain | None:
     chunk = MOST_ROWS if model.context.sparse else max(1, min(MOST_ROWS, AT_ONCE // d))
     for first in range(0, d, chunk):
         columns = np.arange(first, min(first + chunk, d))
-        found = (asked(rows_of(columns[:, None], d, STEP))[0] - bias) / STEP
-        kept = found.any(axis=1) if naming is not None else np.full(len(found), True)
+        slopes = (asked(rows_of(columns[:, None], d, STEP))[0] - bias) / STEP
+        kept = slopes.any(axis=1) if naming is not None else np.full(len(slopes), True)
         used.append(columns[kept])
-        weights.append(found[kept])
+        weights.append(slopes[kept])
         check_size(len(bias), sum(map(len, used)))
     used, weights = np.concatenate(used), np.concatenate(weights)
     X = drawn_rows(d, model.context.sparse)
@@ -134,10 +134,10 @@ def check_answers(engine, read, X, allowance, tokens, transitions, start, end) -
     if not places:
         return
     rows = [np.arange(place.start, place.stop) for place in places]
-    shown = engine.model_.predict(read(X[np.concatenate(rows)], np.cumsum([0, *map(len, rows)])))
+    predicted = engine.model_.predict(read(X[np.concatenate(rows)], np.cumsum([0, *map(len, rows)])))
     code_of = {label: code for code, label in enumerate(engine.classes_.tolist())}
     score = np.full(len(places), -np.inf)
-    for i, (place, labels) in enumerate(zip(places, shown, strict=True)):
+    for i, (place, labels) in enumerate(zip(places, predicted, strict=True)):
         codes = np.array([code_of.get(label, -1) for label in labels])
         if len(codes) == place.stop - place.start and (codes >= 0).all():
             pairs = transitions[codes[:-1], codes[1:]]

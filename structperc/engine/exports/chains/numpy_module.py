@@ -1,4 +1,4 @@
-"""A Python module that needs numpy alone, of labels in chains."""
+"""A Python module for labels in chains, which only needs numpy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from structperc.engine.exports.chains.features import feature_lines
 from structperc.engine.exports.text import numbers, table
 
-SOURCE = '''"""{description}; exported by structperc, needs numpy alone."""
+SOURCE = '''"""{description}; exported by structperc, needs only numpy."""
 
 import json
 

@@ -13,7 +13,7 @@ def written(model, name) -> bytes:
     """The serialised graph: input X, the rows of one sentence, at least one; output label, one for each. Parameters as elsewhere."""
     onnx = require("onnx", "writing ONNX files", "onnx")
     if model.names is not None:
-        raise PluginError("this model reads tokens of text, for which ONNX's core operators have no tables of names; export it to "
+        raise PluginError("this model reads tokens of text, for which ONNX's core operators have no tables of names. Export it to "
                           "'numpy', 'c' or 'js'.")
     helper, kinds = onnx.helper, onnx.TensorProto
     node, info = helper.make_node, helper.make_tensor_value_info

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import PluginError
-from structperc.core.outputs import LabelOutputs
+from structperc.core.outputs import LabelOutputs, is_ordered
 from structperc.engine.answers import best, floor, has_cumulative_probabilities
 from structperc.engine.exports.own_parts import refuse_python_methods, shown
 from structperc.engine.exports.probing import STEP, check_best, check_linear, check_size, probes, rounding
@@ -32,8 +32,8 @@ class LinearLabels:
         What scores are divided by where they become probabilities.
     cumulative : bool
         Whether labels have the probabilities of ordered ones (`structperc.core.probabilities`); else a softmax.
-    floor : float
-        As of `cumulative_log_probabilities`.
+    spreads_of_labels : tuple of two floats
+        The spread of `cumulative_log_probabilities`: of rows without and with pooled atoms.
     columns : list of str or None
         The names of X's columns; of a model of tables the names of the columns that the table becomes.
     inputs : list of ColumnCode
@@ -53,7 +53,7 @@ class LinearLabels:
     last: bool
     temperature: float
     cumulative: bool
-    floor: float
+    spreads_of_labels: tuple
     columns: list | None
     inputs: list
     ordered: bool
@@ -67,7 +67,7 @@ class LinearLabels:
 
 
 def linear_labels(engine) -> LinearLabels:
-    """Finds W and b; a PluginError or DataError says why there are none."""
+    """Finds W and b. Raises PluginError or DataError if there are none."""
     model = engine.model_
     outputs, reader, scaling, d = model.parts.outputs, model.parts.reader, model.scaling, model.context.n_features
     if not isinstance(outputs, LabelOutputs):
@@ -77,11 +77,12 @@ def linear_labels(engine) -> LinearLabels:
     check_size(len(bias), d)
     weights = (scores_of(model, np.diag(np.full(d, STEP))) - bias).T / STEP
     check(engine, weights, bias)
-    names = model.context.feature_names
-    inputs = [ColumnCode(model.feature_name(j), "number") for j in range(d)] if reader.codes is None else list(reader.codes)
+    names, codes = model.context.feature_names, reader.input_columns().codes
+    inputs = [ColumnCode(model.feature_name(j), "number") for j in range(d)] if codes is None else list(codes)
     return LinearLabels(engine.problem, np.ascontiguousarray(weights), bias, engine.classes_.tolist(), wins_last(engine),
-                        float(engine.temperature_), has_cumulative_probabilities(model.parts), floor(model.parts),
-                        None if names is None else list(names), inputs, outputs.ordered,
+                        float(engine.temperature_), has_cumulative_probabilities(model.parts),
+                        (model.spread, max(model.spread, floor(model.parts))),
+                        None if names is None else list(names), inputs, is_ordered(outputs),
                         model.means, None if scaling is None else scaling.spread)
 
 
@@ -103,7 +104,7 @@ def check(engine, weights, bias) -> None:
 
 def rows_of(model, X):
     """Rows of numbers, such as tables become."""
-    return model.read(X if model.parts.reader.codes is None else Numbers(X, model.context.feature_names))
+    return model.read(X if model.parts.reader.input_columns().codes is None else Numbers(X, model.context.feature_names))
 
 
 def scores_of(model, X):

@@ -117,7 +117,7 @@ def adding(kind, width, block) -> str:
 
 
 def shape_of(weights):
-    """How many labels in front have no weights, and how many of the others make a block, so that least is added to fill blocks."""
+    """The number of first labels without weights, and the number of other labels in a block. So blocks have the least padding."""
     without = 0
     while without < len(weights) - 1 and not weights[without].any():
         without += 1

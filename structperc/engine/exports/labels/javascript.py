@@ -46,8 +46,8 @@ SOFTMAX = """  // How probable each label is: proportional to exp(score / temper
   }"""
 
 CUMULATIVE = """  // How probable each label is: P(y > k) = 1 / (1 + exp(-v_k / temperature)), v the differences of scores of neighbouring
-  // labels, pooled into falling order. Where some are pooled, the share `floor` goes half to the median and half evenly to all labels.
-  const floor = FLOOR;
+  // labels, pooled into falling order. The spread, by which neighbours come apart around the place where v changes its sign, is added.
+  const spread = SPREAD, spreadOfPooled = POOLED;
   function probabilities(x) {
     const s = scores(x), K = s.length, v = [];
     for (let k = 0; k + 1 < K; k++) {
@@ -59,16 +59,25 @@ CUMULATIVE = """  // How probable each label is: P(y > k) = 1 / (1 + exp(-v_k / 
       }
       v.push(least);
     }
-    const above = [1, ...v.map((value) => 1 / (1 + Math.exp(-value / temperature))), 0];
-    const share = v.some((value, k) => k > 0 && value === v[k - 1]) ? floor : 0, median = v.filter((value) => value > 0).length;
-    return s.map((_, l) => (1 - share) * (above[l] - above[l + 1]) + share * ((l === median ? 1 : 0) + 1 / K) / 2);
+    let place = 0, apart = spread;
+    for (let k = 1; k < v.length; k++) {
+      const step = v[k - 1] - v[k];
+      if (step > 0) place += (Math.max(v[k - 1], 0) - Math.max(v[k], 0)) / step;
+      else {
+        place += v[k] > 0 ? 1 : 0;
+        apart = spreadOfPooled;
+      }
+    }
+    const above = [1, ...v.map((value, k) => 1 / (1 + Math.exp(-value / temperature - apart * (place - k)))), 0];
+    return s.map((_, l) => above[l] - above[l + 1]);
   }"""
 
 
 def written(model, name) -> bytes:
     """The script; its object is called `name`. Parameters as of `structperc.engine.exports`."""
+    apart, pooled = map(repr, model.spreads_of_labels)
     return SOURCE.format(
-        probabilities=CUMULATIVE.replace("FLOOR", repr(model.floor)) if model.cumulative else SOFTMAX,
+        probabilities=CUMULATIVE.replace("SPREAD", apart).replace("POOLED", pooled) if model.cumulative else SOFTMAX,
         description=model.description, name=name, labels=script_safe(model.labels), columns=script_safe(model.columns),
         temperature=repr(model.temperature), bias=numbers(model.bias), weights=table(model.weights), n_columns=model.weights.shape[1],
         tie="last" if model.last else "first", beats=">=" if model.last else ">").encode()

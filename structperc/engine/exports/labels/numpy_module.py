@@ -1,16 +1,16 @@
-"""A Python module that needs numpy alone."""
+"""A Python module that only needs numpy."""
 
 from __future__ import annotations
 
 from structperc.engine.exports.text import numbers, table
 
-SOURCE = '''"""{description}; exported by structperc, needs numpy alone."""
+SOURCE = '''"""{description}; exported by structperc, needs only numpy."""
 
 import numpy as np
 
 LABELS = np.array({labels!r})
 COLUMNS = {columns!r}
-TEMPERATURE = {temperature!r}{floor}
+TEMPERATURE = {temperature!r}{spread}
 BIAS = np.array([{bias}])
 WEIGHTS = np.array([
 {weights},
@@ -38,24 +38,26 @@ SOFTMAX = ''': proportional to exp(score / TEMPERATURE)."""
 
 CUMULATIVE = '''.
 
-    P(y > k) = 1 / (1 + exp(-v_k / TEMPERATURE)), v the differences of scores of neighbouring labels, pooled into falling order. In rows
-    where some are pooled the share FLOOR goes half to the median and half evenly to all labels.
+    P(y > k) = 1 / (1 + exp(-v_k / TEMPERATURE)), v the differences of scores of neighbouring labels, pooled into falling order. The
+    spread, by which neighbours come apart around the place where v changes its sign, is added.
     """
     s = scores(X)
     ranks = range(len(LABELS))
     v = np.stack([np.min([np.max([(s[:, j] - s[:, i]) / (j - i) for j in ranks[k + 1:]], axis=0) for i in ranks[:k + 1]], axis=0)
                   for k in ranks[:-1]], axis=1)
-    above = np.pad(1 / (1 + np.exp(-np.clip(v / TEMPERATURE, -700, 700))), ((0, 0), (1, 0)), constant_values=1)
-    p = above - np.pad(above[:, 1:], ((0, 0), (0, 1)))
-    short = (v[:, 1:] == v[:, :-1]).any(axis=1)[:, None] * FLOOR
-    median = np.arange(len(LABELS)) == (v > 0).sum(axis=1)[:, None]
-    return (1 - short) * p + short * (median + 1 / len(LABELS)) / 2'''
+    step, positive = v[:, :-1] - v[:, 1:], np.maximum(v, 0)
+    part = np.where(step > 0, (positive[:, :-1] - positive[:, 1:]) / np.where(step > 0, step, 1), v[:, 1:] > 0)
+    spread = np.where((step == 0).any(axis=1), SPREAD_OF_POOLED, SPREAD)[:, None]
+    odds = v / TEMPERATURE + spread * (part.sum(axis=1)[:, None] - np.arange(v.shape[1]))
+    above = np.pad(1 / (1 + np.exp(-np.clip(odds, -700, 700))), ((0, 0), (1, 0)), constant_values=1)
+    return above - np.pad(above[:, 1:], ((0, 0), (0, 1)))'''
 
 
 def written(model, name) -> bytes:
     """The module; parameters as of `structperc.engine.exports`."""
     return SOURCE.format(
         description=model.description, labels=model.labels, columns=model.columns, temperature=model.temperature, bias=numbers(model.bias),
-        floor=f"\nFLOOR = {model.floor!r}" if model.cumulative else "", probable=CUMULATIVE if model.cumulative else SOFTMAX,
+        spread="\nSPREAD, SPREAD_OF_POOLED = {!r}, {!r}".format(*model.spreads_of_labels) if model.cumulative else "",
+        probable=CUMULATIVE if model.cumulative else SOFTMAX,
         weights=table(model.weights), n_labels=len(model.labels), tie="last" if model.last else "first",
         winner="len(LABELS) - 1 - scores(X)[:, ::-1].argmax(axis=1)" if model.last else "scores(X).argmax(axis=1)").encode()

@@ -28,7 +28,7 @@ def written(model, name) -> bytes:
 
 
 def pairs_around(K):
-    """For each boundary k the pairs (i, j) of labels with i <= k < j, as an array of shape (k + 1, K - 1 - k, 2)."""
+    """For each boundary k the pairs (i, j) of labels with i <= k < j. The array has the shape (k + 1, K - 1 - k, 2)."""
     return [np.array([[(i, j) for j in range(k + 1, K)] for i in range(k + 1)]) for k in range(K - 1)]
 
 
@@ -42,10 +42,11 @@ def constants(array, model):
     around = [array(np.array([[number[tuple(pair)] for pair in row] for row in block.tolist()]), f"pairs_{k}")
               for k, block in enumerate(pairs_around(K))]
     whole = {"one_before": [0, 1, 0, 0], "one_after": [0, 0, 0, 1], "first": [0], "second": [1], "last": [K - 2], "end": [K - 1],
-             "axis": [1], "numbers": [list(range(K))]}
-    reals = {"zero": 0.0, "one": 1.0, "floor": model.floor, "half_floor": model.floor / 2, "even": model.floor / (2 * K)}
+             "axis": [1]}
+    reals = {"zero": 0.0, "one": 1.0, "atoms": [list(range(K - 1))],
+             **dict(zip(("spread_in_order", "spread_of_pooled"), model.spreads_of_labels, strict=True))}
     return [array(slopes, "slopes"), *around, *(array(np.array(value), name) for name, value in whole.items()),
-            *(array(np.array(value), name) for name, value in reals.items())]
+            *(array(np.array(value, dtype=float), name) for name, value in reals.items())]
 
 
 def of_ordered(node, model):
@@ -55,19 +56,20 @@ def of_ordered(node, model):
         node("Gather", ["means", f"pairs_{k}"], [f"around_{k}"], axis=1),
         node("ReduceMax", [f"around_{k}"], [f"most_{k}"], axes=[2], keepdims=0),
         node("ReduceMin", [f"most_{k}"], [f"v_{k}"], axes=[1], keepdims=1))]
-    double = 11
+    real = 11
     return [
         node("MatMul", ["scores", "slopes"], ["means"]), *pooled,
-        node("Concat", [f"v_{k}" for k in range(K - 1)], ["v"], axis=1),
-        node("Div", ["v", "temperature"], ["tempered"]), node("Sigmoid", ["tempered"], ["above"]),
-        node("Pad", ["above", "one_before", "one"], ["from"]), node("Pad", ["above", "one_after", "zero"], ["to"]),
-        node("Sub", ["from", "to"], ["apart"]),
+        node("Concat", [f"v_{k}" for k in range(K - 1)], ["v"], axis=1), node("Relu", ["v"], ["positive"]),
         node("Slice", ["v", "first", "last", "axis"], ["before"]), node("Slice", ["v", "second", "end", "axis"], ["after"]),
-        node("Sub", ["before", "after"], ["gaps"]), node("Pad", ["gaps", "one_after", "one"], ["padded"]),
-        node("ReduceMin", ["padded"], ["least"], axes=[1], keepdims=1), node("Equal", ["least", "zero"], ["pooled"]),
-        node("Greater", ["v", "zero"], ["positive"]), node("Cast", ["positive"], ["ones"], to=7),
-        node("ReduceSum", ["ones", "axis"], ["median"], keepdims=1), node("Equal", ["numbers", "median"], ["is_median"]),
-        node("Cast", ["is_median"], ["of_median"], to=double), node("Mul", ["of_median", "half_floor"], ["extra"]),
-        node("Add", ["extra", "even"], ["spread"]), node("Sub", ["one", "floor"], ["kept"]), node("Mul", ["apart", "kept"], ["smaller"]),
-        node("Add", ["smaller", "spread"], ["mixed"]), node("Where", ["pooled", "mixed", "apart"], ["probabilities"]),
+        node("Slice", ["positive", "first", "last", "axis"], ["left"]), node("Slice", ["positive", "second", "end", "axis"], ["right"]),
+        node("Sub", ["before", "after"], ["steps"]), node("Equal", ["steps", "zero"], ["equal"]), node("Sub", ["left", "right"], ["rises"]),
+        node("Where", ["equal", "one", "steps"], ["divisors"]), node("Div", ["rises", "divisors"], ["inside"]),
+        node("Greater", ["after", "zero"], ["above_zero"]), node("Cast", ["above_zero"], ["whole"], to=real),
+        node("Where", ["equal", "whole", "inside"], ["parts"]), node("ReduceSum", ["parts", "axis"], ["place"], keepdims=1),
+        node("Pad", ["steps", "one_after", "one"], ["padded"]), node("ReduceMin", ["padded"], ["least"], axes=[1], keepdims=1),
+        node("Equal", ["least", "zero"], ["pooled"]), node("Where", ["pooled", "spread_of_pooled", "spread_in_order"], ["spread"]),
+        node("Sub", ["place", "atoms"], ["distances"]), node("Mul", ["distances", "spread"], ["added"]),
+        node("Div", ["v", "temperature"], ["tempered"]), node("Add", ["tempered", "added"], ["odds"]), node("Sigmoid", ["odds"], ["above"]),
+        node("Pad", ["above", "one_before", "one"], ["from"]), node("Pad", ["above", "one_after", "zero"], ["to"]),
+        node("Sub", ["from", "to"], ["probabilities"]),
     ]

@@ -1,4 +1,4 @@
-"""A page for browsers: a form with the model's columns, its answer and why, in one file that works without a network."""
+"""A page for browsers: a form with the model's columns, its prediction and the reasons. It is one file that works without a network."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def written(model, name) -> bytes:
 
 
 def about_input(code, features, model) -> dict:
-    """What the form says of a column: its kind and levels, what means a missing cell, where it begins, and a hint."""
+    """A column of the form: its kind and levels, the value of a missing cell, the first value, and a hint."""
     fill, hint = None if math.isnan(code.fill) else code.fill, ""
     start = fill or 0.0
     if model.means is not None:

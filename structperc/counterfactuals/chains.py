@@ -1,0 +1,322 @@
+"""The nearest example of a chain of labels, such as a sentence: branch and bound over the labels of a window of rows that grows.
+
+Let y have the labels v in a window. Let v' be labels of the window that no wanted output has. Then y with v' instead of v is a rival of y.
+In the difference of their scores all rows outside the window cancel. The labels beside the window that favour v most bound this difference.
+It is linear in the change. So one program bounds the distance of all y with v in the window, however many there are.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from functools import cached_property
+
+import attrs
+import numpy as np
+
+from structperc.counterfactuals.programs import shortest
+
+SAME = 5e-5                 # bounds so close to the least distance, relative or times 0.1, are not searched
+
+
+@attrs.frozen(eq=False)
+class Chain:
+    """Atoms and scores of the labels of a chain.
+
+    Attributes
+    ----------
+    atoms : int array of shape (n_rows, n_labels)
+        Of each label of a row; -1 where it is forbidden.
+    scores : float64 array of shape (n_rows, n_labels)
+        Of these, with the scores of the first and of the last label. -inf where they, or all labels beside them, are forbidden.
+    pairs : float64 array of shape (n_labels, n_labels)
+        Of consecutive labels; -inf where they are forbidden.
+    """
+
+    atoms: np.ndarray
+    scores: np.ndarray
+    pairs: np.ndarray
+
+    @classmethod
+    def of(cls, argmax, scores, example, deciding):
+        """The chain of these scores. None: there is none, or x changes other scores than those of single labels."""
+        tables = argmax.chain_of(scores, example)
+        if tables is None or not len(tables[0]):
+            return None
+        rows, pairs, start, end = (np.array(table, dtype=float) for table in tables)
+        numbers = argmax.chain_of(np.arange(len(scores), dtype=float), example)[0]
+        atoms = np.where(np.isfinite(numbers), numbers, -1).astype(int)
+        single = np.zeros(len(scores), dtype=bool)
+        single[atoms[atoms >= 0]] = True
+        if not np.array_equal(rows[atoms >= 0], scores[atoms[atoms >= 0]]) or deciding[~single].any():
+            return None
+        rows[0] += start
+        rows[-1] += end
+        for one_way, may_follow in ((rows, np.isfinite(pairs)), (rows[::-1], np.isfinite(pairs).T)):
+            for before, here in itertools.pairwise(one_way):
+                here[~may_follow[np.isfinite(before)].any(axis=0)] = -np.inf
+        return cls(np.where(np.isfinite(rows), atoms, -1), rows, pairs)
+
+    def between(self, rows):
+        """The chain from the first to the last of some rows. Its ends have the best sums of the rows outside."""
+        chosen = np.flatnonzero(rows)
+        first, end = chosen[0], chosen[-1] + 1
+        scores = self.scores[first:end].copy()
+        scores[0] += best_before(self.scores, self.pairs)[first]
+        scores[-1] += best_before(self.scores[::-1], self.pairs.T)[::-1][end - 1]
+        return Chain(self.atoms[first:end], scores, self.pairs)
+
+    def favour(self, t, pairs):
+        """The least lead of label b over label a beside row t, at [a, b].
+
+        Labels of row t that forbid a are left out. -inf: others forbid b. `pairs` has the scores of a label of row t and the one beside it.
+        """
+        if not 0 <= t < len(self.atoms):
+            return np.zeros(pairs.shape)
+        pairs = pairs[self.atoms[t] >= 0]
+        with np.errstate(invalid="ignore"):
+            lead = pairs[:, None, :] - pairs[:, :, None]
+        return np.where(np.isfinite(pairs)[:, :, None], lead, np.inf).min(axis=0, initial=np.inf)
+
+
+@attrs.frozen(eq=False)
+class Window:
+    """All wanted outputs with some labels in consecutive rows.
+
+    Attributes
+    ----------
+    first : int
+        The first row.
+    labels : tuple of int
+    bound : float
+        None of them wins at a smaller distance.
+    rivals : list of tuple of int
+        Labels of the same rows with which nothing is wanted.
+    """
+
+    first: int
+    labels: tuple
+    bound: float
+    rivals: list
+
+    @property
+    def rows(self):
+        return range(self.first, self.first + len(self.labels))
+
+
+class Windows:
+    """The wanted outputs of a search, divided by their labels in windows.
+
+    Parameters
+    ----------
+    search : Search
+        Of which the goal has and lacks labels of rows.
+    chain : Chain
+    """
+
+    def __init__(self, search, chain):
+        self.search, self.chain, self.goal, self.variables, self.norm = search, chain, search.goal, search.variables, search.norm
+        self.tried, self.kept_rows, self.kept_parts, self.kept_ends = set(), {}, {}, {}
+        self.slopes = search.slopes.tocsr()
+        self.allowed = (chain.atoms >= 0) & ~np.isin(chain.atoms, self.goal.without)
+        for a in self.goal.must.tolist():
+            self.allowed &= (chain.atoms == a) | ~(chain.atoms == a).any(axis=1, keepdims=True)
+        self.ahead, self.onward = best_before(chain.scores, chain.pairs), best_before(chain.scores[::-1], chain.pairs.T)[::-1]
+        self.decided = np.flatnonzero(np.isin(chain.atoms, np.append(self.goal.must, self.goal.without)).any(axis=1)).tolist()
+
+    @classmethod
+    def of(cls, search):
+        """None: there is no chain, or what is wanted is no labels of rows."""
+        if search.goal.listed is not None:
+            return None
+        chain = Chain.of(search.block.model.parts.argmax, search.scores, search.block.example, search.deciding)
+        named = np.append(search.goal.must, search.goal.without)
+        if chain is None or not np.isin(named, chain.atoms).all():
+            return None
+        return cls(search, chain.between(np.isin(chain.atoms, [*named, *np.flatnonzero(search.deciding)]).any(axis=1)))
+
+    def least(self) -> float:
+        """A lower bound on the distance of every wanted output; keeps the nearest change."""
+        serial, bounds = itertools.count(), []
+        self.consider(self.search.start)
+        heap = [(0.0, next(serial), Window(self.decided[0], (k,), 0.0, [])) for k in np.flatnonzero(self.allowed[self.decided[0]]).tolist()]
+        while heap and not self.search.clock.over and not self.excluded(heap[0][0]):
+            window, slopes, prices, z = self.bounded(heapq.heappop(heap)[2])
+            if self.excluded(window.bound):
+                bounds.append(window.bound)
+            elif len(window.labels) == len(self.allowed):
+                bounds.append(max(window.bound, self.search.nearest(self.counts_of(window.labels))))
+            else:
+                self.consider(self.search.moved(z))
+                for child in self.children(window, slopes, prices):
+                    heapq.heappush(heap, (child.bound, next(serial), child))
+        return min([*bounds, *(bound for bound, *_ in heap[:1])], default=np.inf)
+
+    def excluded(self, bound) -> bool:
+        """Whether nothing of this bound is searched: no change wins, or none that is much shorter than the shortest one so far."""
+        return bound == np.inf or bound >= self.search.best.distance * (1 - SAME) - SAME / 10
+
+    # ---- changes that may win ----
+
+    def consider(self, values):
+        """Keeps a change if it wins. Else the best wanted output of these values has a program."""
+        if self.goal.holds(self.goal.counts(self.search.block.predicted(values))):
+            self.search.keep(values)
+            return
+        counts = self.goal.best(self.search.block.scores(values), self.goal.must, self.goal.without)
+        if self.goal.has_atoms(counts) and counts.tobytes() not in self.tried:
+            self.tried.add(counts.tobytes())
+            self.search.nearest(counts)
+
+    def counts_of(self, labels):
+        return self.goal.best(self.search.scores, self.chain.atoms[np.arange(len(labels)), list(labels)], [])
+
+    # ---- windows ----
+
+    def bounded(self, window):
+        """A window with its bound and the rivals that prove it, their slopes and prices, and the least change."""
+        columns, variables = self.part(window.rows)
+        rivals, bound, z = list(window.rivals), window.bound, np.zeros(len(columns))
+        slopes = np.array([self.lead(window, rival) for rival in rivals]).reshape(len(rivals), len(columns))
+        prices = np.zeros(len(rivals))
+        while True:
+            gaps = np.array([self.gap(window, rival) for rival in rivals])
+            bound = max(bound, variables.least_of_one(slopes, gaps, self.norm))
+            if self.excluded(bound):
+                break
+            if rivals:
+                found = shortest(variables, slopes, gaps, self.norm, self.search.clock)
+                bound, prices = max(bound, found.bound), found.prices
+                if found.z is None or self.excluded(bound):
+                    break
+                z = found.z
+            rival = self.rival(window, columns, z)
+            if rival is None or rival in rivals or self.search.clock.over:
+                break
+            rivals, slopes, prices = [*rivals, rival], np.vstack([slopes, self.lead(window, rival)]), np.append(prices, 0.0)
+        whole = np.zeros(len(self.variables))
+        whole[columns] = z
+        return attrs.evolve(window, bound=bound, rivals=rivals), slopes, prices, whole
+
+    def children(self, window, slopes, prices):
+        """The windows with one more row, on the side that is nearer to the row where the first one began."""
+        _, variables = self.part(window.rows)
+        start, before, after = self.decided[0], window.rows.start, window.rows.stop
+        left = before > 0 and (after == len(self.allowed) or start - before <= after - 1 - start)
+        t, beside = (before - 1, window.labels[0]) if left else (after, window.labels[-1])
+        pairs = self.chain.pairs[:, beside] if left else self.chain.pairs[beside]
+        for k in np.flatnonzero(self.allowed[t] & np.isfinite(pairs)).tolist():
+            labels, *rivals = ((k, *one) if left else (*one, k) for one in (window.labels, *window.rivals))
+            child = Window(min(t, before), labels, window.bound, rivals)
+            gaps = np.array([self.gap(child, rival) for rival in rivals])
+            bound = max(window.bound, self.behind(child) / self.steepest, variables.least_length(slopes, gaps, prices, self.norm))
+            yield attrs.evolve(child, bound=bound)
+
+    def behind(self, window) -> float:
+        """How far the best output of a window is behind the best one without a change."""
+        rows = window.rows
+        own = path_score(self.chain.scores[rows.start:rows.stop], self.chain.pairs, window.labels)
+        own += self.ahead[rows.start, window.labels[0]] + self.onward[rows.stop - 1, window.labels[-1]]
+        return max(float((self.ahead[-1] + self.chain.scores[-1]).max() - own), 0.0)
+
+    @cached_property
+    def steepest(self) -> float:
+        """How much an output can gain on the prediction by a change of length 1, at most; above 0."""
+        gains = np.zeros((2, len(self.variables)))
+        for t, atoms in enumerate(self.chain.atoms):
+            own, slopes = self.row(t)
+            lead = slopes - slopes[np.argmax(self.search.winner[atoms] * (atoms >= 0))]
+            gains[:, own] += np.maximum(lead, 0).max(axis=0), np.maximum(-lead, 0).max(axis=0)
+        gains = np.where([self.variables.high > 0, self.variables.low < 0], gains, 0).max(axis=0)
+        steepest = np.sqrt((gains**2).sum()) if self.norm == "l2" else (gains / self.variables.cost).max(initial=0)
+        return max(float(steepest), np.finfo(float).tiny)
+
+    def rival(self, window, columns, z):
+        """The labels of a window that are not wanted and lead it most after a change; None: none leads."""
+        rows, (before, after) = window.rows, self.ends(window)
+        scores = self.chain.scores[rows.start:rows.stop].copy()
+        for score, t in zip(scores, rows, strict=True):
+            own, slopes = self.row(t)
+            score += slopes @ z[np.searchsorted(columns, own)]
+        least = path_score(scores, self.chain.pairs, window.labels)
+        scores[0] += before[window.labels[0]]
+        scores[-1] += after[window.labels[-1]]
+        best, largest = None, least + 1e-9 * (1 + abs(least))
+        for t in self.decided:
+            if t in rows:
+                wrong = scores.copy()
+                wrong[t - rows.start, self.allowed[t]] = -np.inf
+                labels, total = best_path(wrong, self.chain.pairs)
+                if total > largest:
+                    best, largest = labels, total
+        return best
+
+    def gap(self, window, rival) -> float:
+        """How far a window is behind a rival without a change."""
+        rows, (before, after) = window.rows, self.ends(window)
+        scores = self.chain.scores[rows.start:rows.stop]
+        lead, own = (path_score(scores, self.chain.pairs, labels) for labels in (rival, window.labels))
+        return float(lead + before[window.labels[0], rival[0]] + after[window.labels[-1], rival[-1]] - own)
+
+    def ends(self, window):
+        """`Chain.favour` of the labels before and after a window."""
+        for key, t, pairs in (((-1, window.rows.start), window.rows.start - 1, self.chain.pairs),
+                              ((1, window.rows.stop), window.rows.stop, self.chain.pairs.T)):
+            if key not in self.kept_ends:
+                self.kept_ends[key] = self.chain.favour(t, pairs)
+        return self.kept_ends[-1, window.rows.start], self.kept_ends[1, window.rows.stop]
+
+    # ---- slopes of windows ----
+
+    def lead(self, window, rival):
+        """The slopes of a window's lead over a rival, by the variables of its rows."""
+        columns, _ = self.part(window.rows)
+        lead = np.zeros(len(columns))
+        for t, a, b in zip(window.rows, window.labels, rival, strict=True):
+            own, slopes = self.row(t)
+            lead[np.searchsorted(columns, own)] += slopes[a] - slopes[b]
+        return lead
+
+    def row(self, t):
+        """The variables that change the scores of labels of a row, and their slopes."""
+        if t not in self.kept_rows:
+            slopes = self.slopes[np.maximum(self.chain.atoms[t], 0)].toarray()
+            slopes[self.chain.atoms[t] < 0] = 0
+            own = np.flatnonzero(slopes.any(axis=0))
+            self.kept_rows[t] = own, slopes[:, own]
+        return self.kept_rows[t]
+
+    def part(self, rows):
+        """The variables of some rows, with whole groups."""
+        if rows not in self.kept_parts:
+            columns = np.unique(np.concatenate([self.row(t)[0] for t in rows]))
+            of_groups = [group for group in self.variables.groups if np.isin(group, columns).any()]
+            columns = np.unique(np.concatenate([columns, *of_groups]))
+            self.kept_parts[rows] = columns, self.variables.part(columns)
+        return self.kept_parts[rows]
+
+
+def path_score(scores, pairs, labels) -> float:
+    labels = np.array(labels)
+    return float(scores[np.arange(len(labels)), labels].sum() + pairs[labels[:-1], labels[1:]].sum())
+
+
+def best_before(scores, pairs):
+    """The largest sum of the rows before each label."""
+    found = np.zeros(scores.shape)
+    for before, row, here in zip(found, scores, found[1:], strict=False):
+        here[:] = ((before + row)[:, None] + pairs).max(axis=0)
+    return found
+
+
+def best_path(scores, pairs):
+    """The labels of the largest sum, and the sum."""
+    total, origins = scores[0], []
+    for row in scores[1:]:
+        through = total[:, None] + pairs
+        origins.append(through.argmax(axis=0))
+        total = through.max(axis=0) + row
+    labels = [int(total.argmax())]
+    for origin in reversed(origins):
+        labels.append(int(origin[labels[-1]]))
+    return tuple(reversed(labels)), float(total.max())

@@ -1,0 +1,110 @@
+"""Results of queries on files of DuckDB and SQLite, whole and part by part."""
+
+import contextlib
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import structperc
+from structperc import cli
+from structperc.errors import DataError
+from structperc.files.arrow import stream_arrow
+from structperc.files.databases import read_query, stream_query
+from structperc.streams import fit_stream
+
+QUERY = "select * from visits order by day"
+RANDOM = np.random.default_rng(0)
+VISITS = pd.DataFrame(RANDOM.normal(size=(5000, 2)), columns=["age", "bmi"])
+VISITS["level"], VISITS["day"] = np.digitize(VISITS["age"] - VISITS["bmi"], [-1, 1]) + 1, np.arange(5000)
+
+
+@pytest.fixture(params=["duckdb", "sqlite"])
+def database(request, tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / f"visits.{request.param}"
+    if request.param == "duckdb":
+        pytest.importorskip("adbc_driver_duckdb.dbapi")
+        with pytest.importorskip("duckdb").connect(str(path)) as connection:
+            connection.register("visits_in_memory", VISITS)
+            connection.execute("create table visits as select * from visits_in_memory")
+    else:
+        pytest.importorskip("adbc_driver_sqlite.dbapi")
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            VISITS.to_sql("visits", connection, index=False)
+    return path
+
+
+def test_a_result_is_the_table_itself(database):
+    table = read_query(database, QUERY, target="level")
+    assert table.X.equals(VISITS[["age", "bmi", "day"]].astype(float)) and table.y.tolist() == VISITS["level"].tolist()
+    kept = read_query(database, "select bmi, level, day as \"when\" from visits where day < 3 order by day", target="level", keep=["when"])
+    assert list(kept.X.columns) == ["bmi", "when"] and kept.kept == {"when": [0, 1, 2]} or kept.kept == {"when": ["0", "1", "2"]}
+
+
+@pytest.mark.parametrize("rows", [700, 4999, 10_000])
+def test_parts_hold_all_rows_in_order(database, rows):
+    parts = list(stream_query(database, QUERY, target="level", rows=rows))
+    assert all(len(part.X) <= rows for part in parts) and (rows > 5000) == (len(parts) == 1)
+    assert pd.concat([part.X for part in parts], ignore_index=True).equals(VISITS[["age", "bmi", "day"]].astype(float))
+    assert [part.first for part in parts] == np.cumsum([0, *(len(part.X) for part in parts)])[:-1].tolist()
+
+
+def test_an_arrow_stream_of_a_cursor_trains_part_by_part(database):
+    """Any driver of ADBC gives such a stream; with one pass it has the bits of a fit in memory."""
+    dbapi = pytest.importorskip(f"adbc_driver_{database.suffix[1:]}.dbapi")
+    options = {"preset": "paper", "classes": [1, 2, 3]}
+    with dbapi.connect(str(database)) as connection, connection.cursor() as cursor:
+        cursor.execute(QUERY)
+        parts = stream_arrow(cursor.fetch_record_batch(), target="level", features=["age", "bmi"], rows=1000)
+        streamed = fit_stream(structperc.Engine("cusum", **options), parts)
+    whole = structperc.Engine("cusum", **options).fit(VISITS[["age", "bmi"]], VISITS["level"])
+    assert streamed.coef_.tolist() == whole.coef_.tolist() and streamed.mistakes_ == whole.mistakes_
+
+
+def test_the_command_line_reads_rows_by_a_query(database, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = [database.name, "--query", QUERY]
+    common = ["--target", "level", "--set", "preset=paper", "--set", "epochs=3", "--quiet"]
+    assert cli.main(["fit", "cusum", *data, *common, "--model", "whole"]) == 0
+    assert cli.main(["fit", "cusum", *data, *common, "--model", "parts", "--stream", "--rows", "900"]) == 0
+    whole, parts = structperc.Engine.load("whole"), structperc.Engine.load("parts")
+    assert parts.coef_.tolist() == whole.coef_.tolist() and parts.feature_names_in_.tolist() == ["age", "bmi", "day"]
+    assert cli.main(["evaluate", "parts", *data]) == 0
+    assert "on " in capsys.readouterr().out
+    assert cli.main(["predict", "parts", database.name, "--query", "select age, bmi, day from visits where day < 4 order by day"]) == 0
+    lines = capsys.readouterr().out.split()
+    assert lines[1:] == [str(label) for label in parts.predict(VISITS[["age", "bmi", "day"]][:4])]
+    assert cli.main(["fit", "cusum", database.name, "--target", "level", "--model", "m"]) == 2
+    assert "choose its rows by --query" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("query", "message"), [
+    ("select nothing from visits", "the query 'select nothing from visits' failed: .*nothing"),
+    ("drop table visits", "failed: .*read-?only"),
+    ("select * from visits where day < 0", "has columns but no rows"),
+    ("select age, day from visits", "no column 'level'"),
+    ("select null as age, 1 as level, 2 as bmi", "column 'age' is"),
+])
+def test_a_query_that_fails_is_told_in_a_sentence(database, query, message):
+    with pytest.raises(DataError, match=message):
+        read_query(database, query, target="level")
+    assert len(read_query(database, QUERY, target="level").X) == len(VISITS)
+
+
+def test_other_files_are_no_databases(tmp_path):
+    with pytest.raises(DataError, match="does not end like a database; expected one of .duckdb"):
+        read_query(tmp_path / "visits.csv", QUERY)
+    pytest.importorskip("adbc_driver_manager")
+    with pytest.raises(FileNotFoundError):
+        read_query(tmp_path / "visits.db", QUERY)
+    assert not (tmp_path / "visits.db").exists()
+
+
+@pytest.mark.parametrize("name", ["visits.duckdb", "visits.sqlite"])
+def test_a_damaged_database_is_told_in_a_sentence(tmp_path, name):
+    pytest.importorskip(f"adbc_driver_{name[7:]}")
+    (tmp_path / name).write_bytes(b"no database at all " * 1000)
+    with pytest.raises(DataError, match=f"{name}.*(cannot be opened as a database|failed)"):
+        read_query(tmp_path / name, QUERY)
