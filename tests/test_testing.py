@@ -205,7 +205,7 @@ def test_sequences_pass(options):
     report = dict(check_problem("sequence", **options))
 
     if options.get("update") == "pa":
-        assert report.pop("sample_weights_act") == "not applicable: these weights are refused"
+        assert report.pop("sample_weights_act") == "not applicable: these weights raise an error"
     assert set(report) >= set(NAMES) - {"sample_weights_act"} and set(report.values()) == {"passed"}
 
 

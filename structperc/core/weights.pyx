@@ -730,7 +730,8 @@ cdef class PrimalSnapshot:
     cdef PrimalWeights weights
     cdef Averaging averaging
     cdef int n_placed
-    cdef object touched, where, values, place
+    cdef readonly object touched
+    cdef object where, values, place
 
     def __init__(self, PrimalWeights weights, rows):
         cdef Py_ssize_t n = weights.rows_in_use() * weights.p.pitch
