@@ -272,5 +272,5 @@ class StructureSet:
         return self._parts.outputs.decode(y, self._near.x)
 
     def _named(self, atoms):
-        names = names_of(self._parts.outputs, self._near.x)
+        names = names_of(self._parts.outputs.display(), self._near.x)
         return [str(names[a]) for a in np.flatnonzero(atoms)]

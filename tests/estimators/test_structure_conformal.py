@@ -156,11 +156,11 @@ def test_sets_of_every_problem_are_the_enumeration_of_outputs_near_the_predictio
     y = [*y[1:], y[0]]                          # wrong ones, so that sets have more than the prediction
     sets = StructureConformal(engine, coverage=0.6).calibrate(X, y)
     outputs, rows, sizes = engine.parts_.outputs, engine.read(X[:6]), []
-    shown = outputs.shown_atoms
+    shown = outputs.display().local_atoms
     for i, (scores, answer) in enumerate(zip(engine.atom_scores(X[:6]), sets.predict(X[:6]), strict=True)):
         x = engine.model_.example(rows, i)
         counts = np.array([outputs.count(x, one) for one in outputs.enumerate(x)])
-        totals, names = counts @ scores, np.array(outputs.atom_names(x))
+        totals, names = counts @ scores, np.array(outputs.display().atom_names(x))
         inside = totals >= totals.max() - answer.distance - 1e-9
         chosen = np.zeros(len(names), dtype=bool)
         chosen[shown(x)] = True
