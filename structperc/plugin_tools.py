@@ -1,26 +1,29 @@
 """What plugins need beside the base classes of `structperc.components`: labels, codes, checks and the trainer's tools.
 
-What parts can do: `is_constrained`, `is_ordered`. Labels and gold outputs: `class_weights`, `LabelCodes`, `find_labels`, `is_listed`,
-`is_missing`, `is_nested`, `encode_nested`, `interval_labels`, `read_intervals`, `warn_of_open_ends`, `read_grades`. What a solver in Python
-returns: `as_structure`. Losses: `check_costs`, `refuse_matrix`. Readers: `read`, `read_alone`, `refuse_not_finite`, `check_same`,
-`default_template`. Trainers: `adapted`, `check_parts`, `check_search`, `generator`, `install_model`, `options_alone`, `engine_options`, and
-the words for why training ended. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work to be
-whole: `retry_on_interrupt`. Ordered labels: `cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`.
-BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
+What parts can do: `is_additive`, `is_constrained`, `is_ordered`. Labels and gold outputs: `class_weights`, `LabelCodes`, `find_labels`,
+`is_listed`, `is_missing`, `is_nested`, `encode_nested`, `interval_labels`, `read_intervals`, `warn_of_open_ends`, `read_grades`. What a
+solver in Python returns: `as_structure`. Losses: `check_costs`, `refuse_matrix`. Rules: `refuse_weights`, `check_whole_steps`. Readers:
+`read`, `read_alone`, `refuse_not_finite`, `check_same`, `default_template`. Trainers: `adapted`, `check_parts`, `check_search`,
+`generator`, `install_model`, `options_alone`, `engine_options`, and the words for why training ended. Ctrl-C in long compiled work:
+`raise_interruption`, `take_interruption`, `map_in_threads`; work to be whole: `retry_on_interrupt`. Ordered labels:
+`cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`. BibTeX of papers that several parts cite: `COLLINS`,
+`YU_JOACHIMS`.
 """
 
+from structperc.core.argmax import check_search
 from structperc.core.citations import COLLINS, YU_JOACHIMS
 from structperc.core.component import adapted, overrides
 from structperc.core.features import is_constrained
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_missing, is_nested
-from structperc.core.losses import check_costs, refuse_matrix
+from structperc.core.losses import check_costs, is_additive, refuse_matrix
 from structperc.core.outputs import as_structure, is_ordered
 from structperc.core.probabilities import cumulative_log_probabilities
 from structperc.core.saved_state import check_starts, read_array, substate
 from structperc.core.signals import map_in_threads, raise_interruption, retry_on_interrupt, take_interruption
 from structperc.core.structures import encode_nested
-from structperc.engine.assembly import install_model, options_alone
-from structperc.engine.compatibility import check_parts, check_same, check_search
+from structperc.core.updates import check_whole_steps, refuse_weights
+from structperc.engine.assembly import check_parts, install_model, options_alone
+from structperc.engine.context import check_same
 from structperc.engine.options import engine_options, generator
 from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, INTERRUPTED, MAX_EPOCHS, STALLED
 from structperc.engine.weighing import class_weights
@@ -31,10 +34,10 @@ from structperc.reading.tokens import default_template
 
 __all__ = [
     "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "LabelCodes", "adapted",
-    "as_structure", "check_costs", "check_parts", "check_same", "check_search", "check_starts", "class_weights",
+    "as_structure", "check_costs", "check_parts", "check_same", "check_search", "check_starts", "check_whole_steps", "class_weights",
     "cumulative_log_probabilities", "default_template", "encode_nested", "engine_options", "find_labels", "generator", "install_model",
-    "interval_labels", "is_constrained", "is_listed", "is_missing", "is_nested", "is_ordered", "map_in_threads", "options_alone",
-    "overrides",
-    "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite",
+    "interval_labels", "is_additive", "is_constrained", "is_listed", "is_missing", "is_nested", "is_ordered", "map_in_threads",
+    "options_alone", "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals",
+    "refuse_matrix", "refuse_not_finite", "refuse_weights",
     "retry_on_interrupt", "substate", "take_interruption", "warn_of_open_ends",
 ]  # fmt: skip

@@ -210,7 +210,7 @@ FAULTS = {
     "the argmax changes its scores": ("cusum", SortsItsScores(4), "a component changed the atom scores that it was given"),
     "add is not in place": ("cusum", AddsElsewhere(3, 3), "AddsElsewhere.(add does not add|scores is not)"),
     "agrees is always true": (Subsets(), AlwaysRight(), r"AlwaysRight.agrees\(.*\) is True for example .*, but they count different atoms"),
-    "sample weights are ignored": ("cusum", Weightless(), "Weightless.takes_weights is True, but the sample weights 2, 0.001, 1000, 1 and"),
+    "sample weights are ignored": ("cusum", Weightless(), "the sample weights 2, 0.001, 1000, 1 and"),
     "an answer is no label": ("cusum", OutOfRange(4), "5 is not a label of example 0"),
     "an answer is outside Y(x)": (Subsets(), AtMostTwo(), r"Argmax returned \(.*\) for .*, which AtMostTwo.enumerate does not list"),
     "agrees returns None": (Subsets(), AgreesSilently(), "AgreesSilently.agrees"),

@@ -18,7 +18,7 @@ class AROW(Weights):
     """
 
     options_used = ("average",)         # decay would be ignored, so the engine raises an error for it
-    sum_of_steps = False                # steps pass through Sigma, so no kernel form exists
+    linear = False                      # steps pass through Sigma, so no kernel form exists
 
     def __init__(self, r, average=False):
         self.r, self.average = r, average

@@ -307,10 +307,12 @@ cdef class BlockPass(Update):
     """
 
     when = "always"
-    search = "none"
 
     def __init__(self, DualBlocks dual):
         self.dual = dual
+
+    def searches(self, loss_weight):
+        return "none", 0.0
 
     cdef Block *block_of(self, Trial trial) noexcept nogil:
         """The example's block, with a completion of a partial gold output; NULL without memory."""
@@ -562,11 +564,13 @@ FRANK_WOLFE = """@inproceedings{lacoste2013block,
 cdef class SearchedPass(BlockPass):
     """Base of the passes with a loss-augmented search; the loop's loss weight must be the margin."""
 
-    search = "augmented"
     cdef double[::1] value, before              # of the block's structures: scores or h, and coefficients before a step
 
     def __cinit__(self, *args, **kwargs):
         self.value, self.before = np.zeros(4), np.zeros(4)
+
+    def searches(self, loss_weight):
+        return "augmented", loss_weight
 
     cdef int grow(self, Py_ssize_t n) noexcept with gil:
         try:

@@ -84,7 +84,7 @@ class Passes(BlockAscent):
         kept, n_visited = weights.state(), weights.n_visited
         try:
             weights.start(run.model.parts, run.context)
-            weights.begin_fit(run.rows)
+            weights.announce(run.rows)
             self.visit(Rebuild(self.dual))
         except BaseException:
             weights.n_visited = n_visited

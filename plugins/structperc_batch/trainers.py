@@ -28,7 +28,6 @@ class FrankWolfeTrainer(Trainer):
     """
 
     online = False
-    threshold_order = "any"
     latent = False
     options_used = ("trainer", "epochs", "shuffle", "random_state")
 
@@ -58,6 +57,9 @@ class FrankWolfeTrainer(Trainer):
                               f"use trainer='cccp'.")
         if self.latent and not parts.outputs.partial_gold:
             raise PluginError(f"gold outputs of {outputs} leave nothing open, so there is nothing to complete; use trainer='bcfw'.")
+
+    def check_order(self, context, parts):
+        raise parts.features.disordered(context)
 
     def train(self, run):
         passes = self.passes = Passes(run, self.measured)

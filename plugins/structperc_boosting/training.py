@@ -37,7 +37,6 @@ class BoostingTrainer(Trainer):
     """
 
     online = False
-    threshold_order = "any"
     options_used = ("trainer", "epochs")
 
     def start(self, parts, context):
@@ -49,6 +48,9 @@ class BoostingTrainer(Trainer):
             raise PluginError(f"boosting finds stumps, but {type(parts.features).__name__} was named as the feature map; leave that out.")
         if parts.outputs.partial_gold or not is_ordered(parts.outputs):
             raise PluginError(f"boosting learns from ranks, but {type(parts.outputs).__name__} was named as the outputs; leave that out.")
+
+    def check_order(self, context, parts):
+        raise parts.features.disordered(context)
 
     def train(self, run):
         model = run.model

@@ -31,13 +31,12 @@ class Intercepts(TablePart):
 class CuSumFeatures(BlockFeatures):
     """x in block k for the atom "rank > k"; shows the papers' w_1 = 0 as the first row of coef_."""
 
-    absent = {"thresholds_": "each rank has a direction of its own; PRank and IntervalPA cut one direction by thresholds_"}
-
     def explicit_part(self):
         return Intercepts(self.layout.n_blocks, "intercept_") if self.intercept else None
 
     def attributes(self, weights):
-        return {name: lambda show=show: with_zero_row(show()) for name, show in super().attributes(weights).items()}
+        shown = {name: lambda show=show: with_zero_row(show()) for name, show in super().attributes(weights).items()}
+        return {"thresholds_": "each rank has a direction of its own; PRank and IntervalPA cut one direction by thresholds_", **shown}
 
 
 @hookimpl

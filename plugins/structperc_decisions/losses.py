@@ -12,7 +12,6 @@ class DecisionCost(Loss):
     The loss of another decision that is as good as g is 0.
     """
 
-    example_costs = True
     _atom_costs = None
 
     def set_costs(self, costs, gold, n_examples) -> None:

@@ -465,9 +465,9 @@ cdef class Expansion(Weights):
         cdef ExplicitPart own = ExplicitPart(self.explicit.described, self.explicit.vector)      # with a blank example of this thread's own
         cdef double[::1] s = np.zeros(x.n_atoms + PADDING)
         if own.scores_c(x, &s[0]) < 0:
-            own.features.reraise()
+            own.features.raised()
         if add_rows(self.features, x, &sums[0, 0], &s[0]) < 0:
-            self.features.reraise()
+            self.features.raised()
         return np.asarray(s)[:x.n_atoms]
 
     def row_scores(self, Rows rows, const int64_t[::1] which):
@@ -508,9 +508,9 @@ cdef class Expansion(Weights):
             rows.load(i, x)
             x.n_atoms = starts[i + 1] - starts[i]
             if own.scores_c(x, &flat[starts[i]]) < 0:
-                own.features.reraise()
+                own.features.raised()
             if add_rows(self.features, x, &sums[x.first_row, 0], &flat[starts[i]]) < 0:
-                self.features.reraise()
+                self.features.raised()
         scores = np.asarray(flat)[:starts[n]]
         return scores.reshape(n, fixed) if fixed >= 0 else (scores, np.asarray(starts))
 

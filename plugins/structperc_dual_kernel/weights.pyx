@@ -20,7 +20,7 @@ from structperc.errors import DataError, PluginError
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
 from structperc.plugin_tools import retry_on_interrupt, refuse_not_finite, take_interruption, read_array
-from structperc_kernels import KernelObjects, PrecomputedKernelRows
+from structperc_kernels import KernelObjects, PrecomputedKernelRows, empty_kernel_rows
 from structperc_kernels.kernel_rows cimport LANES, KernelRows
 from structperc_dual_kernel.expansion cimport Expansion, ExplicitPart, ScoreCache, SupportSet, add_rows
 from structperc_dual_kernel.expansion cimport LookAhead
@@ -62,7 +62,6 @@ cdef class DualWeights(Weights):
 
     citation = COLLINS_DUFFY
     options_used = ("average", "decay")
-    absent = {"coef_": "a kernel compares whole rows, so columns have no weights; dual_coef_ are those of support_vectors_"}
 
     def __cinit__(self, *args, **kwargs):
         self.step = None
@@ -94,23 +93,21 @@ cdef class DualWeights(Weights):
         self.first_number = self.next_number = 0
         self.scratch = self._final = self.fit_rows = None
 
-    @property
-    def takes_scaled_rows(self):
-        return not isinstance(self.options[0], PrecomputedKernelRows)
+    def rescaling(self, shift, spread):
+        return "the columns of X are kernel values." if isinstance(self.options[0], PrecomputedKernelRows) else None
 
     def prepare(self, Rows rows):
         """Kernels need columns in order. They can make a plain number of an infinite one, so infinite numbers raise an error here."""
         refuse_not_finite(rows)
         return rows.canonical() if rows.sparse else rows
 
-    def begin_fit(self, rows):
-        self.support.kernel_rows.begin_fit(rows)
-        self.number(rows)
+    def announce(self, rows):
+        if rows is None:
+            self.support.kernel_rows.end_fit()
+        else:
+            self.support.kernel_rows.begin_fit(rows)
+            self.number(rows)
         self.forget(rows)
-
-    def end_fit(self):
-        self.support.kernel_rows.end_fit()
-        self.forget(None)
 
     def forget(self, rows):
         """Keeps nothing of what was found about data; from now on all passes visit these rows (None: any)."""
@@ -309,9 +306,9 @@ cdef class DualWeights(Weights):
         v, u, _ = self.support.arrays()
         own = self.explicit.vector
         with np.errstate(all="ignore"):                     # what overflows is found in the scores
-            found = [(accumulated - scale_sum * values, scale * values) for values, accumulated in ((v, u), (own[0], own[1]))]
+            scaled_out = [(accumulated - scale_sum * values, scale * values) for values, accumulated in ((v, u), (own[0], own[1]))]
         # from here on nothing is called in which Ctrl-C comes
-        for (values, accumulated), (further, scaled) in zip(((v, u), (own[0], own[1])), found, strict=True):
+        for (values, accumulated), (further, scaled) in zip(((v, u), (own[0], own[1])), scaled_out, strict=True):
             accumulated[:], values[:] = further, scaled     # the running sum moves into -u
         self.ahead.multiply(scale)
         scale_multiplied_out(&self.averaging)
@@ -386,16 +383,6 @@ cdef class DualWeights(Weights):
             return own
         return own + between
 
-    def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
-        """phi(x, a) . phi(z, b)"""
-        one, other = self.features.cell(x, a), self.features.cell(z, b)
-        total = float(self.explicit.atom(x, a) @ self.explicit.atom(z, b))
-        if one is None or other is None or one[1] != other[1]:
-            return total
-        kernel_rows = self.support.kernel_rows.empty()
-        kernel_rows.append(z.source, z.first_row + other[0])
-        return total + float(kernel_rows.values(x.source, [x.first_row + one[0]])[0, 0])
-
     # ---- what was learned ----
 
     def mean(self):
@@ -420,6 +407,7 @@ cdef class DualWeights(Weights):
         return final
 
     def empty_kernel_rows(self, rows):
+        """See `structperc_kernels.empty_kernel_rows`."""
         self.settle_parameters(rows)
         return self.support.kernel_rows.empty()
 
@@ -435,7 +423,7 @@ cdef class DualWeights(Weights):
         Parameters
         ----------
         vector : float64 array of shape (n_rows * n_blocks + n_explicit,)
-            For each row of the data that `begin_fit` announced the coefficients of all blocks, then the weights of
+            For each row of the announced data the coefficients of all blocks, then the weights of
             `Features.explicit_part`. Only rows with coefficients other than 0 are stored.
         n_visited : int
         """
@@ -443,7 +431,7 @@ cdef class DualWeights(Weights):
         cdef Example x = Example()
         cdef Rows rows = self.fit_rows
         if rows is None:
-            raise PluginError("assign was called before begin_fit, which sets the rows that the coefficients belong to.")
+            raise PluginError("assign was called before announce, which sets the rows that the coefficients belong to.")
         values, first = np.asarray(vector, dtype=float), rows.n_rows * self.n_blocks
         if values.shape != (first + len(self.explicit.vector[0]),):
             raise DataError(f"assign got an array of shape {values.shape}; expected ({first + len(self.explicit.vector[0])},). A kernel "
@@ -474,28 +462,29 @@ cdef class DualWeights(Weights):
         """support_: numbers of the rows that predictions need, over all data since training began, in the order in which they
         joined. n_support_, support_vectors_ and dual_coef_ (n_support, n_blocks) go with them; so does gamma_ if the kernel has one.
         """
-        known = {
+        shown = {
+            "coef_": "a kernel compares whole rows, so columns have no weights; dual_coef_ are those of support_vectors_",
             "support_": lambda: self.support.arrays()[2][self.live()[0]],
             "n_support_": lambda: len(self.live()[0]),
             "support_vectors_": lambda: self.averaged().kernel_rows.support(),
             "dual_coef_": lambda: np.array(self.averaged().coefficients),
         }
         if hasattr(self.support.kernel_rows, "gamma_"):
-            known["gamma_"] = lambda: self.support.kernel_rows.gamma_
-        return {**known, **self.explicit.attributes(lambda: self.mean()[1])}
+            shown["gamma_"] = lambda: self.support.kernel_rows.gamma_
+        return {**shown, **self.explicit.attributes(lambda: self.mean()[1])}
 
     # ---- persistence and taking back ----
 
     def fingerprint(self):
-        answers = [found for found in (self.support.kernel_rows.fingerprint(), self.decay.fingerprint()) if found is not None]
-        return np.concatenate(answers) if answers else None
+        values = [one for one in (self.support.kernel_rows.fingerprint(), self.decay.fingerprint()) if one is not None]
+        return np.concatenate(values) if values else None
 
     def state(self):
         return {"explicit": np.array(self.explicit.vector), "scales": np.array([self.averaging.scale, self.averaging.scale_sum]),
                 "row_numbers": np.array([self.first_number, self.next_number], dtype=np.int64), **self.support.state()}
 
     def restore(self, state):
-        cdef ScoreCache known = self.ahead.cache
+        cdef ScoreCache before = self.ahead.cache
         rows, keys = self.fit_rows, list(self.support.keys)
         explicit = read_array(state, "explicit", np.float64, self.explicit.vector.shape)
         scale, scale_sum = read_array(state, "scales", np.float64, (2,), low=0)
@@ -508,30 +497,44 @@ cdef class DualWeights(Weights):
         self.first_number, self.next_number = numbers
         self.support.kernel_rows.fitted = True
         self.forget(rows)
-        if known is not None and known.rows is rows and keys == self.support.keys and isinstance(self.support.kernel_rows, KernelObjects):
-            self.ahead.cache.values = known.values      # compared two by two, so that they have the same bits whenever they are found
+        if before is not None and before.rows is rows and keys == self.support.keys and isinstance(self.support.kernel_rows, KernelObjects):
+            self.ahead.cache.values = before.values      # compared two by two, so that they have the same bits whenever they are found
         self._final = None
 
     def snapshot(self, rows):
-        random = self.random.bit_generator.state if self.support.budget and self.support.removal == "random" else None
-        scalars = self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited, self.first_number, self.next_number
-        return self.support.snapshot(), np.array(self.explicit.vector), scalars, random
+        return DualSnapshot(self)
 
-    def revert(self, token):
-        joined, own, scalars, random = token
-        with self.moving:
-            self.support.revert(joined)
-        if random is not None:
-            self.random.bit_generator.state = random
-        self.explicit.vector[:] = own
-        self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited, self.first_number, self.next_number = scalars
-        self._final = None
-        self.ahead.let_go()
-
-    def is_finite(self, token=None):
+    def is_finite(self):
         cdef Py_ssize_t slot, block
         cdef double total = 0
         for slot in range(self.support.kernel_rows.n):
             for block in range(self.n_blocks):
                 total += 0 * self.support.v[slot, block] + 0 * self.support.u[slot, block]
         return total == 0 and bool(np.isfinite(self.explicit.vector).all())
+
+
+class DualSnapshot:
+    """What `revert` needs: rows that join later go, those that leave come back."""
+
+    def __init__(self, weights):
+        cdef DualWeights own = weights
+        self.weights, self.joined, self.explicit = weights, own.support.snapshot(), np.array(own.explicit.vector)
+        self.random = own.random.bit_generator.state if own.support.budget and own.support.removal == "random" else None
+        self.scalars = (own.averaging.scale, own.averaging.scale_sum, own.averaging.n_visited, own.first_number, own.next_number)
+
+    def revert(self):
+        cdef DualWeights own = self.weights
+        with own.moving:
+            own.support.revert(self.joined)
+        if self.random is not None:
+            own.random.bit_generator.state = self.random
+        own.explicit.vector[:] = self.explicit
+        own.averaging.scale, own.averaging.scale_sum, own.averaging.n_visited, own.first_number, own.next_number = self.scalars
+        own._final = None
+        own.ahead.let_go()
+
+    def is_finite(self):
+        return self.weights.is_finite()
+
+
+empty_kernel_rows.register(DualWeights, DualWeights.empty_kernel_rows)

@@ -72,10 +72,6 @@ class LabelledGraph(Argmax):
         x.bound = solution.gap
         return solution.labels + 1
 
-    @property
-    def has_marginals(self):
-        return self.inference == "tree"
-
     def marginals(self, scores, x):
         model = self.model(x)
         if not model.forest.acyclic:

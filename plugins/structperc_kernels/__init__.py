@@ -16,6 +16,7 @@ from structperc_kernels.kernel_rows import (
     Queries,
 )
 from structperc_kernels.object_kernels import Encoded, ObjectKernel, SubsequenceKernel, SubsetTreeKernel
+from structperc_kernels.stores import empty_kernel_rows
 from structperc_kernels.vector_rows import DenseKernelRows, SparseKernelRows, VectorKernelRows
 
 __all__ = [
@@ -36,5 +37,6 @@ __all__ = [
     "SubsequenceKernel",
     "SubsetTreeKernel",
     "VectorKernelRows",
+    "empty_kernel_rows",
     "kernel_rows_for",
 ]

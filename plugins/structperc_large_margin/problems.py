@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
+from structperc_kernels import empty_kernel_rows
 
 from structperc.errors import DataError
 from structperc.plugin_tools import refuse_not_finite
@@ -160,7 +161,7 @@ class LinearProblem:
 def problem_of(run, cache_bytes):
     """How chains over the rows of a `TrainingRun` are solved."""
     weights = run.model.parts.weights
-    kernel_rows = weights.empty_kernel_rows(run.rows)
+    kernel_rows = empty_kernel_rows(weights, run.rows)
     if kernel_rows is not None:
         return KernelProblem(weights, kernel_rows, run.rows, cache_bytes)
     return LinearProblem(weights, run.rows)

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from structperc.components import AbsoluteLoss, Trainer
-from structperc.errors import DataError, OptionError, PluginError
+from structperc.errors import DataError, OptionError, PluginError, StructPercError
 from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, STALLED, is_ordered, read_array, retry_on_interrupt
 from structperc_large_margin.forms import Form
 from structperc_large_margin.nu import solve_nu
@@ -33,6 +33,7 @@ SHASHUA_LEVIN = """@inproceedings{shashua2002ranking,
   year = {2002}
 }"""
 ENGINE_C = 1.0          # the engine's default
+FRACTIONAL = np.array([1.0, 0.5])       # sample weights of steps that are no whole numbers
 DISORDERED, DEGENERATE = "disordered", "degenerate"
 ROUNDING = 1e-12        # of the planes: what is nearer than this has met
 
@@ -63,7 +64,6 @@ class LargeMarginTrainer(Trainer):
 
     citation = f"{CHU_KEERTHI}\n\n{SHASHUA_LEVIN}"
     online = False
-    threshold_order = "kept"
     options_used = ("trainer", "update", "C", "epochs", "average", "shuffle", "random_state")
 
     def __init__(self, method, nu, tolerance, disordered, warm_start, cache_bytes):
@@ -71,7 +71,7 @@ class LargeMarginTrainer(Trainer):
         self.warm_start, self.cache_bytes = warm_start, cache_bytes
 
     def start(self, parts, context):
-        self.n_thresholds, self.features = context.n_labels - 1, parts.features
+        self.n_thresholds, self.features, self._context = context.n_labels - 1, parts.features, context
         self.optimum, self.mu, self.C, self.rho, self.n_visited = None, None, float(context.C), 1.0, 0    # of the training that ended last
 
     def check(self, context, parts):
@@ -81,7 +81,7 @@ class LargeMarginTrainer(Trainer):
         if getattr(parts.features, "n_thresholds", None) is None:
             raise PluginError(f"trainer='svor' learns one direction and its thresholds, but {type(parts.features).__name__} has other "
                               f"weights; use it with the problem 'prank'.")
-        if not parts.weights.sum_of_steps:
+        if not parts.weights.linear:
             raise PluginError(f"trainer='svor' makes weights that are a sum of rows, but {type(parts.weights).__name__} transforms its "
                               f"steps; leave it out.")
         if self.nu is not None and self.warm_start:
@@ -90,13 +90,19 @@ class LargeMarginTrainer(Trainer):
         if self.nu is not None and context.C != ENGINE_C and "C" not in (parts.update.options_used or ()):
             raise OptionError(f"C={context.C} has no effect with nu={self.nu}, which takes its place; leave one of them out.")
 
+    def check_order(self, context, parts):
+        pass
+
     def check_chunks(self, parts):
         if not parts.weights.n_visited and not self.warm_start:
             raise PluginError("trainer='svor' solves one problem over all examples, and partial_fit goes on from its solution; call fit "
                               "first. An engine with warm_start=True may begin with partial_fit, and fit goes on from there.")
-        if parts.update.threshold_order != "kept":
+        try:
+            parts.update.check_order(attrs.evolve(self._context, sample_weight=FRACTIONAL), parts)
+        except StructPercError:
             raise PluginError(f"partial_fit continues with steps of {type(parts.update).__name__}, which may disorder the real "
-                              f"thresholds of trainer='svor'. Make the engine with update='exact-pa1', 'exact-pa2' or 'exact-pa'.")
+                              f"thresholds of trainer='svor'. Make the engine with update='exact-pa1', 'exact-pa2' or "
+                              f"'exact-pa'.") from None
         self.check_answers()
 
     def check_answers(self):

@@ -9,7 +9,7 @@ from structperc.components import RowFeatures
 from structperc.errors import OptionError, UnusedOption, shortened
 from structperc.plugin_tools import YU_JOACHIMS
 from structperc_latent_ranking.outputs import RankingOutputs, need_queries
-from structperc_latent_ranking.solver import KINDS, RankingLoss, TopDocuments
+from structperc_latent_ranking.solver import KINDS, AdditiveRankingLoss, RankingLoss, TopDocuments
 
 citation = YU_JOACHIMS
 
@@ -59,7 +59,10 @@ def structperc_argmax(context):
 
 @hookimpl
 def structperc_loss(context):
-    return RankingLoss(context.loss, context.options["k"]) if context.loss in KINDS else None
+    if context.loss not in KINDS:
+        return None
+    kind = AdditiveRankingLoss if context.loss in ("precision", "recall") else RankingLoss
+    return kind(context.loss, context.options["k"])
 
 
 def whole_k(k):

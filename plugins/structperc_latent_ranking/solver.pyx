@@ -95,10 +95,6 @@ cdef class RankingLoss(Loss):
         self.worth = np.array(parts.outputs.worth)
         self.n_levels = self.worth.shape[0]
 
-    @property
-    def decomposable(self):
-        return self.of <= RECALL
-
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t[MOST_LEVELS] size
         cdef Py_ssize_t[MOST_LEVELS] best       # how many documents of each level the best list shows
@@ -136,6 +132,10 @@ cdef class RankingLoss(Loss):
         if self.of == RECALL:
             return max(reached / total, 0.0) if total > 0 else 0
         return max(reached / self.k, 0.0)
+
+
+cdef class AdditiveRankingLoss(RankingLoss):
+    """Precision and recall: sums over documents, for exact loss-augmented search."""
 
     cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil:
         """s[j] -= scale * g_j, which a list counts 1 / k times; for recall, scale * k / sum of g instead"""

@@ -55,7 +55,7 @@ def explain_arc(engine, sentence, dependent, head=None, label=None) -> ArcExplan
     model = engine.model_
     rows = model.read([sentence])
     x, n = model.example(rows, 0), len(sentence)
-    outputs, features, weights = model.parts.outputs, model.parts.features, model.parts.weights
+    outputs, features, weights = model.parts.outputs, model.parts.features, model.parts.weights.vector()
     if not is_position(dependent, 1, n):
         raise OptionError(f"dependent={shortened(dependent)}; expected the number of a word, from 1 to {n}.")
     if head is None:
@@ -74,12 +74,12 @@ def explain_arc(engine, sentence, dependent, head=None, label=None) -> ArcExplan
     if names:
         of_labels = features.rows_of(x, head, dependent, True)
         if label is None:
-            sums = [sum(weights.at([8 * row + k for _, _, row in of_labels])) for k in range(len(names))]
+            sums = [sum(weights[[8 * row + k for _, _, row in of_labels]]) for k in range(len(names))]
             label = names[int(np.argmax(sums))]
         for line, between, row in of_labels:
             text = written_out(line, sentence, engine.plugin_options["columns"], head, dependent, between)
             entries.append((f"{text} {direction}: {label}", 8 * row + names.index(label)))
-    values = weights.at([index for _, index in entries]).tolist()
+    values = weights[[index for _, index in entries]].tolist()
     parts = [(text, value) for (text, _), value in zip(entries, values, strict=True) if value]
     return ArcExplanation(int(head), int(dependent), label, float(sum(values)), sorted(parts, key=lambda entry: -abs(entry[1])))
 

@@ -313,10 +313,6 @@ cdef class ArcLoss(Loss):
     def __init__(self, n_labels, joint=True, order=1):
         self.atoms, self.n_tags = layout_of(n_labels, joint, order), max(n_labels, 1)
 
-    @property
-    def decomposable(self):
-        return True
-
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t m
         cdef double total = 0
@@ -383,13 +379,12 @@ cdef class TreeArgmax(Argmax):
         """The heads of the k best trees, (k, n), and their scores."""
         return k_best_arborescences(scores, k, bool(self.one_root))
 
-    def workspace_size(self, n_atoms):
-        n = count_words(&self.atoms, n_atoms)
-        return self.work_size(n) + ((n + 1) * (n + 1) if self.atoms.tags > 1 else 0)
-
-    def marginals_workspace_size(self, n_atoms):
-        n = count_words(&self.atoms, n_atoms)
-        return self.marginals_work_size(n) + 2 * (n + 1) * (n + 1) + n + 1
+    cdef Py_ssize_t workspace_size_c(self, Py_ssize_t n_atoms, bint marginals) noexcept nogil:
+        cdef Py_ssize_t n = count_words(&self.atoms, n_atoms), needed
+        needed = self.work_size(n) + ((n + 1) * (n + 1) if self.atoms.tags > 1 else 0)
+        if marginals:
+            needed = max(needed, self.marginals_work_size(n) + 2 * (n + 1) * (n + 1) + n + 1)
+        return needed
 
     cdef Py_ssize_t work_size(self, Py_ssize_t n) noexcept nogil:
         """How many numbers `best_heads` works in."""

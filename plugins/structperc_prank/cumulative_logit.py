@@ -76,13 +76,10 @@ class CumulativeLogitTrainer(Trainer):
 
     citation = MCCULLAGH
     online = False
-    threshold_order = "kept"
-    curve = "objectives_"
     options_used = ("trainer",)
 
     def __init__(self, penalty):
         self.penalty = penalty
-        self.scale_free = penalty == 0
 
     def start(self, parts, context):
         self.objectives, self.fitted = [], None
@@ -95,6 +92,16 @@ class CumulativeLogitTrainer(Trainer):
         if not isinstance(parts.features, ThresholdFeatures):
             raise PluginError(f"trainer='cumulative-logit' learns one direction and its thresholds, but {type(parts.features).__name__} "
                               f"has other weights; use it with the problem 'prank' or 'interval-pa'.")
+
+    def check_order(self, context, parts):
+        pass
+
+    def check_scales(self, model, rows):
+        if self.penalty:
+            super().check_scales(model, rows)
+
+    def learning_curve(self, engine):
+        return self.objectives
 
     def train(self, run):
         model, low, high = self.problem(run)

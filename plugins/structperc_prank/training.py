@@ -49,8 +49,6 @@ class PocketTrainer(Trainer):
     """
 
     online = False
-    threshold_order = "kept"
-    curve = "pocket_costs_"
     options_used = ("trainer", "epochs", "random_state")
     citation = GALLANT
 
@@ -71,6 +69,12 @@ class PocketTrainer(Trainer):
         if parts.outputs.partial_gold or not is_ordered(parts.outputs):
             raise PluginError(f"the pocket algorithm learns from ranks, but {type(parts.outputs).__name__} was named as the outputs; leave "
                               f"that out.")
+
+    def check_order(self, context, parts):
+        pass
+
+    def learning_curve(self, engine):
+        return self.costs
 
     def train(self, run):
         model, (X, y, costs) = run.model, examples(run)

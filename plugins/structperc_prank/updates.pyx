@@ -5,6 +5,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint64_t
 from structperc.core.signals cimport interrupted
 from structperc.core.updates cimport Trial, Update
+from structperc.plugin_tools import check_whole_steps
 from structperc.errors import ConflictingOption
 from structperc.plugin_tools import raise_interruption, read_array
 
@@ -19,8 +20,10 @@ cdef class OriginalUpdate(Update):
     It differs from the structured step exactly when a threshold below both ranks ties with f.
     """
 
-    threshold_order = "equal steps"
     options_used = ()
+
+    def check_order(self, context, parts):
+        check_whole_steps(context, parts)
 
     def check(self, context, parts):
         if context.loss_weight:
@@ -51,8 +54,10 @@ cdef class SingleUpdate(Update):
     that rises.
     """
 
-    threshold_order = "equal steps"
     options_used = ()
+
+    def check_order(self, context, parts):
+        check_whole_steps(context, parts)
 
     def check(self, context, parts):
         if context.loss_weight:

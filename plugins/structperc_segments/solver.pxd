@@ -42,6 +42,7 @@ cdef class Atoms:
     cdef readonly list places                   # what a token in each block does, for messages
 
     cdef Py_ssize_t n_atoms(self, Py_ssize_t n_rows) noexcept nogil
+    cdef Py_ssize_t n_tokens(self, Py_ssize_t n_atoms) noexcept nogil
     cdef Py_ssize_t tokens_in(self, Py_ssize_t n_rows) noexcept nogil
     cdef Py_ssize_t work_size(self, Py_ssize_t n_tokens) noexcept nogil
     cdef void count(self, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil

@@ -10,7 +10,7 @@ from structperc.core.argmax cimport Argmax
 from structperc.core.losses cimport Loss
 from structperc.core.rows cimport Example
 from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import overrides, read_array
+from structperc.plugin_tools import is_additive, overrides, read_array
 from structperc.solvers.segments cimport Lattice, best_segments_c, refusal, segment_sums_c, segments_work
 from structperc.solvers.segments import k_best_segments
 
@@ -152,7 +152,7 @@ cdef class Atoms:
                 n += 1
         return n
 
-    def n_tokens(self, n_atoms):
+    cdef Py_ssize_t n_tokens(self, Py_ssize_t n_atoms) noexcept nogil:
         """Of a sentence with so many atoms."""
         return self.tokens_in(max(n_atoms - self.n_atoms(0), 0) // self.layout.n_blocks)
 
@@ -231,10 +231,6 @@ cdef class TokenLoss(Loss):
         Loss.start(self, parts, context)
         self.atoms = parts.outputs.atoms
 
-    @property
-    def decomposable(self):
-        return True
-
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t t
         cdef double total = 0
@@ -307,11 +303,12 @@ cdef class SegmentArgmax(Argmax):
         Argmax.start(self, parts, context)
         self.atoms, self.by_segments = self.outputs.atoms, getattr(parts.loss, "counts_segments", False)
 
-    def workspace_size(self, n_atoms):
-        return self.atoms.work_size(self.atoms.n_tokens(n_atoms))
+    cdef Py_ssize_t workspace_size_c(self, Py_ssize_t n_atoms, bint marginals) noexcept nogil:
+        cdef Py_ssize_t n = self.atoms.n_tokens(n_atoms)
+        return self.atoms.work_size(n) + (max(n, 1) ** 2 * self.atoms.layout.n_labels if marginals else 0)
 
     def searches_with(self, Loss loss):
-        return self.by_segments or loss.over_atoms or loss.largest < INFINITY
+        return self.by_segments or is_additive(loss) or loss.largest < INFINITY
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
         return self.search(x, s, NULL, 0, 0, y)
@@ -375,14 +372,10 @@ cdef class SegmentArgmax(Argmax):
         cdef double[::1] s = np.ascontiguousarray(scores, dtype=float), found = np.empty(len(scores))
         cdef double total
         self.check_size(s, x)
-        x.provide(self.marginals_workspace_size(len(s)))
+        x.provide(self.workspace_size_c(len(s), True))
         if self.sums(x, &s[0], False, &found[0], &total) < 0:
             self.raised()
         return np.asarray(found)
-
-    def marginals_workspace_size(self, n_atoms):
-        n = self.atoms.n_tokens(n_atoms)
-        return self.atoms.work_size(n) + max(n, 1) ** 2 * self.atoms.layout.n_labels
 
     cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil:
         return self.sums(x, s, True, expected, log_z)

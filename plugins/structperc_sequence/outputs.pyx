@@ -241,7 +241,7 @@ cdef class ChainOutputs(RestrictedOutputs):
     cdef int provided(self, Example x) noexcept with gil:
         """Makes room for the search; -1 after storing an error."""
         try:
-            return x.provide(self.completion.workspace_size(x.n_atoms))
+            return x.provide(self.completion.workspace_size_c(x.n_atoms, False))
         except MemoryError as error:
             self.error = error
             return -1

@@ -323,8 +323,6 @@ cdef class Viterbi(Argmax):
         Which labels may follow, begin and end.
     """
 
-    heeds_allowed = True
-
     def __cinit__(self, *args, **kwargs):
         self.between = self.first = self.last = None
 
@@ -336,16 +334,15 @@ cdef class Viterbi(Argmax):
         self.largest = Largest(n_labels)
         self.tiles = best_tiles()
 
-    def workspace_size(self, n_atoms):
-        return n_atoms + self.constrained_size(n_atoms)             # messages, and
+    def check_allowed(self, rows):
+        pass                                # `constrain` reads `Example.allowed`
 
-    def constrained_size(self, n_atoms):
-        """Room for the constrained scores of tokens, transitions, starts and ends."""
-        return n_atoms + 2 * self.n_tags
-
-    def marginals_workspace_size(self, n_atoms):
-        n_tokens = max(n_atoms // self.n_tags - self.n_tags - self.has_start - self.has_end, 0)
-        return self.constrained_size(n_atoms) + forward_backward_work(n_tokens, self.n_tags)
+    cdef Py_ssize_t workspace_size_c(self, Py_ssize_t n_atoms, bint marginals) noexcept nogil:
+        cdef Py_ssize_t needed = n_atoms, n_tokens          # messages, and
+        if marginals:
+            n_tokens = max(n_atoms // self.n_tags - self.n_tags - self.has_start - self.has_end, 0)
+            needed = max(needed, forward_backward_work(n_tokens, self.n_tags))
+        return needed + n_atoms + 2 * self.n_tags           # the constrained scores of tokens, transitions, starts and ends
 
     cdef Py_ssize_t n_atoms(self, Example x) noexcept nogil:
         """How many atoms a sentence of so many tokens has."""
@@ -550,7 +547,7 @@ cdef class Problem:
         self.solver, self.x = solver, x
         self.s = np.ascontiguousarray(scores, dtype=float)
         solver.check_size(self.s, x)
-        self.work = np.zeros(solver.workspace_size(x.n_atoms))
+        self.work = np.zeros(solver.workspace_size_c(x.n_atoms, False))
         self.chain = solver.chain(x, &self.s[0], NULL, &self.work[0])
 
     cdef messages(self, Semiring semiring):

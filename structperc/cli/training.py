@@ -205,7 +205,7 @@ def next_steps(engine, arguments, facts) -> list[str]:
     if engine.status_ == "max_epochs":
         switches = [f"--set {name}=true" for name in ("shuffle", "average")
                     if trainer.online and not getattr(engine, name) and acts(engine.parts_, name)]
-        if hasattr(engine, "gap_") or not levelled_off(getattr(engine, trainer.curve)):
+        if hasattr(engine, "gap_") or not levelled_off(trainer.learning_curve(engine)):
             epochs = max(20, 2 * engine.epochs) if trainer.online else max(1000, 10 * engine.epochs)
             steps.append(f"it did not converge: add {' '.join([f'--set epochs={epochs}', *switches])}")
         elif switches:

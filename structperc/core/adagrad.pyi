@@ -6,14 +6,13 @@ import structperc.core.weights
 class AdaGradWeights(structperc.core.weights.PrimalWeights):
     def __init__(self, average: Any = ..., decay: Any = ..., step_size: Any = ...) -> None: ...
     def allocate(self, features: Any) -> Any: ...
+    def sharding(self) -> Any: ...
     def fingerprint(self) -> Any: ...
     def restore(self, state: Any) -> Any: ...
     squares: Any
     step_size: Any
     options_used: Any
-    sum_of_steps: bool
-    mixes: bool
-    sizes_steps: bool
+    linear: bool
     citation: str
 
 DUCHI: str

@@ -58,8 +58,7 @@ cdef class AdaGradWeights(PrimalWeights):
     """
 
     options_used = ("average", "decay", "step_size")
-    sum_of_steps = mixes = False            # the squares of shards have no mixture with a bound
-    sizes_steps = True
+    linear = False
     citation = DUCHI
 
     def __init__(self, average=False, decay=0.0, step_size=0.1):
@@ -71,9 +70,12 @@ cdef class AdaGradWeights(PrimalWeights):
         PrimalWeights.allocate(self, features)
         self.sizes.squares = features.row_width * (1 + self.averaging.average)
 
+    def sharding(self):
+        return None                     # merged squares have no bound
+
     def fingerprint(self):
-        found = [answers for answers in (self.decay.fingerprint(), self.step_size.fingerprint()) if answers is not None]
-        return np.concatenate(found) if found else None
+        values = [one for one in (self.decay.fingerprint(), self.step_size.fingerprint()) if one is not None]
+        return np.concatenate(values) if values else None
 
     cdef int update_c(self, Example x, const double *c) noexcept nogil:
         cdef Averaging *a = &self.averaging

@@ -1,7 +1,7 @@
 # distutils: extra_compile_args = GLUE
 """How the one compiled loop drives components written in Python.
 
-`structperc.core.component.bound` returns the component itself if every method that the loop calls is compiled. Otherwise it returns an
+`structperc.core.component.adapted` returns the component itself if every method that the loop calls is compiled. Otherwise it returns an
 adapter: its `_c` methods call those that Python overrides and pass the others on. So a Python override is never bypassed.
 Only the loop, the weight store, the loss and the step see adapters; everything else talks to the component itself.
 
@@ -15,11 +15,12 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.math cimport INFINITY, NAN
 from libc.string cimport memcpy
 from structperc.core.component cimport Component
-from structperc.core.component import ADAPTERS, expected as checked, noted, outdated, unstarted
+from structperc.core.component import ADAPTERS, expected as checked, noted, outdated, unstarted, unwrapped
 from structperc.core.argmax cimport Argmax
 from structperc.core.argmax import marginals_of, no_marginals
 from structperc.core.features cimport Features, Parameter, StepSizes
 from structperc.core.losses cimport Loss
+from structperc.core.losses import refuse_unstarted
 from structperc.core.outputs cimport Outputs
 from structperc.core.structures cimport structure
 from structperc.core.updates cimport Trial, Update
@@ -120,7 +121,7 @@ cdef int in_place(answer, array, component, method, Example x) except -1:
 
 cdef int failed(Component adapter, error, method, Example x) noexcept:
     """Keeps the error of an author's method for whoever called the adapter."""
-    adapter.error = noted(error, adapter.unwrapped(), method, x)
+    adapter.error = noted(error, unwrapped(adapter), method, x)
     return -1
 
 
@@ -138,16 +139,13 @@ cdef class PythonFeatures(Features):
     cdef bint has_n_atoms, has_scores, has_add, has_project, has_norm, has_inner, has_cell, has_gram
 
     def __init__(self, Features target, python):
-        self.target = target
+        self.target = self._target = target
         self.n_weight_rows, self.row_width, self.on_demand_rows = target.n_weight_rows, target.row_width, target.on_demand_rows
         self.fixed_atoms, self.fixed_rows = target.fixed_atoms, target.fixed_rows
         self.n_blocks = 0 if outdated(target, "cell", *DESCRIBED) else target.n_blocks
         self.has_n_atoms, self.has_scores, self.has_add = "n_atoms" in python, "scores" in python, "add" in python
         self.has_project, self.has_norm, self.has_inner, self.has_cell, self.has_gram = (
             "project" in python, "norm" in python, "inner" in python, "cell" in python, "constant_gram" in python)
-
-    def unwrapped(self):
-        return self.target
 
     cdef flat(self, const Parameter *p, Py_ssize_t far):
         """The weights (or their accumulators) as one vector."""
@@ -325,17 +323,15 @@ cdef class PythonFeatures(Features):
 
 cdef class PythonWeights(Weights):
     cdef Weights target
-    cdef bint has_scores, has_update, has_norm, has_inner
+    cdef bint has_scores, has_update, has_norm
 
     def __init__(self, Weights target, python):
         if target.features is None:
             raise unstarted(target, "the feature map")
-        self.target, self.features = target, target.features
+        self.target = self._target = target
+        self.features = target.features
         self.has_scores, self.has_update = "scores" in python, "update" in python
-        self.has_norm, self.has_inner = "norm" in python, "inner" in python
-
-    def unwrapped(self):
-        return self.target
+        self.has_norm = "norm" in python
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
         if not self.has_scores:
@@ -364,20 +360,14 @@ cdef class PythonWeights(Weights):
             except BaseException as error:
                 return failed(self, error, "norm", x)
 
-    def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
-        return self.target.inner(x, a, z, b)
-
     cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil:
-        if not (self.has_inner or self.has_norm):
+        if not self.has_norm:
             return self.target.constant_gram_c(x, shared)
         with gil:
             try:
-                if not self.has_inner:
-                    return gram_of_norms(self, x, shared)
-                shared[0] = number(self.target.inner(x, 0, x, 1), self.target, "inner", x) if x.n_atoms > 1 else 0
-                return number(self.target.inner(x, 0, x, 0), self.target, "inner", x) - shared[0]
+                return gram_of_norms(self, x, shared)
             except BaseException as error:
-                return failed(self, error, "inner", x)
+                return failed(self, error, "norm", x)
 
     cdef void visited_c(self) noexcept nogil:
         self.target.visited_c()
@@ -395,14 +385,11 @@ cdef class PythonOutputs(Outputs):
     cdef bint has_count, has_signs, has_agrees, has_complete, compares_counts
 
     def __init__(self, Outputs target, python):
-        self.target = target
+        self.target = self._target = target
         self.code_width, self.partial_gold, self.n_labels = target.code_width, target.partial_gold, target.n_labels
         self.has_count, self.has_signs = "count" in python, "signs" in python
         self.has_agrees, self.has_complete = "agrees" in python, "complete" in python
         self.compares_counts = self.has_count and not self.partial_gold and self.n_labels == 0
-
-    def unwrapped(self):
-        return self.target
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         if not self.has_count:
@@ -455,12 +442,10 @@ cdef class PythonArgmax(Argmax):
     def __init__(self, Argmax target, python):
         if target.outputs is None:
             raise unstarted(target, "the outputs")
-        self.target, self.outputs, self.code_width = target, target.outputs, target.code_width
+        self.target = self._target = target
+        self.outputs, self.code_width = target.outputs, target.code_width
         self.has_argmax, self.has_augmented = "argmax" in python, "argmax_augmented" in python
         self.has_own_marginals = "marginals" in python
-
-    def unwrapped(self):
-        return self.target
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
         if not self.has_argmax:
@@ -478,7 +463,7 @@ cdef class PythonArgmax(Argmax):
         with gil:
             try:
                 answer = self.target.argmax_augmented(copied(s, x.n_atoms), x, structure(gold, n_gold, gold_width(self.outputs)),
-                                                      loss.unwrapped(), scale)
+                                                      unwrapped(loss), scale)
                 return self.outputs.write(answer, x, y)
             except BaseException as error:
                 return failed(self, error, "argmax_augmented", x)
@@ -503,14 +488,11 @@ cdef class PythonLoss(Loss):
     cdef bint has_value, has_augment
 
     def __init__(self, Loss target, python):
-        target.started()
-        self.target, self.outputs, self._outputs, self.costs = target, target.outputs, target._outputs, target.costs
+        refuse_unstarted(target)
+        self.target = self._target = target
+        self.outputs, self._outputs, self.costs = target.outputs, target._outputs, target.costs
         self.code_width, self.gold_width = target.outputs.code_width, gold_width(target.outputs)
-        self.over_atoms = target.over_atoms
         self.has_value, self.has_augment = "value" in python, "augment" in python
-
-    def unwrapped(self):
-        return self.target
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         if not self.has_value:
@@ -524,7 +506,7 @@ cdef class PythonLoss(Loss):
 
     cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil:
         if not self.has_augment:    # a changed value on label outputs changes what follows from it
-            return Loss.augment_c(self, x, gold, n_gold, scale, s) if self.has_value and self.outputs.n_labels \
+            return Loss.augment_c(self, x, gold, n_gold, scale, s) if self.has_value \
                 else self.target.augment_c(x, gold, n_gold, scale, s)
         with gil:
             try:
@@ -538,10 +520,7 @@ cdef class PythonUpdate(Update):
     cdef Update target
 
     def __init__(self, Update target, python):
-        self.target = target
-
-    def unwrapped(self):
-        return self.target
+        self.target = self._target = target
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         with gil:
@@ -560,7 +539,7 @@ cdef class PythonUpdate(Update):
 
 ADAPTERS += (
     (Features, PythonFeatures, ("n_atoms", "scores", "add", "project", "norm", "inner", "constant_gram", "cell")),
-    (Weights, PythonWeights, ("scores", "update", "norm", "inner")),
+    (Weights, PythonWeights, ("scores", "update", "norm")),
     (Outputs, PythonOutputs, ("count", "signs", "agrees", "complete")),
     (Argmax, PythonArgmax, ("argmax", "argmax_augmented", "marginals")),
     (Loss, PythonLoss, ("value", "augment")),

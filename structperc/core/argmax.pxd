@@ -8,6 +8,7 @@ cdef class Argmax(Component):
     cdef readonly Outputs outputs               # as its author wrote it; after start
     cdef Py_ssize_t code_width                  # of the structures it returns, as Outputs.code_width
 
+    cdef Py_ssize_t workspace_size_c(self, Py_ssize_t n_atoms, bint marginals) noexcept nogil
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil
     cdef int batch_argmax_c(self, Example x, Py_ssize_t first, Py_ssize_t n, const double *s, int *y) noexcept nogil
     cdef Py_ssize_t argmax_augmented_c(self, Example x, double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,

@@ -7,9 +7,10 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy
 from structperc.core.component cimport Component
-from structperc.core.component import adapted, overrides, raise_stored
-from structperc.core.errors import PluginError, shortened
+from structperc.core.component import adapted, overrides, raise_stored, unwrapped
+from structperc.core.errors import ConflictingOption, DataError, PluginError, shortened
 from structperc.core.losses cimport Loss
+from structperc.core.losses import is_additive
 from structperc.core.rows cimport Example
 from structperc.core.structures cimport structure
 
@@ -35,10 +36,6 @@ cdef class Argmax(Component):
         The output space; set by `start`.
     exact : bool
         Whether its structures always have the largest score. An approximate solver may set `x.bound`.
-    heeds_allowed : bool
-        Whether it uses the labels allowed for each row (`Rows.restrict`, the users' `allowed`).
-    has_marginals : bool
-        Whether it computes marginals, which some update rules need. By default: whether it overrides `marginals` or `marginals_c`.
 
     Examples
     --------
@@ -53,7 +50,6 @@ cdef class Argmax(Component):
     """
 
     exact = True
-    heeds_allowed = False
 
     def __cinit__(self, *args, **kwargs):
         self.code_width = -1
@@ -70,35 +66,25 @@ cdef class Argmax(Component):
         self.outputs = parts.outputs
         self.code_width = self.outputs.code_width
 
-    def workspace_size(self, n_atoms):
-        """The number of doubles that `argmax_c` needs in x.work.
+    def check_allowed(self, rows) -> None:
+        """Raise an error if the solver does not restrict itself to the labels allowed for each row, `Example.allowed`.
+
+        Called if the user passes `allowed`. A solver that uses them overrides this method.
 
         Parameters
         ----------
-        n_atoms : int
+        rows : Rows
 
-        Returns
-        -------
-        int
+        Raises
+        ------
+        DataError
+            By default.
         """
+        raise DataError(f"allowed was given, but {type(self).__name__} does not use it; leave it out.")
+
+    cdef Py_ssize_t workspace_size_c(self, Py_ssize_t n_atoms, bint marginals) noexcept nogil:
+        """The number of doubles in x.work that `argmax_c` needs, and with `marginals` also `marginals_c`."""
         return 0
-
-    def marginals_workspace_size(self, n_atoms):
-        """The number of doubles that `marginals_c` needs in x.work.
-
-        Parameters
-        ----------
-        n_atoms : int
-
-        Returns
-        -------
-        int
-        """
-        return 0
-
-    @property
-    def has_marginals(self):
-        return overrides(self, "marginals") or <void *> self.marginals_c != <void *> PLAIN.marginals_c
 
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
         """Writes the structure of largest score to y; returns its length, or -1 after storing an error."""
@@ -121,10 +107,9 @@ cdef class Argmax(Component):
     cdef Py_ssize_t argmax_augmented_c(self, Example x, double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
                                        int *y) noexcept nogil:
         """The same for the largest score + scale * loss(gold, y). s is a copy of the scores, to be overwritten at will."""
-        if loss.over_atoms:
-            if loss.augment_c(x, gold, n_gold, scale, s) < 0:
-                return -1
-            return self.argmax_c(x, s, y)
+        cdef int status = loss.augment_c(x, gold, n_gold, scale, s)
+        if status <= 0:
+            return -1 if status < 0 else self.argmax_c(x, s, y)
         return self.guarded_best_of_list(x, s, gold, n_gold, loss, scale, y)
 
     cdef Py_ssize_t guarded_best_of_list(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
@@ -142,24 +127,24 @@ cdef class Argmax(Component):
 
         Of equal sums the one earlier in the list.
         """
-        cdef double value, total, best = -INFINITY, largest = loss.unwrapped().largest
+        cdef double value, total, best = -INFINITY, largest = unwrapped(loss).largest
         cdef Py_ssize_t k = 2, n, n_best = -1
-        cdef int[::1] codes = np.empty(self.most_integers(x.n_atoms), dtype=np.intc)
-        solver = self.unwrapped()
+        cdef int[::1] codes = np.empty(most_integers(self, x.n_atoms), dtype=np.intc)
+        solver = unwrapped(self)
         ranked = []
         scores = np.array(<const double[:x.n_atoms]> s) if x.n_atoms else np.zeros(0)
-        if not solver.searches_with(loss.unwrapped()):
+        if not solver.searches_with(unwrapped(loss)):
             raise self.missing("argmax_augmented")
         while True:
             ranked = ranked_by(solver, scores.copy(), x, k)
-            for found, score in ranked:
+            for candidate, score in ranked:
                 PyErr_CheckSignals()
-                n = self.outputs.write(found, x, &codes[0])
+                n = self.outputs.write(candidate, x, &codes[0])
                 value = loss.value_c(x, gold, n_gold, &codes[0], n)
                 if value < 0:
                     raise_stored(loss, loss._outputs)
                 if not value <= largest * (1 + 1e-9):
-                    raise PluginError(f"{type(loss.unwrapped()).__name__} is {value} for example {x.index}, but its `largest` is "
+                    raise PluginError(f"{type(unwrapped(loss)).__name__} is {value} for example {x.index}, but its `largest` is "
                                       f"{largest}; correct `largest`.")
                 total = score + scale * value
                 if total > best:
@@ -189,9 +174,9 @@ cdef class Argmax(Component):
         int or tuple of int
             One label, or a structure.
         """
-        cdef int[::1] y = np.empty(self.most_integers(scores.shape[0]), dtype=np.intc)
+        cdef int[::1] y = np.empty(most_integers(self, scores.shape[0]), dtype=np.intc)
         cdef Py_ssize_t n
-        x.provide(self.workspace_size(scores.shape[0]))
+        x.provide(self.workspace_size_c(scores.shape[0], False))
         n = self.argmax_c(x, &scores[0] if scores.shape[0] else NULL, &y[0])
         if n < 0:
             self.raised()
@@ -201,8 +186,8 @@ cdef class Argmax(Component):
         """Loss-augmented search: the structure with the largest score + scale * loss.value(gold, y, x).
 
         By default a loss over atoms (`Loss.augment`) is added to the scores, and `argmax` does the rest. If a loss has only a bound
-        (`Loss.largest`), structures are searched in the order of `k_best` until the bound proves the best one. That is exact. Override this
-        method in a solver that knows the form of the loss.
+        (`Loss.largest`), the search goes down the list of `k_best`. It ends at the structure that the bound proves to be the best. Override
+        this method in a solver that knows the form of the loss.
 
         Parameters
         ----------
@@ -221,12 +206,12 @@ cdef class Argmax(Component):
         int or tuple of int
         """
         cdef double[::1] s = np.array(scores, dtype=float)
-        cdef int[::1] y = np.empty(self.most_integers(s.shape[0]), dtype=np.intc)
+        cdef int[::1] y = np.empty(most_integers(self, s.shape[0]), dtype=np.intc)
         cdef int[::1] codes = np.atleast_1d(np.asarray(gold, dtype=np.intc))
         cdef Loss called = adapted(loss)
         cdef Argmax solver = adapted(self) if overrides(self, "argmax") else self
         cdef Py_ssize_t n
-        x.provide(self.workspace_size(s.shape[0]))
+        x.provide(self.workspace_size_c(s.shape[0], False))
         if solver is self:
             n = self.argmax_augmented_c(x, &s[0] if s.shape[0] else NULL, &codes[0] if codes.shape[0] else NULL, codes.shape[0], called,
                                         scale, &y[0])
@@ -236,19 +221,6 @@ cdef class Argmax(Component):
         if n < 0:
             raise_stored(solver, called)
         return structure(&y[0], n, self.code_width)
-
-    def most_integers(self, n_atoms):
-        """The largest number of integers in a structure.
-
-        Parameters
-        ----------
-        n_atoms : int
-
-        Returns
-        -------
-        int
-        """
-        return max(n_atoms if self.outputs is None else self.outputs.max_code_length(n_atoms), self.code_width, 1)
 
     def searches_with(self, Loss loss):
         """Whether `argmax_augmented` supports a loss.
@@ -261,7 +233,7 @@ cdef class Argmax(Component):
         -------
         bool
         """
-        return (loss.over_atoms or overrides(self, "argmax_augmented")
+        return (is_additive(loss) or overrides(self, "argmax_augmented")
                 or <void *> self.argmax_augmented_c != <void *> PLAIN.argmax_augmented_c
                 or loss.largest < INFINITY and type(self).k_best is not Argmax.k_best)
 
@@ -294,12 +266,12 @@ cdef class Argmax(Component):
         (log_z, marginals) or None
             A float and an array of shape (n_atoms,), the derivatives of log Z by the scores. None as in `k_best`.
         """
-        if not self.has_marginals:
+        if not has_marginals(self):
             return None
         cdef double[::1] s = np.ascontiguousarray(scores, dtype=float)
         cdef double[::1] expected = np.zeros(max(s.shape[0], 1))
         cdef double log_z = 0
-        x.provide(self.marginals_workspace_size(s.shape[0]))
+        x.provide(self.workspace_size_c(s.shape[0], True))
         if self.marginals_c(x, &s[0] if s.shape[0] else NULL, &expected[0], &log_z) < 0:
             self.raised()
         return log_z, np.asarray(expected)[:s.shape[0]]
@@ -332,10 +304,13 @@ cdef class Argmax(Component):
         Returns
         -------
         (rows, transitions, start, end) or None
-            Scores of labels, shape (n_rows, L), of label pairs, (L, L), of the first label, (L,), and of the last, (L,). -inf is
-            forbidden. None: not a chain.
+            Scores of labels, shape (n_rows, L), and of label pairs, (L, L). Scores of the first and of the last label, (L,) each. -inf
+            is forbidden. None: not a chain.
         """
         return None
+
+
+cdef Argmax PLAIN = Argmax()        # whose methods a subclass replaces
 
 
 def ranked_by(Argmax solver, scores, Example x, k):
@@ -359,10 +334,52 @@ def ranked_by(Argmax solver, scores, Example x, k):
     return ranked
 
 
+def most_integers(Argmax solver, n_atoms):
+    """The largest number of integers in a structure."""
+    return max(n_atoms if solver.outputs is None else solver.outputs.max_code_length(n_atoms), solver.code_width, 1)
+
+
+def has_marginals(Argmax solver):
+    """Whether a solver computes marginals: its class replaces `marginals` or `marginals_c`."""
+    return overrides(solver, "marginals") or <void *> solver.marginals_c != <void *> PLAIN.marginals_c
+
+
+def check_search(parts, wanted, option="") -> None:
+    """Raise an error for a loss that the solver cannot search with.
+
+    Parameters
+    ----------
+    parts : Parts
+        All parts of a model.
+    wanted : str
+        What needs the search, for the error message.
+    option : str, default ""
+        Name of the option that asks for it, if there is one.
+
+    Raises
+    ------
+    PluginError
+        If the solver does not support the loss.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.plugin_tools import check_search
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> check_search(engine.model_.parts, "loss_weight=1.0")
+    """
+    if not parts.argmax.searches_with(parts.loss):
+        loss, argmax = type(parts.loss).__name__, type(parts.argmax).__name__
+        raise ConflictingOption(f"{wanted}: {loss} cannot be written over atoms, so {argmax} cannot search with it. It can only be "
+                                f"measured (loss_weight=0). A search needs a method `augment` of {loss}, or its bound `largest` and a "
+                                f"method `k_best` of {argmax}. Or a method `argmax_augmented` of {argmax}.", option)
+
+
 def no_marginals(Argmax solver, answer, Example x):
     """The error of a solver whose `marginals` returned no pair."""
+    remedy = " Without marginals, use another update rule." if answer is None else ""
     return PluginError(f"{type(solver).__name__}.marginals returned {shortened(answer)} for example {x.index}; expected a pair, log Z "
-                       f"and one number per atom.")
+                       f"and one number per atom.{remedy}")
 
 
 def marginals_of(Argmax solver, scores, Example x):
@@ -379,15 +396,16 @@ def marginals_of(Argmax solver, scores, Example x):
     return log_z, counts
 
 
-cdef Argmax PLAIN = Argmax()        # whose methods a subclass replaces
-
-
 cdef class LabelArgmax(Argmax):
     """Base of the solvers over n_labels labels."""
 
     def __init__(self, Py_ssize_t n_labels):
         self.n_labels = n_labels
         self.code_width = 1
+
+    def check(self, context, parts):
+        if parts.outputs.n_labels != self.n_labels:
+            raise PluginError(f"{type(self).__name__} was made for {self.n_labels} labels, but there are {parts.outputs.n_labels}.")
 
 
 cdef double normalised(double *p, Py_ssize_t n) noexcept nogil:
@@ -432,8 +450,8 @@ cdef class PrefixArgmax(LabelArgmax):
         sp_best_prefix_of_all(s, self.n_labels - 1, n, y)
         return 0
 
-    def marginals_workspace_size(self, n_atoms):
-        return self.n_labels
+    cdef Py_ssize_t workspace_size_c(self, Py_ssize_t n_atoms, bint marginals) noexcept nogil:
+        return self.n_labels if marginals else 0
 
     cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil:
         return prefix_marginals(x, s, self.n_labels, expected, log_z)
@@ -468,8 +486,8 @@ cdef class ThresholdArgmax(LabelArgmax):
         sp_thresholds_reached_of_all(s, self.n_labels - 1, n, y)
         return 0
 
-    def marginals_workspace_size(self, n_atoms):
-        return self.n_labels
+    cdef Py_ssize_t workspace_size_c(self, Py_ssize_t n_atoms, bint marginals) noexcept nogil:
+        return self.n_labels if marginals else 0
 
     cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil:
         return prefix_marginals(x, s, self.n_labels, expected, log_z)

@@ -5,6 +5,7 @@ cdef extern from "abi.h":           # a fingerprint of all classes: see structpe
 
 
 cdef class Component:
-    cdef public object error
+    cdef object error                   # that a method ending in _c has stored
     cdef tuple _arguments
-    cdef object _adapter                # see bound
+    cdef object _adapter                # see `adapted`
+    cdef Component _target              # of an adapter: the author's own object

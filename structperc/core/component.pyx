@@ -84,7 +84,7 @@ def expected(answer, kind, part, method, what, Example x=None):
     if isinstance(answer, kind):
         return answer
     where = "" if x is None else f" for example {x.index}"
-    raise PluginError(f"{type(part.unwrapped()).__name__}.{method} returned {shortened(answer)}{where}; expected {what}.")
+    raise PluginError(f"{type(unwrapped(part)).__name__}.{method} returned {shortened(answer)}{where}; expected {what}.")
 
 
 def nothing(answer, component, method):
@@ -184,6 +184,11 @@ def adapted(Component component):
     raise TypeError(f"{type(component).__name__} is not a component.")
 
 
+def unwrapped(Component component):
+    """The author's own object: this one, or the one behind an adapter."""
+    return component if component._target is None else component._target
+
+
 def is_adapter(component):
     for _, adapter, _ in ADAPTERS:
         if type(component) is adapter:
@@ -204,11 +209,12 @@ def take_error(*parts):
 
     None if there is neither. Forgets all of them.
     """
-    parts = [found for part in parts for found in (part, part.unwrapped())]
-    errors = [error for error in (take_interruption(), *(part.error for part in parts)) if error is not None]
-    for part in parts:
+    cdef Component part
+    errors = [take_interruption()]
+    for part in [one for part in parts for one in (part, unwrapped(part))]:
+        errors.append(part.error)
         part.error = None
-    return errors[0] if errors else None
+    return next((error for error in errors if error is not None), None)
 
 
 def raise_stored(*parts):
@@ -216,7 +222,7 @@ def raise_stored(*parts):
     error = take_error(*parts)
     if error is not None:
         raise error
-    names = ", ".join(dict.fromkeys(type(part.unwrapped()).__name__ for part in parts))
+    names = ", ".join(dict.fromkeys(type(unwrapped(part)).__name__ for part in parts))
     raise PluginError(f"a compiled method returned -1, but stored no exception in `error` before. Look at the methods ending "
                       f"in _c of {names}.")
 
@@ -276,10 +282,9 @@ cdef class Component:
     citation : str
         BibTeX of the method, shown by `Engine.citation`; empty if there is nothing to cite.
     options_used : tuple of str or None
-        The options that this part depends on; None: those that its hook or its `start` reads. A changed option that no part uses raises
-        an error. Name an option here if the part depends on it without reading it, or reads it only after `start`.
-    absent : dict of str to str
-        Missing fitted attributes and why, as the second half of an error message.
+        The options that this part depends on; None: those that its hook or its `start` reads, but for `average` and `decay`, which are
+        always named. A changed option that no part uses raises an error. Name an option here if the part depends on it without reading
+        it, or reads it only after `start`.
 
     Examples
     --------
@@ -295,7 +300,6 @@ cdef class Component:
 
     citation = ""
     options_used = None
-    absent = {}
     _declared_by = {}           # attributes that a Python class cannot set, and the method that it uses instead
 
     def __cinit__(self, *args, **kwargs):
@@ -357,8 +361,9 @@ cdef class Component:
 
         Returns
         -------
-        dict of str to function
-            Names that end in `_`, and functions without arguments that compute the values.
+        dict of str to function or str
+            Names that end in `_`, and functions without arguments that compute the values. A text is the reason why there is no such
+            attribute, the second half of an error message.
         """
         return {}
 
@@ -370,13 +375,14 @@ cdef class Component:
         dict of str to array
             Arrays that no later training changes.
         """
+        self._without("state")
         return {}
 
     def restore(self, state) -> None:
         """Restore what `state` returned. Called on a component that has been started.
 
-        A file of unknown origin can contain anything. `structperc.plugin_tools.taken` checks name, type, shape and range of an array and
-        returns it. An array that no part reads is an error of the file.
+        A file of unknown origin can contain anything. `structperc.plugin_tools.read_array` checks name, type, shape and range of an array
+        and returns it. An array that no part reads is an error of the file.
 
         Parameters
         ----------
@@ -388,6 +394,10 @@ cdef class Component:
         ModelFormatError
             If the state is invalid.
         """
+        self._without("restore")
+
+    def _without(self, method):
+        """Called where a part has no such method of its own: weights need one."""
 
     def fingerprint(self):
         """A few values of the functions among this part's options: a fingerprint of them.
@@ -400,15 +410,6 @@ cdef class Component:
         float64 array or None
             None without such functions.
         """
-
-    def unwrapped(self):
-        """The author's own object: this one, or the one behind an adapter.
-
-        Returns
-        -------
-        Component
-        """
-        return self
 
     def raised(self) -> None:
         """Raise and forget the error that a compiled method has stored."""
@@ -425,6 +426,6 @@ cdef class Component:
         -------
         PluginError
         """
-        kind = type(self.unwrapped())
+        kind = type(unwrapped(self))
         return PluginError(f"{kind.__module__}.{kind.__name__} does not implement {method}(); "
                            f"override it in Python, or {method}_c in Cython.")

@@ -6,8 +6,8 @@ import structperc.core.updates
 class ExactUpdate(structperc.core.updates.PassiveAggressiveUpdate):
     def __init__(self, variant: str = ..., margin: float = ..., C: Any = ...) -> None: ...
     def check(self, context: Any, parts: Any) -> Any: ...
+    def check_order(self, context: Any, parts: Any) -> Any: ...
     when: str
-    threshold_order: str
     citation: str
 
 MANWANI: str

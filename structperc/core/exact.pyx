@@ -95,19 +95,22 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
     """
 
     when = "always"
-    threshold_order = "kept"
     citation = MANWANI
 
     def __init__(self, str variant="exact-pa", double margin=1.0, C=1.0):
         PassiveAggressiveUpdate.__init__(self, variant.removeprefix("exact-"), margin, C)
 
     def check(self, context, parts):
+        PassiveAggressiveUpdate.check(self, context, parts)
         if not has_constant_gram(parts.features):
             raise PluginError(f"update={context.update!r} needs the same inner product for all pairs of atoms, but those of "
                               f"{type(parts.features).__name__} differ; use 'pa', 'pa1' or 'pa2'.")
         if context.loss_weight:
             raise ConflictingOption(f"update={context.update!r} with loss_weight={context.loss_weight}: its step looks at all constraints, "
                                     f"whichever structure a search finds; leave loss_weight out.", "loss_weight")
+
+    def check_order(self, context, parts):
+        pass
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a, n = trial.x.n_atoms
@@ -198,7 +201,7 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
         """The root, if atoms with the sign 1 come first, those with -1 last, and scores fall; else just somewhere. And its origin."""
         cdef Side left, right
         cdef Py_ssize_t a
-        cdef double balance = 0, found
+        cdef double balance = 0, root
         left.at, left.step, left.n, left.sign = s, -1, 0, 1         # both sides are counted from the middle outwards
         right.at, right.step, right.n, right.sign = s, 1, 0, -1
         while left.n < n and t[left.n] > 0:
@@ -212,11 +215,11 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
         for a in range(right.n):
             balance -= clip(deficit(&right, a, self.margin), limit)
         if balance > 0:
-            found = walk(&left, &right, self.margin, q, limit, origin)
+            root = walk(&left, &right, self.margin, q, limit, origin)
         else:
-            found = -walk(&right, &left, self.margin, q, limit, origin)
+            root = -walk(&right, &left, self.margin, q, limit, origin)
         origin.at = origin.sign * self.margin - origin.score
-        return found - origin.at
+        return root - origin.at
 
 
 cdef inline double deficit(const Side *side, Py_ssize_t i, double margin) noexcept nogil:

@@ -893,8 +893,8 @@ cdef class SumFeatures(Features):
         """Keeps the error of a part; -1."""
         with gil:
             for part in (self.first, self.second, self.left, self.right):
-                if part.error is not None:
-                    self.error, part.error = part.error, None
+                if (<Component> part).error is not None:
+                    self.error, (<Component> part).error = (<Component> part).error, None
         return -1
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:

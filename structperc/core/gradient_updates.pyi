@@ -5,10 +5,9 @@ import structperc.core.updates
 
 class HingeUpdate(structperc.core.updates.Update):
     def __init__(self, margin: Any = ...) -> None: ...
+    def searches(self, loss_weight: Any) -> Any: ...
     def check(self, context: Any, parts: Any) -> Any: ...
-    loss_weight: Any
     margin: Any
-    search: str
     needs: Any
     options_used: Any
     citation: str
@@ -16,29 +15,27 @@ class HingeUpdate(structperc.core.updates.Update):
 class LogLossUpdate(structperc.core.updates.ScheduledUpdate):
     def __init__(self, step_size: Any = ..., decays: Any = ..., sized: Any = ...) -> None: ...
     def check(self, context: Any, parts: Any) -> Any: ...
-    needs: Any
     sized: Any
     when: str
-    sets_loss: bool
+    needs: Any
     citation: str
 
 class LogisticUpdate(structperc.core.updates.ScheduledUpdate):
     def __init__(self, step_size: Any = ..., decays: Any = ...) -> None: ...
     def check(self, context: Any, parts: Any) -> Any: ...
+    def check_order(self, context: Any, parts: Any) -> Any: ...
     when: str
-    sets_loss: bool
-    threshold_order: str
     citation: str
 
 class DirectUpdate(structperc.core.updates.ScheduledUpdate):
     def __init__(self, variant: str = ..., step_size: Any = ..., decays: Any = ..., width: Any = ...) -> None: ...
+    def searches(self, loss_weight: Any) -> Any: ...
     def fingerprint(self) -> Any: ...
     variant: Any
     width: Any
     when: str
     needs: Any
     options_used: Any
-    loss_weight: Any
     citation: str
 
 LAFFERTY: str
@@ -52,3 +49,5 @@ RENNIE: str
 LOGISTIC_STEP: Any
 
 def refuse_loss_weight(context: Any, rule: Any) -> Any: ...
+
+def refuse_fixed_sizes(context: Any, parts: Any) -> Any: ...

@@ -5,13 +5,13 @@ Cost: the marginals of one example, or one or two searches with the loss; and O(
 import numpy as np
 
 from libc.math cimport INFINITY, exp, log1p
-from structperc.core.component import overrides
+from structperc.core.component import overrides, unwrapped
 from structperc.core.errors import DataError, OptionError, PluginError, UnusedOption, shortened
 from structperc.core.outputs cimport Outputs
 from structperc.core.schedules cimport Schedule
 from structperc.core.updates cimport Encoded, ScheduledUpdate, Trial, Update
 from structperc.core.threshold_features import ThresholdFeatures
-from structperc.core.updates import positive
+from structperc.core.updates import positive, rule_of
 
 LAFFERTY = """@inproceedings{lafferty2001conditional,
   author = {John Lafferty and Andrew McCallum and Fernando Pereira},
@@ -65,6 +65,13 @@ def refuse_loss_weight(context, rule):
         raise UnusedOption(f"loss_weight={context.loss_weight} has no effect with update={rule!r}; leave it at 0.0.", "loss_weight")
 
 
+def refuse_fixed_sizes(context, parts):
+    """Raises an error for weights without step sizes of their own, for a rule that returns gradients."""
+    if "step_size" not in (parts.weights.options_used or ()):
+        raise PluginError(f"{rule_of(context, parts)} gives each weight a step size of its own, but {type(parts.weights).__name__} has no "
+                          f"such weights. Leave out its plugin, such as 'dual-kernel', or use another update.")
+
+
 cdef class HingeUpdate(Update):
     """A subgradient step of the structured hinge loss: weight * (Phi(x, gold) - Phi(x, y)), y = argmax score + margin * loss.
 
@@ -88,11 +95,10 @@ cdef class HingeUpdate(Update):
     --------
     >>> from structperc.components import HingeUpdate
     >>> sorted(HingeUpdate(margin=2.0).needs)
-    ['search', 'step sizes']
+    ['search']
     """
 
-    search = "margin"
-    needs = frozenset({"search", "step sizes"})
+    needs = frozenset({"search"})
     options_used = ("margin", "step_size")
     citation = RATLIFF
 
@@ -101,11 +107,11 @@ cdef class HingeUpdate(Update):
     def __init__(self, margin=1.0):
         self.margin = positive("margin", margin)
 
-    @property
-    def loss_weight(self):
-        return self.margin
+    def searches(self, loss_weight):
+        return "margin", self.margin
 
     def check(self, context, parts):
+        refuse_fixed_sizes(context, parts)
         refuse_loss_weight(context, context.update)
 
     cdef int step_c(self, Trial trial) noexcept nogil:
@@ -147,7 +153,7 @@ cdef class LogLossUpdate(ScheduledUpdate):
     """
 
     when = "always"
-    sets_loss = True
+    needs = frozenset({"marginals"})
     citation = LAFFERTY
 
     cdef readonly bint sized
@@ -156,11 +162,9 @@ cdef class LogLossUpdate(ScheduledUpdate):
         ScheduledUpdate.__init__(self, step_size, decays)
         self.sized = sized
 
-    @property
-    def needs(self):
-        return frozenset({"marginals"} if self.sized else {"marginals", "step sizes"})
-
     def check(self, context, parts):
+        if not self.sized:
+            refuse_fixed_sizes(context, parts)
         refuse_loss_weight(context, context.update)
 
     cdef int step_c(self, Trial trial) noexcept nogil:
@@ -222,8 +226,6 @@ cdef class LogisticUpdate(ScheduledUpdate):
     """
 
     when = "always"
-    sets_loss = True
-    threshold_order = "kept"
     citation = RENNIE
 
     def __init__(self, step_size=LOGISTIC_STEP, decays=False):
@@ -234,11 +236,14 @@ cdef class LogisticUpdate(ScheduledUpdate):
         cdef Outputs outputs = parts.outputs
         if outputs.partial_gold and <void *> outputs.signs_c == <void *> PLAIN.signs_c and not overrides(outputs, "signs"):
             raise PluginError(f"update='logistic' needs to know which atoms of a partial gold output are right and which are wrong. "
-                              f"{type(outputs.unwrapped()).__name__} has no method `signs` that returns them; use another update.")
+                              f"{type(unwrapped(outputs)).__name__} has no method `signs` that returns them; use another update.")
         weight = 1.0 if context.sample_weight is None else np.max(context.sample_weight, initial=0.0)
         if isinstance(parts.features, ThresholdFeatures) and self.step_size.at(1) * weight > ORDERED:
             raise OptionError(f"step_size={self.step_size!r} with a sample weight of {weight:g}: logistic steps keep thresholds in order "
                               f"up to step_size * weight = {ORDERED:g}; set a smaller step_size, such as 0.1.")
+
+    def check_order(self, context, parts):
+        pass
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a, n = trial.x.n_atoms
@@ -285,7 +290,6 @@ cdef class DirectUpdate(ScheduledUpdate):
     when = "always"
     needs = frozenset({"search"})
     options_used = ("step_size", "loss_weight")
-    loss_weight = 0.0                   # the loop makes the plain search
     citation = MCALLESTER
 
     cdef readonly str variant
@@ -299,9 +303,12 @@ cdef class DirectUpdate(ScheduledUpdate):
         self.variant, self.central = variant, variant == "direct"
         self.width = positive("loss_weight", width)
 
+    def searches(self, loss_weight):
+        return "plain", 0.0             # of which `step_c` makes further ones
+
     def fingerprint(self):
-        found = [answers for answers in (self.step_size.fingerprint(), self.width.fingerprint()) if answers is not None]
-        return np.concatenate(found) if found else None
+        values = [one for one in (self.step_size.fingerprint(), self.width.fingerprint()) if one is not None]
+        return np.concatenate(values) if values else None
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a, n = trial.x.n_atoms

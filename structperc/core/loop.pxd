@@ -23,6 +23,10 @@ cdef class Workspace:
     cdef int provide(self, Py_ssize_t n_scores) except -1
 
 
+cdef struct Data
+cdef struct Visit
+
+
 cdef class Loop:
     cdef Weights weights, store         # as the loop calls it, and the one that counts
     cdef Features features
@@ -32,11 +36,14 @@ cdef class Loop:
     cdef Update update
     cdef Trial trial
     cdef Example x, next_x, far_x
-    cdef double loss_weight
-    cdef bint compiled, acts_always, predicts, augments, sets_loss      # of the rule of this pass
-    cdef bint predicts_last             # where the augmented search has not found the gold output
-    cdef bint needs_marginals
-    cdef bint keeps                                         # whether the predictions of this pass are kept
+    cdef double loss_weight             # in the augmented search
+    cdef Rows rows                      # of this pass
+    cdef tuple rule                     # of this pass, and the option loss_weight
+    cdef bint compiled, acts_always, predicts, augments, needs_marginals        # as the rule asks
+    cdef bint predicts_first            # before the augmented search; else after it, unless it returned the gold output
+    cdef bint keeps                     # whether the predictions of this pass are kept
+    cdef bint by_label                  # whether outputs agree if their integers are equal
+    cdef bint counts                    # whether visits are counted without a call
     cdef readonly bint ready            # whether there is room for the atoms of some data set
     cdef Py_ssize_t most_atoms, n_predicted, ahead
     cdef Py_ssize_t label_atoms         # of every label, where examples may differ in their atoms; -1: none
@@ -44,7 +51,6 @@ cdef class Loop:
     cdef int[::1] predicted, searched, completed
     cdef object parts
     cdef tuple answers                  # of the store that predicted last: itself, as the loop calls it, whether no part is in Python
-    cdef bint plain_workspace           # whether the solver needs no memory, as most do
     cdef Workspace spare                     # of the prediction that ended last; None while another one uses it
 
     cdef Workspace idle_workspace(self)
@@ -52,9 +58,7 @@ cdef class Loop:
     cdef int provide(self, Py_ssize_t n_atoms) except -1
     cpdef run(self, PassResult passed, Rows rows, Structures gold, order=*, sample_weight=*, list online=*)
     cdef void bind(self, Rows rows)
-    cdef Py_ssize_t visit(self, Rows rows, const int *codes, const int64_t *starts, const int64_t *order, const double *sample_weight,
-                          int *record, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, PassResult passed, Example x, Trial trial,
-                          Weights weights) noexcept nogil
+    cdef Py_ssize_t visit(self, const Data *data, PassResult passed, Py_ssize_t start, Py_ssize_t stop) noexcept nogil
     cpdef predict(self, Rows rows, batch=*, store=*)
     cdef predicted_codes(self, Rows rows, batch, store, int *labels)
     cdef Weights answering(self, store, bint *compiled)

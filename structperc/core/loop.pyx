@@ -10,16 +10,18 @@ import numpy as np
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 import structperc.core.adapters              # enters the adapters that `adapted` chooses from  # no-cython-lint
-from structperc.core.component import adapted, expected, inherits, is_adapter, outdated, overrides, take_error, unstarted
+from structperc.core.component import adapted, expected, is_adapter, outdated, take_error, unstarted, unwrapped
 from structperc.core.signals import raise_interruption
 from structperc.core.signals cimport check_signals
 from structperc.core.argmax cimport Argmax
 from structperc.core.averaging cimport count_visit
 from structperc.core.features cimport PADDING, Features
 from structperc.core.losses cimport Loss
+from structperc.core.losses import refuse_unstarted
 from structperc.core.outputs cimport LabelOutputs, Outputs
 from structperc.core.structures cimport Structures, structure
 from structperc.core.updates cimport Encoded, Trial, Update
+from structperc.core.updates import searches_of
 from structperc.core.weights cimport Weights
 from structperc.core.errors import PluginError, StructPercError, add_note, shortened
 from structperc.core.inner_products cimport SP_PREFETCH, sp_finite, sp_is_dense, sp_prefetch_rows
@@ -75,7 +77,7 @@ cdef class PassResult:
     visited, mistakes, updates : int
         Examples seen, predicted wrongly before their step, and stepped on.
     loss : float
-        Sum of the losses of the predictions, or the values that a rule with `sets_loss` leaves.
+        Sum of the losses of the predictions, or the values that a rule wrote to `trial.loss`.
 
     If the rule asks only for the augmented search, its structure counts as the prediction. A pass
     without search counts neither mistakes nor losses.
@@ -94,6 +96,22 @@ cdef class Workspace:
             self.buffer = np.empty(n_scores + PADDING)
             self.scores = &self.buffer[0]
         return 0
+
+
+cdef struct Data:                       # what the visits of one pass read; NULL: as if it were not there
+    const int *codes                    # gold outputs, and
+    const int64_t *starts               # where each begins, if not all have one integer
+    const int64_t *order                # the examples to visit
+    const double *sample_weight
+    int *record                         # receives the labels predicted
+    Py_ssize_t n                        # visits of the pass
+
+
+cdef struct Visit:                      # one example
+    Py_ssize_t i                        # its number
+    Encoded gold, y                     # y: what the rule learns from
+    double loss, cost                   # loss: of y; cost: what the record counts
+    int same, right                     # whether y, and the prediction, agree with the gold output
 
 
 cdef LabelOutputs LABELS = LabelOutputs()       # whose methods a derived class replaces
@@ -126,18 +144,123 @@ cdef Py_ssize_t at_once(Features features, Rows rows) noexcept:
     return max(1, min(TOGETHER // max(features.fixed_atoms, 1), max(4, TOGETHER_BYTES // max(bytes, 1))))
 
 
-cdef inline int judged(Outputs outputs, Loss losses, Example x, Encoded gold, const int *y, Py_ssize_t n_y, bint labels,
-                       double *loss) noexcept nogil:
-    """Whether y agrees with the gold output, and its loss otherwise; `labels`: outputs agree where their integers are equal."""
-    cdef int same = gold.at[0] == y[0] if labels else outputs.agrees_c(x, gold.at, gold.n, y, n_y)
+cdef inline int read_example(Loop loop, const Data *data, Py_ssize_t t, Visit *v) noexcept nogil:
+    """Makes x the t-th example of the order, and requests the rows of later ones from memory."""
+    cdef Py_ssize_t far, n_atoms
+    v.i = t if data.order == NULL else data.order[t]
+    loop.rows.load(v.i, loop.x)
+    if t == loop.ahead:
+        loop.ahead = loop.weights.look_ahead_c(loop.rows, data.order, t, data.n)
+        if loop.ahead < 0:
+            return LOOKING_AHEAD
+    if data.order != NULL and t + AHEAD < data.n:
+        far = data.order[t + AHEAD]
+        loop.rows.load(far, loop.far_x)
+        sp_prefetch_rows(&loop.far_x.block)
+        if data.starts == NULL:
+            SP_PREFETCH(data.codes + far)
+    if loop.features.n_weight_rows > 1 and t + 1 < data.n:
+        loop.rows.load(t + 1 if data.order == NULL else data.order[t + 1], loop.next_x)
+        loop.weights.prefetch_c(loop.next_x)
+    if loop.features.fixed_atoms < 0:
+        n_atoms = loop.features.n_atoms_c(loop.x)
+        if n_atoms < 0:
+            return ATOMS
+        if n_atoms > loop.most_atoms or n_atoms != loop.label_atoms >= 0:
+            return TOO_MANY
+        loop.x.n_atoms = n_atoms
+    v.gold.at = data.codes + (v.i if data.starts == NULL else data.starts[v.i])
+    v.gold.n = 1 if data.starts == NULL else data.starts[v.i + 1] - data.starts[v.i]
+    return 0
+
+
+cdef inline int search(Loop loop, const Data *data, Py_ssize_t t, Visit *v) noexcept nogil:
+    """Makes the searches that the rule asks for, and compares their results with the gold output."""
+    v.right, v.cost = 1, 0
+    if loop.predicts_first or loop.keeps:
+        v.y.at, v.y.n = &loop.predicted[0], loop.argmax.argmax_c(loop.x, &loop.scores[0], &loop.predicted[0])
+        if v.y.n < 0:
+            return SEARCHING
+        if data.record != NULL:
+            data.record[t] = v.y.at[0]
+        loop.n_predicted = v.y.n
+    if loop.predicts_first:
+        v.same = judged(loop, v, v.y.at, v.y.n, &v.loss)
+        if v.same < 0:
+            return v.same
+        v.right, v.cost = v.same, v.loss
+    return search_with_loss(loop, v) if loop.augments else 0
+
+
+cdef inline int search_with_loss(Loop loop, Visit *v) noexcept nogil:
+    """The loss-augmented search. The prediction comes after it if the rule skips it for right results."""
+    memcpy(&loop.augmented[0], &loop.scores[0], loop.x.n_atoms * sizeof(double))
+    v.y.at = &loop.searched[0]
+    v.y.n = loop.argmax.argmax_augmented_c(loop.x, &loop.augmented[0], v.gold.at, v.gold.n, loop.loss, loop.loss_weight, &loop.searched[0])
+    if v.y.n < 0:
+        return AUGMENTING
+    v.same = judged(loop, v, v.y.at, v.y.n, &v.loss)
+    if v.same < 0:
+        return v.same
+    if not loop.predicts:
+        v.right, v.cost = v.same, v.loss
+    elif not (loop.predicts_first or v.same):
+        if not loop.keeps:
+            loop.n_predicted = loop.argmax.argmax_c(loop.x, &loop.scores[0], &loop.predicted[0])
+            if loop.n_predicted < 0:
+                return SEARCHING
+        v.right = judged(loop, v, &loop.predicted[0], loop.n_predicted, &v.cost)
+        if v.right < 0:
+            return v.right
+    return 0
+
+
+cdef inline int judged(Loop loop, const Visit *v, const int *y, Py_ssize_t n_y, double *loss) noexcept nogil:
+    """Whether y agrees with the gold output, and its loss otherwise."""
+    cdef int same = v.gold.at[0] == y[0] if loop.by_label else loop.outputs.agrees_c(loop.x, v.gold.at, v.gold.n, y, n_y)
     loss[0] = 0
     if same < 0:
         return COMPARING
     if not same:
-        loss[0] = losses.value_c(x, gold.at, gold.n, y, n_y)
+        loss[0] = loop.loss.value_c(loop.x, v.gold.at, v.gold.n, y, n_y)
         if loss[0] < 0:
             return LOSING
     return same
+
+
+cdef inline int coefficients(Loop loop, const Data *data, Visit *v) noexcept nogil:
+    """Asks the rule for the coefficients of the step. Returns whether there is one."""
+    cdef int steps
+    loop.trial.s, loop.trial.n_visited, loop.trial.loss = &loop.scores[0], loop.weights.averaging.n_visited, v.loss
+    loop.trial.gold_code, loop.trial.given_code, loop.trial.y_code = v.gold, v.gold, v.y
+    loop.trial.weight = 1 if data.sample_weight == NULL else data.sample_weight[v.i]
+    if loop.outputs.partial_gold:
+        loop.trial.gold_code.at = &loop.completed[0]
+        loop.trial.gold_code.n = loop.outputs.complete_c(loop.x, v.gold.at, v.gold.n, &loop.scores[0], &loop.completed[0])
+        if loop.trial.gold_code.n < 0:
+            return COMPLETING
+    steps = loop.update.step_c(loop.trial)
+    if loop.trial.loss != v.loss:               # the rule has an objective of its own
+        v.cost = loop.trial.loss
+    return RULING if steps < 0 else steps
+
+
+cdef inline int add(Loop loop, PassResult passed) noexcept nogil:
+    """Makes the step; 1: it was made, and then something failed."""
+    cdef int status = loop.weights.update_c(loop.x, loop.trial.c)
+    passed.updates += status >= 0
+    return STEPPING if status < 0 else status
+
+
+cdef inline void count(Loop loop, PassResult passed, const Visit *v) noexcept nogil:
+    """Counts the visit."""
+    if loop.counts:
+        count_visit(&loop.weights.averaging)
+    else:
+        loop.weights.visited_c()
+    passed.visited += 1
+    passed.mistakes += not v.right
+    passed.loss += v.cost
 
 
 cdef Py_ssize_t counted(n, part, method) except -1:
@@ -155,8 +278,7 @@ cdef class Loop:
     parts : object with the attributes weights, outputs, features, argmax, loss and update
         Components after `start`.
     loss_weight : float, default 0.0
-        Weight of the loss in the search for the structure to learn from; 0: the prediction itself. Where it is positive, a rule that asks
-        for the plain search gets both: mistakes are counted by the prediction. A rule with a `loss_weight` of its own leaves it unread.
+        The engine's option, for `Update.searches`.
     """
 
     def __init__(self, parts, loss_weight=0.0):
@@ -164,12 +286,7 @@ cdef class Loop:
         self.features = adapted(parts.features)
         self.outputs = adapted(parts.outputs)
         self.argmax = adapted(parts.argmax)
-        self.plain_workspace = inherits(parts.argmax, Argmax, "workspace_size")
-        for method in ("workspace_size", "marginals_workspace_size"):
-            if overrides(parts.argmax, method):
-                raise PluginError(f"{type(parts.argmax).__name__} replaces {method}, which describes the part to a compiled search; "
-                                  f"leave it out.")
-        parts.loss.started()
+        refuse_unstarted(parts.loss)
         self.loss = adapted(parts.loss)
         self.weights, self.store = adapted(parts.weights), parts.weights
         if outdated(parts.weights, "averaged", "scores") and not isinstance(parts.weights.averaged(), type(parts.weights)):
@@ -178,9 +295,9 @@ cdef class Loop:
         self.most_atoms, self.label_atoms = -1, -1
         if isinstance(parts.outputs, LabelOutputs) and parts.outputs.n_atoms is not None and self.features.fixed_atoms < 0:
             self.label_atoms = parts.outputs.n_atoms
-        if parts.update.loss_weight is not None:
-            loss_weight = parts.update.loss_weight
-        self.use(parts.update, "both" if loss_weight and parts.update.search == "plain" else parts.update.search, loss_weight)
+        self.by_label = <void *> self.outputs.agrees_c == <void *> LABELS.agrees_c      # no call where no class replaces it
+        self.counts = <void *> self.weights.visited_c == <void *> COUNTED.visited_c
+        self.use(parts.update, loss_weight)
         self.trial = Trial()
         self.x, self.next_x, self.far_x = Example(), Example(), Example()
         self.reserve(0)
@@ -188,27 +305,27 @@ cdef class Loop:
     def components(self):
         return (self.features, self.outputs, self.argmax, self.loss, self.update, self.weights, self.store.features)
 
-    def use(self, update, search, double loss_weight):
-        """Sets the rule of the next passes, with this search instead of its own."""
+    def use(self, update, loss_weight):
+        """Sets the rule of the next passes; `loss_weight` is the engine's option."""
+        search, self.loss_weight = searches_of(update, loss_weight)
         if search not in SEARCHES or update.when not in MOMENTS or search == "none" and update.when != "always":
-            raise PluginError(f"{type(update).__name__} has when={update.when!r} and search={search!r}; expected when='wrong' or 'always', "
-                              f"and search='plain', 'augmented', 'both', 'margin' or, with when='always', 'none'.")
-        self.update, self.acts_always, self.loss_weight = adapted(update), update.when == "always", loss_weight
-        self.sets_loss, self.needs_marginals = update.sets_loss, "marginals" in update.needs
-        self.predicts_last = search == "margin"
-        self.predicts, self.augments = SEARCHES["plain" if search == "both" and loss_weight == 0 else search]
+            raise PluginError(f"{type(update).__name__} has when={update.when!r} and the search {search!r}. Expected when='wrong' or "
+                              f"'always', and the search 'plain', 'augmented', 'both' or 'margin'. With when='always' it may be 'none'.")
+        self.rule, self.update, self.acts_always = (update, loss_weight), adapted(update), update.when == "always"
+        self.needs_marginals = "marginals" in update.needs
+        self.predicts, self.augments = SEARCHES["plain" if search == "both" and self.loss_weight == 0 else search]
+        self.predicts_first = self.predicts and search != "margin"
         self.compiled = not any(map(is_adapter, self.components()))
         if self.most_atoms >= 0:
             self.provide(self.most_atoms)
 
     cdef Py_ssize_t workspace(self, Py_ssize_t n_atoms) except -1:
         """How much memory the solver needs for a search."""
-        return 0 if self.plain_workspace else self.parts.argmax.workspace_size(n_atoms)
+        return (<Argmax> self.parts.argmax).workspace_size_c(n_atoms, False)
 
     cdef int provide(self, Py_ssize_t n_atoms) except -1:
         """Gives the solver the memory that it works in."""
-        argmax = self.parts.argmax
-        self.x.provide(max(argmax.workspace_size(n_atoms), argmax.marginals_workspace_size(n_atoms) if self.needs_marginals else 0))
+        self.x.provide((<Argmax> self.parts.argmax).workspace_size_c(n_atoms, self.needs_marginals))
         return 0
 
     def capacity(self, n_atoms):
@@ -239,15 +356,12 @@ cdef class Loop:
 
     def run_with(self, update, double loss_weight, *arguments):
         """One pass with another rule and its search; see `run`."""
-        cdef Update kept = self.update
-        before = (kept, self.acts_always, self.predicts, self.augments, self.compiled, self.loss_weight, self.sets_loss,
-                  self.needs_marginals, self.predicts_last)
-        self.use(update, update.search, loss_weight)
+        before = self.rule
+        self.use(update, loss_weight)
         try:
             self.run(*arguments)
         finally:
-            (self.update, self.acts_always, self.predicts, self.augments, self.compiled, self.loss_weight, self.sets_loss,
-             self.needs_marginals, self.predicts_last) = before
+            self.use(*before)
 
     cpdef run(self, PassResult passed, Rows rows, Structures gold, order=None, sample_weight=None, list online=None):
         """One pass.
@@ -275,27 +389,25 @@ cdef class Loop:
         cdef const double[::1] weight
         cdef const int64_t[::1] starts
         cdef int[::1] record
-        cdef Py_ssize_t n = rows.n_examples, start, stop, before = passed.visited
-        cdef const int64_t *visit_at = NULL
-        cdef const double *weight_at = NULL
-        cdef const int64_t *starts_at = NULL
-        cdef const int *codes_at = gold.at
-        cdef int *record_at = NULL
+        cdef Data data
+        cdef Py_ssize_t start, stop, before = passed.visited
+        data.codes, data.starts, data.order, data.sample_weight, data.record = gold.at, NULL, NULL, NULL, NULL
+        data.n = rows.n_examples
         if order is not None:
             visits = order
-            n = visits.shape[0]
-            visit_at = &visits[0] if n else NULL
+            data.n = visits.shape[0]
+            data.order = &visits[0] if data.n else NULL
         if sample_weight is not None:
             weight = sample_weight
-            weight_at = &weight[0] if weight.shape[0] else NULL
+            data.sample_weight = &weight[0] if weight.shape[0] else NULL
         if gold.offsets is not None:
             starts = gold.offsets
-            starts_at = &starts[0]
+            data.starts = &starts[0]
         ragged = None
         if online is not None:
             if self.outputs.code_width == 1:
-                record = np.zeros(n, dtype=np.intc)
-                record_at = &record[0] if n else NULL
+                record = np.zeros(data.n, dtype=np.intc)
+                data.record = &record[0] if data.n else NULL
             else:
                 ragged = online
         self.keeps = online is not None
@@ -303,15 +415,13 @@ cdef class Loop:
         self.weights.averaging.n_visited = self.store.averaging.n_visited
         self.ahead = start = 0
         try:
-            while start < n:
-                stop = min(start + (1 if ragged is not None else CHUNK if self.compiled else SLOW_CHUNK), n)
+            while start < data.n:
+                stop = min(start + (1 if ragged is not None else CHUNK if self.compiled else SLOW_CHUNK), data.n)
                 if self.compiled:
                     with nogil:
-                        stop = self.visit(rows, codes_at, starts_at, visit_at, weight_at, record_at, start, stop, n, passed,
-                                          self.x, self.trial, self.weights)
+                        stop = self.visit(&data, passed, start, stop)
                 else:
-                    stop = self.visit(rows, codes_at, starts_at, visit_at, weight_at, record_at, start, stop, n, passed,
-                                      self.x, self.trial, self.weights)
+                    stop = self.visit(&data, passed, start, stop)
                 if stop < 0:
                     self.fail(<int> stop, self.x)
                 if ragged is not None:
@@ -320,7 +430,7 @@ cdef class Loop:
                 check_signals()
         finally:
             self.bind(None)                  # the data may go when their owner lets them go
-            if record_at != NULL:
+            if data.record != NULL:
                 online.append(np.asarray(record)[:passed.visited - before])
 
     def n_atoms(self, x):
@@ -336,6 +446,7 @@ cdef class Loop:
         return np.array(self.trial.coefficient_buffer[:self.parts.features.n_atoms(x)])
 
     cdef void bind(self, Rows rows):
+        self.rows = rows
         self.x.look_at(rows)
         self.next_x.look_at(rows)
         self.far_x.look_at(rows)
@@ -364,120 +475,34 @@ cdef class Loop:
         """The method that stopped a pass."""
         kind, method = CALLS[status]
         called = self.update if kind == "update" else getattr(self.parts, kind)
-        return f"{type(called.unwrapped()).__name__}.{method}"
+        return f"{type(unwrapped(called)).__name__}.{method}"
 
-    cdef Py_ssize_t visit(self, Rows rows, const int *codes, const int64_t *starts, const int64_t *order, const double *sample_weight,
-                          int *record, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t n, PassResult passed, Example x, Trial trial,
-                          Weights weights) noexcept nogil:
-        """Examples start..stop of the order, or fewer: where it stopped. Between two examples the weights are those of a finished step."""
-        cdef double *s = &self.scores[0]
-        cdef int *y = NULL
-        cdef Encoded gold
-        cdef Py_ssize_t t, i, far, n_y = 0, seen = 0, n_atoms = self.features.fixed_atoms
-        cdef bint ragged_atoms = n_atoms < 0, prefetches = self.features.n_weight_rows > 1, predicts = self.predicts, keeps = self.keeps
-        cdef bint labels = <void *> self.outputs.agrees_c == <void *> LABELS.agrees_c      # no call where no class replaces it
-        cdef bint counts = <void *> weights.visited_c == <void *> COUNTED.visited_c
-        cdef bint augments = self.augments, acts_always = self.acts_always, sets_loss = self.sets_loss, last = self.predicts_last
-        cdef double loss = 0, cost
-        cdef int status, same = 1, right, steps
-        x.n_atoms = n_atoms
+    cdef Py_ssize_t visit(self, const Data *data, PassResult passed, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+        """Visits the examples start..stop of the order, or fewer. Returns where it stopped, or why.
+
+        Between two examples the weights are those of a finished step.
+        """
+        cdef Visit v
+        cdef Py_ssize_t t, seen = 0
+        cdef int status
+        self.x.n_atoms = self.features.fixed_atoms
+        v.same, v.loss, v.y.at, v.y.n = 1, 0, NULL, 0
         for t in range(start, stop):
-            status, right, cost = 0, 1, 0
-            i = t if order == NULL else order[t]
-            rows.load(i, x)
-            if t == self.ahead:
-                self.ahead = weights.look_ahead_c(rows, order, t, n)
-                if self.ahead < 0:
-                    return LOOKING_AHEAD
-            if order != NULL and t + AHEAD < n:
-                far = order[t + AHEAD]
-                rows.load(far, self.far_x)
-                sp_prefetch_rows(&self.far_x.block)
-                if starts == NULL:
-                    SP_PREFETCH(codes + far)
-            if prefetches and t + 1 < n:
-                rows.load(t + 1 if order == NULL else order[t + 1], self.next_x)
-                weights.prefetch_c(self.next_x)
-            if ragged_atoms:
-                n_atoms = self.features.n_atoms_c(x)
-                if n_atoms < 0:
-                    return ATOMS
-                if n_atoms > self.most_atoms or n_atoms != self.label_atoms >= 0:
-                    return TOO_MANY
-                x.n_atoms = n_atoms
-            gold.at, gold.n = codes + (i if starts == NULL else starts[i]), (1 if starts == NULL else starts[i + 1] - starts[i])
-
-            # s[a] = w . phi(x, a)
-            status = scored(weights, x, s)
+            status = read_example(self, data, t, &v)                        # x and its gold output
+            if status == 0:
+                status = scored(self.weights, self.x, &self.scores[0])      # s[a] = w . phi(x, a)
+            if status == 0:
+                status = search(self, data, t, &v)                          # y = argmax over Y(x) of score (+ loss_weight * loss)
+            if status == 0 and (self.acts_always or not v.same):
+                status = coefficients(self, data, &v)                       # c = rule(x, gold, y, s)
+                if status > 0:
+                    status = add(self, passed)                              # w += sum_a c[a] phi(x, a)
             if status < 0:
                 return status
-
-            # y = argmax over Y(x) of score
-            if predicts and not last or keeps:
-                y = &self.predicted[0]
-                n_y = self.argmax.argmax_c(x, s, y)
-                if n_y < 0:
-                    return SEARCHING
-                if record != NULL:
-                    record[t] = y[0]
-                self.n_predicted = n_y
-            if predicts and not last:
-                same = judged(self.outputs, self.loss, x, gold, y, n_y, labels, &loss)
-                if same < 0:
-                    return same
-                right, cost = same, loss
-
-            # y = argmax over Y(x) of score + loss_weight * loss
-            if augments:
-                memcpy(&self.augmented[0], s, n_atoms * sizeof(double))
-                y = &self.searched[0]
-                n_y = self.argmax.argmax_augmented_c(x, &self.augmented[0], gold.at, gold.n, self.loss, self.loss_weight, y)
-                if n_y < 0:
-                    return AUGMENTING
-                same = judged(self.outputs, self.loss, x, gold, y, n_y, labels, &loss)
-                if same < 0:
-                    return same
-                if not predicts:
-                    right, cost = same, loss
-                elif last and not same:
-                    if not keeps:
-                        self.n_predicted = self.argmax.argmax_c(x, s, &self.predicted[0])
-                        if self.n_predicted < 0:
-                            return SEARCHING
-                    right = judged(self.outputs, self.loss, x, gold, &self.predicted[0], self.n_predicted, labels, &cost)
-                    if right < 0:
-                        return right
-
-            # w += sum_a c[a] phi(x, a)
-            if not same or acts_always:
-                trial.s, trial.n_visited, trial.loss = s, weights.averaging.n_visited, loss
-                trial.gold_code, trial.given_code, trial.y_code.at, trial.y_code.n = gold, gold, y, n_y
-                trial.weight = 1 if sample_weight == NULL else sample_weight[i]
-                if self.outputs.partial_gold:
-                    trial.gold_code.at = &self.completed[0]
-                    trial.gold_code.n = self.outputs.complete_c(x, gold.at, gold.n, s, &self.completed[0])
-                    if trial.gold_code.n < 0:
-                        return COMPLETING
-                steps = self.update.step_c(trial)
-                if steps < 0:
-                    return RULING
-                if sets_loss:
-                    cost = trial.loss
-                if steps:
-                    status = weights.update_c(x, trial.c)
-                    if status < 0:
-                        return STEPPING
-                    passed.updates += 1
-            if counts:
-                count_visit(&weights.averaging)
-            else:
-                weights.visited_c()
-            passed.visited += 1
-            passed.mistakes += not right
-            passed.loss += cost
-            if status > 0:                  # the step was made, and then something failed
+            count(self, passed, &v)
+            if status > 0:                      # the step was made, and then something failed
                 return STEPPING
-            seen += n_atoms
+            seen += self.x.n_atoms
             if seen > CHUNK_ATOMS:
                 return t + 1
         return stop
@@ -508,15 +533,15 @@ cdef class Loop:
         cdef const int64_t[::1] begins
         cdef const double *batch_at = NULL
         cdef const int64_t *begins_at = NULL
-        cdef int[::1] found
+        cdef int[::1] written
         cdef int64_t[::1] ends
-        cdef int *found_at = labels
+        cdef int *out = labels
         cdef int64_t *ends_at = NULL
         codes, most = None, max(most, 0)
         if labels == NULL:
             length = max(n if single else capacity, 1)
-            found = codes = np.empty(length, dtype=np.intc)
-            found_at = &found[0]
+            written = codes = np.empty(length, dtype=np.intc)
+            out = &written[0]
         if not single:
             ends = np.zeros(n + 1, dtype=np.int64)
             ends_at = &ends[0]
@@ -532,17 +557,17 @@ cdef class Loop:
         while start < n:
             if not single and length < at + capacity:
                 length = 2 * (at + capacity)
-                found = codes = np.resize(codes, length)
-                found_at = &found[0]
+                written = codes = np.resize(codes, length)
+                out = &written[0]
             before = at
             if compiled:
                 with nogil:
-                    stop = self.answer(rows, scratch.x, weights, batch_at, begins_at, pitch, scratch.scores, most, together, found_at, length,
+                    stop = self.answer(rows, scratch.x, weights, batch_at, begins_at, pitch, scratch.scores, most, together, out, length,
                                        ends_at, start, n, capacity, &at)
             if not compiled or stop < 0 and stop != TOO_MANY:      # parts keep the error, shared with other threads: once more with the GIL
                 raise_interruption()
                 at = before
-                stop = self.answer(rows, scratch.x, weights, batch_at, begins_at, pitch, scratch.scores, most, together, found_at, length,
+                stop = self.answer(rows, scratch.x, weights, batch_at, begins_at, pitch, scratch.scores, most, together, out, length,
                                    ends_at, start, n, capacity, &at)
             if stop == TOO_MANY:                    # more than any example before
                 most, stop = max(scratch.x.n_atoms, 2 * most), scratch.x.index
@@ -568,17 +593,17 @@ cdef class Loop:
     cdef Weights answering(self, store, bint *compiled):
         """Weights as predictions call them, and whether they need no Python. The last result is cached, for one-row calls."""
         cdef Weights weights
-        found = self.answers
-        if found is None or found[0] is not store:
+        cached = self.answers
+        if cached is None or cached[0] is not store:
             expected(store, Weights, self.store, "averaged", "a weight store")
             weights = adapted(store)
             if weights.features is None:
                 raise unstarted(store, "the feature map")
-            found = (store, weights, not (is_adapter(self.features) or is_adapter(self.argmax) or is_adapter(weights)
-                                          or is_adapter(weights.features)))
-            self.answers = found
-        compiled[0] = found[2]
-        return found[1]
+            cached = (store, weights, not (is_adapter(self.features) or is_adapter(self.argmax) or is_adapter(weights)
+                                           or is_adapter(weights.features)))
+            self.answers = cached
+        compiled[0] = cached[2]
+        return cached[1]
 
     def scores_of(self, Rows rows, store):
         """The atom scores of all examples, (n_examples, n_atoms), of maps with as many atoms in each.
@@ -591,28 +616,28 @@ cdef class Loop:
         cdef Weights weights = self.answering(store, &compiled)
         cdef Example x = Example()
         cdef Py_ssize_t n = rows.n_examples, width = self.features.fixed_atoms, start = 0, stop, status = 0, i
-        cdef double[::1] found = np.empty(n * width + PADDING)
+        cdef double[::1] scores = np.empty(n * width + PADDING)
         x.look_at(rows)
         while start < n:
             stop = min(start + CHUNK, n)
             if not compiled:
-                status = weights.batch_scores_c(x, start, stop - start, &found[start * width])
+                status = weights.batch_scores_c(x, start, stop - start, &scores[start * width])
             else:
                 with nogil:
-                    status = weights.batch_scores_c(x, start, stop - start, &found[start * width])
+                    status = weights.batch_scores_c(x, start, stop - start, &scores[start * width])
             if status < 0:
                 self.fail(SCORING, x, weights)
             for i in range(start, stop):
-                if not sp_finite(&found[i * width], width):
+                if not sp_finite(&scores[i * width], width):
                     raise NotFinite(i)
             start = stop
             check_signals()
-        return np.asarray(found)[:n * width].reshape(n, width)
+        return np.asarray(scores)[:n * width].reshape(n, width)
 
     cdef Py_ssize_t answer(self, Rows rows, Example x, Weights weights, const double *batch, const int64_t *begins, Py_ssize_t pitch,
-                           double *own, Py_ssize_t most, Py_ssize_t together, int *found, Py_ssize_t length, int64_t *ends,
+                           double *own, Py_ssize_t most, Py_ssize_t together, int *codes, Py_ssize_t length, int64_t *ends,
                            Py_ssize_t start, Py_ssize_t n, Py_ssize_t capacity, Py_ssize_t *at) noexcept nogil:
-        """Predicts examples from `start` on; returns where it stopped: at n, at a check for Ctrl-C, or if `found` is full."""
+        """Predicts examples from `start` on; returns where it stopped: at n, at a check for Ctrl-C, or if `codes` is full."""
         cdef Py_ssize_t i = start, m, n_searched, stop = min(start + CHUNK, n), seen = 0, fixed = self.features.fixed_atoms
         cdef Py_ssize_t scored_to = start
         cdef bint single = self.outputs.code_width == 1
@@ -638,7 +663,7 @@ cdef class Loop:
                 n_searched = m if sp_finite(s, m * fixed) else finite_rows(s, m, fixed)
                 x.n_atoms = fixed
                 if single:
-                    if self.argmax.batch_argmax_c(x, i, n_searched, s, found + i) < 0:
+                    if self.argmax.batch_argmax_c(x, i, n_searched, s, codes + i) < 0:
                         return SEARCHING
                 else:
                     rows.load(i, x)
@@ -661,10 +686,10 @@ cdef class Loop:
                     return BATCHING
                 else:
                     s = batch + (i * pitch if begins == NULL else begins[i])
-                if single and self.argmax.argmax_c(x, s, found + i) < 0:
+                if single and self.argmax.argmax_c(x, s, codes + i) < 0:
                     return SEARCHING
             if not single:
-                n_searched = self.argmax.argmax_c(x, s, found + at[0])
+                n_searched = self.argmax.argmax_c(x, s, codes + at[0])
                 if n_searched < 0:
                     return SEARCHING
                 at[0] += n_searched

@@ -7,7 +7,6 @@ cdef class Loss(Component):
     cdef readonly Outputs outputs       # as its author wrote it
     cdef Outputs _outputs               # as compiled code calls it
     cdef double[::1] costs
-    cdef public bint over_atoms         # whether loss-augmented search adds it to the atom scores; set by start
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil
     cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil

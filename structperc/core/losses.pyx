@@ -23,8 +23,6 @@ cdef class Loss(Component):
         The output space; set by `start`.
     largest : float
         Upper bound of all values; infinity: unknown.
-    example_costs : bool
-        Whether it needs costs of each example: `set_costs(costs, gold, n_examples)` then receives `fit(..., costs=)`.
 
     Examples
     --------
@@ -38,7 +36,6 @@ cdef class Loss(Component):
     """
 
     largest = float("inf")
-    example_costs = False
 
     def start(self, parts, context):
         """Read the output space. Called once in each fit.
@@ -55,13 +52,25 @@ cdef class Loss(Component):
         self.outputs = parts.outputs
         self._outputs = adapted(self.outputs)
         self.costs = np.zeros(max(self.outputs.n_labels, 1))
-        own_value = self.outputs.n_labels == 0 and overrides(self, "value")
-        self.over_atoms = overrides(self, "augment") or self.decomposable and not own_value
 
-    @property
-    def decomposable(self):
-        """Whether a compiled `augment_c` writes this loss over atoms."""
-        return self.outputs is not None and self.outputs.n_labels > 0 or <void *> self.augment_c != <void *> PLAIN.augment_c
+    def set_costs(self, costs, gold, n_examples) -> None:
+        """Check and store the costs of a data set, `fit(..., costs=)`. Called before each fit or `partial_fit` if overridden.
+
+        Parameters
+        ----------
+        costs : object or None
+            As the user passed it.
+        gold : Structures
+            The gold outputs.
+        n_examples : int
+
+        Raises
+        ------
+        DataError
+            By default: the loss uses no costs.
+        """
+        if costs is not None:
+            raise DataError(f"costs was given, but {type(self).__name__} does not use it; set loss='costs'.")
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         """The loss, >= 0; negative after storing an error."""
@@ -70,13 +79,11 @@ cdef class Loss(Component):
         return -1
 
     cdef int augment_c(self, Example x, const int *gold, Py_ssize_t n_gold, double scale, double *s) noexcept nogil:
-        """s += scale * loss, up to a constant."""
+        """s += scale * loss, up to a constant. Returns 1 if the loss is no sum over atoms, -1 on an error."""
         cdef int y
         cdef double value
         if self.outputs is None or self.outputs.n_labels == 0:
-            with gil:
-                self.error = self.missing("augment")
-            return -1
+            return 1
         for y in range(1, <int> self.outputs.n_labels + 1):
             value = self.value_c(x, gold, n_gold, &y, 1)
             if value < 0:
@@ -84,11 +91,6 @@ cdef class Loss(Component):
             self.costs[y - 1] = value
         self._outputs.add_costs_c(&self.costs[0], scale, s)
         return 0
-
-    def started(self) -> None:
-        """Raise an error if `start` did not set the outputs."""
-        if self.outputs is None:
-            raise unstarted(self, "the outputs")
 
     def value(self, gold, y, Example x=None):
         """The loss of the prediction y if gold is right.
@@ -104,7 +106,7 @@ cdef class Loss(Component):
         float
             At least 0; 0 if y is right.
         """
-        self.started()
+        refuse_unstarted(self)
         cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
         cdef int[::1] b = np.atleast_1d(np.asarray(y, dtype=np.intc))
         cdef double value = self.value_c(x, &a[0] if a.shape[0] else NULL, a.shape[0],
@@ -126,25 +128,10 @@ cdef class Loss(Component):
         -------
         float64 array of shape (n_examples, n_labels)
         """
-        self.started()
+        refuse_unstarted(self)
         labels = range(1, labels_of(self.outputs, type(self).__name__) + 1)
-        found = [[self.value(int(y), k, rows.example(i)) for k in labels] for i, y in enumerate(gold)]
-        return np.array(found, dtype=float).reshape(len(found), len(labels))
-
-    def costs_between(self, gold):
-        """`costs_of` of a loss that does not depend on the example.
-
-        Parameters
-        ----------
-        gold : int array of shape (n_examples,)
-
-        Returns
-        -------
-        float64 array of shape (n_examples, n_labels)
-        """
-        self.started()
-        labels = range(1, labels_of(self.outputs, type(self).__name__) + 1)
-        return np.array([[self.value(y, k) for k in labels] for y in labels])[np.asarray(gold) - 1]
+        costs = [[self.value(int(y), k, rows.example(i)) for k in labels] for i, y in enumerate(gold)]
+        return np.array(costs, dtype=float).reshape(len(costs), len(labels))
 
     def augment(self, gold, scores, double scale, Example x=None):
         """The scores with scale * loss(gold, .) added, up to a constant.
@@ -162,15 +149,57 @@ cdef class Loss(Component):
         float64 array of shape (n_atoms,)
             A new array.
         """
-        self.started()
+        refuse_unstarted(self)
         cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
         cdef double[::1] s = np.array(scores, dtype=float)
-        if self.augment_c(x, &a[0] if a.shape[0] else NULL, a.shape[0], scale, &s[0] if s.shape[0] else NULL) < 0:
+        cdef int status = self.augment_c(x, &a[0] if a.shape[0] else NULL, a.shape[0], scale, &s[0] if s.shape[0] else NULL)
+        if status > 0:
+            raise self.missing("augment")
+        if status < 0:
             raise_stored(self, self._outputs)
         return np.asarray(s)
 
 
 cdef Loss PLAIN = Loss()            # whose methods a subclass replaces
+
+
+def is_additive(Loss loss):
+    """Whether a loss is a sum over atoms, so that search adds it to the scores.
+
+    On labels every loss is. On structures its class must replace `augment`, and no class derived from that may change only `value`.
+
+    Parameters
+    ----------
+    loss : Loss
+        One that has been started, or one of structures.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from structperc.components import HammingLoss, ZeroOneLoss
+    >>> from structperc.plugin_tools import is_additive
+    >>> is_additive(HammingLoss()), is_additive(ZeroOneLoss())
+    (True, False)
+    """
+    if overrides(loss, "augment") or loss.outputs is not None and loss.outputs.n_labels > 0:
+        return True
+    return <void *> loss.augment_c != <void *> PLAIN.augment_c and not overrides(loss, "value")
+
+
+def refuse_unstarted(Loss loss):
+    """Raises an error if `start` did not set the outputs."""
+    if loss.outputs is None:
+        raise unstarted(loss, "the outputs")
+
+
+def costs_between(Loss loss, gold):
+    """`costs_of` of a loss that does not depend on the example."""
+    refuse_unstarted(loss)
+    labels = range(1, labels_of(loss.outputs, type(loss).__name__) + 1)
+    return np.array([[loss.value(y, k) for k in labels] for y in labels])[np.asarray(gold) - 1]
 
 
 cdef class ZeroOneLoss(Loss):
@@ -192,7 +221,7 @@ cdef class ZeroOneLoss(Loss):
         return -1 if same < 0 else 1 - same
 
     def costs_of(self, gold, rows):
-        return self.costs_between(gold)
+        return costs_between(self, gold)
 
 
 cdef class AbsoluteLoss(Loss):
@@ -214,7 +243,7 @@ cdef class AbsoluteLoss(Loss):
         return abs(gold[0] - y[0])
 
     def costs_of(self, gold, rows):
-        return self.costs_between(gold)
+        return costs_between(self, gold)
 
 
 cdef class SquaredLoss(Loss):
@@ -236,7 +265,7 @@ cdef class SquaredLoss(Loss):
         return (<double> gold[0] - y[0]) * (gold[0] - y[0])
 
     def costs_of(self, gold, rows):
-        return self.costs_between(gold)
+        return costs_between(self, gold)
 
 
 cdef class HammingLoss(Loss):
@@ -328,10 +357,6 @@ cdef class TokenLoss(Loss):
         refuse_matrix(matrix, context.n_labels)
         self.table, self.step = matrix, context.n_labels if self.width is None else self.width
 
-    @property
-    def decomposable(self):
-        return True
-
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t t
         cdef double total = 0
@@ -401,8 +426,6 @@ cdef class ExampleCosts(Loss):
     >>> engine.fit([[0.0], [1.0]], [1, 2], costs=[[0.0, 3.0], [1.0, 0.0]]).classes_.tolist()
     [1, 2]
     """
-
-    example_costs = True
 
     def set_costs(self, costs, gold, n_examples) -> None:
         """Check and store the costs of a data set. Called before each fit or `partial_fit`.
@@ -503,10 +526,10 @@ def check_costs(costs, name):
     [[0.0, 1.0], [2.0, 0.0]]
     """
     try:
-        given = np.asarray(costs)
-        if given.dtype.kind == "c":
+        values = np.asarray(costs)
+        if values.dtype.kind == "c":
             raise TypeError
-        costs = np.require(given, float, ["C", "ALIGNED"])
+        costs = np.require(values, float, ["C", "ALIGNED"])
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"{name} is not a matrix of numbers: {shortened(costs, 80)}.") from None
     if costs.ndim != 2:

@@ -53,9 +53,9 @@ class RankOutputs(LabelOutputs):
     default_loss: str
 
 class ClassOutputs(LabelOutputs):
+    def attributes(self, weights: Any) -> Any: ...
     def display(self) -> Any: ...
     n_atoms: Any
-    absent: Any
 
 class SecondStage:
     remedy: str

@@ -11,7 +11,7 @@ from operator import index
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
 from structperc.core.component cimport Component
-from structperc.core.component import adapted, expected, inherits, noted, nothing, overrides
+from structperc.core.component import adapted, expected, inherits, noted, nothing, overrides, unwrapped
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested
@@ -399,7 +399,7 @@ cdef class Outputs(Component):
         if c == NULL:
             with gil:
                 self.error = MemoryError() if x is not None else PluginError(
-                    f"{type(self.unwrapped()).__name__} compares structures by their atoms, for which it needs the example; pass x.")
+                    f"{type(unwrapped(self)).__name__} compares structures by their atoms, for which it needs the example; pass x.")
             return NULL
         return NULL if self.count_c(x, y, n, 1.0, c) < 0 else c
 
@@ -929,11 +929,13 @@ cdef class ClassOutputs(LabelOutputs):
     'zero-one'
     """
 
-    absent = {"thresholds_": "its labels have no order; CuSumRank, PRank and IntervalPA are for ordered ones"}
-
     @property
     def n_atoms(self):
         return self.n_labels
+
+    def attributes(self, weights):
+        unordered = "its labels have no order; CuSumRank, PRank and IntervalPA are for ordered ones"
+        return {"thresholds_": unordered, **super().attributes(weights)}
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         c[y[0] - 1] += sign

@@ -76,15 +76,21 @@ cdef class ThresholdFeatures(Features):
             raise PluginError(f"{self.problem} with decay={context.decay}: thresholds that shrink before a step was made for them get "
                               f"out of "
                               f"order; leave decay out.")
-        order = parts.trainer.threshold_order or parts.update.threshold_order
-        if order == "kept":
-            return
-        if order != "equal steps":
-            raise PluginError(f"{self.problem} with update={context.update!r}: steps that are no whole numbers would disorder its "
-                              f"thresholds. "
-                              f"{INSTEAD}")
-        if context.sample_weight is not None:
-            self.check_step_sizes(context.sample_weight, parts.weights.n_visited > 0)
+        parts.trainer.check_order(context, parts)
+
+    def disordered(self, context):
+        """The error of steps that may disorder the thresholds, for `Update.check_order`.
+
+        Parameters
+        ----------
+        context : FitContext
+
+        Returns
+        -------
+        PluginError
+        """
+        return PluginError(f"{self.problem} with update={context.update!r}: steps that are no whole numbers would disorder its thresholds. "
+                           f"{INSTEAD}")
 
     def check_step_sizes(self, sample_weight, trained) -> None:
         """Raise an error for sample weights with which steps have several sizes: every gap must be a multiple of one size.

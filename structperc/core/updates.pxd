@@ -19,7 +19,7 @@ cdef class Trial:
     cdef Encoded gold_code                      # gold structure (completed)
     cdef Encoded given_code                     # gold output as the user gave it, may be partial
     cdef Encoded y_code                         # the structure found by the search; n = 0 in a pass without search
-    cdef public double loss                     # that of y; a rule with `sets_loss` leaves here what the record counts
+    cdef public double loss                     # that of y; the record counts what a rule writes here
     cdef readonly double weight
     cdef readonly Py_ssize_t n_visited          # examples visited before this one
     cdef Weights weights                        # as the loop calls them,

@@ -32,7 +32,7 @@ CRAMMER = """@article{crammer2006online,
 
 
 VARIANTS = "pa", "pa1", "pa2"
-FAR, HARDLY = 10, 1.2           # see `PassiveAggressiveUpdate.hardly_weighs`
+FAR, HARDLY = 10, 1.2           # see `hardly_weighs`
 
 
 cdef class Trial:
@@ -54,7 +54,7 @@ cdef class Trial:
     y : int or tuple
         The structure that the search of the rule returned.
     loss : float
-        loss(given_gold, y); 0 if they agree. A rule with `sets_loss` writes the value for the record here.
+        loss(given_gold, y); 0 if they agree. The record counts the value that a rule writes here, such as an objective.
     weight : float
         The example's sample weight.
     n_visited : int
@@ -135,7 +135,7 @@ cdef class Trial:
     @property
     def y(self):
         if self.y_code.at == NULL:
-            raise PluginError("this pass made no search, so the trial has no y; set `search` of the update rule.")
+            raise PluginError("this pass made no search, so the trial has no y; override `searches` of the update rule.")
         return structure(self.y_code.at, self.y_code.n, self.outputs.code_width)
 
     def difference(self):
@@ -214,7 +214,14 @@ cdef class Trial:
         -------
         float
         """
-        return self.weights.inner(self.x, a, self.x, b)
+        cdef Py_ssize_t n = self.x.n_atoms
+        if not (0 <= a < n and 0 <= b < n):
+            raise IndexError(f"example {self.x.index} has the atoms 0..{n - 1}; got {a} and {b}.")
+        one, other = np.zeros(n), np.zeros(n)
+        one[a], other[b] = 1, 1
+        if a == b:
+            return self.norm(one)
+        return (self.norm(one + other) - self.norm(one) - self.norm(other)) / 2
 
 
 cdef class Update(Component):
@@ -227,23 +234,8 @@ cdef class Update(Component):
     when : {"wrong", "always"}
         "wrong": the rule is called only if y is not the gold output. "always": it is called at every visit, because a correct prediction
         may have a short margin.
-    search : {"plain", "augmented", "both", "margin", "none"}
-        The search whose result is y. "plain": the largest score. "augmented": the largest score + loss_weight * loss. "both": as
-        "augmented", and the plain search too, whose result counts as the prediction. "margin": as "both", but if the augmented search
-        returns the gold output, the plain one is skipped. "none": no search, for rules that are always called. The engine changes "plain"
-        to "both" if its option `loss_weight` is positive. Other values are for the passes of trainers.
-    loss_weight : float or None
-        Factor of the loss in the augmented search; None: the engine's option of this name.
-    needs : set of {"marginals", "search", "step sizes"}
-        "marginals", "search": it calls `Trial.marginals` or `Trial.search`; problems without them raise an error. "step sizes": it
-        returns a gradient, for weights with a step size of their own for each coordinate (`Weights.sizes_steps`).
-    sets_loss : bool
-        Whether the record uses `trial.loss` as the rule leaves it, such as an objective, instead of the losses of predictions.
-    takes_weights : bool
-        Whether the rule supports sample weights other than 0 and 1.
-    threshold_order : {"any", "equal steps", "kept"}
-        The effect of steps on ordered thresholds. "any": they may break the order. "equal steps": coefficients are whole multiples of the
-        sample weight, so steps of one size keep the order. "kept": every step keeps the order.
+    needs : set of {"marginals", "search"}
+        It calls `Trial.marginals` or `Trial.search`. Problems without them raise an error.
     options_used : tuple of str or None
         Which of the options "margin", "C" and "step_size" it depends on. None: those that its hook or `start` reads.
 
@@ -260,34 +252,51 @@ cdef class Update(Component):
     """
 
     when = "wrong"
-    search = "plain"
-    loss_weight = None
     needs = frozenset()
-    sets_loss = False
-    takes_weights = True
-    threshold_order = "any"
+
+    def searches(self, loss_weight):
+        """The search whose result is y, and the factor of the loss in it.
+
+        Parameters
+        ----------
+        loss_weight : float or schedule
+            The engine's option.
+
+        Returns
+        -------
+        search : {"plain", "both", "margin", "augmented", "none"}
+            "plain": the largest score. "both": the largest score + factor * loss, and the plain search too, whose result counts as the
+            prediction. "margin": as "both", but if the augmented search returns the gold output, the plain one is skipped. "augmented":
+            without the plain one. "none": no search, for rules that are always called. The last two are for the passes of trainers. By
+            default "plain", and "both" if `loss_weight` is not 0.
+        factor : float
+            By default `loss_weight`.
+        """
+        return "both" if loss_weight else "plain", loss_weight
+
+    def check_order(self, context, parts) -> None:
+        """Raise an error if steps may disorder ordered thresholds. Called by their feature map before a fit.
+
+        A rule of which every step keeps the order overrides this method. A rule whose coefficients are whole multiples of the sample
+        weight calls `parts.features.check_step_sizes`.
+
+        Parameters
+        ----------
+        context : FitContext
+        parts : object with the parts as attributes
+
+        Raises
+        ------
+        PluginError
+            By default.
+        """
+        raise parts.features.disordered(context)
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         """Fills trial.c; 1: take the step, 0: leave w, -1: error."""
         with gil:
             self.error = self.missing("step")
         return -1
-
-    def hardly_weighs(self, low, high, square):
-        """Whether steps hardly change with sample weights in a range, for a warning.
-
-        Parameters
-        ----------
-        low, high : float
-            Smallest and largest sample weight.
-        square : float
-            Mean squared norm of rows.
-
-        Returns
-        -------
-        bool
-        """
-        return False
 
     def step(self, Trial trial):
         """The coefficients over atoms to add to the weights.
@@ -310,6 +319,76 @@ cdef class Update(Component):
         return np.asarray(trial.coefficient_buffer)[:trial.x.n_atoms].copy() if made else None
 
 
+def searches_of(Update update, loss_weight):
+    """The result of `Update.searches`, if it is a pair of a search and a number."""
+    answer = update.searches(loss_weight)
+    try:
+        search, factor = answer
+    except (TypeError, ValueError):
+        search = factor = None
+    if isinstance(search, str) and hasattr(factor, "__float__"):
+        return search, float(factor)
+    raise PluginError(f"{type(update).__name__}.searches returned {shortened(answer)}; expected a pair, such as ('plain', 0.0).")
+
+
+def rule_of(context, parts):
+    """The update rule in messages: by its name if the user has chosen one, else by its class."""
+    return type(parts.update).__name__ if context.update == "perceptron" else f"update={context.update!r}"
+
+
+def refuse_weights(context, parts) -> None:
+    """Raise an error for sample weights other than 0 and 1, for rules that cannot use them.
+
+    Parameters
+    ----------
+    context : FitContext
+    parts : object with the parts as attributes
+
+    Raises
+    ------
+    DataError
+        If a weight is not 0 or 1.
+
+    Examples
+    --------
+    >>> from structperc.components import Update
+    >>> from structperc.plugin_tools import refuse_weights
+    >>> class Whole(Update):
+    ...     def check(self, context, parts):
+    ...         refuse_weights(context, parts)
+    """
+    weights = context.sample_weight
+    if weights is not None and not np.isin(weights, (0, 1)).all():
+        i = int(np.argmax(~np.isin(weights, (0, 1))))
+        raise DataError(f"sample_weight[{i}] is {weights[i]}: {rule_of(context, parts)} has no slack to weigh, so weights can only be "
+                        f"0 or 1; use 'pa1' or 'pa2'.")
+
+
+def check_whole_steps(context, parts) -> None:
+    """`Update.check_order` of rules whose coefficients are whole multiples of the sample weight: steps of one size keep the order.
+
+    Parameters
+    ----------
+    context : FitContext
+    parts : object with the parts as attributes
+
+    Raises
+    ------
+    DataError
+        If sample weights make steps of several sizes.
+
+    Examples
+    --------
+    >>> from structperc.components import Update
+    >>> from structperc.plugin_tools import check_whole_steps
+    >>> class Whole(Update):
+    ...     def check_order(self, context, parts):
+    ...         check_whole_steps(context, parts)
+    """
+    if context.sample_weight is not None:
+        parts.features.check_step_sizes(context.sample_weight, parts.weights.n_visited > 0)
+
+
 cdef class PerceptronUpdate(Update):
     """The structured perceptron: w <- w + weight * (Phi(x, gold) - Phi(x, y)).
 
@@ -326,9 +405,11 @@ cdef class PerceptronUpdate(Update):
     [1, 2]
     """
 
-    threshold_order = "equal steps"
     options_used = ()
     citation = COLLINS
+
+    def check_order(self, context, parts):
+        check_whole_steps(context, parts)
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a
@@ -386,9 +467,9 @@ cdef class PassiveAggressiveUpdate(Update):
         self.variant = VARIANTS.index(variant)
         self.margin, self.C = margin, positive("C", C)
 
-    @property
-    def takes_weights(self):
-        return self.variant > 0
+    def check(self, context, parts):
+        if self.variant == 0:
+            refuse_weights(context, parts)
 
     @property
     def options_used(self):
@@ -405,24 +486,6 @@ cdef class PassiveAggressiveUpdate(Update):
                 self.error = self.C.taken_error()
             return -1
         return C * trial.weight
-
-    def hardly_weighs(self, low, high, square):
-        """pa2: whether tau changes by less than a fifth. pa1: whether the cap is larger than ten times the tau that restores the margin.
-
-        Parameters
-        ----------
-        low, high : float
-            Smallest and largest sample weight.
-        square : float
-            Mean squared norm of rows.
-
-        Returns
-        -------
-        bool
-        """
-        if self.variant == 1:
-            return self.C.start * low * square > FAR * self.margin
-        return (square + 1 / (2 * self.C.start * low)) < HARDLY * (square + 1 / (2 * self.C.start * high))
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef double h, norm, tau, aggressiveness, gained = 0        # w . delta
@@ -454,6 +517,32 @@ cdef class PassiveAggressiveUpdate(Update):
         for a in range(n):
             trial.c[a] *= tau
         return 1
+
+
+def hardly_weighs(Update update, low, high, square):
+    """Whether steps hardly change with sample weights in a range, for a warning.
+
+    pa2: tau changes by less than a fifth. pa1: the cap is larger than ten times the tau that restores the margin.
+
+    Parameters
+    ----------
+    update : Update
+    low, high : float
+        Smallest and largest sample weight.
+    square : float
+        Mean squared norm of rows.
+
+    Returns
+    -------
+    bool
+    """
+    cdef PassiveAggressiveUpdate rule
+    if not isinstance(update, PassiveAggressiveUpdate):
+        return False
+    rule = update
+    if rule.variant == 1:
+        return rule.C.start * low * square > FAR * rule.margin
+    return rule.variant == 2 and (square + 1 / (2 * rule.C.start * low)) < HARDLY * (square + 1 / (2 * rule.C.start * high))
 
 
 cdef class ScheduledUpdate(Update):

@@ -27,7 +27,7 @@ cdef class PrimalWeights(Weights):
     cdef bint constrained                   # whether the map moves weights to allowed ones after a step
     cdef double[::1] buffer, saved
     cdef int[::1] place                     # position of each lazy row (0: none yet); None: rows are in order
-    cdef int[::1] marks                     # the same of rows that steps have touched since `follow`, else 0; None: nobody follows
+    cdef int[::1] marks                     # the same of rows that steps have touched since `Sharding.pull`, else 0; None: not pulled
     cdef int n_placed                       # rows in use, that of zeros among them
     cdef Py_ssize_t n_kept                  # further numbers that a subclass keeps of each weight, behind its running sum
     cdef object _final, _mean               # kept from one prediction to the next

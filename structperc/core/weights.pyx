@@ -3,14 +3,17 @@
 Typical sizes: 50 .. 10^8 weights. A step costs what the feature map's `add` costs; averaging and decay add two scalar
 operations. Nothing is allocated after `start`.
 """
+from functools import partial
+
 import numpy as np
 
 from libc.string cimport memcpy
 from libc.stdint cimport int64_t
 from structperc.core.averaging cimport Averaging, count_visit, predicting, scale_multiplied_out, shrink, start_averaging
-from structperc.core.component import adapted, overrides, raise_stored
+from structperc.core.component import adapted, overrides, raise_stored, state_of, unwrapped
 from structperc.core.component cimport Component
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, PluginError
+from structperc.core.features import is_constrained
 from structperc.core.features cimport PADDING, Features, room_for, written_out
 from structperc.core.bounds import add_rows, changed_rows, copy_rows, merged
 from structperc.core.rows cimport Example, Rows
@@ -30,29 +33,20 @@ cdef class Weights(Component):
     - `vector` if w is an array, for `coef_` and `explain`;
     - `norm` if the length of a step is not that of its feature vector;
     - `state` and `restore`, to save models and to undo `partial_fit`;
-    - `averaged` for averaging.
+    - `averaged` for averaging; then name "average" in `options_used`;
+    - `sharding` and `rescaling`, for `n_shards` and for columns whose scale changes.
 
     A Cython class overrides the methods of the same names that end in _c.
 
     Attributes
     ----------
-    options_used : tuple of str, default ()
-        As in `Component`: weights that can average or decay name "average" or "decay", and their hook reads them.
     features : Features
         The feature map; set by `start`.
     n_visited : int
         Number of visited examples. The loop counts; model files store it.
-    sum_of_steps : bool, default True
+    linear : bool, default True
         Whether w is the sum of its steps, sum_a c[a] phi(x, a), apart from averaging and decay. Set False if steps are transformed, as in
         AROW: then there is no kernel form, and `structperc check` compares with none.
-    sizes_steps : bool, default False
-        Whether each weight has a step size of its own, so that rules return gradients; see `Update.needs`.
-    projects : bool, default False
-        Whether it calls `Features.project` after each step. Without it, a map with constraints raises an error.
-    takes_scaled_rows : bool, default True
-        Whether columns of X may be shifted and divided before training (`scale`).
-    mixes : bool, default False
-        Whether shards can be trained separately and mixed (`n_shards`), by `follow`, `changes`, `mixed` and `advance`.
 
     Examples
     --------
@@ -76,14 +70,13 @@ cdef class Weights(Component):
     [2]
     """
 
-    options_used = ()
-    sum_of_steps = True
-    sizes_steps = False
-    projects = mixes = False
-    takes_scaled_rows = True
+    linear = True
 
     def __cinit__(self, *args, **kwargs):
         start_averaging(&self.averaging)
+
+    def _without(self, method):
+        raise self.missing(method)
 
     @property
     def n_visited(self):
@@ -107,6 +100,20 @@ cdef class Weights(Component):
         self.features = adapted(parts.features)
         start_averaging(&self.averaging)
 
+    def check(self, context, parts):
+        """As `Component.check`. By default raises an error for a feature map that constrains its weights.
+
+        A store that calls `Features.project` after each step overrides this method.
+
+        Parameters
+        ----------
+        context : FitContext
+        parts : object with the parts as attributes
+        """
+        if is_constrained(parts.features):
+            raise PluginError(f"{type(parts.features).__name__} allows only some weights, but {type(self).__name__} does not project on "
+                              f"them after its steps; leave that out.")
+
     def prepare(self, Rows rows):
         """Convert rows to the form that this class reads. Called for every data set of fit, partial_fit and predictions.
 
@@ -121,22 +128,19 @@ cdef class Weights(Component):
         Rows
         """
         if rows.objects and self.features.n_blocks:
-            raise DataError(f"X is a list of objects, but {type(self.features.unwrapped()).__name__} describes rows of numbers; make a "
+            raise DataError(f"X is a list of objects, but {type(unwrapped(self.features)).__name__} describes rows of numbers; make a "
                             f"matrix of them (texts: scikit-learn's TfidfVectorizer, dicts: DictVectorizer), or use a kernel on such "
                             f"objects (texts: kernel='subsequence', trees: kernel='subset-tree').")
         return rows.summed()
 
-    def begin_fit(self, rows) -> None:
-        """Called before the first pass of a fit.
+    def announce(self, rows) -> None:
+        """Called before the first pass of a fit, and after its last one, also of a failed one.
 
         Parameters
         ----------
-        rows : Rows
-            The data that every pass visits.
+        rows : Rows or None
+            The data that every pass visits. None: the fit has ended.
         """
-
-    def end_fit(self) -> None:
-        """Called after a fit, also after a failed one."""
 
     cdef Py_ssize_t look_ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil:
         """Announces the visiting order from position t on: examples t, .., n - 1, or order[t], .., order[n - 1].
@@ -213,7 +217,7 @@ cdef class Weights(Component):
         """
         cdef double[::1] padded = room_for(c, self.features, x)
         if self.update_c(x, &padded[0]) != 0:
-            self.reraise()
+            reraise(self)
 
     def norm(self, Example x, c):
         """Squared norm of a step, by which passive-aggressive steps divide: ||sum_a c[a] phi(x, a)||^2.
@@ -229,26 +233,8 @@ cdef class Weights(Component):
         """
         cdef double[::1] padded = room_for(c, self.features, x)
         cdef double total = self.norm_c(x, &padded[0])
-        self.reraise()
+        reraise(self)
         return total
-
-    def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
-        """The inner product phi(x, a) . phi(z, b).
-
-        Parameters
-        ----------
-        x : Example
-        a : int
-            Atom of x.
-        z : Example
-        b : int
-            Atom of z.
-
-        Returns
-        -------
-        float
-        """
-        return self.features.inner(x, a, z, b)
 
     # ---- what was learned ----
 
@@ -262,20 +248,6 @@ cdef class Weights(Component):
         """
         return None
 
-    def at(self, indices):
-        """Entries of `vector`.
-
-        Parameters
-        ----------
-        indices : int array
-            Numbers of weights.
-
-        Returns
-        -------
-        float64 array
-        """
-        return np.asarray(self.vector())[indices]
-
     def assign(self, vector, n_visited) -> None:
         """Set w, the inverse of `vector`.
 
@@ -286,20 +258,6 @@ cdef class Weights(Component):
             For averages: w counts as if it had been this for so many visits.
         """
         raise self.missing("assign")
-
-    def empty_kernel_rows(self, rows):
-        """Empty `KernelRows` of a kernel, with parameters from these rows.
-
-        Parameters
-        ----------
-        rows : Rows
-
-        Returns
-        -------
-        KernelRows or None
-            None: no kernel.
-        """
-        return None
 
     def averaged(self):
         """The weights to predict with: the mean over the visited examples if averaging is on, else this object.
@@ -324,8 +282,10 @@ cdef class Weights(Component):
         """
         return None
 
-    def rescaled(self, shift, spread):
-        """Weights that score (x - shift) / spread as the current ones score x, for `install`.
+    # ---- what a store may do besides ----
+
+    def rescaling(self, shift, spread):
+        """How to convert the weights to other units of the columns.
 
         Parameters
         ----------
@@ -334,98 +294,24 @@ cdef class Weights(Component):
 
         Returns
         -------
-        object or None
-            None: there are no such weights.
+        function, None or str
+            Called without arguments, the function makes the weights score (x - shift) / spread as they score x now. None: there are no such
+            weights, so rows are scaled whenever they are read. A text: why columns of X cannot be scaled.
         """
         return None
 
-    def install(self, values) -> None:
-        """Set the weights to a result of `rescaled`.
-
-        Parameters
-        ----------
-        values : object
-        """
-        raise self.missing("install")
-
-    # ---- shards, trained apart and mixed ----
-
-    def follow(self, store, rows=None) -> None:
-        """Copy weights and visit count from another object of this class, before the updates of one shard.
-
-        Parameters
-        ----------
-        store : Weights
-            It has made no step but by `advance`. Several objects may follow it at the same time.
-        rows : int64 array, optional
-            If this object followed it before: the rows that have changed since.
-        """
-        raise self.missing("follow")
-
-    def changes(self, store, dtype=float):
-        """The changes since `follow(store)`.
-
-        Parameters
-        ----------
-        store : Weights
-        dtype : {float64, float32}, default float64
-            Type of the steps and sums. float32 needs half the memory and rounds.
+    def sharding(self):
+        """How to train copies of the store separately and merge them (`n_shards`).
 
         Returns
         -------
-        dict
-            `rows`: the changed rows of weights, rising. `steps`: their changes, (n_rows, width). With averaging, `sums`: the same summed
-            over the visited examples. `n_visited`: how many examples that were.
+        Sharding or None
+            An object with the methods `pull`, `delta`, `merge` and `apply` of `Sharding`. None: the store cannot be merged.
         """
-        raise self.missing("changes")
-
-    def mixed(self, changes, shares):
-        """The changes of all shards together, in the form of `changes`.
-
-        Parameters
-        ----------
-        changes : list of dict
-            Of each shard.
-        shares : array of shape (n_shards,) or None
-            Factors of the steps. None: sums the steps of each weight, capped at twice the mean of the shards that moved it.
-
-        Returns
-        -------
-        dict
-        """
-        raise self.missing("mixed")
-
-    def advance(self, changes) -> None:
-        """Add the result of `mixed` to the weights that the shards have followed.
-
-        Parameters
-        ----------
-        changes : dict
-        """
-        raise self.missing("advance")
-
-    # ---- keeping and taking back ----
-
-    def state(self):
-        """What a model file stores besides `n_visited`.
-
-        Returns
-        -------
-        dict of str to array
-        """
-        raise self.missing("state")
-
-    def restore(self, state):
-        """Restore what `state` returned; `n_visited` is set before.
-
-        Parameters
-        ----------
-        state : dict of str to array
-        """
-        raise self.missing("restore")
+        return None
 
     def snapshot(self, rows):
-        """What `revert` needs to undo every step on these examples.
+        """Keep what is needed to undo every step on these examples.
 
         Parameters
         ----------
@@ -433,28 +319,13 @@ cdef class Weights(Component):
 
         Returns
         -------
-        object
+        Snapshot
+            An object with the methods `revert` and `is_finite`.
         """
-        return self.n_visited, self.state()
+        return Snapshot(self)
 
-    def revert(self, token) -> None:
-        """Undo all steps since `snapshot`.
-
-        Parameters
-        ----------
-        token : object
-            As `snapshot` returned it.
-        """
-        self.n_visited, state = token
-        self.restore(state)
-
-    def is_finite(self, token=None):
+    def is_finite(self):
         """Whether no step has overflowed.
-
-        Parameters
-        ----------
-        token : object, optional
-            Look only at steps since this snapshot. Default: at all weights.
 
         Returns
         -------
@@ -462,11 +333,34 @@ cdef class Weights(Component):
         """
         return True
 
-    def reraise(self) -> None:
-        """Raise and forget the error that the weights or their feature map have stored, if there is one."""
-        self.error, self.features.error = self.error or self.features.error, None
-        if self.error is not None:
-            self.raised()
+
+class Snapshot:
+    """The state of a weight store, to return to.
+
+    Parameters
+    ----------
+    weights : Weights
+    """
+
+    def __init__(self, weights):
+        self.weights, self.n_visited, self.state = weights, weights.n_visited, state_of(weights)
+
+    def revert(self) -> None:
+        """Undo all steps since the snapshot."""
+        self.weights.n_visited = self.n_visited
+        self.weights.restore(self.state)
+
+    def is_finite(self):
+        """Whether no step since the snapshot has overflowed."""
+        return self.weights.is_finite()
+
+
+cdef int reraise(Weights weights) except -1:
+    """Raises and forgets the error that the weights or their feature map have stored, if there is one."""
+    weights.error, weights.features.error = weights.error or weights.features.error, None
+    if weights.error is not None:
+        weights.raised()
+    return 0
 
 
 cdef class PrimalWeights(Weights):
@@ -502,14 +396,13 @@ cdef class PrimalWeights(Weights):
     """
 
     options_used = ("average", "decay")
-    projects = mixes = True
 
     def __init__(self, average=False, decay=0.0):
         self.decay = Schedule(decay, "decay")
         self.averaging.average, self.averaging.decay = average, self.decay.start
 
     @property
-    def sum_of_steps(self):
+    def linear(self):
         return not self.constrained
 
     def __cinit__(self, *args, **kwargs):
@@ -517,6 +410,9 @@ cdef class PrimalWeights(Weights):
 
     def start(self, parts, context):
         self.allocate(adapted(parts.features))
+
+    def check(self, context, parts):
+        pass                            # `update_c` projects
 
     def allocate(self, Features features) -> None:
         """Allocate the weights of a feature map, all 0.
@@ -635,14 +531,6 @@ cdef class PrimalWeights(Weights):
             self._mean, self._mean_visited = mean, n_visited
         return mean
 
-    def at(self, indices):
-        if self.constrained:
-            return self.vector()[indices]
-        rows, columns = np.divmod(np.asarray(indices, dtype=np.intp), self.features.row_width)
-        table, where = self._table(), self._where(rows)
-        sums = table[where, columns + self.p.average] if self.p.average else None
-        return predicting(&self.averaging, table[where, columns], sums)
-
     def _in_order(self, values):
         if self.place is None:
             return values.ravel()
@@ -650,16 +538,16 @@ cdef class PrimalWeights(Weights):
         return values[np.where(where < len(values), where, 0)].ravel()      # another thread may have placed more since
 
     def averaged(self):
-        cdef bint told = overrides(self, "vector")
-        if not (told or self.averaging.average) and self.averaging.scale == 1:
+        cdef bint own = overrides(self, "vector")
+        if not (own or self.averaging.average) and self.averaging.scale == 1:
             return self
         n_visited, mean = self.averaging.n_visited, self._final           # as in `vector`
-        if mean is None or self._final_visited != n_visited or told:
+        if mean is None or self._final_visited != n_visited or own:
             mean = self.clone()             # of its own class, which may score in a way of its own
             (<PrimalWeights> mean).averaging.average, (<PrimalWeights> mean).averaging.decay = False, 0
             (<PrimalWeights> mean).n_kept = 0
             (<PrimalWeights> mean).allocate(self.features)
-            if told:
+            if own:
                 mean.assign(self.vector(), n_visited)
             else:
                 (<PrimalWeights> mean).take(self, self._values())
@@ -669,7 +557,7 @@ cdef class PrimalWeights(Weights):
 
     cdef project_all(self):
         if self.constrained and self.features.project_c(&self.p, None, 1, 0) < 0:
-            self.reraise()
+            reraise(self)
 
     cdef take(self, PrimalWeights other, values):
         """Stores these values in the rows that another store with the same features has in use."""
@@ -701,67 +589,30 @@ cdef class PrimalWeights(Weights):
         a.scale, a.scale_sum, a.n_visited = 1, n_visited, n_visited
         self._final = self._mean = None
 
-    def rescaled(self, shift, spread):
-        """The rows in use, weights and running sums, of other units: both are sums of steps, so one linear map serves both."""
+    def rescaling(self, shift, spread):
+        """Of the rows in use, weights and running sums: both are sums of steps, so one linear map serves both."""
         table, width = self._table(), self.features.row_width
         parts = [self.features.rescaled(self._in_order(table[:, first:first + width]), shift, spread)
                  for first in range(0, self.p.pitch - self.n_kept * width, width)]
         if parts[0] is None:
             return None
-        found = np.array(table)
+        values = np.array(table)
         for k, part in enumerate(parts):
             part = np.asarray(part, dtype=float).reshape(-1, width)
             if self.place is not None:
                 lazy = self.features.on_demand_rows
                 part = np.concatenate([np.zeros((1, width)), part[lazy:], part[self._columns(np.asarray(self.place))]])
-            found[:, k * width:(k + 1) * width] = part
-        return found
+            values[:, k * width:(k + 1) * width] = part
+        return partial(self._install, values)
 
-    def install(self, values):
-        cdef double[:, ::1] table = values
+    def _install(self, const double[:, ::1] table):
+        """Sets the rows in use."""
         if table.shape[0] * table.shape[1]:
             memcpy(&self.buffer[0], &table[0, 0], table.shape[0] * table.shape[1] * sizeof(double))
         self._final = self._mean = None
 
-    # ---- shards: w' = w + sum_i mu_i (w_i - w) over the rows that changed; the mean counts the vectors of all shards ----
-
-    def follow(self, store, rows=None):
-        cdef PrimalWeights base = store
-        rows = self._used_rows(base) if rows is None else rows
-        copy_rows(self._whole_table(), self._claimed(rows), base._whole_table(), base._where(rows), self.features.row_width, self.p.average)
-        self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited = 1, 0, base.averaging.n_visited
-        if self.place is not None and self.averaging.decay == 0:        # decay changes all rows
-            self.marks = np.zeros(len(self.place), dtype=np.intc)
-            self.p.marks = &self.marks[0]
-        self._final = self._mean = None
-
-    def changes(self, store, dtype=float):
-        cdef PrimalWeights base = store
-        cdef Averaging *a = &self.averaging
-        cdef Py_ssize_t n_visited = a.n_visited - base.averaging.n_visited, width = self.features.row_width, n
-        rows = self._used_rows(base) if self.marks is None else self._with_fixed(self.marks)
-        steps, changed = np.empty((len(rows), width), dtype), np.empty(len(rows), dtype=np.int64)
-        sums = np.empty((len(rows), width if a.average else 0), dtype)
-        n = changed_rows(self._whole_table(), base._whole_table(), self._where(rows), base._where(rows), a.scale, a.scale_sum, n_visited,
-                         self.p.average, steps, sums, changed)
-        return {"rows": rows[changed[:n]], "steps": steps[:n], "sums": sums[:n], "n_visited": n_visited}
-
-    def mixed(self, changes, shares):
-        cdef Py_ssize_t n = sum(len(one["rows"]) for one in changes), width = self.features.row_width
-        steps, rows = np.zeros((n, width), changes[0]["steps"].dtype), np.empty(n, dtype=np.int64)
-        sums = np.zeros((n, width if self.averaging.average else 0))
-        factors = np.ones(len(changes)) if shares is None else np.array(shares, dtype=float)
-        n = merged([(one["rows"], one["steps"], one["sums"]) for one in changes], factors, shares is None, steps, sums, rows)
-        return {"rows": rows[:n], "steps": steps[:n], "sums": sums[:n], "n_visited": sum(one["n_visited"] for one in changes)}
-
-    def advance(self, changes):
-        cdef Averaging *a = &self.averaging
-        cdef double scale_sum = a.scale_sum + changes["n_visited"]
-        add_rows(self._whole_table(), self._claimed(changes["rows"]), changes["steps"], changes["sums"], self.p.average, scale_sum)
-        a.scale_sum, a.n_visited = scale_sum, a.n_visited + changes["n_visited"]
-        if self.constrained and self.features.project_c(&self.p, None, 1, scale_sum) < 0:      # mixtures leave K by rounding
-            self.reraise()
-        self._final = self._mean = None
+    def sharding(self):
+        return Sharding(self)
 
     def _used_rows(self, PrimalWeights other):
         """The rows that this store or another has in use, rising."""
@@ -788,8 +639,8 @@ cdef class PrimalWeights(Weights):
         return np.asarray(self.buffer).reshape(-1, self.p.pitch)
 
     def batch_scores(self, rows):
-        given = overrides(self.features.unwrapped(), "batch_scores")      # compiled maps have `batch_scores_c`
-        if not given or rows.offsets is not None or rows.objects or rows.allowed is not None:
+        replaced = overrides(unwrapped(self.features), "batch_scores")        # compiled maps have `batch_scores_c`
+        if not replaced or rows.offsets is not None or rows.objects or rows.allowed is not None:
             return None
         return self.features.batch_scores(self.vector(), rows)
 
@@ -857,25 +708,12 @@ cdef class PrimalWeights(Weights):
 
     def snapshot(self, rows):
         """Saves what steps on these rows can touch: everything, or for few sparse rows their features' weights."""
-        cdef Py_ssize_t n = self.rows_in_use() * self.p.pitch
-        scalars = (self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited, self.n_placed)
-        few = (rows.sparse and self.features.n_weight_rows > rows.X.nnz and self.averaging.decay == 0
-               and not overrides(self, "update"))
-        touched = self.features.touched_rows(rows) if few else None
-        if touched is not None:
-            where = self._where(touched)
-            return scalars, touched, where, self._table()[where]
-        if self.saved is None or self.saved.shape[0] < n:
-            self.saved = np.empty(n)
-        memcpy(&self.saved[0], &self.buffer[0], n * sizeof(double))
-        return scalars, None, None if self.place is None else np.array(self.place), None
+        return PrimalSnapshot(self, rows)
 
-    def is_finite(self, token=None):
-        """Whether all weights (or those that the token names) are finite; a quarter of a nanosecond each."""
+    def is_finite(self):
+        """Whether all weights are finite; a quarter of a nanosecond each."""
         cdef Py_ssize_t j, n = self.rows_in_use() * self.p.pitch
         cdef double a = 0, b = 0, c = 0, d = 0
-        if token is not None and token[1] is not None:
-            return bool(np.isfinite(self._table()[self._where(token[1])]).all())
         for j in range(0, n - 3, 4):
             a += 0 * self.buffer[j]
             b += 0 * self.buffer[j + 1]
@@ -885,22 +723,149 @@ cdef class PrimalWeights(Weights):
             a += 0 * self.buffer[j]
         return a + b + c + d == 0
 
-    def revert(self, token):
-        scalars, touched, where, part = token
-        before = scalars[3]
-        if self.place is not None:
-            self._table()[before:] = 0
-            if touched is None:
-                np.asarray(self.place)[:] = where
+
+cdef class PrimalSnapshot:
+    """What steps on these rows can touch. `touched`: the rows of weights; None: all of them."""
+
+    cdef PrimalWeights weights
+    cdef Averaging averaging
+    cdef int n_placed
+    cdef readonly object touched
+    cdef object where, values, place
+
+    def __init__(self, PrimalWeights weights, rows):
+        cdef Py_ssize_t n = weights.rows_in_use() * weights.p.pitch
+        few = (rows.sparse and weights.features.n_weight_rows > rows.X.nnz and weights.averaging.decay == 0
+               and not overrides(weights, "update"))
+        self.weights, self.averaging, self.n_placed = weights, weights.averaging, weights.n_placed
+        self.touched = weights.features.touched_rows(rows) if few else None
+        if self.touched is not None:
+            self.where = weights._where(self.touched)
+            self.values = weights._table()[self.where]
+            return
+        self.place = None if weights.place is None else np.array(weights.place)
+        if weights.saved is None or weights.saved.shape[0] < n:
+            weights.saved = np.empty(n)
+        memcpy(&weights.saved[0], &weights.buffer[0], n * sizeof(double))
+
+    def revert(self):
+        cdef PrimalWeights weights = self.weights
+        if weights.place is not None:
+            weights._table()[self.n_placed:] = 0
+            place = np.asarray(weights.place)
+            if self.touched is None:
+                place[:] = self.place
             else:
-                np.asarray(self.place)[touched[(where == 0) & (touched < self.features.on_demand_rows)]] = 0
-            self.n_placed = before
-        if touched is None:
-            memcpy(&self.buffer[0], &self.saved[0], self.rows_in_use() * self.p.pitch * sizeof(double))
+                place[self.touched[(self.where == 0) & (self.touched < weights.features.on_demand_rows)]] = 0
+            weights.n_placed = self.n_placed
+        if self.touched is None:
+            memcpy(&weights.buffer[0], &weights.saved[0], weights.rows_in_use() * weights.p.pitch * sizeof(double))
         else:
-            self._table()[where] = part
-        self.averaging.scale, self.averaging.scale_sum, self.averaging.n_visited = scalars[:3]
-        self._final = self._mean = None
+            weights._table()[self.where] = self.values
+        weights.averaging = self.averaging
+        weights._final = weights._mean = None
+
+    def is_finite(self):
+        if self.touched is None:
+            return self.weights.is_finite()
+        return bool(np.isfinite(self.weights._table()[self.weights._where(self.touched)]).all())
+
+
+class Sharding:
+    """How copies of a store are trained separately, each on its shard of the examples, and merged: w' = w + sum_i mu_i (w_i - w).
+
+    The mean over the visited examples counts the vectors of all shards. Only rows of weights that changed are compared and added.
+
+    Parameters
+    ----------
+    weights : PrimalWeights
+        A copy, for `pull` and `delta`, or the store that all copies pull from, for `merge` and `apply`.
+    """
+
+    def __init__(self, weights):
+        self.weights = weights
+
+    def pull(self, store, rows=None) -> None:
+        """Copy weights and visit count from another store of this class, before the updates of one shard.
+
+        Parameters
+        ----------
+        store : Weights
+            It has made no step but by `apply`. Several copies may pull from it at the same time.
+        rows : int64 array, optional
+            If this copy has pulled from it before: the rows that have changed since.
+        """
+        cdef PrimalWeights own = self.weights, base = store
+        rows = own._used_rows(base) if rows is None else rows
+        copy_rows(own._whole_table(), own._claimed(rows), base._whole_table(), base._where(rows), own.features.row_width, own.p.average)
+        own.averaging.scale, own.averaging.scale_sum, own.averaging.n_visited = 1, 0, base.averaging.n_visited
+        if own.place is not None and own.averaging.decay == 0:          # decay changes all rows
+            own.marks = np.zeros(len(own.place), dtype=np.intc)
+            own.p.marks = &own.marks[0]
+        own._final = own._mean = None
+
+    def delta(self, store, dtype=float):
+        """The changes since `pull(store)`.
+
+        Parameters
+        ----------
+        store : Weights
+        dtype : {float64, float32}, default float64
+            Type of the steps and sums. float32 needs half the memory and rounds.
+
+        Returns
+        -------
+        dict
+            `rows`: the changed rows of weights, rising. `steps`: their changes, (n_rows, width). With averaging, `sums`: the same summed
+            over the visited examples. `n_visited`: how many examples that were.
+        """
+        cdef PrimalWeights own = self.weights, base = store
+        cdef Averaging *a = &own.averaging
+        cdef Py_ssize_t n_visited = a.n_visited - base.averaging.n_visited, width = own.features.row_width, n
+        rows = own._used_rows(base) if own.marks is None else own._with_fixed(own.marks)
+        steps, changed = np.empty((len(rows), width), dtype), np.empty(len(rows), dtype=np.int64)
+        sums = np.empty((len(rows), width if a.average else 0), dtype)
+        n = changed_rows(own._whole_table(), base._whole_table(), own._where(rows), base._where(rows), a.scale, a.scale_sum, n_visited,
+                         own.p.average, steps, sums, changed)
+        return {"rows": rows[changed[:n]], "steps": steps[:n], "sums": sums[:n], "n_visited": n_visited}
+
+    def merge(self, deltas, shares):
+        """The changes of all shards together, in the form of `delta`.
+
+        Parameters
+        ----------
+        deltas : list of dict
+            Of each shard.
+        shares : array of shape (n_shards,) or None
+            Factors of the steps. None: sums the steps of each weight, capped at twice the mean of the shards that moved it.
+
+        Returns
+        -------
+        dict
+        """
+        cdef PrimalWeights own = self.weights
+        cdef Py_ssize_t n = sum(len(one["rows"]) for one in deltas), width = own.features.row_width
+        steps, rows = np.zeros((n, width), deltas[0]["steps"].dtype), np.empty(n, dtype=np.int64)
+        sums = np.zeros((n, width if own.averaging.average else 0))
+        factors = np.ones(len(deltas)) if shares is None else np.array(shares, dtype=float)
+        n = merged([(one["rows"], one["steps"], one["sums"]) for one in deltas], factors, shares is None, steps, sums, rows)
+        return {"rows": rows[:n], "steps": steps[:n], "sums": sums[:n], "n_visited": sum(one["n_visited"] for one in deltas)}
+
+    def apply(self, delta) -> None:
+        """Add a result of `merge` to the weights.
+
+        Parameters
+        ----------
+        delta : dict
+        """
+        cdef PrimalWeights own = self.weights
+        cdef Averaging *a = &own.averaging
+        cdef double scale_sum = a.scale_sum + delta["n_visited"]
+        add_rows(own._whole_table(), own._claimed(delta["rows"]), delta["steps"], delta["sums"], own.p.average, scale_sum)
+        a.scale_sum, a.n_visited = scale_sum, a.n_visited + delta["n_visited"]
+        if own.constrained and own.features.project_c(&own.p, None, 1, scale_sum) < 0:         # mixtures leave K by rounding
+            reraise(own)
+        own._final = own._mean = None
 
 
 cdef PrimalWeights PRIMAL = PrimalWeights()          # whose methods a derived class replaces

@@ -1,6 +1,6 @@
 """Training on more than one machine: shards on Dask's workers, weights at the caller, mixed after each epoch.
 
-In every round each shard makes one pass from the weights w. It returns its changes of rows of them (`Weights.changes`). A pass is a
+In every round each shard makes one pass from the weights w. It returns its changes of rows of them (`Weights.sharding`). A pass is a
 function of w, the shard's data, the seed and the number of the epoch only. So a worker may die at any time: its shards are read and trained
 again elsewhere, and the result has the same bits. Shards live on workers as long as the caller has the futures of their slots. Nothing
 waits for a worker to release them.
@@ -295,7 +295,7 @@ class RemoteShards:
 
     def all_of(self, weights):
         """What makes weights that are 0 those of now."""
-        return without_zeros({**weights.changes(empty(self.run.model)), "sums": None})
+        return without_zeros({**weights.sharding().delta(empty(self.run.model)), "sums": None})
 
     def finished(self):
         """Nothing: a round that Ctrl-C has cut short is not mixed."""

@@ -11,8 +11,8 @@ import numpy as np
 
 from structperc.distributed.messages import with_zeros, without_zeros
 from structperc.distributed.parts import chosen, examples_of, joined
-from structperc.engine.assembly import with_weights
-from structperc.engine.compatibility import check_parts, check_same
+from structperc.engine.assembly import check_parts, with_weights
+from structperc.engine.context import check_same
 from structperc.engine.run import TrainingRun
 from structperc.engine.scaling import Scaling
 from structperc.engine.shards import Shard, ShardPart, in_memory
@@ -266,7 +266,7 @@ class HeldShard:
         changes = with_zeros(changes)
         if kind != "all":
             self.changed = changes["rows"]
-        self.base.advance({**changes, "sums": np.zeros(changes["steps"].shape)})        # only the caller knows means
+        self.base.sharding().apply({**changes, "sums": np.zeros(changes["steps"].shape)})        # only the caller knows means
         self.epoch = epoch
         return True
 
@@ -306,4 +306,4 @@ def train_shard(slot, number, share, epoch, seed, shuffle, dtype, news):
         answer = slot.held.shard.train(slot.held.base, seed, epoch, shuffle, slot.held.changed, dtype=dtype)
         sums = slot.held.sums if news[0] == "all" else None
     passed = answer.passed
-    return (passed.visited, passed.mistakes, passed.updates, passed.loss), without_zeros(answer.changes), sums
+    return (passed.visited, passed.mistakes, passed.updates, passed.loss), without_zeros(answer.delta), sums

@@ -14,12 +14,12 @@ from structperc.core.loop import Loop
 from structperc.core.rows import Rows
 from structperc.core.saved_state import read_array
 from structperc.engine import plugins as registry
-from structperc.engine.compatibility import check_declarations, check_parts
 from structperc.engine.context import FitContext, PluginOptions, Reads
+from structperc.engine.declarations import check_declarations
 from structperc.engine.model import Model, Parts, refuse_labels
 from structperc.engine.options import check_options, engine_options, generator, options_in_context
 from structperc.engine.presets import give_way
-from structperc.engine.scaling import scaling_of, warn_of_scales
+from structperc.engine.scaling import scaling_of
 from structperc.engine.unused_options import refuse_unused
 from structperc.engine.weighing import by_class, warn_of_weights
 from structperc.reading import matrices
@@ -57,7 +57,7 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     model.restrict(rows, allowed)
     model.scaling = scaling_of(engine.scale, model.parts, rows, row_weights)
     if model.scaling is None:
-        warn_of_scales(model, rows)
+        model.parts.trainer.check_scales(model, rows)
     else:
         model.scales, rows = True, model.scaling.applied(rows)
     warn_of_weights(model, rows, context.sample_weight)
@@ -158,6 +158,34 @@ def assemble(engine, context, reader, outputs, labels) -> Model:
     if context.reads is not None:
         context.settle()
     return Model(context, parts, Loop(parts, context.loss_weight), engine_options(engine))
+
+
+def check_parts(context, parts) -> None:
+    """Raise an error for parts that do not fit together, and would silently do something else than asked.
+
+    Parameters
+    ----------
+    context : FitContext
+    parts : Parts
+        All parts of a model.
+
+    Raises
+    ------
+    PluginError
+        If parts do not fit together.
+    OptionError
+        If an option has no effect.
+    DataError
+        If parts do not fit the data.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.plugin_tools import check_parts
+    >>> model = Engine("cusum", preset="paper").fit([[0.0], [1.0]], [1, 2]).model_
+    >>> check_parts(model.context, model.parts)
+    """
+    parts.check(context)
 
 
 def without(engine, context, names) -> FitContext:

@@ -102,11 +102,11 @@ def trained_again(engine, run, rows, y, costs, weights, random):
     epochs = run.best_epoch or (run.epoch if run.model.status == EARLY_STOPPED else run.context.epochs)
     model, context = clone_model(engine, run.model, rows, weights, epochs, np.random.default_rng(random.integers(2**63)))
     part = TrainingRun(model, context, rows, y, costs, observers=lambda record: None, engine=engine)
-    model.parts.weights.begin_fit(part.rows)
+    model.parts.weights.announce(part.rows)
     try:
         model.parts.trainer.train(part)
     finally:
-        model.parts.weights.end_fit()
+        model.parts.weights.announce(None)
     return part
 
 

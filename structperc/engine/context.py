@@ -9,7 +9,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from structperc.core.errors import did_you_mean
+from structperc.core.errors import DataError, did_you_mean
+from structperc.reading import matrices
 
 # Where the examples of the trainings of this thread are, if not in their runs; see `structperc.distributed.training.Elsewhere`.
 SHARDS_ELSEWHERE = ContextVar("SHARDS_ELSEWHERE", default=None)
@@ -134,3 +135,42 @@ class FitContext:
     @property
     def n_labels(self) -> int:
         return 0 if self.labels is None else len(self.labels)
+
+
+def check_same(context, rows) -> None:
+    """Raise an error for data unlike those of the first fit.
+
+    Parameters
+    ----------
+    context : FitContext
+        Of the first fit.
+    rows : Rows
+        Later data.
+
+    Raises
+    ------
+    DataError
+        If the number or names of columns differ. The message names them.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.plugin_tools import check_same
+    >>> engine = Engine("cusum", preset="paper").fit([[0.0], [1.0]], [1, 2])
+    >>> check_same(engine.model_.context, engine.read([[3.0]]))
+    """
+    if rows.objects != context.objects:
+        raise DataError("X is a list of objects, but this model was trained on rows." if rows.objects
+                        else "X has rows of numbers, but this model was trained on a list of objects.")
+    check_columns(context, rows.n_features, rows.feature_names)
+
+
+def check_columns(context, n_features, names) -> None:
+    """Raises an error for other columns than those of the training, by number and name."""
+    if n_features != context.n_features:
+        raise DataError(f"X has {n_features} features, but this model was trained with {context.n_features} features"
+                        f"{matrices.other_columns(names, context.feature_names)}; pass the same columns in the same order.")
+    if names is not None and context.feature_names is not None and names != context.feature_names:
+        j = next(i for i, (a, b) in enumerate(zip(names, context.feature_names, strict=False)) if a != b)
+        raise DataError(f"column {j} of X is {names[j]!r}, but this model was trained with {context.feature_names[j]!r} there. "
+                        f"Pass the same columns in the same order.")

@@ -10,10 +10,10 @@ from structperc.core.signals import retry_on_interrupt
 from structperc.core.rows cimport Rows
 from structperc.core.weights cimport Weights
 from structperc.engine import calibration
-from structperc.engine.assembly import agreed, new_model, with_weights
+from structperc.engine.assembly import agreed, check_parts, new_model, with_weights
 from structperc.engine.checkpoints import checkpoints_of
 from structperc.engine.calls import wrong_call
-from structperc.engine.compatibility import check_parts, overflow
+from structperc.engine.not_finite import overflow
 from structperc.engine.model cimport Model
 from structperc.engine.model import listed, read_for
 from structperc.engine.options import n_threads, setting_back
@@ -243,7 +243,7 @@ cdef int learn_all(EngineCore engine, X, offsets, y, allowed, sample_weight, cos
             model.status = INTERRUPTED
             interrupts.append(interrupt)
         finally:
-            retry_on_interrupt(interrupts, model.parts.weights.end_fit)
+            retry_on_interrupt(interrupts, model.parts.weights.announce, None)
         model.visit_totals = run.visit_totals
         if model.scales:
             leave(model, model.scaling, interrupts)
@@ -265,7 +265,7 @@ cdef int train(EngineCore engine, TrainingRun run, rows, y, costs, bint calibrat
                list interrupts) except -1:
     """Lets the trainer train, from a checkpoint on if there is one, keeps its status, and finds the temperature."""
     parts = run.model.parts
-    parts.weights.begin_fit(run.rows)
+    parts.weights.announce(run.rows)
     status = run.checkpoints.resume() if resume else None
     cdef bint over = status is not None             # the checkpoint holds the temperature too
     if not over:
@@ -372,22 +372,22 @@ cdef int step_on(EngineCore engine, TrainingRun run, rows, counts) except -1:
     cdef bint weighted = model.weighted
     cdef PassResult passed
     set_back = setting_back(model.context.random) if model.shuffles or model.sharded else None
-    token, last = weights.snapshot(rows), mistakes[-1] if mistakes else 0
+    snapshot, last = weights.snapshot(rows), mistakes[-1] if mistakes else 0
     before, model.visit_totals = model.visit_totals, run.visit_totals
     if not model.streaming:
         mistakes.append(0)
     try:
         passed = model.parts.trainer.visit_chunk(run) if model.sharded else run.run(run.order())
-        if passed.updates and not weights.is_finite(token):
+        if passed.updates and not snapshot.is_finite():
             raise overflow()
     except BaseException as error:
         if (isinstance(error, KeyboardInterrupt) and weights.averaging.n_visited > n_visited
-                and retry_on_interrupt(interrupts, weights.is_finite, token)):
+                and retry_on_interrupt(interrupts, snapshot.is_finite)):
             engine.trained, model.streaming, model.status = model, True, INTERRUPTED
             model.online, model.history = continued(model.online, run.online), continued(model.history, run.history)
             model.add_rows(run.rows, counts)
             raise
-        retry_on_interrupt(interrupts, weights.revert, token)
+        retry_on_interrupt(interrupts, snapshot.revert)
         model.loss, model.weighted, model.visit_totals = loss, weighted, before
         del mistakes[n_entries:]
         if n_entries:
@@ -414,8 +414,8 @@ cdef int step_scaled(EngineCore engine, TrainingRun run, rows, scaling, list int
     cdef Model model = run.model
     cdef Weights weights = model.parts.weights
     cdef Py_ssize_t n_visited = weights.averaging.n_visited
-    entered = weights.rescaled(*scaling.inverse)
-    if entered is None:                         # rows are scaled whenever they are read, as at first
+    install = weights.rescaling(*scaling.inverse)
+    if not callable(install):                         # rows are scaled whenever they are read, as at first
         try:
             return step_on(engine, run, rows, None)
         finally:
@@ -423,7 +423,7 @@ cdef int step_scaled(EngineCore engine, TrainingRun run, rows, scaling, list int
                 model.scaling, model.scales = scaling, True
     state = state_of(weights)
     try:
-        weights.install(entered)
+        install()
         step_on(engine, run, rows, None)
     except BaseException:
         if weights.averaging.n_visited == n_visited:
@@ -438,9 +438,9 @@ cdef int step_scaled(EngineCore engine, TrainingRun run, rows, scaling, list int
 cdef int leave(Model model, scaling, list interrupts) except -1:
     """Maps the weights of scaled rows to those of the users' units, where such are known."""
     weights = model.parts.weights
-    found = retry_on_interrupt(interrupts, weights.rescaled, scaling.shift, scaling.spread)
-    if found is not None:
-        weights.install(found)
+    install = retry_on_interrupt(interrupts, weights.rescaling, scaling.shift, scaling.spread)
+    if callable(install):
+        install()
         model.scaling, model.scales = scaling, False
     return 0
 

@@ -37,7 +37,7 @@ cdef class Model:
     cdef bint objects
     cdef bint by_chunks                 # whether the weights score chunks of examples in a way of their own (`Weights.batch_scores`)
     cdef readonly object second_stage   # of predictions, as the outputs say
-    cdef bint shuffles, example_costs   # as context and loss say
+    cdef bint shuffles, uses_costs      # as context and loss say
     cdef bint sharded                   # whether the trainer mixes shards
     cdef bint takes_matrices            # whether no part has anything to say to a matrix that is read in place
 

@@ -17,7 +17,8 @@ from structperc.core.locks cimport ReadWriteLock
 from structperc.core.locks import reading
 from structperc.core.column_sums cimport ColumnSums
 from structperc.core.component cimport Component
-from structperc.core.component import expected, inherits, located, overrides, settle, unstarted
+from structperc.core.argmax import check_search, has_marginals
+from structperc.core.component import expected, inherits, located, nothing, overrides, settle, unstarted
 from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.loop import NotFinite
 from structperc.core.features cimport Features
@@ -25,9 +26,12 @@ from structperc.core.inner_products cimport sp_is_dense
 from structperc.core.outputs import encoded_answers
 from structperc.core.outputs cimport LabelOutputs, RestrictedOutputs
 from structperc.core.rows cimport Rows, in_place
+from structperc.core.losses cimport Loss
+from structperc.core.updates import rule_of
 from structperc.core.weights cimport PrimalWeights, Weights
 from structperc.engine import answers
-from structperc.engine.compatibility import check_columns, check_same, not_finite, refuse_scores
+from structperc.engine.context import check_columns, check_same
+from structperc.engine.not_finite import not_finite, refuse_scores
 from structperc.engine.trainers import MixingTrainer, Trainer
 from structperc.reading import matrices
 from structperc.reading.column_faults import ColumnError
@@ -88,6 +92,19 @@ cdef class Parts:
                 reads.assign(kind)
         self.as_started = {kind: remembered(part) for kind, part in parts}
 
+    def check(self, context) -> None:
+        """Raises an error for parts that do not fit together or do not fit the data: each part checks what it needs."""
+        if context.loss_weight:
+            check_search(self, f"loss_weight={context.loss_weight}", "loss_weight")
+        if "search" in self.update.needs:
+            check_search(self, rule_of(context, self), "update")
+        if "marginals" in self.update.needs and not has_marginals(self.argmax):
+            raise PluginError(f"{rule_of(context, self)} learns from marginals, but {type(self.argmax).__name__} finds none. Use "
+                              f"another update, or a problem such as 'multiclass', 'cusum', 'sequence', 'parsing' or 'path'.")
+        refuse_other_sizes(context, self)
+        for _, part in self.items():
+            nothing(part.check(context, self), part, "check")
+
     def warn_of_state(self) -> None:
         """Warns of attributes of parts that training has changed, and that neither a file nor a resumed training has."""
         for kind, part in self.items():
@@ -101,6 +118,18 @@ cdef class Parts:
 def refuse_labels(outputs, labels):
     """Raises an error if a `find_labels` returned no array of labels."""
     expected(labels, (np.ndarray, type(None)), outputs, "find_labels", "an array of the labels in order, or None where there are none")
+
+
+def refuse_other_sizes(context, parts):
+    """Raises an error for hand-made feature maps of other sizes than the data; compiled code would read past its memory."""
+    outputs, features = parts.outputs, parts.features
+    made_for = getattr(features, "n_features", context.n_features)
+    if made_for != context.n_features and not context.objects:
+        raise PluginError(f"{type(features).__name__} was made for {made_for} features, but X has {context.n_features}.")
+    atoms = getattr(outputs, "n_atoms", None)
+    if atoms is not None and features.layout.atoms_per_example not in (None, atoms):
+        raise PluginError(f"{type(features).__name__} has {features.layout.atoms_per_example} atoms, but {outputs.n_labels} labels of "
+                          f"{type(outputs).__name__} need {atoms}.")
 
 
 def refuse_unstarted(kind, part):
@@ -177,7 +206,7 @@ cdef class Model:
         self.by_chunks = (not isinstance(parts.weights, PrimalWeights) or overrides(parts.weights, "batch_scores")
                           or overrides(parts.features, "batch_scores"))
         self.second_stage = parts.outputs.second_stage()
-        self.shuffles, self.example_costs = context.shuffle, parts.loss.example_costs
+        self.shuffles, self.uses_costs = context.shuffle, not inherits(parts.loss, Loss, "set_costs")
         self.sharded = isinstance(parts.trainer, MixingTrainer)
         self.takes_matrices = (inherits(parts.reader, Reader, "read") and inherits(parts.features, Features, "check_rows")
                                and inherits(parts.weights, Weights, "prepare") and inherits(parts.trainer, Trainer, "check_answers"))
@@ -194,15 +223,21 @@ cdef class Model:
         known = self.attributes()
         if name in known:
             return known[name]()
-        reasons = [part.absent[name] for _, part in self.parts.items() if name in part.absent]
+        reasons = [texts[name] for texts in self.declared(str) if name in texts]
         raise NoAttribute("this model", f"has no {name}" + (f": {reasons[0]}." if reasons else "."))
 
     def attributes(self) -> dict:
         """What the parts show as fitted attributes: functions by name; of equal names that of the first part."""
+        shown = self.declared(object)
+        if self.parts.weights.vector() is None:
+            del shown[1]                                # those of the feature map
+        return {name: value for values in shown for name, value in values.items() if not isinstance(value, str)}
+
+    def declared(self, kind) -> list:
+        """What parts declare as fitted attributes, of this type: texts are the reasons why there is none."""
         parts = self.parts
-        shown = [part.attributes(parts.weights) for part in (parts.outputs, parts.features, parts.weights, parts.trainer)
-                 if part is not parts.features or parts.weights.vector() is not None]
-        return {name: show for known in shown for name, show in known.items()}
+        return [{name: value for name, value in part.attributes(parts.weights).items() if isinstance(value, kind)}
+                for part in (parts.outputs, parts.features, parts.weights, parts.trainer)]
 
     # ---- the mean row ----
 
@@ -222,7 +257,7 @@ cdef class Model:
         """Whether scores are linear in the columns: found out when it is first needed, since a small fit would notice it."""
         if self.linear is None:
             zeros = np.zeros(self.n_features)
-            self.linear = self.parts.weights.rescaled(zeros, zeros + 1) is not None
+            self.linear = callable(self.parts.weights.rescaling(zeros, zeros + 1))
         return self.linear
 
     def begin_sums(self, rows):
@@ -321,8 +356,7 @@ cdef class Model:
         """Restricts Y(x) of these examples to what the user allows."""
         if allowed is None:
             return
-        if not self.parts.argmax.heeds_allowed:
-            raise DataError(f"allowed was given, but {type(self.parts.argmax).__name__} does not use it; leave it out.")
+        self.parts.argmax.check_allowed(rows)
         outputs = self.parts.outputs
         if not isinstance(outputs, RestrictedOutputs):
             raise DataError(f"allowed was given, but {type(outputs).__name__} cannot be restricted example by example; leave it out.")

@@ -24,9 +24,9 @@ from structperc.engine import archive, scaling
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import install_model, options_alone
 from structperc.engine.builtin import DIRECT
-from structperc.engine.compatibility import overflow
 from structperc.engine.header import decoded, encoded, field, generator, generator_state, plain, texts
 from structperc.engine.model import KINDS
+from structperc.engine.not_finite import overflow
 from structperc.engine.option import options_of
 from structperc.engine.options import PAPER, changed_options, engine_options, given_parts
 from structperc.engine.presets import leave_out, left_out

@@ -22,7 +22,7 @@ from structperc.core.plain_arrays import shuffled
 from structperc.core.structures cimport Structures
 from structperc.engine.assembly import clone_model
 from structperc.engine.model cimport Model, Parts
-from structperc.engine.compatibility import attach_costs, not_finite
+from structperc.engine.not_finite import not_finite
 from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.shards import LocalShards, Shard, ShardPart, counted, in_memory, shares_of
 from structperc.engine.trainers import EpochRecord
@@ -119,8 +119,8 @@ cdef class TrainingRun:
             if self.by_visits:
                 n_before = parts.weights.n_visited
                 self.expected, self.visit_totals = expected_visits(given, model.visit_totals if model.visit_totals[0] else (n_before, n_before))
-        if costs is not None or model.example_costs:
-            attach_costs(parts.loss, costs, self.gold, rows.n_examples)
+        if costs is not None or model.uses_costs:
+            parts.loss.set_costs(costs, self.gold, rows.n_examples)
         self.rows = model.stored(rows)
         return 0
 
@@ -289,8 +289,8 @@ cdef class TrainingRun:
             examples = np.arange(n * i // n_shards, n * (i + 1) // n_shards)
             part = ShardPart(self, examples if self.weights is None else examples[self.weights[examples] != 0])
             found.append(Shard(i, model, self.model, in_memory(part)))
-            if self.costs is not None or self.model.parts.loss.example_costs:
-                attach_costs(model.parts.loss, self.costs, self.gold, n)
+            if self.costs is not None or self.model.uses_costs:
+                model.parts.loss.set_costs(self.costs, self.gold, n)
         return LocalShards(found, seed, self.context.shuffle, self.online is not None, n_threads)
 
     def mix(self, shards, bounded=False):
@@ -321,13 +321,15 @@ cdef class TrainingRun:
             answers = retry_on_interrupt(interrupts, shards.finished)
         passed = counted(answers)
         shares = None if bounded else shares_of(answers)
-        changes = retry_on_interrupt(interrupts, weights.mixed, [answer.changes for answer in answers], shares) if answers else None
+        sharding, delta = weights.sharding(), None
+        if answers:
+            delta = retry_on_interrupt(interrupts, sharding.merge, [answer.delta for answer in answers], shares)
         predictions = [one for answer in answers for one in answer.online] if keep else None
         order = np.concatenate([np.zeros(0, dtype=np.int64), *(one for answer in answers for one in answer.examples)])
         lock.begin_write()
         try:
-            if changes is not None:
-                weights.advance(changes)
+            if delta is not None:
+                sharding.apply(delta)
             structures, examples = self.record(passed, order, predictions, interrupts)
             if self.checkpoints is not None and structures is not None:
                 self.checkpoints.online.append((structures, examples))
@@ -335,7 +337,7 @@ cdef class TrainingRun:
             lock.end_write()
         if interrupts:
             raise interrupts[0]
-        shards.mixed(changes)
+        shards.mixed(delta)
         return passed
 
     cdef int visit_stretches(self, PassResult passed, order, rule, double loss_weight, predictions) except -1:

@@ -130,20 +130,20 @@ def scaling_of(wanted, parts, rows, sample_weight):
     rows : Rows
     sample_weight : float64 array or None
     """
-    refused = None
-    if rows.objects or not rows.n_features:
-        refused = "X is a list of objects, which have no columns of numbers."
-    elif not parts.weights.takes_scaled_rows:
-        refused = "the columns of X are kernel values."
-    elif is_constrained(parts.features):
-        refused = "the weights are constrained, in the units of X."
-    if refused and wanted is True:
-        raise PluginError(f"scale=True: {refused} Leave it out.")
-    if not wanted or refused:
-        return None
-    if wanted == "auto" and rows.sparse:
+    if not wanted or wanted == "auto" and rows.sparse:
         return None
     zeros = np.zeros(rows.n_features)
+    refused = ""
+    if rows.objects or not rows.n_features:
+        refused = "X is a list of objects, which have no columns of numbers."
+    elif is_constrained(parts.features):
+        refused = "the weights are constrained, in the units of X."
+    elif isinstance(reason := parts.weights.rescaling(zeros, zeros + 1), str):
+        refused = reason
+    if refused and wanted is True:
+        raise PluginError(f"scale=True: {refused} Leave it out.")
+    if refused:
+        return None
     centres = not rows.sparse and absorbs_shifts(parts.features, zeros + 1)
     scaling = Scaling(0.0, zeros, zeros, centres).with_rows(rows, sample_weight)
     return scaling if scaling.n_rows else None
@@ -199,7 +199,7 @@ def of_sparse(csr, weights):
 
 def warn_of_scales(model, rows) -> None:
     """Warns if one dense column is fifty times as large as another, and steps depend on that."""
-    if rows.objects or rows.sparse or rows.n_features < 2 or rows.n_rows < FEWEST or model.parts.trainer.scale_free:
+    if rows.objects or rows.sparse or rows.n_features < 2 or rows.n_rows < FEWEST:
         return
     X = rows.X[::max(1, rows.n_rows // LOOKED_AT)]
     with np.errstate(all="ignore"):
@@ -207,7 +207,7 @@ def warn_of_scales(model, rows) -> None:
         small, large = int(np.argmin(np.where(size > 0, size, np.inf))), int(np.argmax(size))
         ratio = size[large] / size[small]
     zeros = np.zeros(rows.n_features)
-    if DIFFERENT <= ratio < np.inf and model.parts.weights.rescaled(zeros, zeros + 1) is not None:
+    if DIFFERENT <= ratio < np.inf and callable(model.parts.weights.rescaling(zeros, zeros + 1)):
         names = [model.feature_name(column) for column in (large, small)]
         warnings.warn(f"column {names[0]} is {ratio:.0f} times as large as column {names[1]} (root mean squares). Steps follow the "
                       f"large one; train with scale=True.", ScaleWarning, stacklevel=3)

@@ -18,7 +18,7 @@ from structperc.core.loop import NotFinite
 from structperc.core.loop cimport PassResult
 from structperc.core.plain_arrays import shuffled
 from structperc.core.signals import Cancelled, map_in_threads
-from structperc.engine.compatibility import not_finite
+from structperc.engine.not_finite import not_finite
 from structperc.engine.weighing import drawn
 
 SHARED = ("outputs", "features", "loss", "argmax", "update")        # parts of which every shard has its own, in the same state
@@ -103,9 +103,9 @@ cdef class Shard:
         ShardPass
         """
         cdef PassResult passed = PassResult()
-        weights = self.model.parts.weights
+        sharding = self.model.parts.weights.sharding()
         online, examples = [] if keep else None, []
-        weights.follow(base, changed)
+        sharding.pull(base, changed)
         random = np.random.default_rng([seed, epoch, self.number])
         with self.opened(np.random.default_rng([seed, epoch, self.number, 1]) if shuffle else None) as parts:
             try:
@@ -114,7 +114,7 @@ cdef class Shard:
             except Cancelled:
                 pass
         self.refuse_changed_states()
-        self.answer = ShardPass(passed, weights.changes(base, dtype), examples, online)
+        self.answer = ShardPass(passed, sharding.delta(base, dtype), examples, online)
         return self.answer
 
     cdef int visit(self, ShardPart part, order, PassResult passed, online, list examples) except -1:
@@ -150,16 +150,16 @@ class ShardPass:
     Attributes
     ----------
     passed : PassResult
-    changes : dict
-        As `Weights.changes` returns.
+    delta : dict
+        As `structperc.core.weights.Sharding.delta` returns.
     examples : list of int64 arrays
         Those visited, in their order, where predictions are kept.
     online : list or None
         Predictions before each step.
     """
 
-    def __init__(self, passed, changes, examples, online=None):
-        self.passed, self.changes, self.examples, self.online = passed, changes, examples, online
+    def __init__(self, passed, delta, examples, online=None):
+        self.passed, self.delta, self.examples, self.online = passed, delta, examples, online
 
 
 class LocalShards:
@@ -191,9 +191,9 @@ class LocalShards:
         """The passes of a round that Ctrl-C has cut short, as far as they were made."""
         return [shard.answer for shard in self.shards if shard.answer is not None]
 
-    def mixed(self, changes):
+    def mixed(self, delta):
         """Told what the weights of the next round have changed by."""
-        self.changed = changes["rows"]
+        self.changed = delta["rows"]
 
     def end(self):
         """There are no more rounds."""

@@ -16,7 +16,7 @@ from structperc.core.saved_state import read_array
 from structperc.engine import model_file
 from structperc.engine.checkpoint_files import CheckpointFile, checkpoint_of, contents, option_facts, settle
 from structperc.engine.options import generator
-from structperc.engine.trainers import CONVERGED, LEVELLED_OFF, MAX_EPOCHS
+from structperc.engine.trainers import CONVERGED, LEVELLED_OFF, MAX_EPOCHS, OnlineTrainer
 
 NOT_KEPT = {"online": "record_predictions", "history": "history"}
 
@@ -79,7 +79,7 @@ class StreamCheckpoints:
     def is_over(self) -> bool:
         """Whether no epoch is left."""
         place = self.place
-        return place.over and (place.converged or place.epoch >= self.engine.epochs or self.engine.parts_.trainer.is_level())
+        return place.over and (place.converged or place.epoch >= self.engine.epochs or is_level(self.engine.parts_.trainer))
 
     def begin_epoch(self, order) -> Place:
         """The place in the epoch that comes next, or that was cut short. `order` is a function that returns that of its parts."""
@@ -119,8 +119,9 @@ class StreamCheckpoints:
         place, model = self.place, self.engine.model
         place.over = True
         loss, n_visited = place.passed
-        model.parts.trainer.end_pass(place.epoch, loss / max(n_visited, 1))
-        model.status = CONVERGED if place.converged else LEVELLED_OFF if model.parts.trainer.is_level() else MAX_EPOCHS
+        if isinstance(model.parts.trainer, OnlineTrainer):
+            model.parts.trainer.end_pass(place.epoch, loss / max(n_visited, 1))
+        model.status = CONVERGED if place.converged else LEVELLED_OFF if is_level(model.parts.trainer) else MAX_EPOCHS
         if self.file is not None:
             self.write()
 
@@ -143,3 +144,8 @@ class StreamCheckpoints:
         passed = read_array(own, "passed", np.float64, (2,), finite=False) if "passed" in own else np.zeros(2)  # older files: none
         model_file.restore(self.engine, header, arrays, random=generator(self.engine.random_state))
         return Place(int(told["epoch"]), int(told["n_parts"]), order, bool(told["converged"]), bool(told["over"]), passed)
+
+
+def is_level(trainer) -> bool:
+    """Whether the loss of online training has levelled off."""
+    return isinstance(trainer, OnlineTrainer) and trainer.is_level()

@@ -10,7 +10,9 @@ import numpy as np
 from structperc.core.component import Component
 from structperc.core.errors import OptionError, PluginError
 from structperc.core.saved_state import read_array
+from structperc.core.updates import searches_of
 from structperc.engine.options import n_threads
+from structperc.engine.scaling import warn_of_scales
 
 MCDONALD = """@inproceedings{mcdonald2010distributed,
   title = {Distributed Training Strategies for the Structured Perceptron},
@@ -74,12 +76,6 @@ class Trainer(Component):
     online : bool
         Whether it makes online steps. Then partial_fit may go on with a pass of them, and their mean has a meaning. A trainer that
         solves one problem over all examples sets False, and partial_fit raises an error unless it overrides `check_chunks`.
-    threshold_order : {"any", "equal steps", "kept"} or None
-        The effect of training on ordered thresholds, see `Update`. None: that of the update rule.
-    curve : str
-        The fitted attribute whose numbers, one for each epoch, fall while further epochs help.
-    scale_free : bool
-        Whether columns in other units give the same predictions, so that no `ScaleWarning` is needed.
 
     Examples
     --------
@@ -97,12 +93,9 @@ class Trainer(Component):
     """
 
     online = True
-    scale_free = False
-    threshold_order = None
-    curve = "mistakes_"
 
     def train(self, run):
-        """Trains, by passes of the `TrainingRun`.
+        """Train by passes of the `TrainingRun`.
 
         Parameters
         ----------
@@ -117,26 +110,20 @@ class Trainer(Component):
         """
         raise self.missing("train")
 
-    def end_pass(self, epoch, loss) -> None:
-        """Called after a pass over all parts of a stream, with its number and the mean loss of its predictions.
+    def learning_curve(self, engine):
+        """Numbers, one for each epoch, that fall while further epochs help.
 
         Parameters
         ----------
-        epoch : int
-            Number of the pass, from 1.
-        loss : float
-            Mean loss of its predictions.
-        """
-
-    def is_level(self) -> bool:
-        """Whether the loss has levelled off, so that no further epoch is wanted.
+        engine : Engine
+            A fitted one.
 
         Returns
         -------
-        bool
-            False, unless a subclass overrides it.
+        list of float
+            By default the mistakes.
         """
-        return False
+        return engine.mistakes_
 
     def check_chunks(self, parts) -> None:
         """Raise an error for partial_fit if online passes cannot continue what `train` makes.
@@ -161,6 +148,26 @@ class Trainer(Component):
         ------
         StructPercError
         """
+
+    def check_order(self, context, parts) -> None:
+        """Raise an error if training may disorder ordered thresholds; by default asks `Update.check_order`.
+
+        Parameters
+        ----------
+        context : FitContext
+        parts : object with the parts as attributes
+        """
+        parts.update.check_order(context, parts)
+
+    def check_scales(self, model, rows) -> None:
+        """Warn of columns of very different size. Override it if the units of columns do not change the answers.
+
+        Parameters
+        ----------
+        model : Model
+        rows : Rows
+        """
+        warn_of_scales(model, rows)
 
 
 class OnlineTrainer(Trainer):
@@ -200,9 +207,10 @@ class OnlineTrainer(Trainer):
         self.epoch, self.lowest, self.lowest_epoch = 0, np.inf, 0
 
     def check(self, context, parts):
-        if parts.update.search not in ("plain", "both", "margin"):
-            raise PluginError(f"{type(parts.update).__name__} asks for search={parts.update.search!r}, but online training counts mistakes "
-                              f"by the plain search. Set search = 'plain', or 'both' or 'margin' for the augmented one too.")
+        search, _ = searches_of(parts.update, context.loss_weight)
+        if search not in ("plain", "both", "margin"):
+            raise PluginError(f"{type(parts.update).__name__} asks for the search {search!r}, but online training counts mistakes by the "
+                              f"plain search. Return 'plain' from searches, or 'both' or 'margin' for the augmented one too.")
 
     def train(self, run):
         while run.epoch < run.context.epochs and not run.stop_requested and not self.is_level():
@@ -214,12 +222,27 @@ class OnlineTrainer(Trainer):
                 return STALLED if passed.mistakes else CONVERGED
         return EARLY_STOPPED if run.stop_requested else LEVELLED_OFF if self.is_level() else MAX_EPOCHS
 
-    def end_pass(self, epoch, loss):
+    def end_pass(self, epoch, loss) -> None:
+        """Note a pass over all parts of a stream.
+
+        Parameters
+        ----------
+        epoch : int
+            Its number from 1.
+        loss : float
+            Mean loss of its predictions.
+        """
         self.epoch = epoch
         if epoch == 1 or loss < self.lowest:
             self.lowest, self.lowest_epoch = loss, epoch
 
     def is_level(self) -> bool:
+        """Whether the loss has levelled off, so that no further epoch is wanted.
+
+        Returns
+        -------
+        bool
+        """
         return self.patience is not None and self.epoch - self.lowest_epoch >= self.patience
 
     def visit_all(self, run):
@@ -277,7 +300,7 @@ class MixingTrainer(OnlineTrainer):
 
     def check(self, context, parts):
         super().check(context, parts)
-        if not parts.weights.mixes:
+        if parts.weights.sharding() is None:
             raise PluginError(f"n_shards={context.n_shards} mixes weights that shards have trained apart, which "
                               f"{type(parts.weights).__name__} does not know how to do; set n_shards=1.")
 

@@ -54,10 +54,11 @@ def ignoring(engine, context, parts, name, value) -> str | None:
     if kind == "trainer" or name == "loss_weight":
         if not (names(trainer, name) or uses(trainer, name) and name in by.get("trainer", ())):
             return kind
-        if name == "loss_weight" and not names(update, name) and (update.loss_weight is not None or update.search == "none"):
+        if name == "loss_weight" and not names(update, name) and update.searches(value) == update.searches(0.0):
             return "update"
     elif kind is not None and not names(trainer, name):
-        used = any(name in read and uses(getattr(parts, reader), name) for reader, read in by.items())
+        depends = names if kind == "weights" else uses         # a hook may read `average`, and its store ignore it
+        used = any(name in read and depends(getattr(parts, reader), name) for reader, read in by.items())
         if not trainer.online and (kind == "weights" or not used):
             return "trainer"
         if not used:

@@ -14,6 +14,7 @@ import numpy as np
 from structperc.core.errors import DataError, OptionError, WeightWarning, did_you_mean, shortened
 from structperc.core.outputs import LabelOutputs
 from structperc.core.plain_arrays import shuffled
+from structperc.core.updates import hardly_weighs
 from structperc.engine.option_values import read_class_weight
 from structperc.reading.matrices import sample_weights
 
@@ -157,7 +158,7 @@ def warn_of_weights(model, rows, weights) -> None:
     if weights is None or rows.objects or not rows.n_rows:
         return
     kept = weights[weights > 0]
-    if len(kept) and kept.min() < kept.max() and model.parts.update.hardly_weighs(kept.min(), kept.max(), mean_square(rows)):
+    if len(kept) and kept.min() < kept.max() and hardly_weighs(model.parts.update, kept.min(), kept.max(), mean_square(rows)):
         warnings.warn(f"sample weights from {kept.min():g} to {kept.max():g} hardly change the steps, since they only scale C, which is "
                       f"large. Train with weighting='visits', or with a smaller C.", WeightWarning, stacklevel=3)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from structperc import metrics
 from structperc.core.labels import is_listed, ordered_categories
-from structperc.engine.compatibility import refuse_scores
+from structperc.engine.not_finite import refuse_scores
 from structperc.engine.option import option
 from structperc.engine.options import InterceptOptions, LabelWeightOptions
 from structperc.errors import DataError, OptionError, shortened

@@ -21,9 +21,9 @@ class TableReader(Reader):
     """Reads data frames whose columns hold numbers, categories, dates and gaps; anything without named columns as `Reader` does.
 
     Numbers, truth values and nullable numbers are used as they are. Dates become days since the earliest of the training data. A
-    categorical becomes a column of 0 and 1 for each category. An ordered one becomes the position of its category, from 0. A column of text
-    must have numbers, unless an option encodes it. Data frames come from pandas, polars, pyarrow or any other library that narwhals supports
-    (extra `tables`). Later data are read by the names of their columns, in any order; further columns are ignored.
+    categorical becomes a column of 0 and 1 for each category. An ordered one becomes the position of its category, from 0. A column of
+    text must have numbers, unless an option encodes it. Data frames come from pandas, polars, pyarrow or any other library that narwhals
+    supports (extra `tables`). Later data are read by the names of their columns, in any order; further columns are ignored.
 
     Parameters
     ----------

@@ -15,6 +15,7 @@ import numpy as np
 from structperc.core.component import overrides
 from structperc.core.errors import PluginError, StructPercError
 from structperc.core.features import is_constrained
+from structperc.core.losses import is_additive
 from structperc.core.outputs import as_structure, decode_many
 from structperc.core.weights import PrimalWeights
 from structperc.engine import answers as inference
@@ -196,7 +197,7 @@ def augmented_argmax_maximises(case):
     """The argmax over scores with the loss in them maximises score + loss."""
     loss, argmax = case.parts.loss, case.parts.argmax
     searches = argmax.searches_with(loss)
-    if not searches and not loss.decomposable:
+    if not searches and is_measured(case):
         return f"{named(loss)} is only measured"
     if not argmax.exact:
         return f"{named(argmax)} declares itself approximate"
@@ -212,13 +213,23 @@ def augmented_argmax_maximises(case):
             if searches:
                 augmented = as_structure(case.parts.outputs, argmax.argmax_augmented(s.copy(), x, gold, loss, scale), x)
             else:           # its augment is that of a base class whose value it changed
-                augmented = case.answer(np.asarray(case.loss.augment(gold, s.copy(), scale, x)), x)
+                augmented = case.answer(np.asarray(loss.augment(gold, s.copy(), scale, x)), x)
             chosen = (counts == case.parts.outputs.count(x, augmented)).all(axis=1)
-            searcher = f"{named(loss)}.augment:" if loss.over_atoms or not searches else f"{named(argmax)}.argmax_augmented:"
+            searcher = f"{named(loss)}.augment:" if is_additive(loss) or not searches else f"{named(argmax)}.argmax_augmented:"
             require(chosen.any() and reaches(wanted[chosen].max(), wanted.max()),
                     f"{searcher} with the loss from {gold} in the atom scores of example {x.index} {named(argmax)} finds {augmented}. But "
                     f"{structures[int(np.argmax(wanted))]} has the largest score + loss.")
     return None
+
+
+def is_measured(case) -> bool:
+    """Whether no class of the loss has an `augment`, its own or one that a changed `value` has left behind."""
+    x = case.examples[0]
+    try:
+        case.parts.loss.augment(case.golds(x)[0], np.zeros(x.n_atoms), 1.0, x)
+    except PluginError:
+        return True
+    return False
 
 
 def further_answers_agree(case):
@@ -271,7 +282,7 @@ def inputs_are_untouched(case):
         y = case.answer(s, x)
         for gold in case.golds(x)[:1]:
             case.loss.value(gold, y, x)
-            if case.parts.loss.over_atoms:
+            if is_additive(case.parts.loss):
                 loss = case.parts.loss if overrides(case.parts.loss, "augment") else case.loss      # the author's own is given s itself
                 loss.augment(gold, s, 1.0, x)
         case.features.scores(w, x)
@@ -393,11 +404,8 @@ def average_is_the_mean(case):
 
 
 def sample_weights_act(case):
-    """Other sample weights train another model, if the update rule declares that it uses them (`takes_weights`)."""
-    update = case.parts.update
-    if not update.takes_weights:
-        return f"{named(update)} takes no sample weights"
-    data = case.taught
+    """Other sample weights raise an error, or train another model."""
+    update, data = case.parts.update, case.taught
     plain, tried = case.fit(epochs=2), []
     if not any(plain.mistakes_):
         return "nothing was mispredicted"
@@ -417,8 +425,8 @@ def sample_weights_act(case):
     require(isinstance(case.parts.trainer, OnlineTrainer),
             f"{named(case.parts.trainer)} makes the steps, and {same}. Multiply its steps by context.sample_weight, or raise an error for "
             f"sample weights in {named(case.parts.trainer)}.check.")
-    raise AssertionError(f"{named(update)}.takes_weights is True, but {same}; multiply the step by trial.weight, or set "
-                         "takes_weights = False.")
+    raise AssertionError(f"{same}; multiply the steps of {named(update)} by trial.weight, or raise an error for sample weights in "
+                         f"{named(update)}.check by structperc.plugin_tools.refuse_weights.")
 
 
 # ---- different ways to the same ----
@@ -452,7 +460,7 @@ def primal_equals_dual(case):
     """Weights that remember all steps, and add them up anew after each, predict the same before every step."""
     if case.parts.weights.vector() is None:
         return NO_VECTOR
-    if not case.parts.weights.sum_of_steps:
+    if not case.parts.weights.linear:
         return TRANSFORMED
     if not case.parts.trainer.online:
         return NOT_ONLINE

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.argmax import Argmax
+from structperc.core.argmax import Argmax, has_marginals
 from structperc.core.features import Features, has_constant_gram, is_constrained
-from structperc.core.losses import Loss
+from structperc.core.losses import Loss, is_additive
 from structperc.core.rows import Rows
 from structperc.core.updates import Update
 from structperc.core.weights import PrimalWeights, Weights
@@ -106,7 +106,9 @@ class PlainWeights(Weights):
     """w as a vector, without averaging."""
 
     options_used = ()
-    projects = True
+
+    def check(self, context, parts):
+        pass                            # `update` projects
 
     def start(self, parts, context):
         super().start(parts, context)
@@ -191,6 +193,9 @@ class CalledFeatures(Called, Features):
 class CalledArgmax(Called, Argmax):
     """A solver that the loop calls through Python."""
 
+    def check_allowed(self, rows):
+        self.target.check_allowed(rows)
+
     def argmax(self, scores, x):
         return self.target.argmax(scores, x)
 
@@ -203,23 +208,22 @@ class CalledArgmax(Called, Argmax):
     def k_best(self, scores, x, k):
         return self.target.k_best(scores, x, k)
 
-    @property
-    def has_marginals(self):
-        return self.target.has_marginals
+    def max_marginals(self, scores, x):
+        return self.target.max_marginals(scores, x)
+
+
+class CalledMarginals(CalledArgmax):
+    """The same of a solver with marginals."""
 
     def marginals(self, scores, x):
         return self.target.marginals(scores, x)
-
-    def max_marginals(self, scores, x):
-        return self.target.max_marginals(scores, x)
 
 
 class CalledLoss(Called, Loss):
     """A loss that the loop calls through Python."""
 
-    def start(self, parts, context):
-        super().start(parts, context)
-        self.over_atoms = self.target.over_atoms
+    def set_costs(self, costs, gold, n_examples):
+        self.target.set_costs(costs, gold, n_examples)
 
     @property
     def largest(self):
@@ -227,6 +231,10 @@ class CalledLoss(Called, Loss):
 
     def value(self, gold, y, x=None):
         return self.target.value(gold, y, x)
+
+
+class CalledAdditiveLoss(CalledLoss):
+    """The same of a loss that is a sum over atoms."""
 
     def augment(self, gold, scores, scale, x=None):
         return self.target.augment(gold, scores, scale, x)
@@ -237,9 +245,13 @@ class CalledUpdate(Called, Update):
 
     def __init__(self, target):
         super().__init__(target)
-        self.when, self.search, self.needs, self.sets_loss = target.when, target.search, target.needs, target.sets_loss
-        self.threshold_order, self.takes_weights = target.threshold_order, target.takes_weights
-        self.loss_weight = target.loss_weight
+        self.when, self.needs = target.when, target.needs
+
+    def searches(self, loss_weight):
+        return self.target.searches(loss_weight)
+
+    def check_order(self, context, parts):
+        self.target.check_order(context, parts)
 
     def step(self, trial):
         return self.target.step(trial)
@@ -279,11 +291,13 @@ class PythonCalls:
 
     @hookimpl(wrapper=True)
     def structperc_argmax(self, context):
-        return CalledArgmax((yield))
+        argmax = yield
+        return (CalledMarginals if has_marginals(argmax) else CalledArgmax)(argmax)
 
     @hookimpl(wrapper=True)
     def structperc_loss(self, context):
-        return CalledLoss((yield))
+        loss = yield
+        return (CalledAdditiveLoss if is_additive(loss) else CalledLoss)(loss)
 
     @hookimpl(wrapper=True)
     def structperc_update(self, context):

@@ -239,7 +239,7 @@ def saved_rows(features, rows):
     """The rows of weights that are saved before steps on these examples; None: all."""
     weights = PrimalWeights()
     weights.allocate(features)
-    return weights.snapshot(rows)[1]
+    return weights.snapshot(rows).touched
 
 
 @pytest.mark.parametrize(("make", "why"), [

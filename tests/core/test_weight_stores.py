@@ -120,7 +120,7 @@ def test_an_expansion_must_fit_the_rows():
         with pytest.raises(DataError, match=why):
             Engine("multiclass", plugins=["dual-kernel", Assigning(*solution)], trainer="assigned", kernel="rbf", budget=5).fit(X, y)
     trained = Engine("multiclass", plugins=["dual-kernel"], kernel="rbf").fit(X, y)
-    with pytest.raises(PluginError, match="assign was called before begin_fit"):
+    with pytest.raises(PluginError, match="assign was called before announce"):
         trained.parts_.weights.assign(np.zeros(183), 1)
 
 

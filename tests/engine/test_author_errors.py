@@ -17,9 +17,11 @@ from structperc.components import (
     PrimalWeights,
     Reader,
     RowFeatures,
+    ZeroOneLoss,
 )
 from structperc.errors import DataError, PluginError
 from structperc.pictures import Display
+from structperc.plugin_tools import refuse_weights
 
 X, Y = [np.ones((2, 2)), np.array([[1.0, 2.0], [-1.0, 0.5]])], [[0], [1]]
 
@@ -111,8 +113,8 @@ def store(name):
 
 @pytest.mark.parametrize(("part", "sentence"), [
     (rule(needs={"marginal"}),
-     "Rule.needs names 'marginal'; expected a set of 'marginals', 'search', 'step sizes'. Did you mean 'marginals'"),
-    (rule(needs="search"), "Rule.needs = 'search'; expected a set of 'marginals', 'search', 'step sizes', not a text"),
+     "Rule.needs names 'marginal'; expected a set of 'marginals', 'search'. Did you mean 'marginals'"),
+    (rule(needs="search"), "Rule.needs = 'search'; expected a set of 'marginals', 'search', not a text"),
     (rule(options_used=("margn",)),
      "Rule.options_used names 'margn'; expected a tuple of options of the engine and its plugins. Did you mean "
                                     "'margin'"),
@@ -128,14 +130,39 @@ def test_a_declaration_that_means_nothing_is_refused(part, sentence):
         Engine("cusum", plugins=[part]).fit([[0.0], [1.0]], [1, 2])
 
 
+@pytest.mark.parametrize(("part", "sentence"), [
+    (type("Old", (PrimalWeights,), {"mixes": True})(), "Old.mixes is not read any more; override sharding instead"),
+    (type("Old", (PrimalWeights,), {"inner": lambda self, x, a, z, b: 0.0})(), "Old.inner is not read any more; override norm instead"),
+    (type("Old", (PrefixArgmax,), {"heeds_allowed": True})(2), "Old.heeds_allowed is not read any more; override check_allowed instead"),
+    (type("Old", (ZeroOneLoss,), {"example_costs": True})(), "Old.example_costs is not read any more; override set_costs instead"),
+    (rule(search="both"), "Rule.search is not read any more; override searches instead"),
+    (type("Old", (OnlineTrainer,), {"curve": "mistakes_"})(), "Old.curve is not read any more; override learning_curve instead"),
+    (rule(absent={"thresholds_": "there are none"}), "Rule.absent is not read any more; override attributes instead"),
+])  # fmt: skip
+def test_a_name_that_earlier_versions_read_is_refused(part, sentence):
+    with pytest.raises(PluginError, match=sentence):
+        Engine("cusum", plugins=[part]).fit([[0.0], [1.0]], [1, 2])
+
+
+def test_an_earlier_name_beside_what_replaces_it_is_allowed():
+    class Both(PerceptronUpdate):
+        search = "plain"
+
+        def searches(self, loss_weight):
+            return "plain", 0.0
+
+    assert Engine("cusum", plugins=[Both()]).fit([[0.0], [1.0]], [1, 2]).mistakes_
+
+
 def test_a_name_without_meaning_is_refused_before_the_option_that_is_not_used():
     with pytest.raises(PluginError, match="Rule.options_used names 'margn'; .* Did you mean 'margin'"):
         Engine("cusum", plugins=[rule(options_used=("margn",))], margin=2.0).fit([[0.0], [1.0]], [1, 2])
 
 
 def test_sentences_about_a_rule_name_the_rule_in_use():
+    whole = rule(check=lambda self, context, parts: refuse_weights(context, parts))
     with pytest.raises(DataError, match=r"sample_weight\[0\] is 0.5: Rule has no slack to weigh"):
-        Engine("cusum", plugins=[rule(takes_weights=False)]).fit([[0.0], [1.0]], [1, 2], sample_weight=[0.5, 1.0])
+        Engine("cusum", plugins=[whole]).fit([[0.0], [1.0]], [1, 2], sample_weight=[0.5, 1.0])
 
 
 # ---- methods that are called once ----

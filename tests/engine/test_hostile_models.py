@@ -506,7 +506,7 @@ def test_places_of_weights_are_checked(change, why):
 
 def test_weights_that_are_not_finite_are_not_saved(tmp_path):
     class Broken(PrimalWeights):
-        def is_finite(self, token=None):
+        def is_finite(self):
             return False
 
     X, y = classes()

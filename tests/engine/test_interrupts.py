@@ -192,13 +192,19 @@ def test_kept_predictions_are_those_of_the_visits_that_count():
 class Reverting(PrimalWeights):
     """Takes back in Python."""
 
-    def revert(self, token):
-        first, *others = token
-        super().revert((first, *others))
-        self.seen = len(others)
+    class Snapshot:
+        def __init__(self, weights, snapshot):
+            self.weights, self.snapshot, self.is_finite = weights, snapshot, snapshot.is_finite
 
-    def end_fit(self):
-        super().end_fit()
+        def revert(self):
+            self.snapshot.revert()
+            self.weights.seen = len(vars(self))
+
+    def snapshot(self, rows):
+        return self.Snapshot(self, super().snapshot(rows))
+
+    def announce(self, rows):
+        super().announce(rows)
         self.seen = 0
 
 
@@ -223,12 +229,13 @@ def test_ctrl_c_while_a_failed_call_is_taken_back_leaves_the_model_of_before():
 
 def test_a_second_ctrl_c_during_the_handling_of_the_first_changes_nothing_about_it():
     class Twice(Reverting):
-        def revert(self, token):
-            nonlocal left
-            left -= 1
-            if left >= 0:
-                raise KeyboardInterrupt
-            super().revert(token)
+        class Snapshot(Reverting.Snapshot):
+            def revert(self):
+                nonlocal left
+                left -= 1
+                if left >= 0:
+                    raise KeyboardInterrupt
+                super().revert()
 
     left = 0
     engine = Engine("cusum", classes=[1, 2, 3], plugins=[Twice()]).partial_fit(X, Y)

@@ -214,7 +214,8 @@ class Rule(PerceptronUpdate):
 
 
 class Weighed(PerceptronUpdate):
-    loss_weight = 1.0
+    def searches(self, loss_weight):
+        return "both", 1.0
 
 
 class Aimless(Trainer):

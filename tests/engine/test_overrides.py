@@ -411,21 +411,30 @@ def test_predictions_of_a_kernel_go_around_no_replaced_scores():
     Engine("cusum", plugins=[made(Counting)()], kernel="rbf").fit(*data())
 
 
-def test_a_rule_sees_the_inner_products_of_a_store_of_which_another_method_is_replaced():
+def test_a_rule_sees_the_inner_products_of_a_store_that_replaces_norm():
     class Doubled(PrimalWeights):
-        def inner(self, x, a, z, b):
-            return 2 * super().inner(x, a, z, b)
+        def norm(self, x, c):
+            return 2 * super().norm(x, c)
 
     seen = []
 
     class Looks(PerceptronUpdate):
         def step(self, trial):
-            seen.append((trial.inner(0, 0), trial.norm(np.arange(trial.x.n_atoms) == 0)))
+            x, a = trial.x, trial.x.n_atoms - 1
+            seen.append((trial.inner(0, 0), trial.inner(0, a), features.inner(x, 0, x, 0), features.inner(x, 0, x, a)))
             return super().step(trial)
 
+        def start(self, parts, context):
+            nonlocal features
+            super().start(parts, context)
+            features = parts.features
+
+    features = None
     trained(data(), Doubled(), Looks(), epochs=1)
 
-    assert seen and all(inner == pytest.approx(2 * norm) for inner, norm in seen)
+    assert seen
+    for one, both, of_one, of_both in seen:
+        assert one == pytest.approx(2 * of_one) and both == pytest.approx(2 * of_both, abs=1e-12)
 
 
 @pytest.mark.parametrize("base", ["map", "store"])

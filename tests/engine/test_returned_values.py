@@ -358,10 +358,10 @@ def test_a_norm_of_0_is_that_of_no_step():
 
 
 @pytest.mark.parametrize("value", [NAN, None])
-@pytest.mark.parametrize("base", [BlockFeatures, PrimalWeights])
-def test_an_inner_product_is_a_number(base, value):
+def test_an_inner_product_is_a_number(value):
     shown = value if isinstance(value, float) else repr(value)
-    refused(rf"Mine.inner returned {shown} for example \d+; expected a finite number", returning(base, "inner", value), update="exact-pa1")
+    refused(rf"Mine.inner returned {shown} for example \d+; expected a finite number", returning(BlockFeatures, "inner", value),
+            update="exact-pa1")
 
 
 @pytest.mark.parametrize("value", [None, (1.0, NAN), (-1.0, 0.0)])
@@ -516,16 +516,15 @@ def test_structures_are_a_list(given):
 
 def test_a_rule_leaves_a_loss():
     class Mine(PerceptronUpdate):
-        sets_loss = True
-
         def step(self, trial):
             trial.loss = NAN
 
     refused(r"Mine.step left the loss nan for example \d+", Mine)
 
 
-def test_the_room_of_a_compiled_search_is_not_replaced():
-    refused("Mine replaces workspace_size", returning(LargestArgmax, "workspace_size", 0))
+@pytest.mark.parametrize("value", [None, "plain", ("plain",), ("plain", "one"), (1, 1.0)])
+def test_searches_is_a_search_and_a_number(value):
+    refused("Mine.searches returned .*; expected a pair", returning(PerceptronUpdate, "searches", value))
 
 
 @pytest.mark.parametrize("value", [None, 2.5, -1])

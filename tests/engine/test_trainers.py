@@ -146,10 +146,13 @@ class Recording(Update):
     when = "always"
 
     def __init__(self, search):
-        self.search, self.trials = search, []
+        self.kind, self.trials = search, []
+
+    def searches(self, loss_weight):
+        return self.kind, loss_weight
 
     def step(self, trial):
-        y = None if self.search == "none" else trial.y
+        y = None if self.kind == "none" else trial.y
         self.trials.append((trial.x.index, trial.gold, trial.given_gold, y, trial.loss, trial.n_visited))
 
 
@@ -205,10 +208,10 @@ def test_after_a_pass_of_its_own_the_loop_has_the_rule_of_the_model_again():
 
 
 @pytest.mark.parametrize(("when", "search", "words"), [
-    ("wrong", "none", "has when='wrong' and search='none'; expected when='wrong' or 'always', and search='plain'"),
+    ("wrong", "none", "has when='wrong' and the search 'none'. Expected when='wrong' or 'always', and the search 'plain'"),
     ("sometimes", "plain", "has when='sometimes'"),
-    ("always", "beam", "search='beam'"),
-    ("wrong", "augmented", "asks for search='augmented', but online training counts mistakes by the plain search"),
+    ("always", "beam", "the search 'beam'"),
+    ("wrong", "augmented", "asks for the search 'augmented', but online training counts mistakes by the plain search"),
 ])  # fmt: skip
 def test_rules_that_ask_for_the_impossible_are_refused(when, search, words):
     rule = Recording(search)

@@ -27,7 +27,7 @@ VISITS = {"weighting": "visits", "shuffle": True, "random_state": 0}
 class Watching(Update):
     """Keeps the number of every example visited, and its weight."""
 
-    when, search, options_used = "always", "plain", ()
+    when, options_used = "always", ()
 
     def __init__(self):
         self.seen = []

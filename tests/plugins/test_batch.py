@@ -97,8 +97,6 @@ class Bags:
             return (int(np.argmax(scores)),) if scores.max() > 0 else ()
 
     class Loss(Loss):
-        decomposable = True
-
         def value(self, gold, y, x=None):
             return float(bool(gold[0]) != bool(y))
 

@@ -5,6 +5,7 @@ import pytest
 from plain import Engine
 from reference import large_margin
 from scipy.sparse import csr_array
+from structperc_kernels import empty_kernel_rows
 from structperc_large_margin.forms import METHODS
 
 from structperc import hookimpl
@@ -168,7 +169,7 @@ def test_objects_are_ranked_through_their_kernels(kernel, objects, tmp_path):
     X, y = objects * 4, [1, 1, 2, 3, 3] * 4
     options = {"trainer": "svor", "epochs": 500, "C": 10.0}
     model = Engine("prank", plugins=["dual-kernel", "large-margin"], kernel=kernel, **options).fit(X, y)
-    precomputed = model.parts_.weights.empty_kernel_rows(model.read(X))
+    precomputed = empty_kernel_rows(model.parts_.weights, model.read(X))
     for i in range(len(X)):
         precomputed.append(model.read(X), i)
     K = precomputed.values(model.read(X))

@@ -11,7 +11,7 @@ from plain import Engine
 from reference import bounds, projection, rankings
 from reference.layouts import LAYOUTS, stored
 from structperc_latent_ranking.outputs import RankingOutputs
-from structperc_latent_ranking.solver import RankingLoss, TopDocuments
+from structperc_latent_ranking.solver import AdditiveRankingLoss, RankingLoss, TopDocuments
 
 from structperc.components import LatentUpdate, Rows
 from structperc.errors import DataError, OptionError, PluginError
@@ -37,7 +37,7 @@ def levels(outputs, relevance):
 
 
 def started(kind, k, outputs):
-    loss = RankingLoss(kind, k)
+    loss = (AdditiveRankingLoss if kind in ("precision", "recall") else RankingLoss)(kind, k)
     loss.start(SimpleNamespace(outputs=outputs), None)
     return loss
 

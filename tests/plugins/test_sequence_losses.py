@@ -7,6 +7,7 @@ import pytest
 from plain import Engine
 from reference import chains, costs
 
+from structperc.core.losses import is_additive
 from structperc.errors import DataError, PluginError
 
 LABELS = ["a", "b", "c"]
@@ -37,7 +38,7 @@ def test_values_are_the_sums_of_the_tokens_costs(L, kind):
     """The row of the matrix is the right label."""
     table = 1 - np.eye(L) if kind == "hamming" else costs.random_table(np.random.default_rng(L), L)
     loss, examples = parts("hamming" if kind == "hamming" else table, L)
-    assert loss.decomposable
+    assert is_additive(loss)
     for x in examples:
         for gold, y in itertools.product(map(tuple, chains.labellings(x.n_rows, L).tolist()), repeat=2):
             assert loss.value(gold, y, x) == pytest.approx(sum(table[g - 1, k - 1] for g, k in zip(gold, y, strict=True)), rel=1e-15)

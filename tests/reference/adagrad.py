@@ -8,27 +8,33 @@ from structperc.components import Schedule, Update, Weights
 class Hinge(Update):
     """weight * (Phi(x, gold) - Phi(x, y)) where y = argmax score + margin * loss has a positive hinge loss."""
 
-    search, needs, options_used = "both", frozenset({"search", "step sizes"}), ("margin", "step_size")
+    needs, options_used = frozenset({"search"}), ("margin", "step_size")
 
     def __init__(self, margin=1.0):
-        self.loss_weight = margin
+        self.margin = margin
+
+    def searches(self, loss_weight):
+        return "both", self.margin
 
     def step(self, trial):
         c = trial.difference()
         gained = 0.0
         for each, score in zip(c, trial.scores, strict=True):
             gained += each * score
-        return trial.weight * c if self.loss_weight * trial.loss - gained > 0 and c.any() else None
+        return trial.weight * c if self.margin * trial.loss - gained > 0 and c.any() else None
 
 
 class AdaGrad(Weights):
     """G += x^2, then w += eta x / sqrt(G), with x = sum_a c[a] phi(x, a) as a vector; and the sum of w over the visits."""
 
-    sum_of_steps, sizes_steps, projects = False, True, True
+    linear = False
     options_used = ("average", "decay", "step_size")
 
     def __init__(self, step_size=1.0, decay=0.0):
         self.step_size, self.decay = Schedule(step_size), Schedule(decay)
+
+    def check(self, context, parts):
+        pass                            # `update` projects
 
     def start(self, parts, context):
         super().start(parts, context)
