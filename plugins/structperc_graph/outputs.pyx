@@ -26,7 +26,8 @@ class GraphDisplay(Display):
         names_of_atoms = []
         for t, (i, j) in enumerate(keys[:, :2].astype(int).tolist()):
             place = f"node {i}" if t < n else f"edge {i} to {j}"
-            names_of_atoms += [f"{place}: {name}" if (t < n) == (b < outputs.n_tags) else f"{place}: none" for b, name in enumerate(names + of_kind)]
+            names_of_atoms += [f"{place}: {name}" if (t < n) == (b < outputs.n_tags) else f"{place}: none"
+                               for b, name in enumerate(names + of_kind)]
         return names_of_atoms
 
     def marginals(self, Example x, expected):

@@ -795,7 +795,7 @@ cdef class SparseKernelRows(VectorKernelRows):
         gamma, offset = self.check_state(state)
         values = read_array(state, "values", self.dtype, (None,), into=lambda shape: room_for(stored, shape, self.dtype))
         indices = read_array(state, "indices", np.int32, (len(values),), low=0, high=self.n_features - 1,
-                        into=lambda shape: room_for(columns, shape, np.int32))
+                             into=lambda shape: room_for(columns, shape, np.int32))
         starts = read_array(state, "starts", np.int64, (None,))
         check_starts("row starts", starts, len(values))
         falls = np.flatnonzero(np.diff(indices) <= 0) + 1

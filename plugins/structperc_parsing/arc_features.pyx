@@ -91,7 +91,7 @@ cdef inline const double *weights_of(const Parameter *p, Py_ssize_t row) noexcep
 cdef class ArcFeatures(Features):
     """The features of all atoms; see atoms.pxd for their order.
 
-    Labels given the heads have features if the rows of x have a head of each word (`Rows.first_stage`). A head below 0, -1 - h, means that the
+    Labels given the heads have features if the rows of x have a head of each word (`Rows.first_stage`). A head below 0, -1 - h, means the
     tree is settled: its arcs score 1, and others 0.
 
     Parameters

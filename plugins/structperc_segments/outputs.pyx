@@ -307,8 +307,8 @@ class SegmentDisplay(Display):
             for stop in range(start + 1, min(start + described, n) + 1):
                 atom_names += [f"tokens {start} to {stop - 1}: {name}" for name in names] + ["(none)"] * (len(places) - len(names))
         atom_names += [f"{name} -> {other}" for name in names for other in names]
-        return atom_names + [f"{name} of {length} tokens" for name in names
-                        for length in (*range(1, 9), "9 to 16", "17 to 32", "33 to 64", "65 or more")]
+        lengths = (*range(1, 9), "9 to 16", "17 to 32", "33 to 64", "65 or more")
+        return atom_names + [f"{name} of {length} tokens" for name in names for length in lengths]
 
     def marginals(self, Example x, expected):
         cdef Atoms atoms = self.outputs.atoms

@@ -3,7 +3,7 @@
 # Sizes: 4 .. 10^5 atoms an example, 50 .. 10^8 weights. Each method is called once per visit, `cell_c` once per atom if a kernel takes the
 # place of dot products. A compiled map overrides n_atoms_c (unless all examples have as many atoms), scores_c and add_c; norm_c where it
 # knows a faster way than to write the sum down; project_c where only some weights are allowed; prefetch_c where weights have several
-# rows; cell_c and explicit_part where each atom stands on a row of x; constant_gram_c where the atoms' inner products are one number for all pairs.
+# rows; cell_c and explicit_part where each atom is on a row of x; constant_gram_c where the atoms' inner products are one number for all.
 from structperc.core.bounds cimport Bounds
 from structperc.core.component cimport Component
 from structperc.core.inner_products cimport sp_inner, sp_mark

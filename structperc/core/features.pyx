@@ -10,7 +10,7 @@ import numpy as np
 from libc.string cimport memcpy, memset
 from structperc.core.bounds cimport Bounds, hold
 from structperc.core.component cimport Component
-from structperc.core.component import adapted, expected, overrides, settle, state_of
+from structperc.core.component import adapted, overrides, settle, state_of
 from structperc.core.errors import DataError, PluginError
 from structperc.core.layout import Layout
 from structperc.core.inner_products cimport SP_OBJECTS, best_inner, sp_end, sp_is_dense, sp_start, sp_touched

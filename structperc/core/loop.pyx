@@ -16,11 +16,10 @@ from structperc.core.signals cimport check_signals
 from structperc.core.argmax cimport Argmax
 from structperc.core.averaging cimport count_visit
 from structperc.core.features cimport PADDING, Features
-from structperc.core.losses cimport Loss
 from structperc.core.losses import refuse_unstarted
-from structperc.core.outputs cimport LabelOutputs, Outputs
+from structperc.core.outputs cimport LabelOutputs
 from structperc.core.structures cimport Structures, structure
-from structperc.core.updates cimport Encoded, Trial, Update
+from structperc.core.updates cimport Encoded, Trial
 from structperc.core.updates import searches_of
 from structperc.core.weights cimport Weights
 from structperc.core.errors import PluginError, StructPercError, add_note, shortened

@@ -519,6 +519,14 @@ class SecondStage:
     ----------
     remedy : str
         How to score all atoms at once, such as "set labels='joint'". Lists of the k best need that.
+
+    Examples
+    --------
+    >>> from structperc.components import SecondStage
+    >>> class Settled(SecondStage):
+    ...     remedy = "set labels='joint'"
+    >>> Settled().remedy
+    "set labels='joint'"
     """
 
     remedy = ""
@@ -613,6 +621,15 @@ def as_structure(Outputs outputs, result, Example x):
     ------
     PluginError
         If a number is not whole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc import Engine
+    >>> from structperc.plugin_tools import as_structure
+    >>> engine = Engine("multiclass").fit([[0.0], [1.0]], ["a", "b"])
+    >>> as_structure(engine.parts_.outputs, np.int64(2), engine.model_.example(engine.read([[1.0]]), 0))
+    2
     """
     if outputs.code_width == 1:
         try:

@@ -404,6 +404,14 @@ class Display:
     Parameters
     ----------
     outputs : Outputs
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> engine = Engine("cusum").fit([[0.0], [1.0], [2.0]], [1, 2, 3])
+    >>> display = engine.parts_.outputs.display()
+    >>> display.atom_names(engine.model_.example(engine.read([[1.0]]), 0))
+    ['> 1', '> 2']
     """
 
     def __init__(self, outputs):

@@ -131,7 +131,7 @@ cdef bint fits(const Py_buffer *buffer, tuple shape, Py_ssize_t most) except -1:
 # ---- transposing ----
 # Columns as rows: what files keep column by column becomes the matrix that training reads row by row.
 #
-# Typical sizes: 10^4 to 10^6 rows of 10 to 1000 columns. A pass of 1 to 2 ns per number runs without the GIL. A thread can thus read the next
+# Typical sizes: 10^4 to 10^6 rows of 10 to 1000 columns. A pass of 1 to 2 ns per number runs without the GIL. So a thread can read the next
 # part of a stream during training.
 
 cdef enum:

@@ -42,7 +42,7 @@ cdef class Rows:
     cdef const unsigned char *allowed_at
     cdef readonly Py_ssize_t allowed_width
     cdef const int64_t *starts
-    cdef readonly object first_stage          # intc array (n_rows,): for each row the prediction that features of some atoms depend on, or None
+    cdef readonly object first_stage     # intc array (n_rows,): for each row the prediction that features of some atoms depend on, or None
     cdef const int *first_stage_at
     cdef Py_ssize_t value_size, index_size
     cdef tuple _kept                    # the arrays whose memory is read

@@ -95,7 +95,8 @@ cdef class Schedule:
         cdef double decay = self.at_c(t)
         if decay >= 1:
             with gil:
-                self.error = DataError(f"the schedule {shortened(self.rule)} of the decay returned {decay} for example {t}; expected less than 1.")
+                self.error = DataError(f"the schedule {shortened(self.rule)} of the decay returned {decay} for example {t}; "
+                                       f"expected less than 1.")
             return -1
         return 1 - decay if decay >= 0 else -1
 
@@ -132,7 +133,8 @@ cdef class Schedule:
         except (TypeError, ValueError, OverflowError):
             number = -1.0
         if not 0 <= number < float("inf"):
-            raise DataError(f"the schedule {shortened(self.rule)} returned {shortened(value)} for example {t}; expected a finite number from 0.")
+            raise DataError(f"the schedule {shortened(self.rule)} returned {shortened(value)} for example {t}; expected "
+                            f"a finite number from 0.")
         return number
 
     cdef object taken_error(self):

@@ -216,7 +216,8 @@ cdef class EngineCore:
             raise located(error)
 
 
-cdef int learn_all(EngineCore engine, X, offsets, y, allowed, sample_weight, costs, bint record_predictions, bint history, bint resume) except -1:
+cdef int learn_all(EngineCore engine, X, offsets, y, allowed, sample_weight, costs, bint record_predictions, bint history,
+                   bint resume) except -1:
     """Trains a new model; `engine.run` is the run while it is under way."""
     cdef TrainingRun run
     cdef Model model
@@ -289,7 +290,8 @@ cdef int train(EngineCore engine, TrainingRun run, rows, y, costs, bint calibrat
     return 0
 
 
-cdef int learn_chunk(EngineCore engine, X, offsets, y, allowed, sample_weight, costs, classes, bint record_predictions, bint history) except -1:
+cdef int learn_chunk(EngineCore engine, X, offsets, y, allowed, sample_weight, costs, classes, bint record_predictions,
+                     bint history) except -1:
     """One pass; the first one makes a model."""
     cdef TrainingRun run
     cdef Rows rows

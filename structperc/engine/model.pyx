@@ -324,8 +324,8 @@ cdef class Model:
         """The single example that a user passes, and its rows."""
         self.parts.trainer.check_answers()
         features = self.parts.features
-        rows = expected(self.parts.reader.read_one(x, self.context.objects, features.layout.atoms_per_example is None), Rows, self.parts.reader,
-                        "read_one", "Rows")
+        rows = expected(self.parts.reader.read_one(x, self.context.objects, features.layout.atoms_per_example is None), Rows,
+                        self.parts.reader, "read_one", "Rows")
         self.look_alike(rows)
         if rows.n_examples != 1:
             raise DataError(f"explain takes one example, but got {rows.n_examples}; pass one of them.")
@@ -494,8 +494,8 @@ cdef class Model:
     def refuse_conditional(self, what):
         """Raises an error for outputs whose later part is scored only once the earlier part is given."""
         if self.second_stage is not None:
-            raise PluginError(f"{type(self.parts.outputs).__name__} predicts one part of an output given the other, so whole outputs cannot be "
-                              f"{what}; {self.second_stage.remedy}.")
+            raise PluginError(f"{type(self.parts.outputs).__name__} predicts one part of an output given the other, so whole outputs "
+                              f"cannot be {what}; {self.second_stage.remedy}.")
 
     @reading
     def predict_k_best(self, rows, k):

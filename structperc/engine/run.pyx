@@ -118,7 +118,8 @@ cdef class TrainingRun:
                 self.weights, self.active = visited(given)
             if self.by_visits:
                 n_before = parts.weights.n_visited
-                self.expected, self.visit_totals = expected_visits(given, model.visit_totals if model.visit_totals[0] else (n_before, n_before))
+                totals = model.visit_totals if model.visit_totals[0] else (n_before, n_before)
+                self.expected, self.visit_totals = expected_visits(given, totals)
         if costs is not None or model.uses_costs:
             parts.loss.set_costs(costs, self.gold, rows.n_examples)
         self.rows = model.stored(rows)

@@ -98,6 +98,17 @@ class Reader(Component):
     """Reads matrices, lists of matrices and lists of objects. It learns nothing.
 
     `read` is `structperc.reading.matrices.read`. A reader whose features are other columns than those of X overrides `input_columns`.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import Reader
+    >>> from structperc.reading.matrices import read
+    >>> class Squares(Reader):
+    ...     def read(self, X, offsets=None):
+    ...         return read([[x * x for x in row] for row in X], offsets)
+    >>> Engine("multiclass", plugins=[Squares()]).fit([[-2], [1], [2]], ["far", "near", "far"]).predict([[-1]]).tolist()
+    ['near']
     """
 
     _declared_by = dict.fromkeys(("n_keys", "key_names", "codes", "reads_tables", "n_inputs", "input_names"),

@@ -16,7 +16,8 @@ from libc.stdint cimport int64_t
 from structperc.core.errors import DataError, OptionError, shortened
 from structperc.core.saved_state import read_array, substate
 from structperc.reading.row_builder cimport RowBuilder
-from structperc.reading.row_builder cimport SP_FETCH, PyUnicode_Check, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_IS_COMPACT_ASCII, Text
+from structperc.reading.row_builder cimport SP_FETCH, Text
+from structperc.reading.row_builder cimport PyUnicode_Check, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_IS_COMPACT_ASCII
 from structperc.reading.row_builder import Vocabulary
 
 

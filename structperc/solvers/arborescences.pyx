@@ -40,6 +40,13 @@ cdef class ScoreMatrices:
     scores : array of shape (n + 1, n + 1), or of shape (n_sentences, n + 1, n + 1), or list of arrays
     name : str
         Of the argument, for messages.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.solvers.arborescences import ScoreMatrices
+    >>> isinstance(ScoreMatrices(np.zeros((3, 3))), ScoreMatrices)
+    True
     """
 
     __signature__ = ClassSignature()
@@ -57,7 +64,7 @@ cdef class ScoreMatrices:
                 self.hold(scores[i], i)
         else:
             self.allocate(len(scores), 1)
-            self.hold_stack(scores)
+            self._hold_stack(scores)
         for i in range(self.n_matrices):
             self.offsets[i + 1] = self.offsets[i] + self.n_words[i]
             self.most_words = max(self.most_words, self.n_words[i])
@@ -86,10 +93,10 @@ cdef class ScoreMatrices:
         cdef Py_buffer *buffer = self.take(matrix, place)
         if buffer.ndim != 2 or buffer.shape[0] != buffer.shape[1] or buffer.shape[0] == 0:
             raise DataError(f"{self.name_of(place)} has the shape {tuple(buffer.shape[d] for d in range(buffer.ndim))}; expected "
-                            f"(n + 1, n + 1) for n words and the root, rows for heads.{hint(matrix)}")
+                            f"(n + 1, n + 1) for n words and the root, rows for heads.{_hint(matrix)}")
         self.at[i], self.n_words[i] = <const double *> buffer.buf, buffer.shape[0] - 1
 
-    def hold_stack(self, stack):
+    def _hold_stack(self, stack):
         """Reads matrices of one size."""
         cdef Py_ssize_t i, size
         cdef Py_buffer *buffer = self.take(stack, -1)
@@ -136,7 +143,7 @@ cdef ScoreMatrices one_sentence(scores):
     return sentence
 
 
-def hint(matrix):
+def _hint(matrix):
     return " A list means many sentences; pass numpy.array(scores) for one." if not isinstance(matrix, np.ndarray) else ""
 
 
@@ -640,6 +647,15 @@ class ArborescenceCertificate(NamedTuple):
         y_X of each set.
     root_price : float
         Of the root's arc, with one root; otherwise 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.solvers.arborescences import arborescence_certificate
+    >>> scores = np.array([[0.0, 2.0, 1.0], [0.0, 0.0, 3.0], [0.0, 1.0, 0.0]])
+    >>> certificate = arborescence_certificate(scores)
+    >>> certificate.heads.tolist(), certificate.total, certificate.bound
+    ([0, 1], 5.0, 5.0)
     """
 
     heads: np.ndarray

@@ -394,7 +394,7 @@ def min_cut(terminals, edges, capacities, backward=None):
 #
 # Messages go from the leaves to the roots. Then labels, or probabilities conditional on those of the parent, go from the roots down.
 #
-# Typical sizes: 10 to 10^6 nodes, 2 to 50 labels. O(n K^2): about 1 ns an entry of the pair tables for the best labels, 10 ns for marginals.
+# Typical sizes: 10 to 10^6 nodes, 2 to 50 labels. O(n K^2): about 1 ns an entry of the pair tables for the best labels, 10 for marginals.
 
 cdef enum:
     OFTEN = 1 << 16             # operations between two questions whether to stop
