@@ -14,6 +14,7 @@ from structperc.counterfactuals.tokens import Sentences, alternatives_of
 from structperc.counterfactuals.wanted import Goal, Wanted
 from structperc.engine import Engine
 from structperc.pipelines import unwrapped
+from structperc.reading.matrices import as_objects
 from structperc.solvers.integer_programs import Clock
 
 CLOSE, CLOSE_ENOUGH = 1e-4, 1e-5        # a distance is the smallest one if it is so close to its bound, relative or absolute
@@ -165,7 +166,7 @@ def of_tokens(model, x, wanted, alternatives, clock) -> Counterfactual:
     """The nearest sentence."""
     if isinstance(x, str) or not hasattr(x, "__iter__") or isinstance(x, np.ndarray) and x.ndim != 1:
         raise DataError(f"x is {shortened(x)}; expected a list of tokens.")
-    x = list(x)
+    x = list(as_objects(x))
     choices, rows = alternatives_of(x, alternatives), model.read([x])
     (example, scores), = model.scores(rows)
     goal = Goal(model, rows, example, wanted)

@@ -249,7 +249,7 @@ class Judged:
 
 def labels_of(outputs, y) -> list:
     """The labels that occur in gold outputs, some more than once."""
-    labels = list(outputs.labels_in(y if isinstance(y, np.ndarray) else entries(y, "y", "the right output of each example")))
+    labels = list(outputs.labels_in(y if getattr(y, "ndim", 0) == 1 else entries(y, "y", "the right output of each example")))
     try:
         set(labels)
     except TypeError:
