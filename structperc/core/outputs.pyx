@@ -546,7 +546,7 @@ class SecondStage:
         -------
         Rows
         """
-        raise NotImplementedError
+        raise PluginError(f"{type(self).__name__} has no method `condition`, which returns the rows with the first part of the prediction.")
 
 
 def checked_structures(Outputs outputs, result, method, rows):

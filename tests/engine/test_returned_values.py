@@ -22,6 +22,7 @@ from structperc.components import (
     Reader,
     RowFeatures,
     Rows,
+    SecondStage,
     Structures,
     Trainer,
     VectorFeatures,
@@ -631,3 +632,8 @@ def test_messages_name_an_object_by_its_class():
         card = str(Engine("multiclass", update="latent", step_size=schedule).fit(X, Y).card())
         assert re.search(rf"step.*size \| .*{name}", card) and " at 0x" not in card
     assert shortened([PassiveAggressiveUpdate(), halved]) == "[PassiveAggressiveUpdate, halved]"
+
+
+def test_a_second_stage_without_a_condition_is_named():
+    with pytest.raises(PluginError, match="Mine has no method `condition`"):
+        type("Mine", (SecondStage,), {})().condition([], None)
