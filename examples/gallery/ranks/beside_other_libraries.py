@@ -29,8 +29,8 @@ from structperc.metrics import mean_absolute_error
 warnings.simplefilter("ignore")                                 # LightGBM's, about names of columns
 try:
     table = load_numbers("abalone", download=False)
-    name, X = "abalone", table.data
-    y = np.digitize(table.target, np.quantile(table.target, [0.2, 0.4, 0.6, 0.8])) + 1
+    name, X, rings = "abalone", table.without("rings"), table.column("rings")
+    y = np.digitize(rings, np.quantile(rings, [0.2, 0.4, 0.6, 0.8])) + 1
 except MissingData:
     survey = sm.datasets.fair.load_pandas().data
     name, X, y = "marriages", survey.drop(columns="rate_marriage").to_numpy(), survey["rate_marriage"].to_numpy(dtype=int)
@@ -67,18 +67,18 @@ errors, seconds = ({name: [] for name in learners} for _ in range(2))
 for seed in range(3):
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=seed)
     scaler = StandardScaler().fit(X_train)
-    for name, make in learners.items():
+    for learner, make in learners.items():
         begin = time.perf_counter()
         model = make().fit(scaler.transform(X_train), y_train) if make else None
-        seconds[name].append(time.perf_counter() - begin)
+        seconds[learner].append(time.perf_counter() - begin)
         predicted = model.predict(scaler.transform(X_test)) if model else np.full(len(y_test), int(np.median(y_train)))
-        errors[name].append(mean_absolute_error(y_test, predicted))
-for name, values in errors.items():
-    print(f"{name:36} {np.mean(values):.3f} grades off, trained in {np.median(seconds[name]):6.3f} s")
+        errors[learner].append(mean_absolute_error(y_test, predicted))
+for learner, values in errors.items():
+    print(f"{learner:36} {np.mean(values):.3f} grades off, trained in {np.median(seconds[learner]):6.3f} s")
 
 # %%
-# The learners that use the order are ahead of the classifiers with the same features. ``PRank`` updates row by row, and is the
-# fastest. Boosted trees also see curves and jumps of single columns. The reduction gives them the order.
+# On either table, mord and ``PRank`` are ahead of a logistic regression with the same columns, and ``PRank`` takes the least time.
+# Boosted trees also see curves and jumps of single columns. The reduction gives them the order, and has the smallest error.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4), layout="constrained", sharey=True)
 colours = ["0.6"] + ["#D55E00"] * 4 + ["#0072B2"] * 3
