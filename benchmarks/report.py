@@ -19,7 +19,7 @@ from report_papers import PAPERS, counts
 from results_pages import read_page
 from verdicts import EVEN, VERDICTS, WORSE
 
-from structperc.core.markup import Markup, element
+from structperc.pictures.markup import Markup, element
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("results")

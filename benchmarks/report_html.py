@@ -1,6 +1,6 @@
 """Pieces of the report as HTML: parts of results pages, tables with captions, figures drawn anew as SVG, pictures as data.
 
-Everything is escaped by structperc.core.markup; nothing is loaded and no script runs. What a colour tells is also written.
+Everything is escaped by structperc.pictures.markup; nothing is loaded and no script runs. What a colour tells is also written.
 """
 
 import base64
@@ -11,7 +11,7 @@ import re
 
 from results_pages import Figure, Heading, Lines, Paragraph, Table
 
-from structperc.core.markup import Markup, element
+from structperc.pictures.markup import Markup, element
 
 STYLE = """
 :root{color-scheme:light dark;

@@ -9,7 +9,6 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
-from structperc.core.markup import aligned, block, element, table
 from structperc.core.outputs import is_ordered
 from structperc.engine import Engine
 from structperc.engine.model_file import OBSERVES
@@ -17,6 +16,7 @@ from structperc.engine.options import engine_options
 from structperc.engine.scaling import Scaling
 from structperc.engine.trainers import CONVERGED, EARLY_STOPPED
 from structperc.extras import require
+from structperc.pictures.markup import aligned, block, element, table
 from structperc.pipelines import carried, column_names, unwrapped
 from structperc.reading.matrices import sample_weights
 

@@ -20,8 +20,9 @@ FILES = arrows_between(MODULES)
 
 # From the ground up; rooms on one floor do not import each other.
 FLOORS = (
-    ("structperc.core", "structperc.version", "structperc.pages"),
-    ("structperc.errors", "structperc.extras", "structperc.pictures"),
+    ("structperc.pictures", "structperc.version", "structperc.pages"),
+    ("structperc.core",),
+    ("structperc.errors", "structperc.extras"),
     ("structperc.reading", "structperc.solvers", "structperc.pipelines"),
     ("structperc.metrics", "structperc.files"),
     ("structperc.engine",),
@@ -80,7 +81,7 @@ def test_the_script_prints_the_figures(capsys):
     printed = capsys.readouterr().out
 
     assert re.search(r"arrows that do not go down 0, circles of rooms 0, circles of files 0", printed)
-    assert "floor 1: structperc.core" in printed
+    assert re.search(r"floor 1: .*structperc.pictures", printed)
     with pytest.raises(SystemExit, match="expected the folder of a checkout"):
         main(ROOT / "structperc/core")
 

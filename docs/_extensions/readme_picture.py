@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pages import Pictures
 
-from structperc.core.pictures import Markup, element
+from structperc.pictures.markup import Markup, element
 
 DOCS = Path(__file__).parents[1]
 WIDTH, HEIGHT = 940, 330

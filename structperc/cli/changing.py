@@ -9,10 +9,10 @@ from structperc.cli.column_files import Tokens
 from structperc.cli.explaining import example, label_named
 from structperc.cli.files import check_writable, counted_in
 from structperc.cli.terminal import say, say_table
-from structperc.core.markup import page
 from structperc.counterfactuals import Wanted
 from structperc.engine.writing import replace_file
 from structperc.errors import OptionError
+from structperc.pictures.markup import page
 
 
 def change(arguments) -> int:

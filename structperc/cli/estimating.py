@@ -8,10 +8,10 @@ from structperc import Engine, effects
 from structperc.cli.explaining import DOTS_PER_INCH, PICTURES
 from structperc.cli.files import answers, check_writable, read_for
 from structperc.cli.terminal import say, say_table
-from structperc.core.markup import page
 from structperc.engine.writing import replace_file
 from structperc.errors import OptionError
 from structperc.extras import require
+from structperc.pictures.markup import page
 
 
 def estimate(arguments) -> int:

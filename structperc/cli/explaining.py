@@ -10,10 +10,10 @@ from structperc import Engine
 from structperc.cli.column_files import Tokens
 from structperc.cli.files import PART_ROWS, check_writable, counted_in, parts_for
 from structperc.cli.terminal import say, say_drawn
-from structperc.core.markup import page
 from structperc.engine.writing import replace_file
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
+from structperc.pictures.markup import page
 
 PICTURES = ("png", "svg", "pdf")
 DOTS_PER_INCH = 150

@@ -10,9 +10,9 @@ import shutil
 import sys
 import textwrap
 
-from structperc.core.markup import aligned, printable
 from structperc.errors import MissingExtra
 from structperc.extras import require
+from structperc.pictures.markup import aligned, printable
 
 FLAGS = {       # what a message asks for, and the flag of `fit`
     "classes=": "--classes A,B,C",

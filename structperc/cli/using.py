@@ -15,13 +15,13 @@ from structperc.cli import answer_columns
 from structperc.cli.column_files import Tokens, filled_places, reads_columns
 from structperc.cli.files import PART_ROWS, answers, check_writable, counted_in, exact_rows, parts_for, read_for
 from structperc.cli.terminal import Shown, say, say_json, say_table
-from structperc.core.markup import aligned, shown
 from structperc.core.outputs import is_ordered
 from structperc.engine.writing import replace_file
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
 from structperc.files.conll import write_columns, write_filled
 from structperc.files.tables import write_table
+from structperc.pictures.markup import aligned, shown
 
 SHOWN_LABELS = 15           # labels of which a confusion matrix still fits a terminal
 SHOWN_UNSEEN = 5            # labels that a line has room for

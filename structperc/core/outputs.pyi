@@ -2,7 +2,7 @@
 from typing import Any
 
 import structperc.core.component
-import structperc.core.pictures
+import structperc.pictures.display
 
 class Outputs(structperc.core.component.Component):
     def find_labels(self, y: Any, classes: Any) -> Any: ...
@@ -71,9 +71,9 @@ def decode_many(outputs: Outputs, structures: Any, rows: Any, features: Any, exa
 
 def is_ordered(outputs: Any) -> Any: ...
 
-class RankDisplay(structperc.core.pictures.Display):
+class RankDisplay(structperc.pictures.display.Display):
     def atom_names(self, x: Any) -> Any: ...
     def picture(self, given: Any, x: Any, scores: Any, structures: Any) -> Any: ...
 
-class ClassDisplay(structperc.core.pictures.Display):
+class ClassDisplay(structperc.pictures.display.Display):
     def atom_names(self, x: Any) -> Any: ...

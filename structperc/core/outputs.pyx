@@ -15,7 +15,7 @@ from structperc.core.component import adapted, expected, inherits, noted, nothin
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested
-from structperc.core.pictures import Display, Ruler
+from structperc.pictures import Display, Ruler
 from structperc.core.probabilities import (
     cumulative_calibration,
     cumulative_log_probabilities,

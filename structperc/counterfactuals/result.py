@@ -5,9 +5,9 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.core.markup import block, element, table
 from structperc.counterfactuals.columns import shown_value
 from structperc.extras import require
+from structperc.pictures.markup import block, element, table
 
 ALREADY, NEAREST, NONE, OPEN = "already", "nearest", "none", "open"
 HEAD = ("column", "before", "after", "deviations")

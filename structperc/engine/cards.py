@@ -6,10 +6,10 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import shortened
-from structperc.core.markup import block, details, element, shown, table
 from structperc.core.outputs import is_ordered
-from structperc.core.pictures import Box, Line, Picture, Text
 from structperc.engine.options import changed_options
+from structperc.pictures import Box, Line, Picture, Text
+from structperc.pictures.markup import block, details, element, shown, table
 
 WEIGHTS, LABELS, EPOCHS = 8, 8, 60         # that are shown
 

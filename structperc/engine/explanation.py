@@ -9,11 +9,12 @@ import numpy as np
 
 from structperc.core.component import expected
 from structperc.core.errors import DataError, PluginError, shortened
-from structperc.core.markup import block, details, element, shown, table
 from structperc.core.outputs import LabelOutputs, encoded_answers
-from structperc.core.pictures import COLUMNS, Bars, Display, Picture
 from structperc.engine import answers, baselines
 from structperc.extras import require
+from structperc.pictures import Bars, Display, Picture
+from structperc.pictures.markup import block, details, element, shown, table
+from structperc.pictures.shapes import COLUMNS
 
 SHOWN = 8                   # entries that a heading has room for
 LISTED = 10                 # features of an atom that are shown as text

@@ -12,12 +12,12 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import OptionError, shortened
-from structperc.core.markup import Markup, block, details, element, page, shown, table
 from structperc.core.outputs import is_ordered
 from structperc.engine import model_file
 from structperc.engine.cards import Curve, name_of, weight_rows
 from structperc.engine.options import changed_options
 from structperc.engine.writing import replace_file
+from structperc.pictures.markup import Markup, block, details, element, page, shown, table
 from structperc.reading.groups import Groups
 from structperc.version import __version__
 

@@ -8,10 +8,10 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import PluginError, shortened
-from structperc.core.markup import block, details, element, shown, table
 from structperc.core.outputs import encoded_answers
-from structperc.core.pictures import COLUMNS
 from structperc.engine.explanation import names_of
+from structperc.pictures.markup import block, details, element, shown, table
+from structperc.pictures.shapes import COLUMNS
 
 LISTED = 10             # outputs that a notebook lists
 

@@ -6,9 +6,9 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import DataError
-from structperc.core.markup import aligned, block, element, shown, table
 from structperc.core.outputs import is_ordered
 from structperc.metrics.engines import Judged, model_of, same
+from structperc.pictures.markup import aligned, block, element, shown, table
 from structperc.reading.groups import Groups
 
 BLOCKS = 20                 # of examples, each left out once
