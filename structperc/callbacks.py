@@ -14,7 +14,7 @@ import numpy as np
 from structperc import metrics
 from structperc.core.errors import DataError, MissingExtra, OptionError
 from structperc.engine.cards import history_card
-from structperc.engine.checkpoint_files import Checkpoint
+from structperc.engine.checkpoints.files import Checkpoint
 from structperc.engine.hookspecs import hookimpl
 from structperc.engine.trainers import EpochRecord
 from structperc.extras import require

@@ -10,10 +10,10 @@ import numpy as np
 
 from structperc.core.errors import DataError, OptionError
 from structperc.core.plain_arrays import shuffled
-from structperc.engine.checkpoint_files import Checkpoint
+from structperc.engine.checkpoints.files import Checkpoint
+from structperc.engine.checkpoints.of_streams import StreamCheckpoints
 from structperc.engine.options import generator
 from structperc.engine.presets import give_way
-from structperc.engine.stream_checkpoints import StreamCheckpoints
 from structperc.engine.trainers import CONVERGED, INTERRUPTED
 
 __all__ = ["Slices", "fit_stream"]

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import settings
 
 from structperc.cli import main
-from structperc.engine import checkpoint_files
 from structperc.engine import plugins as registry
+from structperc.engine.checkpoints import files as checkpoint_files
 
 settings.register_profile("reproducible", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("thorough", deadline=None, max_examples=1000)

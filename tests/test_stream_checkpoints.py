@@ -202,7 +202,7 @@ def test_a_checkpoint_that_does_not_fit_leaves_the_engine_untrained(path, monkey
     def broken(*arguments, **options):
         raise ValueError("no")
 
-    monkeypatch.setattr("structperc.engine.stream_checkpoints.model_file.restore", broken)
+    monkeypatch.setattr("structperc.engine.checkpoints.of_streams.model_file.restore", broken)
     with pytest.raises(ModelFormatError, match="does not fit this training .ValueError: no.; remove it to begin anew"):
         trained("in order", Checkpoint(path), resume=True)
 

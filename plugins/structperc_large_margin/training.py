@@ -120,7 +120,7 @@ class LargeMarginTrainer(Trainer):
 
     def train(self, run):
         context, loss = run.context, run.model.parts.loss
-        if run.checkpoints is not None:
+        if run.writes_checkpoints:
             raise PluginError("trainer='svor' writes no checkpoints: a training that goes on from the middle ends with other bits. Save "
                               "the model of an interrupted training, and go on from it with warm_start=True.")
         ranks = np.asarray(run.gold.values)

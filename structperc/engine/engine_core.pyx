@@ -11,7 +11,7 @@ from structperc.core.rows cimport Rows
 from structperc.core.weights cimport Weights
 from structperc.engine import calibration
 from structperc.engine.assembly import agreed, check_parts, new_model, with_weights
-from structperc.engine.checkpoints import checkpoints_of
+from structperc.engine.checkpoints.of_runs import progress_of
 from structperc.engine.calls import wrong_call
 from structperc.engine.not_finite import overflow
 from structperc.engine.model cimport Model
@@ -229,10 +229,7 @@ cdef int learn_all(EngineCore engine, X, offsets, y, allowed, sample_weight, cos
         model.online, model.history = [] if record_predictions else None, [] if history else None
         run = TrainingRun(model, context, rows, y, costs, online=model.online, history=model.history, before=engine.trained,
                           observers=engine.notify, engine=engine)
-        run.checkpoints = checkpoints_of(engine, run, costs, resume)
-        if history and run.checkpoints is not None:
-            raise OptionError("history=True is kept in no checkpoint, so that a resumed training would lack its beginning; leave one of "
-                              "them out.")
+        run.progress = progress_of(engine, run, costs, resume)
         model.begin_sums(run.rows)
         model.add_rows(run.rows, None if sample_weight is None else sample_weights(sample_weight, rows.n_examples))
         engine.run = run
@@ -267,7 +264,7 @@ cdef int train(EngineCore engine, TrainingRun run, rows, y, costs, bint calibrat
     """Lets the trainer train, from a checkpoint on if there is one, keeps its status, and finds the temperature."""
     parts = run.model.parts
     parts.weights.announce(run.rows)
-    status = run.checkpoints.resume() if resume else None
+    status = run.progress.resume() if resume else None
     cdef bint over = status is not None             # the checkpoint holds the temperature too
     if not over:
         status = parts.trainer.train(run)
@@ -285,8 +282,7 @@ cdef int train(EngineCore engine, TrainingRun run, rows, y, costs, bint calibrat
             run.model.status = INTERRUPTED
             interrupts.append(interrupt)
             return 0
-    if run.checkpoints is not None:
-        run.checkpoints.end()
+    run.progress.end()
     return 0
 
 

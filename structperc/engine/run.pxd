@@ -4,6 +4,20 @@ from structperc.core.structures cimport Structures
 from structperc.engine.model cimport Model
 
 
+cdef class Progress:
+    cdef public object cut
+
+    cpdef double begin_epoch(self) except? -1
+    cpdef finished_pass(self)
+    cpdef tuple begin_pass(self, PassResult passed, order, predictions)
+    cpdef Py_ssize_t next_stop(self, Py_ssize_t position) except -1
+    cpdef write(self, PassResult passed, predictions)
+    cpdef end_pass(self, PassResult passed, structures, examples)
+    cpdef add_predictions(self, structures, examples)
+    cpdef end_epoch(self, Py_ssize_t visited)
+    cpdef end(self)
+
+
 cdef class TrainingRun:
     cdef readonly Model model
     cdef readonly object context, before, observers, weights, active, expected, visit_totals, engine, costs
@@ -14,7 +28,7 @@ cdef class TrainingRun:
     cdef public Py_ssize_t best_epoch
     cdef public bint stop_requested, resumed
     cdef public object kept             # the state of weights, see `keep_weights`
-    cdef public object checkpoints      # those of this run, see `structperc.engine.checkpoints`; None: none are written
+    cdef public Progress progress
     cdef double began
     cdef bint under_way                 # whether an epoch has begun and not ended
     cdef bint weighted                  # whether sample weights were given,
@@ -25,6 +39,6 @@ cdef class TrainingRun:
     cpdef PassResult run(self, order=*, rule=*, double loss_weight=*)
     cdef int visit(self, PassResult passed, order, rule, double loss_weight, online) except -1
     cdef int visit_each(self, PassResult passed, order, rule, double loss_weight, predictions) except -1
-    cdef int visit_stretches(self, PassResult passed, order, rule, double loss_weight, predictions) except -1
+    cdef int visit_all(self, PassResult passed, order, rule, double loss_weight, predictions) except -1
     cdef int refuse_early(self, method) except -1
     cdef record(self, PassResult passed, order, predictions, list interrupts)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int64_t, uint64_t
 from structperc.core.locks cimport ReadWriteLock
 from structperc.core.signals import retry_on_interrupt
@@ -51,6 +52,50 @@ class Visit(NamedTuple):
     gold: object
     said: object
     step: object
+
+
+cdef class Progress:
+    """Where the passes of a run begin and pause: at the beginning, and never. `structperc.engine.checkpoints.of_runs` overrides it.
+
+    Attributes
+    ----------
+    cut : object or None
+        The place in the epoch where a resumed run continues. None as soon as it does.
+    """
+
+    cpdef double begin_epoch(self) except? -1:
+        """The seconds that this epoch has taken before."""
+        return 0.0
+
+    cpdef finished_pass(self):
+        """The next pass of this epoch that was over before the checkpoint. None: there are no more."""
+        return None
+
+    cpdef tuple begin_pass(self, PassResult passed, order, predictions):
+        """The order and the predictions of a pass, and in `passed` its counts: those before the checkpoint, or of a new one."""
+        return order, predictions
+
+    cpdef Py_ssize_t next_stop(self, Py_ssize_t position) except -1:
+        """The position in the pass at which `write` is due next. It may be behind the end."""
+        return PY_SSIZE_T_MAX
+
+    cpdef write(self, PassResult passed, predictions):
+        """Called at each stop within a pass."""
+
+    cpdef end_pass(self, PassResult passed, structures, examples):
+        """Called after each pass, with its predictions if they are recorded."""
+
+    cpdef add_predictions(self, structures, examples):
+        """Called with recorded predictions that no pass of the run has made."""
+
+    cpdef end_epoch(self, Py_ssize_t visited):
+        """Called after the observers of an epoch."""
+
+    cpdef end(self):
+        """Called once the training is over."""
+
+
+cdef Progress UNCUT = Progress()
 
 
 cdef class TrainingRun:
@@ -107,7 +152,7 @@ cdef class TrainingRun:
     cdef int begin(self, Model model, context, Rows rows, y, costs, list online, list history, before, observers, engine) except -1:
         cdef Parts parts = model.parts
         self.model, self.context, self.before, self.observers = model, context, before, observers
-        self.online, self.history, self.engine, self.costs = online, history, engine, costs
+        self.online, self.history, self.engine, self.costs, self.progress = online, history, engine, costs, UNCUT
         self.gold = parts.outputs.gold(y, rows, parts.features)
         self.visit_totals = model.visit_totals
         if context is not model.context:                # which knows no sample weights
@@ -130,14 +175,19 @@ cdef class TrainingRun:
         return self.rows.n_examples
 
     @property
+    def writes_checkpoints(self):
+        """Whether the passes of this run pause for checkpoints."""
+        return self.progress is not UNCUT
+
+    @property
     def step_weights(self):
         """What examples weigh in their steps; None: all weigh 1."""
         return None if self.by_visits else self.weights
 
     cpdef order(self):
         """The examples in the order of the next epoch, an int64 array; None: all in file order. Shuffles anew each time."""
-        if self.checkpoints is not None and self.checkpoints.cut is not None:
-            return self.checkpoints.cut.order
+        if self.progress.cut is not None:
+            return self.progress.cut.order
         if self.expected is not None:
             return drawn(self.expected, self.context.random, self.context.shuffle)
         if not self.model.shuffles:
@@ -148,7 +198,7 @@ cdef class TrainingRun:
         """Counts an epoch and starts its clock."""
         self.epoch += 1
         self.under_way = True
-        self.began = time.perf_counter() - (0 if self.checkpoints is None else self.checkpoints.begin_epoch())
+        self.began = time.perf_counter() - self.progress.begin_epoch()
 
     @property
     def seconds(self):
@@ -163,8 +213,7 @@ cdef class TrainingRun:
         self.under_way = False
         self.observers(EpochRecord(self.epoch, self.context.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
                                    self.seconds))
-        if self.checkpoints is not None:
-            self.checkpoints.end_epoch(passed.visited)
+        self.progress.end_epoch(passed.visited)
 
     def keep_weights(self):
         """The training ends with the weights of now, unless this is called again."""
@@ -233,25 +282,21 @@ cdef class TrainingRun:
         self.refuse_early("run")
         if order is not None:
             order = visits(order, self.n_examples)
-        if self.checkpoints is not None:
-            known = self.checkpoints.finished_pass()
-            if known is not None:
-                return known
-            order, predictions = self.checkpoints.begin_pass(passed, order, predictions)
+        finished = self.progress.finished_pass()
+        if finished is not None:
+            return finished
+        order, predictions = self.progress.begin_pass(passed, order, predictions)
         lock.begin_write()
         try:
             try:
                 if self.history is not None:
                     self.visit_each(passed, order, rule, loss_weight, predictions)
-                elif self.checkpoints is None:
-                    self.visit(passed, order, rule, loss_weight, predictions)
                 else:
-                    self.visit_stretches(passed, order, rule, loss_weight, predictions)
+                    self.visit_all(passed, order, rule, loss_weight, predictions)
             except KeyboardInterrupt as interrupt:
                 interrupts.append(interrupt)
             structures, examples = self.record(passed, order, predictions, interrupts)
-            if self.checkpoints is not None:
-                self.checkpoints.end_pass(passed, structures, examples)
+            self.progress.end_pass(passed, structures, examples)
         finally:
             lock.end_write()
         if interrupts:
@@ -332,8 +377,8 @@ cdef class TrainingRun:
             if delta is not None:
                 sharding.apply(delta)
             structures, examples = self.record(passed, order, predictions, interrupts)
-            if self.checkpoints is not None and structures is not None:
-                self.checkpoints.online.append((structures, examples))
+            if structures is not None:
+                self.progress.add_predictions(structures, examples)
         finally:
             lock.end_write()
         if interrupts:
@@ -341,16 +386,16 @@ cdef class TrainingRun:
         shards.mixed(delta)
         return passed
 
-    cdef int visit_stretches(self, PassResult passed, order, rule, double loss_weight, predictions) except -1:
-        """The rest of a pass, from checkpoint to checkpoint."""
+    cdef int visit_all(self, PassResult passed, order, rule, double loss_weight, predictions) except -1:
+        """The rest of a pass, from stop to stop."""
         cdef Py_ssize_t n = self.n_examples if order is None else len(order), due, start, stop
         while passed.visited < n:
-            start, due = passed.visited, self.checkpoints.next_stop(passed.visited)
+            start, due = passed.visited, self.progress.next_stop(passed.visited)
             stop = min(due, n)
             stretch = order if stop - start == n else np.arange(start, stop) if order is None else order[start:stop]
             self.visit(passed, stretch, rule, loss_weight, predictions)
             if stop == due:
-                self.checkpoints.write(passed, predictions)
+                self.progress.write(passed, predictions)
         return 0
 
     def pass_without_record(self, order=None, rule=None, double loss_weight=0.0, online=None):
@@ -409,8 +454,7 @@ cdef class TrainingRun:
         """Adds predictions to the online ones, for a trainer that makes no passes: codes of labels, of these examples or of all."""
         structures, examples = Structures(codes), np.arange(len(codes)) if examples is None else examples
         self.online.append(self.decoded(structures, examples))
-        if self.checkpoints is not None:
-            self.checkpoints.online.append((structures, examples))
+        self.progress.add_predictions(structures, examples)
 
     def decoded(self, structures, examples):
         """Predictions as users see them."""

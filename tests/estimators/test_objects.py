@@ -14,7 +14,8 @@ from sklearn.ensemble import VotingClassifier
 import structperc
 from structperc import estimators
 from structperc.callbacks import ProgressLines
-from structperc.engine import archive, model_file
+from structperc.engine import model_file
+from structperc.engine.model_file import archive
 from structperc.errors import DataError, ModelFormatError, NotFittedError, OptionError, PluginError
 from structperc.estimators import CuSumRank, IntervalPA, LatentRanker, PRank, SequenceTagger, StructuredClassifier, StructuredEstimator
 

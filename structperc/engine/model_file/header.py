@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from structperc.core.errors import DataError, PluginError
+from structperc.core.saved_state import SavedState
 
 DEEPEST = 32                    # lists and objects within each other
 SHOWN = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", dict: "an object", list: "a list",
@@ -129,3 +130,27 @@ def checked_numbers(state, expected, dtype):
         raise DataError(f"the random generator has {state!r:.60} in its state; expected {count or 'one'} whole number"
                         f"{'s' * (count is not None)} from 0 to {below - 1}.")
     return state if count is None else np.array(values, dtype=dtype)
+
+
+def sequence_to_header(values, name, one, arrays):
+    """An array goes into the file as it is, an array of objects as a JSON list."""
+    if values is None:
+        return None
+    if values.dtype != object:
+        arrays[name] = values
+        return {"array": name}
+    for value in values.tolist():
+        if not isinstance(value, (str, int, float)):
+            raise PluginError(f"{one} {value!r} cannot be written to a model file; use numbers or strings.")
+    return {"list": values.tolist()}
+
+
+def sequence_from_header(reference, arrays):
+    """The inverse of `_sequence`."""
+    if type(reference) is not dict:
+        return reference
+    if "list" in reference:
+        values = np.empty(len(field(reference, "list", list)), dtype=object)
+        values[:] = reference["list"]
+        return values
+    return SavedState(arrays)[field(reference, "array", str)]

@@ -15,23 +15,30 @@ import math
 import attrs
 import numpy as np
 
+from structperc.core.errors import OptionError
 from structperc.core.loop import PassResult
 from structperc.core.outputs import LabelOutputs
 from structperc.core.saved_state import read_array, substate
 from structperc.core.structures import Structures
 from structperc.engine import model_file
-from structperc.engine.checkpoint_files import CheckpointFile, checkpoint_of, contents, option_facts, settle
-from structperc.engine.header import generator
-from structperc.engine.run import coded
+from structperc.engine.checkpoints.files import CheckpointFile, checkpoint_of, contents, option_facts, settle
+from structperc.engine.model_file.header import generator
+from structperc.engine.model_file.record import read_record
+from structperc.engine.run import Progress, coded
 from structperc.engine.trainers import MAX_EPOCHS
 
 DATA = ("X", "examples", "y", "classes", "sample_weight", "costs", "allowed")
 
 
-def checkpoints_of(engine, run, costs, resume):
-    """The `Checkpoints` of a run, or None without a `Checkpoint` among the plugins."""
+def progress_of(engine, run, costs, resume):
+    """The `Checkpoints` of a run. Without a `Checkpoint` among the plugins: the run's own progress, which writes none."""
     checkpoint = checkpoint_of(engine, resume)
-    return None if checkpoint is None else Checkpoints(checkpoint, engine, run, costs)
+    if checkpoint is None:
+        return run.progress
+    if run.history is not None:
+        raise OptionError("history=True is kept in no checkpoint, so that a resumed training would lack its beginning; leave one of "
+                          "them out.")
+    return Checkpoints(checkpoint, engine, run, costs)
 
 
 @attrs.define
@@ -45,7 +52,7 @@ class CutEpoch:
     seconds: float
 
 
-class Checkpoints:
+class Checkpoints(Progress):
     """The checkpoints of one run, and what they hold besides the model.
 
     Parameters
@@ -55,14 +62,7 @@ class Checkpoints:
     run : TrainingRun
     costs
         As `fit` takes them.
-
-    Attributes
-    ----------
-    cut : CutEpoch or None
-        Where a resumed run goes on; None as soon as it does.
     """
-
-    cut = None
 
     def __init__(self, checkpoint, engine, run, costs):
         self.engine, self.run = engine, run
@@ -111,7 +111,11 @@ class Checkpoints:
         self.visits += passed.visited
         self.finished.append(passed)
         if structures is not None:
-            self.online.append((structures, np.asarray(examples)))
+            self.add_predictions(structures, np.asarray(examples))
+
+    def add_predictions(self, structures, examples) -> None:
+        """Predictions of a trainer that makes no passes."""
+        self.online.append((structures, examples))
 
     def end_epoch(self, visited) -> None:
         """The epoch is over; one without a pass of the run has its checkpoint here."""
@@ -164,7 +168,7 @@ class Checkpoints:
         """Gives model, run and observers what a checkpoint holds."""
         told = header["run"]
         run, model, states = self.run, self.run.model, model_file.states_of(arrays)
-        for name, value in model_file.training_of(header["record"]).items():
+        for name, value in read_record(header["record"]).items():
             setattr(model, name, value)
         model.context.random.bit_generator.state = generator(header["context"]["random"]).bit_generator.state
         model.parts.weights.n_visited = read_array(states["weights"], "n_visited", np.int64, low=0)

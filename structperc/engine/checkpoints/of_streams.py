@@ -1,7 +1,7 @@
 """Checkpoints between the parts of a stream: where it was, and from which source.
 
-A checkpoint is a model file with further members, as `structperc.engine.checkpoints` writes it; `run.order` is the order of the parts. It
-is written before the part that comes next is learned from, and behind each epoch.
+A checkpoint is a model file with further members, as those of runs are; `run.order` is the order of the parts. It is written before the
+part that comes next is learned from, and behind each epoch.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from structperc.core.errors import OptionError
 from structperc.core.saved_state import read_array
 from structperc.engine import model_file
-from structperc.engine.checkpoint_files import CheckpointFile, checkpoint_of, contents, option_facts, settle
+from structperc.engine.checkpoints.files import CheckpointFile, checkpoint_of, contents, option_facts, settle
 from structperc.engine.options import generator
 from structperc.engine.trainers import CONVERGED, LEVELLED_OFF, MAX_EPOCHS, OnlineTrainer
 

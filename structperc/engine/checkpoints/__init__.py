@@ -1,0 +1,1 @@
+"""Checkpoints of trainings: their files, those of one run, and those of streams."""
