@@ -29,7 +29,7 @@ losses = ("hamming", "segments")
 
 
 class SegmentFeatures(SumFeatures):
-    """A token's row in the block of its place and label, and weights of neighbouring labels, and of labels and lengths.
+    """Weights of tokens by their place and label, of neighbouring labels, and of labels and lengths.
 
     Parameters
     ----------
