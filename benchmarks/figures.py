@@ -1,4 +1,4 @@
-"""Figures that stay readable in grey: shades, hatches and markers tell things apart, never colour alone."""
+"""Figures that stay readable in grey: things differ by shades, hatches and markers, never only by colour."""
 
 import itertools
 
@@ -41,7 +41,7 @@ def bars(path, groups, series, goals, ylabel, title):
 
 
 def levels(path, groups, series, goals, ylabel, title):
-    """A point for each series of each group, on an axis without 0; a goal is a line across its group."""
+    """A point for each series of each group, on an axis without 0. A goal is a line across its group."""
     figure, axes = new()
     at = np.arange(len(groups))
     for i, (label, values) in enumerate(series.items()):
@@ -111,7 +111,7 @@ def panels(path, panels):
     Parameters
     ----------
     panels : list of dict
-        `lines`: dict of label to (list of x, list of y); `title`; further settings of the axes, such as `xlabel` and `xscale`.
+        `lines`, a dict of label to `(list of x, list of y)`, `title`, and further settings of the axes, such as `xlabel` and `xscale`.
     """
     figure, axes = new(1 + 5.5 * len(panels), 4.2, len(panels))
     for one, panel in zip(np.atleast_1d(axes), panels, strict=True):

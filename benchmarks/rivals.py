@@ -39,7 +39,7 @@ class Learner:
     package : str
         What must be importable.
     train : function(data, n) -> function
-        From nothing, with n passes, iterations or trees; the answer predicts the task's test part.
+        From nothing, with n passes, iterations or trees. The result is a function that predicts the task's test part.
     passes : tuple of int
         What n is tried with.
     """

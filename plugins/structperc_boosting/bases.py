@@ -52,7 +52,7 @@ def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **chec
 
 
 def read_rows(estimator, X, *y, **checks):
-    """X, or X and y, checked by scikit-learn's `validate_data`, as C-ordered floats. An error names columns of a table that are not numbers.
+    """X, or X and y, checked by scikit-learn's `validate_data`, as C-ordered floats. An error names columns that are not numbers.
 
     Parameters
     ----------
@@ -211,10 +211,10 @@ def require_parameter(estimator, name, what) -> None:
     >>> from structperc_boosting.bases import require_parameter
     >>> require_parameter(KNeighborsClassifier(), "sample_weight", "boosting")
     Traceback (most recent call last):
-    structperc.core.errors.OptionError: KNeighborsClassifier.fit takes no sample_weight, which boosting needs; choose an estimator that does.
+    structperc.core.errors.OptionError: KNeighborsClassifier.fit has no sample_weight, which boosting needs; choose an estimator with it.
     """
     if not has_fit_parameter(estimator, name):
-        raise OptionError(f"{type(estimator).__name__}.fit takes no {name}, which {what} needs; choose an estimator that does.")
+        raise OptionError(f"{type(estimator).__name__}.fit has no {name}, which {what} needs; choose an estimator with it.")
 
 
 def ranks_predicted(ranker, X, n_ranks):

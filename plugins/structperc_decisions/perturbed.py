@@ -37,7 +37,8 @@ class PerturbedUpdate(Update):
 
     References
     ----------
-    Q. Berthet, M. Blondel, O. Teboul, M. Cuturi, J.-P. Vert and F. Bach: Learning with differentiable perturbed optimizers. NeurIPS 33, 2020.
+    Q. Berthet, M. Blondel, O. Teboul, M. Cuturi, J.-P. Vert and F. Bach: Learning with differentiable perturbed
+    optimizers. NeurIPS 33, 2020.
 
     Examples
     --------

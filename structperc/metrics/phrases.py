@@ -87,8 +87,8 @@ def phrases(labels) -> list[tuple[int, int, str]]:
     """The phrases (chunks, entities) of one sentence from its BIO tags.
 
     A phrase ends before a token that is outside, begins a phrase or has another type. It also ends after a token that ends one. Every
-    other token inside belongs to the open phrase or begins one. So I-X begins a phrase after O and after another type. This is the rule of conlleval
-    for its letters: B, I, E, O, ".", "[" and "]". Its rules do not cover schemes with both B and E. Cost: linear time.
+    other token inside belongs to the open phrase or begins one. So I-X begins a phrase after O and after another type. This is the rule
+    of conlleval for its letters: B, I, E, O, ".", "[" and "]". Its rules do not cover schemes with both B and E. Cost: linear time.
 
     Parameters
     ----------
