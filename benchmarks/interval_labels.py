@@ -19,7 +19,7 @@ def people(random, n):
 
 
 def told(random, y):
-    """What people say of their rank: itself (a third), "2 to 3" (a third), "at least 3" or "at most 3"; pairs of lowest and highest."""
+    """What people report of their rank: itself (a third), "2 to 3" (a third), "at least 3" or "at most 3"; pairs of lowest and highest."""
     kind, low, high = random.integers(0, 3, len(y)), y.copy(), y.copy()
     down = random.random(len(y)) < 0.5
     near, far = kind == 1, kind == 2

@@ -1,6 +1,6 @@
 """Figures as the papers print them: read by the scripts that repeat the experiments and by report.py.
 
-Only Lin and Li print standard errors, from 0.00 to 0.10. The copy at hand does not say which belongs to which cell.
+Only Lin and Li print standard errors, from 0.00 to 0.10. Which belongs to which cell is not known.
 """
 
 import math

@@ -119,7 +119,7 @@ def of_atoms(examples, scale, coverage):
 
 
 def of_tokens(examples, scale, coverage):
-    """What sets of whole sentences say of each token, over draws: possible labels, and whether one label is certain.
+    """Labels of tokens from sets of whole sentences, over draws: possible labels, and whether one label is certain.
 
     A token has exactly one label in each member, so its label is certain where only one is possible.
     """
@@ -316,7 +316,7 @@ def report(raw):
           "ranked by models of the other folds. Half of them are 53, so the quantile's rank is rounded up by more than a hundredth.",
         table(["outputs", "scale", "asked", "expected", "coverage", "median size", "mean size", "single", "right of these",
                "larger than the limit"], rows),
-        f"What sets of whole sentences say of each token, over {TOKEN_DRAWS} draws. A label is possible if some member of the set has it, "
+        f"Labels of tokens from sets of whole sentences, over {TOKEN_DRAWS} draws. A label is possible if some member of the set has it, "
         "and certain if all members do. No list is needed for this, so sets too large for a list count in full.",
         table(["outputs", "scale", "asked", "coverage", f"by tokens: {', '.join(LENGTHS)}", "possible labels per token",
                "tokens with a certain label", "right of these"], tokens),

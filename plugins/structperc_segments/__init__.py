@@ -58,8 +58,7 @@ def described(context):
     if not callable(describe):
         raise OptionError(f"segment_features={shortened(describe)}; expected a function of (sentence, start, stop).")
     if longest is None:
-        raise OptionError("segment_features describe every segment that there may be; say with max_length how many tokens these have at "
-                          "most.")
+        raise OptionError("segment_features describe every segment that there may be. Set max_length to the most tokens of a segment.")
     return longest
 
 

@@ -180,7 +180,7 @@ cdef class LogLossUpdate(ScheduledUpdate):
         for a in range(n):
             score += c[a] * trial.s[a]
             c[a] = eta * (c[a] - trial.expected[a])
-        trial.loss = max(trial.log_z - score, 0)        # rounding may say that p > 1
+        trial.loss = max(trial.log_z - score, 0)        # rounding may give p > 1
         return 1
 
 

@@ -239,14 +239,14 @@ class RankingScorer(Parameters):
 def one_name(groups, qid):
     """`groups` and `qid` are two names for the same."""
     if groups is not None and qid is not None:
-        raise DataError("groups and qid were given; they say the same thing, so pass one of them.")
+        raise DataError("groups and qid were given; they mean the same, so pass one of them.")
     return qid if groups is None else groups
 
 
 def sizes(lengths, group):
     """`lengths` and `group` are two names for the same."""
     if lengths is not None and group is not None:
-        raise DataError("lengths and group were given; they say the same thing, so pass one of them.")
+        raise DataError("lengths and group were given; they mean the same, so pass one of them.")
     return lengths if group is None else group
 
 

@@ -1,4 +1,4 @@
-"""The forms in which users say which labels are admissible: one label, a lowest and a highest, or an interval of pandas."""
+"""The forms of admissible labels: one label, a lowest and a highest, or an interval of pandas."""
 
 from __future__ import annotations
 
@@ -344,8 +344,8 @@ def refuse_texts(y, labels=()) -> None:
             match = pattern.fullmatch(text)
             if match:
                 pair = pair_text.format(*match.groups())
-                raise DataError(f"y[{i}] is the text {text!r}. Pass the pair of its lowest and highest label, {pair}, and numbers instead "
-                                f"of the other texts.")
+                raise DataError(f"y[{i}] is the text {text!r}. Pass the pair (lowest, highest), here {pair}, and numbers instead of "
+                                f"other texts.")
 
 
 # ---- codes ----
@@ -399,7 +399,7 @@ def real_codes(ends, labels):
     first = int(np.argmax(ends.real))
     if not ordered:
         raise DataError(f"y[{first}] is an interval of numbers, but the labels {labels[:5].tolist()} are no numbers in ascending order. "
-                        f"Pass the pair of its lowest and highest label instead.")
+                        f"Pass a pair of labels (lowest, highest) instead.")
     low, high = np.ones(len(ends.low), dtype=np.intp), np.ones(len(ends.low), dtype=np.intp)
     kind = labels.dtype if labels.dtype.kind in "mM" else float
     left, right = ends.low[ends.real].astype(kind), ends.high[ends.real].astype(kind)
