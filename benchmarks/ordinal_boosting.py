@@ -239,7 +239,7 @@ def draw(raw, folder):
     X, y = plane()
     square = np.random.default_rng(2).random((20_000, 2))
     regions = REGIONS[:2] if raw["quick"] else REGIONS
-    figure, axes = figures.new(4.4 * len(regions), 4.6, len(regions))
+    figure, axes = figures.new(8.8, 4.6 * -(-len(regions) // 2), len(regions), across=2)
     for one, stumps in zip(axes, regions, strict=True):
         model = AdaBoostOR(n_estimators=stumps).fit(X, y)
         plot_boundary(model, X, y, one)

@@ -92,7 +92,7 @@ def goals(raw):
 def draw(raw, folder):
     """Fixed margin and sum of margins, with small and with large C: thresholds, the planes beside them (dotted), support vectors."""
     X, y = plane()
-    figure, axes = figures.new(5 * len(CASES), 5.2, len(CASES))
+    figure, axes = figures.new(9.0, 4.7 * -(-len(CASES) // 2), len(CASES), across=2)
     for one, (method, C) in zip(axes, CASES, strict=True):
         plot_boundary(fitted(method, C, X, y).engine_, X, y, one)
         one.grid(visible=False)

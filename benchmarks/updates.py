@@ -159,6 +159,7 @@ def noisy(quick):
 
 MEASURES = {CHUNKS: "100 − F1 of phrases", TAGS: "wrong tags, %", RANKS: "mean absolute error of ten ranks, times 100",
             DIGITS: "wrong classes, %"}
+AXES = MEASURES | {RANKS: "100 × absolute error"}
 
 
 def report(raw):
@@ -210,14 +211,13 @@ def goals(raw):
 
 
 def draw(raw, folder):
-    panels = []
+    shown = {}
     for name, curves in raw["curves"].items():
-        lines = {rule: (range(1, len(curve) + 1), curve) for rule, curve in curves.items()}
         worst = max(max(curve[1:]) for curve in curves.values())
         best = min(min(curve) for curve in curves.values())
-        panels.append({"title": name, "lines": lines, "xlabel": "epochs", "ylabel": MEASURES[name],
-                       "ylim": (best - 0.05 * (worst - best), worst + 0.15 * (worst - best))})
-    figures.panels(folder / "updates.png", panels)
+        shown[name] = AXES[name], (best - 0.05 * (worst - best), worst + 0.15 * (worst - best)), curves
+    rules = list(RULES)
+    figures.families(folder / "updates.png", shown, [rules[:4], rules[4:]], "epochs")
 
 
 if __name__ == "__main__":

@@ -202,7 +202,7 @@ def test_files_are_streamed(tmp_path, zipped):
 def test_what_is_wrong_with_a_part_is_said(tmp_path):
     path = tmp_path / "rank.svm"
     for text, sentence in {"1 qid:1 1:1\n0 qid:2 1:1\n1 qid:1 1:2\n": "rows with 'qid' 1 are not all together",
-                           "1 1:1\n0 qid:2 1:1\n": "lacks qid:NUMBER on some lines", "": "has no examples", "\n# nothing\n": "has no examples",
+                           "1 1:1\n0 qid:2 1:1\n": "lacks qid:NUMBER", "": "has no examples", "\n# nothing\n": "has no examples",
                            "1 qid:1 1:1\n0 qid:2 7:1\n": "has the feature 7",
                            "1 qid:1 1:1\n0 qid:2 1:nan\n": "example 2: a value of feature 1 is nan",
                            "1 qid:1 1:1\nx qid:2\n": "is no svmlight file"}.items():
