@@ -98,6 +98,16 @@ def test_the_readme_says_what_its_code_prints():
     assert printed.split("\n")[:-1] == ["0.82", "bmi", "['DET', 'NOUN', 'VERB']", "0.91", "0.37", "0.22"]
 
 
+def test_the_losses_of_the_guide_are_those_of_its_code():
+    page = ROOT / "docs/guide/uncertainty.md"
+    rows = {name.strip("`"): [float(cell) for cell in cells if cell] for name, *cells in table(page, "log loss")[1:]}
+    measured = run_blocks(page)[1]["measured"]
+
+    assert measured.keys() == rows.keys()
+    for name, losses in rows.items():
+        assert measured[name] == pytest.approx(losses, abs=0.011), name         # last digits differ between versions of scikit-learn
+
+
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text().splitlines()) <= 160
 

@@ -63,7 +63,8 @@ def mark(x, rank):
 
 def panel(number, i, before, after):
     X, y = rows()
-    ring = element("circle", cx=round(place(*X[i])[0], 1), cy=round(place(*X[i])[1], 1), r=7, fill="none", stroke="#1b1b1b", stroke_width=1.5)
+    left, top = place(*X[i])
+    ring = element("circle", cx=round(left, 1), cy=round(top, 1), r=7, fill="none", stroke="#1b1b1b", stroke_width=1.5)
     lines = [*boundaries(before, stroke="#7f7f7f", stroke_dasharray="4 3"), *boundaries(after, stroke="#1b1b1b", stroke_width=1.6)]
     inside = [*lines, *(mark(X[j], y[j]) for j in range(i + 1)), ring]
     return [element("text", f"step {number}, row {i + 1}", x=0, y=-8),
