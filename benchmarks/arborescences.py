@@ -108,8 +108,8 @@ def report(raw):
     return "\n\n".join([
         "## The best tree",
         "n words and the root, scores of all arcs; an arc is 1 of n². Normal scores at random; parser-like: the arcs of "
-        "a tree with one root score 5 more. structperc takes a list of arrays in one call, which fit in the second-level cache, as scores "
-        "just computed do; ufal is called from Python for each sentence; networkx's time includes making the graph. All find trees of the "
+        "a tree with one root score 5 more. structperc reads a list of arrays in one call. They fit in the second-level cache, as scores "
+        "just computed do. ufal is called from Python for each sentence. networkx's time includes making the graph. All find trees of the "
         "same score. Nanoseconds per arc, the fastest call of a round, medians of five rounds with their range.",
         arcs_table(raw["arcs"]),
         "## Projective trees, and sums over trees", "Normal scores. Nanoseconds per n³.",

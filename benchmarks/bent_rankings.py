@@ -44,7 +44,7 @@ class Fold:
 
 
 def bent(seed):
-    """Five grades of a score with two bends, a saturation and a product, under noise; 10 to 54 documents to a query."""
+    """Five grades of a noisy score with two bends, a saturation and a product. A query has 10 to 54 documents."""
     random = np.random.default_rng(seed)
     lengths = random.integers(10, 55, QUERIES)
     X = random.normal(size=(lengths.sum(), COLUMNS))
@@ -178,8 +178,9 @@ def results(found, settings):
 
 def report(raw):
     return "\n\n".join([
-        f"Made-up data, {len(raw['made_up'][LINEAR])} draws: {TRAINED} queries to learn from and {QUERIES - TRAINED} to test with, 10 to "
-        f"54 documents each, {COLUMNS} columns, of which six count: two linearly, one saturating, one squared, two by their product. "
+        f"Made-up data, {len(raw['made_up'][LINEAR])} draws: {TRAINED} queries to learn from and {QUERIES - TRAINED} to test with. Each "
+        "has "
+        f"10 to 54 documents and {COLUMNS} columns. Six columns count: two linearly, one saturating, one squared, two by their product. "
         f"Settings are those of largest NDCG@10 on {CHOOSING} further draws. Means with standard errors; times are medians of one thread.",
         results(raw["made_up"], True),
         f"OHSUMED of LETOR 3.0, {len(raw['real'][LINEAR])} official folds, settings chosen on each fold's validation part:",
@@ -195,7 +196,7 @@ def goals(raw):
 
 
 def draw(raw, folder):
-    """A table says it all."""
+    """None. The table has all figures."""
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def measure(quick):
 
 
 def workload(n, ranks):
-    """Rows whose rank depends on columns alone and bent, with noise; all ranks equally frequent."""
+    """Rows whose rank is a noisy sum of non-linear functions of single columns. All ranks are equally frequent."""
     random = np.random.default_rng(ranks)
     X = random.normal(size=(n, COLUMNS))
     latent = X[:, 0] + X[:, 1] ** 2 + np.abs(X[:, 2]) + 0.5 * random.normal(size=n)

@@ -108,7 +108,7 @@ def learned(options, train, test):
 
 
 def labels_of(engine, X, n):
-    """A label for each of n records; those that stand in no pair are alone."""
+    """A label for each of n records. A record without pairs has a label of its own."""
     labels = engine.predict(X)[0]
     return np.concatenate([labels, len(labels) + np.arange(n - len(labels))])
 
@@ -180,13 +180,14 @@ def report(raw):
                f"{100 * np.mean(case['short']):.2f}", f"{100 * np.mean(case['gap']):.1f}"] for case in raw["solver"]]
     return "\n\n".join([
         *texts,
-        f"{seeds} random halves of the entities to learn from, the records of the other half to cluster; percent, means over the halves, "
-        f"half the range of pairwise F1, CPU seconds of training and prediction. All learners see the same pairs and features "
-        f"(similarity of names by Jaro and Winkler, other fields equal or not), not scaled. structperc: one example, `pa1`, C = {C:g}, "
-        f"{EPOCHS} epochs, mean weights, the loss in the search; C was chosen on other halves of Febrl 3. `exact` is "
-        f"greedy in parts of more than {MOST_PAIRS} pairs, which early weights have, and not run on names alone in Febrl 2 and 3: nearly "
-        f"random scores make its programs too hard. The best threshold has the largest pairwise F1 on the training half, and so has what "
-        f"a link too few costs `trees`, among {MISSING}.",
+        f"Learners learn from {seeds} random halves of the entities, and cluster the records of the other half. Figures are means over the "
+        f"halves in percent, and half the range of pairwise F1. CPU seconds are those of training and prediction. All learners see the "
+        "same pairs "
+        f"and features, not scaled. Features are the similarity of names by Jaro and Winkler, and whether other fields are equal. "
+        f"structperc has one example, `pa1`, C = {C:g}, {EPOCHS} epochs, mean weights and the loss in the search. C was chosen on other "
+        f"halves of Febrl 3. `exact` is greedy in parts of more than {MOST_PAIRS} pairs, which early weights have. It is not run on only "
+        f"names in Febrl 2 and 3. Nearly random scores make its programs too hard there. The best threshold has the largest pairwise F1 "
+        f"on the training half. So has the cost of a missing link of `trees`, among {MISSING}.",
         table(["data", "fields", "learner", *measures, "± F1", "CPU seconds"], rows),
         f"The solvers on all pairs of n items: scores normal with a standard deviation of 1, {raw['solver'][0]['signal']:g} more inside "
         f"and less between clusters of five, or without clusters. Median CPU milliseconds and their range; scipy's branch and bound has "

@@ -1,7 +1,7 @@
 """This checkout beside another commit: both built, cases run in turns, ratios with their spread; `make bench-compare REF=COMMIT`.
 
 A case's ratio is our CPU seconds through the other commit's, within a round: below 1 is faster. Builds of commits are kept in
-build/compare; results in benchmarks/results/compare, a JSON file for each comparison, and one figure of all of them.
+build/compare. Results are in benchmarks/results/compare: a JSON file for each comparison, and one figure of all of them.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def main():
     parser.add_argument("--ref", required=True, help="the other commit: a hash, a branch or a tag")
     parser.add_argument("--rounds", type=int, default=15, help="how often each case is run by both (default 15)")
     parser.add_argument("--only", nargs="+", choices=compare_cases.CASES, default=list(compare_cases.CASES), metavar="CASE",
-                        help=f"these cases alone: {', '.join(map(repr, compare_cases.CASES))}")
+                        help=f"only these cases: {', '.join(map(repr, compare_cases.CASES))}")
     parser.add_argument("--output", type=Path, default=job.RESULTS / "compare", help="folder of tables and figures")
     chosen = parser.parse_args()
     single_thread()
@@ -54,7 +54,7 @@ def main():
 
 
 def commit(name, dirty=False):
-    """The full hash that a name stands for; with a plus sign where tracked files differ from it."""
+    """The full hash of a name, with a plus sign if tracked files differ from it."""
     found = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"], cwd=ROOT, capture_output=True, text=True)
     if found.returncode:
         sys.exit(f"compare.py: {name!r} is no commit of this repository; name a hash, a branch or a tag, as `git log` lists them.")

@@ -1,4 +1,4 @@
-"""Cases for `compare.py`: one Python per commit reads names of cases, a line each, and answers with what a call took and what it found.
+"""Cases for `compare.py`. One Python per commit reads the name of a case in each line. It writes the time and the result of a call.
 
 Only public names of the first commits are used, so that old commits run the same cases. Sizes: each call takes 0.05 to 1 s.
 """
@@ -139,7 +139,7 @@ CASES = {
 
 
 def digest(found):
-    """The answers' own digest: equal bits, equal digests."""
+    """The digest of predictions: equal bits have equal digests."""
     if isinstance(found, np.ndarray) and found.dtype != object:
         return hashlib.sha256(np.ascontiguousarray(found)).hexdigest()
     return hashlib.sha256(json.dumps([list(map(str, one)) for one in found]).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What DiCE finds for the patients of counterfactuals.py, which runs this in a Python that has dice-ml; nothing of structperc is needed."""
+"""Counterfactuals of DiCE for the patients of counterfactuals.py, which runs this in a Python with dice-ml and without structperc."""
 
 import json
 import sys

@@ -1,9 +1,9 @@
 """How often, how fast and by how few columns nearest counterfactuals are proved: python benchmarks/counterfactuals.py [patients] [others]
 
-Ranks: five classes of equal size of total UPDRS from the voice measures of Parkinson's telemonitoring (Tsanas et al. 2010), `prank` with
-update="logistic"; age, sex and day are fixed, values stay within those of the data, and the rank is to be one lower. Sentences: parts of
-speech of UD English EWT from vectors of words, 8 numbers of a word and of each neighbour; the tag of one token is to go, by its own row or
-by all, within ten seconds. Seconds are those of the processor. Matchings: 6 to 6 with 4 numbers a pair; one pair is to go.
+Ranks: five classes of total UPDRS from the voice measures of Parkinson's telemonitoring (Tsanas et al. 2010). The model is `prank` with
+update="logistic". Age, sex and day are fixed. Values stay within those of the data, and the rank is to be one lower. Sentences: parts of
+speech of UD English EWT from vectors, 8 numbers of a word and of each neighbour. The tag of one token is to go, by its own row or by all,
+within ten seconds. Seconds are those of the processor. Matchings: 6 to 6 with 4 numbers a pair. One pair is to go.
 
 With the path of a Python that has dice-ml, the same patients are given to DiCE: python benchmarks/counterfactuals.py 1000 200 PYTHON
 """
@@ -166,7 +166,7 @@ def main(n_patients=1000, n_others=200, python=None):
 
 
 def matched(matcher, x):
-    """The pairs of the answer, whatever form it has."""
+    """The pairs of a predicted matching, in any form."""
     answer = matcher.predict([x])[0]
     return [tuple(x[k, :2]) for k in answer]
 

@@ -1,6 +1,6 @@
 """Made-up ordinal data of fixed seeds: a linear score, noise, and five ranks cut at its quantiles.
 
-They favour linear threshold models, so their errors say who learns the same thing faster, not who models real data better.
+They favour linear threshold models. So their errors show who learns the same thing faster, not who models real data better.
 """
 
 import attrs

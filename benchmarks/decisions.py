@@ -178,8 +178,8 @@ def means(case, what):
 def report(raw):
     parts = ["Normalised regret of new decisions, what they cost more than the best ones under the true costs. Predictions are linear, "
              "but for the forest's; costs are polynomials of the degree. Least squares, forests and SPO+ see the true costs, imitation sees"
-             " the best decisions alone. No learner is tuned: ours take 10 epochs with mean weights, steps 0.1 / sqrt(t) in units of the "
-             "mean cost, and 3 perturbed decisions a visit with sigma 0.5. "
+             " only the best decisions. No learner is tuned. Ours have 10 epochs with mean weights, and steps of 0.1 / sqrt(t) in units "
+             "of the mean cost. Each visit has 3 perturbed decisions with sigma 0.5. "
              + (f"PyEPO {raw['peers']} takes 250 steps of Adam at rate 0.03 in batches of 32 over the same solver." if raw["peers"] else
                 "PyEPO is not installed here.")]
     for task in raw["tasks"]:

@@ -130,7 +130,7 @@ RIVALS = {"mord LogisticAT": mord, LOGISTIC: logistic, "OrderedModel": ordered, 
 
 
 def measured(predict, X, y):
-    """Mean absolute error and its standard error, log loss, calibration error, and cpu seconds of all folds; None if it cannot be had."""
+    """Mean absolute error and its standard error, log loss, calibration error, CPU seconds of all folds. None if a fit fails."""
     errors, losses, sure, right, begun = [], [], [], [], time.process_time()
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y):
         try:
@@ -213,8 +213,8 @@ def report(raw):
         f"{1000 * one['fits'][problem][0]:.1f}", f"{1000 * one['fits'][problem][1]:.1f}"))] for name, one in found.items()]
     return "\n\n".join([
         "The command, the engine and the estimator learn from the same rows of twelve sets, and must predict the same. Beside them are "
-        "mord, logistic regression and statsmodels' OrderedModel on standardised columns, LightGBM on the columns as they are, and the "
-        "median. Targets of regression sets become five equally frequent ranks. Three folds; at most "
+        "mord, logistic regression and statsmodels' OrderedModel on standardised columns. LightGBM uses the columns as they are. The last "
+        "rival is the median. Targets of regression sets become five equally frequent ranks. Three folds; at most "
         f"{ROWS:,} rows of a set, drawn with a fixed seed.",
         "## Three doors: mean absolute error", table(["set", *(f"{problem}, {door}" for problem in DOORS for door in (
             "command", "engine", "estimator")), "predictions equal"], doors),

@@ -52,8 +52,9 @@ def measure(quick):
 def report(raw):
     return "\n\n".join([
         f"The share of 95 % intervals that contain the true direction beta / ||beta||: {DRAWS} draws of {N} examples with four normal "
-        f"columns, beta = (1, -0.5, 0.25, 0), {RANKS} ranks of equal size of the proportional-odds model, problem `prank`, {N_BOOT} refits "
-        "each. The standard error of a share of 0.95 is 0.022; of the mean of four it is about 0.011.",
+        f"columns, beta = (1, -0.5, 0.25, 0). Labels are {RANKS} ranks of equal size of the proportional-odds model. The problem is "
+        f"`prank`, with {N_BOOT} refits for each draw. The standard error of a share of 0.95 is 0.022; of the mean of four it is about "
+        "0.011.",
         table(["model", *(f"beta {b:g}" for b in BETA), "mean", "mean width", "cpu s for a table"],
               [[name, *(f"{share:.2f}" for share in one["held"]), f"{np.mean(one['held']):.3f}", f"{one['width']:.2f}",
                 f"{one['seconds']:.2f}"] for name, one in raw["found"].items()])])

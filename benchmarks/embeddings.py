@@ -1,4 +1,4 @@
-"""Tokens of named features and a vector of 384 numbers together, beside both apart and beside one sparse matrix of all numbers."""
+"""Tokens of named features and a vector of 384 numbers together. Rivals: both apart, and one sparse matrix of all numbers."""
 
 import functools
 
@@ -85,7 +85,8 @@ def report(raw):
     rows.append([f"{BOTH} / (strings + vectors)", *(spread(beside_both(raw, rule)) for rule in RULES), "", ""])
     return "\n\n".join([
         f"{raw['data']}: {raw['sentences']:,} sentences with {raw['tokens']:,} tokens, 20 strings and a vector of {COORDINATES} float32 "
-        f"each. The vectors are random, one for each word: this is about time and memory alone. {EPOCHS} averaged epochs, CPU seconds of "
+        f"each. The vectors are random, one for each word, so only time and memory mean something. {EPOCHS} averaged epochs, CPU seconds "
+        "of "
         f"one thread with reading, medians and ranges of {ROUNDS} rounds. Memory is what training adds to the process, and the matrix. The "
         f"one matrix takes {raw['stacking']:.1f} further seconds to make.",
         table(["tokens", *(f"{rule}: fit, s" for rule in RULES), "read alone, s", "memory, MiB"], rows)])
@@ -97,7 +98,7 @@ def goals(raw):
 
 
 def draw(raw, folder):
-    """A table says it all."""
+    """None. The table has all figures."""
 
 
 if __name__ == "__main__":

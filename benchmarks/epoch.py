@@ -126,7 +126,7 @@ def train_narrower(data, problem, shuffle, epochs):
 
 
 def visits_without_steps(data, roof, problem, epochs):
-    """Epochs over rows whose outputs are what the weights answer: products, search and comparison, and no step."""
+    """Epochs over rows whose outputs are the predictions of the weights: products, search and comparison, and no step."""
     model = Engine(problem, preset="paper", average=True, epochs=2).fit(data.X, data.y).model_
     rows = model.parts.weights.prepare(Rows(data.X))
     answers = Structures(model.loop.predict(rows))
@@ -192,14 +192,14 @@ def report(raw):
         f"Inner products of the engine by the widest instruction set that it may use: {sets}. "
         f"Roof: {raw['compiler']}. Averaged perceptrons, 5 ranks. Times are nanoseconds per example and epoch of CPU time: medians of "
         f"{len(double[0]['nanoseconds']['Perceptron'])} rounds, ratios of the same round with their range. "
-        f"A shuffled epoch includes drawing its order, for engine and roof alike.",
+        f"A shuffled epoch includes drawing its order, both of engine and roof.",
         "## float64", engine_table(double, "roof"),
-        *(["## float64, AVX2 alone", "Engine and roof without AVX-512.",
+        *(["## float64, only AVX2", "Engine and roof without AVX-512.",
            engine_table(narrower, "avx2 roof", engine="avx2 engine")] if narrower else []),
-        "## Visits without a step", "The same epochs in file order over outputs that are what the weights answer: products, search and "
-        "comparison are left. A step is the rest of the time, divided by the share of mistakes.", step_table(raw["cases"]),
-        "## float32", "The engine keeps its weights in float64. The roof with float64 weights does the same work; the one with float32 "
-        "weights is what giving that up would bring.", engine_table(single, "roof", "narrow roof"),
+        "## Visits without a step", "The same epochs in file order over outputs that are the predictions of the weights: products, search "
+        "and comparison are left. A step is the rest of the time, divided by the share of mistakes.", step_table(raw["cases"]),
+        "## float32", "The engine keeps its weights in float64. The roof with float64 weights does the same work. The one with "
+        "float32 weights shows what giving that up would bring.", engine_table(single, "roof", "narrow roof"),
         "## scikit-learn", "Times faster: CuSum shuffled and PRank shuffled, as scikit-learn shuffles too.", learner_table(raw["cases"]),
         "## Drawing the order of a shuffled epoch", drawing_table(raw["cases"]),
     ])

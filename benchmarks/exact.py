@@ -33,7 +33,7 @@ def measure(quick):
 
 
 def compare(data, epochs):
-    """Nanoseconds per example and epoch of all, and the shares of examples that change the weights in the epochs after the first."""
+    """Nanoseconds per example and epoch. Shares of examples that change the weights in epochs after the first."""
     contenders, steps = {}, {}
     for name in NAMES:
         fit = functools.partial(train, data, name)
@@ -65,8 +65,8 @@ def report(raw):
             rows.append([case["name"], f"{case['thresholds']:,}", label, spread(times[name]), over, f"{case['steps'][name]:.1%}"])
     return "\n\n".join([
         "CPU time of an example in an epoch, exact labels, file order, weights not averaged, C = "
-        f"{C:g}. A perceptron steps when its prediction is wrong; an exact passive-aggressive learner also when a right one is nearer than "
-        "the margin to a threshold, which is more often. So the last column, the share of examples that change the weights, belongs to the "
+        f"{C:g}. A perceptron steps when its prediction is wrong. Exact passive-aggressive learners also step if a right one is in "
+        "the margin of a threshold, which is more often. So the last column, the share of examples that change the weights, belongs to the "
         "times: a step costs a norm of the row and its addition to the weights.",
         table(["data", "thresholds", "learner", "nanoseconds", "÷ prank", "examples with a step"], rows)])
 

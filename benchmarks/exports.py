@@ -1,4 +1,4 @@
-"""Exported models beside `predict`: equal answers on 10,000 rows and 10,000 sentences, sizes of files, and time in C."""
+"""Exported models beside `predict`: equal predictions on 10,000 rows and 10,000 sentences, sizes of files, and time in C."""
 
 import ctypes
 import json
@@ -50,7 +50,7 @@ def measure(quick):
 
 
 def rows(n):
-    """What is found of a grader: answers that are equal, files and nanoseconds a row."""
+    """Measurements of a grader: equal predictions, files and nanoseconds a row."""
     data = datasets.dense(n * 5 // 4, COLUMNS, seed=3, proportions=datasets.GRADES, heavy_tails=True)       # a fifth is held out
     engine = Engine("cusum", preset="paper", average=True, epochs=3).fit(data.X, data.y)
     expected = engine.predict(data.X).tolist()
@@ -100,7 +100,7 @@ def sentences(quick, n):
 
 
 def answers(engine, X, asked, driver):
-    """Answers and sizes of the files by target, and the compiled library."""
+    """Predictions and sizes of the files by target, and the compiled library."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         for target, ask in asked.items():
@@ -114,7 +114,7 @@ def answers(engine, X, asked, driver):
 
 
 def shown_of(found, expected):
-    """How many answers differ from `predict`, None where nothing could be asked, and sizes."""
+    """How many predictions differ from those of `predict`, None if a file could not be run, and sizes."""
     return {"files": {target: {"different": None if got is None else sum(a != b for a, b in zip(got, expected, strict=True)), "bytes": size}
                       for target, (got, size) in found.items()}}
 
@@ -160,9 +160,9 @@ def report(raw):
     times = [[label, "row" if kind == "rows" else "token", name, spread(values)]
              for kind, label in KINDS.items() for name, values in raw[kind]["nanoseconds"].items()]
     return "\n\n".join([
-        f"The grader has {COLUMNS} columns and five ranks, the tagger CoNLL-2000's chunks with crfsuite's template of words and parts of "
-        f"speech, 22 labels and iob2 as constraint. C is compiled with {' '.join(FLAGS)}.",
-        table(["model", "examples", "file", "answers unlike predict's", "MB"], files),
+        f"The grader has {COLUMNS} columns and five ranks. The tagger predicts CoNLL-2000's chunks with crfsuite's template of words and "
+        f"parts of speech, 22 labels and iob2 as constraint. C is compiled with {' '.join(FLAGS)}.",
+        table(["model", "examples", "file", "predictions that differ", "MB"], files),
         "CPU time. Reading the rows adds up their values, with the machine's own instructions. The tagger in C makes the strings of the "
         "template and looks them up, `predict` too.",
         table(["model", "of a", "by", "nanoseconds"], times)])

@@ -1,4 +1,4 @@
-"""Figures that stay readable in grey: shades, hatches and markers tell things apart, never colour alone."""
+"""Figures that stay readable in grey: things differ by shades, hatches and markers, never only by colour."""
 
 import itertools
 
@@ -7,13 +7,19 @@ from matplotlib.figure import Figure
 
 GREYS = ("0.15", "0.45", "0.7", "0.92")
 HATCHES = ("", "///", "", "...")
+COLOURS = ("#000000", "#0072B2", "#D55E00", "#7f7f7f")         # they differ in grey too
 MARKERS = "osD^vPX*<>"
 STYLES = ("-", "-", "--", "--", ":", "-.", "-.")
 
 
-def new(width=7.0, height=4.2, panels=1):
+def new(width=7.0, height=4.2, panels=1, across=None):
+    """A figure and its axes, a panel or a list of panels; `across`: the most panels beside each other."""
     figure = Figure(figsize=(width, height), layout="constrained", dpi=150)
-    axes = figure.subplots(1, panels, squeeze=False)[0]
+    across = min(panels, across or panels)
+    axes = figure.subplots(-(-panels // across), across, squeeze=False).ravel()
+    for one in axes[panels:]:
+        one.set_axis_off()
+    axes = axes[:panels]
     for one in axes:
         one.spines[["top", "right"]].set_visible(False)
         one.grid(axis="y", color="0.88", linewidth=0.6)
@@ -41,7 +47,7 @@ def bars(path, groups, series, goals, ylabel, title):
 
 
 def levels(path, groups, series, goals, ylabel, title):
-    """A point for each series of each group, on an axis without 0; a goal is a line across its group."""
+    """A point for each series of each group, on an axis without 0. A goal is a line across its group."""
     figure, axes = new()
     at = np.arange(len(groups))
     for i, (label, values) in enumerate(series.items()):
@@ -95,6 +101,57 @@ def scatter(path, panels, curves, xlabel, ylabel):
     figure.savefig(path)
 
 
+def families(path, sets, families, xlabel):
+    """Lines over epochs, a row of panels for each set and a column for each family of systems, which share their y axis.
+
+    Parameters
+    ----------
+    sets : dict of title to (ylabel, ylim, dict of label to list of y)
+    families : list of lists of labels
+    """
+    figure = Figure(figsize=(8.0, 2.5 * len(sets) + 0.6), layout="constrained", dpi=150)
+    axes = figure.subplots(len(sets), len(families), squeeze=False, sharex=True, sharey="row")
+    for across, (title, (ylabel, ylim, lines)) in zip(axes, sets.items(), strict=True):
+        for one, labels in zip(across, families, strict=True):
+            for i, label in enumerate(labels):
+                one.plot(range(1, len(lines[label]) + 1), lines[label], STYLES[2 * i % len(STYLES)], color=COLOURS[i], marker=MARKERS[i],
+                         markersize=5, linewidth=1.5, label=label)
+            one.spines[["top", "right"]].set_visible(False)
+            one.grid(color="0.9", linewidth=0.6)
+        across[0].set(ylabel=ylabel, ylim=ylim)
+        across[0].set_title(title, loc="left")
+    for one in axes[0]:
+        one.legend(frameon=False, fontsize="small")
+    for one in axes[-1]:
+        one.set_xlabel(xlabel)
+    figure.savefig(path)
+
+
+def seconds_to_quality(path, tasks):
+    """A panel for each task with a row for each learner: a point at its seconds, filled if it is ours, and its quality as text.
+
+    Parameters
+    ----------
+    tasks : dict of title to dict of learner to (seconds, quality, whether it is ours)
+    """
+    heights = [len(learners) + 1.6 for learners in tasks.values()]
+    figure = Figure(figsize=(8.0, 0.3 * sum(heights) + 0.4), layout="constrained", dpi=150)
+    axes = figure.subplots(len(tasks), 1, squeeze=False, gridspec_kw={"height_ratios": heights}).ravel()
+    for one, (title, learners) in zip(axes, tasks.items(), strict=True):
+        for row, (seconds, quality, own) in enumerate(learners.values()):
+            one.plot(seconds, row, "o", markersize=8, markerfacecolor="#0072B2" if own else "white", markeredgecolor="black")
+            one.annotate(f"{quality:.2%}", (seconds, row), (9, 0), textcoords="offset points", va="center")
+        one.set(xscale="log", ylim=(len(learners) - 0.4, -0.6), yticks=range(len(learners)), yticklabels=list(learners))
+        low, high = one.get_xlim()
+        one.set_xlim(low, high * (high / low) ** 0.12)          # room for the last text
+        one.spines[["top", "right"]].set_visible(False)
+        one.grid(color="0.9", linewidth=0.6)
+        one.set_axisbelow(True)
+        one.set_title(title, loc="left")
+    axes[-1].set_xlabel("seconds of a fit")
+    figure.savefig(path)
+
+
 def curve(path, x, y, xlabel, ylabel, title):
     """One line from zero up."""
     figure, axes = new(6.5, 3.6)
@@ -111,9 +168,9 @@ def panels(path, panels):
     Parameters
     ----------
     panels : list of dict
-        `lines`: dict of label to (list of x, list of y); `title`; further settings of the axes, such as `xlabel` and `xscale`.
+        `lines`, a dict of label to `(list of x, list of y)`, `title`, and further settings of the axes, such as `xlabel` and `xscale`.
     """
-    figure, axes = new(1 + 5.5 * len(panels), 4.2, len(panels))
+    figure, axes = new(1 + 5.5 * min(2, len(panels)), 4.2 * -(-len(panels) // 2), len(panels), across=2)
     for one, panel in zip(np.atleast_1d(axes), panels, strict=True):
         settings = dict(panel)
         title, lines = settings.pop("title"), settings.pop("lines")

@@ -18,7 +18,7 @@ IMPORT_GOAL = 0.2       # seconds
 FIT_GOAL = 0.4          # milliseconds
 GROWTH_GOAL = 1.0       # MiB
 PROBLEMS = ("cusum", "prank")
-IMPORTS = {"what it stands on": "import numpy, scipy.sparse, pluggy, attrs", "structperc": "import structperc"}
+IMPORTS = {"its dependencies": "import numpy, scipy.sparse, pluggy, attrs", "structperc": "import structperc"}
 COUNTED = """
 import json, sys, time
 wall, cpu = time.perf_counter(), time.process_time()
@@ -79,7 +79,7 @@ def memory(n):
 
 
 def extra_memory(n, values, kind, shuffle):
-    """MiB of X, and how far the process rises above its size before the fit (None where the system does not tell)."""
+    """MiB of X, and by how many a fit raises the size of the process (None if unknown)."""
     random = np.random.default_rng(0)
     y = random.integers(0, 5, n)
     if kind == "CSR":

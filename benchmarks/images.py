@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from structperc import Engine
 from structperc.solvers import PairwiseModel, best_labelling, grid_edges, min_cut
 
-SMALLER = 4                 # pixels of the photographs to one of ours
+SMALLER = 4                 # pixels of the photographs to one here
 TILE = 20                   # pixels; photographs are learned from in pieces
 STRENGTHS = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0)
 OPTIONS = dict(attractive=True, update="pa1", C=0.01, loss_weight=1.0, epochs=10, average=True, shuffle=True, random_state=0)
@@ -154,7 +154,7 @@ def time_of_labels(size, programmed, rounds):
     unary, tables = random.normal(size=(size * size, 5)), random.random((len(edges), 1, 1)) * np.eye(5)
     model, found = PairwiseModel(size * size, 5, edges), {"size": size}
     for method in ("expansion", "relaxed")[:1 + programmed]:
-        model.solve(unary, tables, method)              # makes what the graph alone decides
+        model.solve(unary, tables, method)              # makes what only the graph decides
         labelling = model.solve(unary, tables, method)
         seconds = median([cpu_seconds(model.solve, unary, tables, method) for _ in range(rounds)])
         found[method] = {"milliseconds": 1000 * seconds, "score": labelling.score, "bound": labelling.bound, "status": labelling.status}
@@ -196,8 +196,8 @@ def report(raw):
         f"Percent of wrong pixels, means over {len(raw['errors'][names[0]][learners[0]])} draws of the noise. Sky and flower: colours with "
         "noise of deviation 0.3, learned on the left half of a photograph, measured on the right. 2 and 4 greys: noise of deviation 0.5 "
         "and 0.25, learned on the flower, measured on the Chinese pavilion. Digits: ink of 8 x 8 pixels, noise 0.4, 500 to learn from, "
-        "1,297 measured. The features are those of the pixel or of nine. The strength of the cut and the size of the window of medians "
-        f"are the best of those tried on the pictures to learn from. `{OURS}` learns all its weights at once from tiles of {TILE} x "
+        "1,297 measured. The features are those of the pixel or of nine. The cut's strength and the medians' window are the best on "
+        f"the pictures to learn from. `{OURS}` learns all its weights at once from tiles of {TILE} x "
         f"{TILE}, 10 epochs, none tuned.",
         table(["learner, features", *names], errors),
         "![Labels of noisy pictures](images.png)",
@@ -205,8 +205,8 @@ def report(raw):
         "rounded to 32 bits; ours are exact up to rounding of doubles, "
         f"with the flow as proof: it differs from the cut by {max(of['gap'] for of in raw['times']):.0e} at most.",
         table(["grid", *solvers], seconds),
-        "Five labels, a random score for equal neighbours, on a graph that is kept: what expansion finds, and the linear program, which "
-        "proves its answer here.",
+        "Five labels, a random score for equal neighbours, on a graph that is kept: the labels of expansion, and the linear program, which "
+        "proves its optimum here.",
         table(["grid", "method", "milliseconds", "score", "bound", "status"],
               [[f"{of['size']} x {of['size']}", method, f"{of[method]['milliseconds']:.1f}", f"{of[method]['score']:.2f}",
                 f"{of[method]['bound']:.2f}", of[method]["status"]] for of in raw["labels"] for method in of if method != "size"])])

@@ -1,4 +1,4 @@
-"""What it costs to know ranks as intervals only, and what to do with raters who disagree; made-up answers to a survey."""
+"""What it costs to know ranks only as intervals, and what to do with raters who disagree. The survey is made up."""
 
 import job
 import numpy as np
@@ -7,8 +7,8 @@ from measuring import table
 from structperc.estimators import IntervalPA
 
 LEVELS, COLUMNS, LEARNED, TESTED = 5, 8, 600, 2000
-EXACT, INTERVALS, MIDPOINTS, DROPPED = "exact ranks", "intervals", "their midpoints, rounded", "exact rows alone"
-SPAN, MEDIAN, ROWS, ONE = "lowest and highest of the three", "their median", "a row for each rater", "the first rater alone"
+EXACT, INTERVALS, MIDPOINTS, DROPPED = "exact ranks", "intervals", "their midpoints, rounded", "only exact rows"
+SPAN, MEDIAN, ROWS, ONE = "lowest and highest of the three", "their median", "a row for each rater", "only the first rater"
 
 
 def people(random, n):
@@ -19,7 +19,7 @@ def people(random, n):
 
 
 def told(random, y):
-    """What people say of their rank: itself (a third), "2 to 3" (a third), "at least 3" or "at most 3"; pairs of lowest and highest."""
+    """What people report of their rank: itself (a third), "2 to 3" (a third), "at least 3" or "at most 3"; pairs of lowest and highest."""
     kind, low, high = random.integers(0, 3, len(y)), y.copy(), y.copy()
     down = random.random(len(y)) < 0.5
     near, far = kind == 1, kind == 2
@@ -71,9 +71,9 @@ def report(raw):
 
     columns = ["learned from", "mean absolute error", "beyond exact ranks"]
     return "\n\n".join([
-        f"- {LEARNED} answers on a scale of {LEVELS}, {COLUMNS} columns; {len(raw['found'][EXACT])} draws; errors on the true ranks of "
+        f"- {LEARNED} replies on a scale of {LEVELS}, {COLUMNS} columns; {len(raw['found'][EXACT])} draws; errors on the true ranks of "
         f"{TESTED:,} others. `IntervalPA` with its defaults and `classes=` throughout; differences with their standard error.",
-        "## Intervals", "A third of the answers are ranks, a third two neighbouring ranks, a third \"at least\" or \"at most\".",
+        "## Intervals", "A third of the replies are ranks, a third two neighbouring ranks, a third \"at least\" or \"at most\".",
         table(columns, lines([EXACT, INTERVALS, MIDPOINTS, DROPPED])),
         "## Raters who disagree", "Three raters, each off by one rank in two of five cases.",
         table(columns, lines([EXACT, SPAN, MEDIAN, ROWS, ONE]))])
@@ -85,7 +85,7 @@ def goals(raw):
 
 
 def draw(raw, folder):
-    """A table says it."""
+    """None. The table has all figures."""
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ class Goal:
 
 
 def options(parser):
-    """What the command line says, with --quick and --output among it."""
+    """The options of the command line, also --quick and --output."""
     parser.add_argument("--quick", action="store_true", help="small data: shows that everything works, its figures mean little")
     parser.add_argument("--output", type=Path,
                         help=f"folder of tables and figures (default: {RESULTS.name}, with --quick {RESULTS.name}/quick)")

@@ -33,7 +33,7 @@ UPDATES, ORDERS = ("perceptron", "pa1", "pa2"), {"shuffled": True, "file order":
 # ---- data and systems ----
 
 def data(n):
-    """Rows to learn from, and as many as HELD_OUT to test with; two classes, cut at the median of a sum that is far from linear."""
+    """Rows to learn from, and HELD_OUT to test with. The two classes are cut at the median of a non-linear sum."""
     random = np.random.default_rng(7)
     X = random.standard_normal((n + HELD_OUT, FEATURES))
     value = np.sin(X[:, 0] * 1.5) + X[:, 1] * X[:, 2] + 0.5 * (X[:, 3:8] ** 2).sum(axis=1) + 0.3 * random.standard_normal(len(X))
@@ -111,7 +111,7 @@ def rounds(n):
 
 
 def child(function, *arguments, cores=1):
-    """What a function returns in a process of its own, which may use so many cores, where the system can see to that; None: all."""
+    """What a function returns in a process of its own on so many cores, if the system can limit them. None: all."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork"), stay_on, (cores,)) as pool:
         return pool.submit(function, *arguments).result()
 
@@ -122,7 +122,7 @@ def stay_on(cores):
 
 
 def choose(n):
-    """C of pa1, pa2 and the support vector machines, and augment of pa1 and pa2, by the error on the last fifth of the training rows."""
+    """C of pa1, pa2 and the support vector machines, and augment, by the error on a fifth of the rows."""
     X, y, _, _ = data(n)
     kept = n - n // 5
 
@@ -136,7 +136,7 @@ def choose(n):
 
 
 def whole(system, options, n):
-    """Training and predicting: seconds, MiB above the size before (None where the system does not tell), and the held-out error."""
+    """Training and predicting: seconds, MiB above the size before (None if the system does not report it), and the held-out error."""
     X, y, X_test, y_test = data(n)
     make = functools.partial(system, **options)
     predict, _ = make(X[:100], y[:100])()           # what is paid once is paid here
@@ -224,13 +224,13 @@ def compared(rival, ours):
 
 def report(raw):
     chosen = raw["chosen"]
-    parts = [f"RBF kernel, gamma = 1/{FEATURES}, {FEATURES} standard normal features, two classes cut at the median of a sum that is far "
-             f"from linear. structperc: `Engine(\"cusum\", plugins=[\"dual-kernel\"], kernel=\"rbf\")`, averaged, {EPOCHS} epochs. "
+    parts = [f"RBF kernel, gamma = 1/{FEATURES}, {FEATURES} standard normal features, two classes cut at the median of a "
+             f"non-linear sum. structperc: `Engine(\"cusum\", plugins=[\"dual-kernel\"], kernel=\"rbf\")`, averaged, {EPOCHS} epochs. "
              + "; ".join(f"{update}: augment {chosen[update]['augment']:g}, C = {chosen[update]['C']:g}" for update in ("pa1", "pa2"))
              + f"; SVC also with C = {chosen['svm']['C']:g}: chosen by the error on the last fifth of the {raw['sizes'][0]:,} training "
              "rows. SVC and libsvm have a cache of 200 MB. libsvm is libsvm-official "
              f"{installed('libsvm-official')}, its data converted beforehand. "
-             f"Every run has a process of its own on one core; with more than {LONG:,} rows there is one run, else the median of three "
+             f"Every run has a process of its own on one core. There is one run with more than {LONG:,} rows, else the median of three "
              "with its range. Memory: the highest size of the process above its size before. Error: wrong classes of "
              f"{HELD_OUT:,} rows held out."]
     for n in raw["sizes"]:

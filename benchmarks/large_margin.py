@@ -63,7 +63,7 @@ def skordinal_ones():
 
 
 def fitted(model, X, y):
-    """CPU seconds and memory of a fit, the error held out, microseconds of a prediction, and what the model says of itself."""
+    """CPU seconds and memory of a fit, held-out error, microseconds of a prediction, gap and support."""
     seconds = []
     _, mib = peak_growth(lambda: seconds.append(cpu_seconds(model.fit, X[:-TESTED], y[:-TESTED])))
     predicted = []
@@ -91,8 +91,8 @@ def report(raw):
                for case in raw["kernels"] for one in case["fits"]]
     p = raw["prediction"]
     return "\n\n".join([
-        f"{RANKS} ranks, {COLUMNS} columns, kernel rbf with gamma = {GAMMA}; tolerance {TOLERANCE}, of the duality gap (SVOR) or of the "
-        f"optimality conditions (others), {CACHE} MB of cache. CPU seconds of one fit each; load of the machine at the end "
+        f"{RANKS} ranks, {COLUMNS} columns, kernel rbf with gamma = {GAMMA}. The tolerance is {TOLERANCE}, of the duality gap (SVOR) or of "
+        f"the optimality conditions (others). The cache has {CACHE} MB. CPU seconds of one fit each; load of the machine at the end "
         f"{raw['load']:.1f}. A standard error of these mean absolute errors is about 0.02.",
         table(["rows", "", "C", "fit, s", "memory, MiB", "MAE", "gap", "support rows", "prediction, µs a row"], kernels),
         f"A prediction from {p['support']:,} support rows takes {shown(p['predict'])} µs."])

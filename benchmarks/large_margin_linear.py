@@ -61,8 +61,8 @@ def report(raw):
              *([f"{case['gaps'][name][0]:.1e}", case["gaps"][name][1]] if name in case["gaps"] else ["", ""])]
             for case in raw["cases"] for name, seconds in case["seconds"].items()]
     return "\n\n".join([
-        f"{RANKS} ranks, normal rows. LinearSVC learns each rank against the others, so its problem is another one. The gap is that of the "
-        f"objective, relative; a step passes twice over X. A million rows are fitted once, others three times.",
+        f"{RANKS} ranks, normal rows. LinearSVC learns each rank against the others, so its problem is another one. The gap is relative to "
+        f"the objective. A step passes twice over X. A million rows are fitted once, others three times.",
         table(["rows x columns", "estimator", "fit, s", "mean absolute error", "gap", "steps"], rows)])
 
 

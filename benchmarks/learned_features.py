@@ -9,8 +9,8 @@ BATCH, HELD_OUT, MOST = 10, 0.2, 5000               # not published: rows of a s
 class HiddenLayer:
     """Least-squares regression of the rank by a layer of tanh units.
 
-    Steps of STEP along the gradient of half the squared error, the mean of BATCH rows, in an order drawn anew for each epoch. Training ends
-    when the mean absolute error of held-out rows has not improved for PATIENCE epochs; the weights of the best epoch are kept. Weights
+    Steps of STEP follow the gradient of half the squared error, the mean of BATCH rows. Each epoch draws a new order. Training ends when
+    the mean absolute error of held-out rows has not improved for PATIENCE epochs. The weights of the best epoch are kept. Weights
     start uniform in ±1/√(inputs), the output at the mean rank.
     """
 

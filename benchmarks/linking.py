@@ -117,8 +117,9 @@ def report(raw):
     splits = len(raw["cases"][0]["F1"])
     return "\n\n".join([
         f"{raw['records']:,} records in each file, {raw['pairs']:,} pairs that agree in one of {', '.join(BLOCKS)}, among them "
-        f"{raw['found by blocks']:.1%} of the true links. {splits} random halves of the entities to learn from, the other half to link; "
-        f"percent of links, means over the halves. All learners look at the same pairs, so the blocks tell of "
+        f"{raw['found by blocks']:.1%} of the true links. {splits} random halves of the entities to learn from, the other half to link. "
+        "Figures "
+        f"are percent of links, means over the halves. All learners look at the same pairs, so the blocks inform about "
         f"fields that are not compared. Similarity of names by Jaro and Winkler, other fields equal or not. "
         f"`{OURS}` learns from the whole matching of its half, as one example, with Hamming loss in the search.",
         table(["fields", "learner", "precision", "recall", "F1", "± F1", "CPU seconds"], rows)])
@@ -135,7 +136,7 @@ def goals(raw):
 
 
 def draw(raw, folder):
-    """A table says it all."""
+    """None. The table has all figures."""
 
 
 if __name__ == "__main__":

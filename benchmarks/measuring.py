@@ -43,7 +43,7 @@ def example_costs(fit, epochs, n):
 
 
 def take_turns(contenders, rounds=ROUNDS):
-    """Calls each contender once a round, A B C A B C ..., so that what disturbs the machine disturbs all alike.
+    """Calls each contender once a round, in turns, so that other work on the machine slows all of them.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def table(headings, rows):
 
 
 def resident_mib():
-    """Memory of this process that is in use now, or None where the system does not tell."""
+    """Memory of this process that is in use now, or None if the system does not report it."""
     return status("VmRSS")
 
 
@@ -106,7 +106,7 @@ def status(key):
 
 
 def peak_growth(function):
-    """What a call returns, and how many MiB the process rises above its size before it (None where the system does not tell)."""
+    """What a call returns, and by how many MiB it raises the size of the process (None if unknown)."""
     gc.collect()
     with contextlib.suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)                    # glibc: give back what was freed, or it is filled again unseen

@@ -1,5 +1,6 @@
-"""Shards that are trained apart and mixed: speed and error with two threads, the cost of a round on Dask's workers, and trainings during
-which a worker is killed. `mixing_quality.py` trains up to 64 shards, `mixing_files.py` on files larger than a worker's memory.
+"""Shards that are trained apart and mixed: speed and error with two threads, rounds on Dask's workers, and killed workers.
+
+`mixing_quality.py` trains up to 64 shards, `mixing_files.py` on files larger than a worker's memory.
 """
 
 import os
@@ -116,7 +117,7 @@ class watched:
 
 
 def rounds(words, tags):
-    """Seconds of each round of two workers on this machine, and of the passes alone; and the bytes that went both ways."""
+    """Seconds of each round of two workers on this machine and of only the passes, and bytes in both directions."""
     from distributed import Client, LocalCluster
 
     n = max(WORKERS)
@@ -137,7 +138,7 @@ def rounds(words, tags):
 
 
 class watched_bytes:
-    """Counts what shards answer and what they are told."""
+    """Counts the bytes that shards receive and return."""
 
     def __enter__(self):
         from structperc.distributed import training
@@ -183,7 +184,7 @@ def kills(n, n_rows):
         fit(engine, parts, client=client)
         return engine.parts_.weights.vector(), time.perf_counter() - begin
 
-    # 15 s after a worker was lost, a LocalCluster closes the process of its name for good if it happens to be starting again
+    # A LocalCluster closes the process of a lost worker for good after 15 s, even if it is starting again
     dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"})
     right, same, moments, chance = trained()[0], 0, [], random.Random(0)
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
@@ -242,9 +243,10 @@ def report(raw):
     return "\n\n".join([
         f"Load of the machine: {raw['load']:.1f} before, {raw['load_after']:.1f} after.",
         "## Two shards, two threads",
-        f"Averaged, shuffled, mixed by the bounded sum. Milliseconds of an epoch, the median after the first of {TURNS} trainings of "
-        f"{EPOCHS} epochs each, in turns; by the clock, and of processor time, which other work changes less. Two cores of their own take "
-        f"the time of the slower shard and of what one thread does alone. Quality on held-out data: F1 of chunks, mean absolute error of "
+        f"Averaged, shuffled, mixed by the bounded sum. Milliseconds of an epoch are the median after the first of {TURNS} trainings in "
+        f"turns, of {EPOCHS} epochs each. They are by the clock and of processor time, which other work changes less. Two cores of their "
+        "own "
+        f"take the time of the slower shard and of the work of one thread. Quality on held-out data: F1 of chunks, mean absolute error of "
         f"ranks.",
         table(["data", "clock, serial", "clock, two threads", "speed-up", "processor, serial", "slower shard", "alone", "speed-up",
                "mistakes of the last epoch", "quality"],
@@ -255,18 +257,19 @@ def report(raw):
         "## A round",
         f"CoNLL-2000, 2^19 hashed columns, float32, two workers on this machine (load {raw['rounds']['load']:.1f}). The first round, in "
         f"which workers get the data and make features of them, takes {raw['rounds']['seconds'][0]:.1f} s. A median round takes "
-        f"{1e3 * median(raw['rounds']['seconds'][1:]):.0f} ms by the clock, {1e3 * overhead(raw):.0f} ms more than half of the "
-        f"{1e3 * median(raw['rounds']['in_one_process']['2'][1:]):.0f} ms that one process takes for both passes and the mixture.",
+        f"{1e3 * median(raw['rounds']['seconds'][1:]):.0f} ms by the clock. One process takes "
+        f"{1e3 * median(raw['rounds']['in_one_process']['2'][1:]):.0f} ms for both passes and the mixture. The round takes "
+        f"{1e3 * overhead(raw):.0f} ms more than half of that.",
         table(["round", "MB to each worker", "MB from each worker"],
               [[i + 1, f"{there / 1e6:.2f}", f"{back / 1e6:.2f}"] for i, (there, back) in enumerate(traffic)]),
-        "Simulated: the overhead measured with two workers, the bytes of a median round at the speed of the caller's line, and the passes "
-        "of a median round in one process, divided by the workers.",
+        "Simulated: the sum of three times. The first is the overhead measured with two workers. The second is that of a median round's "
+        "bytes at the speed of the caller's line. The third is that of the passes in one process, divided by the workers.",
         table(["workers", "MB of a round, both ways", *(f"{what}, {line}, ms" for line in LINES for what in ("round, no passes", "epoch"))],
               [[n, f"{sent(raw, n) / 1e6:.1f}", *(f"{1e3 * seconds(raw, line, n):.0f}" for line in LINES
                                                  for seconds in (round_time, epoch_time))] for n in WORKERS]),
         "## Killed workers", f"{raw['kills']['equal']} of {raw['kills']['trainings']} trainings of {raw['kills']['rows']:,} rows in 4 "
-        f"shards, in each of which one of two workers was killed (kill -9) at a random moment of the {raw['kills']['usual']:.1f} s that an "
-        f"undisturbed one takes, ended with the same bits.",
+        f"shards ended with the same bits. In each, one of two workers was killed (kill -9) at a random moment. An undisturbed training "
+        f"takes {raw['kills']['usual']:.1f} s.",
     ])
 
 

@@ -1,4 +1,4 @@
-"""Files on two workers of Dask: memory of a worker and time of a pass as the rows grow, read at each pass or held in memory."""
+"""Files on two workers of Dask: memory of a worker and time of a pass by rows. Files are read anew or kept."""
 
 import functools
 import os
@@ -42,7 +42,7 @@ def write(folder, rows):
 
 
 def trained(files, stream):
-    """Peak MiB of each worker and of the caller's own growth, seconds of each pass, and mistakes of the last one."""
+    """Peak MiB of each worker, growth of the caller, seconds of each pass, and mistakes of the last one."""
     from distributed import Client, LocalCluster
 
     history, before = History(), status("RssAnon")
@@ -61,9 +61,9 @@ def report(raw):
              " and ".join(f"{mib:.0f}" for mib in case["mib"]), f"{case['caller']:.0f}", f"{case['seconds'][0]:.1f}",
              f"{np.median(case['seconds'][1:]):.1f}", f"{case['mistakes']:.2%}"] for case in raw["cases"]]
     return "\n\n".join([
-        f"`cusum`, averaged, shuffled, {D} columns of float64, Parquet files of {raw['rows_of_a_file']:,} rows "
-        f"({raw['mb_of_a_file']:.0f} MB each) in pieces of {PIECE:,} rows, two shards on two workers of this machine. Memory is the peak "
-        f"of a worker's process, Python, Dask and libraries among it; of the caller what it has gained. "
+        f"`cusum`, averaged, shuffled, {D} columns of float64, two shards on two workers of this machine. Each "
+        f"Parquet file has {raw['rows_of_a_file']:,} rows ({raw['mb_of_a_file']:.0f} MB) in pieces of {PIECE:,} rows. Memory is the peak "
+        f"of a worker's process, with Python, Dask and libraries. That of the caller is what it has gained. "
         f"Load of the machine: {raw['load'][0]:.1f} before, {raw['load'][1]:.1f} after; what else runs slows the passes.",
         table(["data", "rows", "MiB of each worker", "MiB of the caller", "seconds of the first pass", "of a later one", "mistakes"],
               rows)])

@@ -1,6 +1,6 @@
 """Learners of the nine sets.
 
-Each has choices of options; fit(options, X, y, bins), which returns something with predict; and answers(model, X), a dict from columns of
+Each has choices of options. `fit(options, X, y, bins)` returns something with predict. `answers(model, X)` is a dict from columns of
 the tables to ranks.
 """
 
@@ -66,7 +66,7 @@ class Chained:
         return self.ranker.predict(self.layer.transform(X))
 
     def regression(self, X):
-        """The layer's own answers, rounded."""
+        """The layer's own predictions, rounded."""
         return np.clip(np.rint(self.layer.predict(X)), 1, self.bins)
 
 
@@ -91,7 +91,7 @@ def per_column(options, X):
 
 @attrs.frozen
 class SupportVectors:
-    """Support vector ordinal regression with an RBF kernel, of the ranks that its rows have; gamma is divided by the number of columns."""
+    """Support vector ordinal regression with an RBF kernel, of the ranks of its rows. gamma is divided by the number of columns."""
 
     name: str
     method: str

@@ -74,16 +74,16 @@ DIFFERENCES = "\n".join([
     "- california and census: SVORIM is better than published. The official partitions are not to be had; 15,640 and 16,784 rows to test "
     "with make the standard errors small.",
     "- SVOREX: its margins lie at two thresholds a row, SVORIM's at all nine. So its best C is larger: in five of eight sets the largest "
-    "that was tried. The published column does not tell its constraints; it is near SVORIM.",
+    "that was tried. The paper does not name the constraints of its column, which is near SVORIM.",
 ])
 
 
 def choices():
     return "\n".join([
-        "- Mean absolute error of ten equally frequent ranks; data and partitions are those of reproduce-ordinal-boosting.md, so rows "
+        "- Mean absolute error of ten equally frequent ranks. Data and partitions are those of reproduce-ordinal-boosting.md, so rows "
         "differ from the paper's. The published column is that of support vector ordinal regression in the boosting experiment.",
-        f"- RBF kernel, gamma of {listed(GAMMAS)} divided by the number of columns, C of {listed(CS)}: chosen on partition 1 alone, by "
-        f"{FOLDS}-fold cross-validation of its rows to learn from, of the first {CHOSEN_ROWS:,} where there are more.",
+        f"- RBF kernel, gamma of {listed(GAMMAS)} divided by the number of columns, C of {listed(CS)}. Both are chosen only on partition "
+        f"1, by {FOLDS}-fold cross-validation of its training rows, {CHOSEN_ROWS:,} at most.",
         f"- {verdicts.RULE}",
     ])
 

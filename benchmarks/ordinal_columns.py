@@ -34,7 +34,7 @@ def load(name):
 
 
 def calibration_error(p, codes):
-    """Expected calibration error of the label answered: bins of equal width, weighed by how many answers they hold."""
+    """Expected calibration error of the predicted label: bins of equal width, weighted by their number of predictions."""
     sure, right = p.max(axis=1), p.argmax(axis=1) == codes
     which = np.minimum((sure * BINS).astype(int), BINS - 1)
     return float(sum(abs(sure[which == k].mean() - right[which == k].mean()) * (which == k).mean() for k in np.unique(which)))
@@ -43,7 +43,7 @@ def calibration_error(p, codes):
 def measured(make, X, y, learned, tested):
     """Mean absolute error, log loss and expected calibration error on rows never seen."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")                     # scale=False says what comes of it
+        warnings.simplefilter("ignore")                     # scale=False warns of the columns
         model = make().fit(X[learned], y[learned])
     p, codes = model.predict_proba(X[tested]), y[tested] - 1
     loss = -np.log(np.maximum(p[np.arange(len(codes)), codes], 1e-300)).mean()
@@ -111,7 +111,7 @@ def goals(raw):
 
 
 def draw(raw, folder):
-    """A table says it."""
+    """None. The table has all figures."""
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ OFFICIAL = "pyrimidines"
 
 @attrs.frozen
 class Table:
-    """Where a table of numbers lies below the folder of data sets, its last column the target, and how many rows to learn from."""
+    """The path of a table below the folder of data sets, and how many rows to learn from. The last column is the target."""
 
     path: str
     rows: int
@@ -79,7 +79,7 @@ def whole(name):
 def equal_frequency(target, ranks=RANKS):
     """Ranks 1..ranks, each as frequent as the others: equal targets beside a cut are divided by chance, with a fixed seed.
 
-    The training costs of single stumps tell this rule from one where equal targets share a rank: bank 1.97, published 1.98, shared 1.87.
+    The training costs of single stumps support this rule: bank 1.97, published 1.98. If equal targets share a rank, it is 1.87.
     """
     places = np.empty(len(target), dtype=np.int64)
     places[np.lexsort((np.random.default_rng(0).random(len(target)), target))] = np.arange(len(target))

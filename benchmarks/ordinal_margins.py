@@ -71,7 +71,7 @@ def report(raw):
         "between b₁ and a₂ has rank 2 in the paper. Here a threshold lies in the middle between a and b, so predictions of rank 2 are "
         "left. The paper's left column is its dual program (35); here it is the primal one (2).",
         "![Planes, margins and support vectors](reproduce-ordinal-margins.png)",
-        "## Ratings", "The published claim: with 50 to 300 of a user's some 450 ratings to learn from, PRank's mean error is about 1.25, "
+        "## Ratings", "The published claim: with 50 to 300 of a user's 450 ratings, PRank's mean error is about 1.25, "
         "the fixed margin's about 0.7. EachMovie's ratings are not to be had, so the claim itself is not checked. In their place made-up "
         f"ratings: {synthetic_ratings.FACTORS} hidden factors and noise, ratings 0 to 5, {100 * synthetic_ratings.MISSING:.0f} % of the "
         f"other {synthetic_ratings.USERS} users' ratings missing; {len(raw['runs'])} users. C = {raw['C']:g}, chosen on another user.",
@@ -92,7 +92,7 @@ def goals(raw):
 def draw(raw, folder):
     """Fixed margin and sum of margins, with small and with large C: thresholds, the planes beside them (dotted), support vectors."""
     X, y = plane()
-    figure, axes = figures.new(5 * len(CASES), 5.2, len(CASES))
+    figure, axes = figures.new(9.0, 4.7 * -(-len(CASES) // 2), len(CASES), across=2)
     for one, (method, C) in zip(axes, CASES, strict=True):
         plot_boundary(fitted(method, C, X, y).engine_, X, y, one)
         one.grid(visible=False)

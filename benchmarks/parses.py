@@ -1,12 +1,12 @@
-"""Dependency trees of UD English EWT as trees of phrases, right ones and ones with a subtree at a wrong place; the naive tree kernel.
+"""Dependency trees of UD English EWT as trees of phrases, some with a misplaced subtree; the naive tree kernel.
 
 A word becomes a phrase, labelled by its relation to its head (without subtype). The phrase grows around its word, a node labelled by the
-part of speech over the form in lower case: first its dependents on the right are joined one by one, from the nearest to the farthest, then
-those on the left; each join is a node labelled by the part of speech and "+". So "the big dog" is
+part of speech over the form in lower case. First its dependents on the right are joined one by one, from the nearest to the farthest. Then
+those on the left are joined. Each join is a node labelled by the part of speech and "+". So "the big dog" is
 
     (obj (NOUN+ (det (DET the)) (NOUN+ (amod (ADJ big)) (NOUN dog))))
 
-Nothing is left out, punctuation neither. A word that was moved stands where the order of words puts it among its new siblings.
+Nothing is left out, punctuation neither. A moved word is among its new siblings in the order of words.
 """
 
 import ctypes
@@ -86,7 +86,7 @@ def with_errors(sentences, seed):
 
 
 def misplaced(parse, rng):
-    """The parse with one word (no punctuation) and all below it moved to its head's head or to a sibling; None where there is none."""
+    """The parse with one word (no punctuation) and all below it moved to its head's head or a sibling. None if impossible."""
     ways = [(word, place) for word in range(len(parse)) for place in places(parse, word)]
     if not ways:
         return None
@@ -108,7 +108,7 @@ def places(parse, word):
 
 
 def productions(tree):
-    """A feature string for each node of a tree: its label and what stands below it, words in quotes."""
+    """A feature string for each node of a tree: its label and the labels below it, words in quotes."""
     found, pending = [], [tree]
     while pending:
         label, *children = pending.pop()
@@ -119,7 +119,7 @@ def productions(tree):
 
 
 class NaiveKernel:
-    """All pairs of some trees by the recursion alone, in C."""
+    """All pairs of some trees by the plain recursion, in C."""
 
     def __init__(self, trees):
         numbers, self.starts = {}, [0]

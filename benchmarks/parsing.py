@@ -128,8 +128,8 @@ def report(raw):
     tagged = ", ".join(f"{100 * accuracy['test'][column]:.2f} % of {column}" for column in accuracy["test"])
     return "\n\n".join([
         f"{raw['sentences']['train']:,} sentences ({tokens['train']:,} tokens) to learn from, {tokens['test']:,} tokens to test with; all "
-        f"tokens count, punctuation too. Projective trees with one root, PA-I with C = 0.02 against the augmented search, averaged; lifted "
-        f"for learning alone.",
+        f"tokens count, punctuation too. Projective trees with one root, PA-I with C = 0.02 against the augmented search, averaged. Trees "
+        f"are made projective only for learning.",
         f"Own tags are those of `sequence` taggers: right for {tagged} of the test part. The training sentences carry the tags of taggers "
         f"that learned from the other {raw['folds'] - 1} of {raw['folds']} parts.",
         table(["system", "epochs", "dev UAS / LAS", "test UAS / LAS", "training, tokens a CPU second", "parsing, tokens a CPU second"],

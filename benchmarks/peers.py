@@ -97,9 +97,9 @@ def engines(case):
 
 
 def report(raw):
-    parts = [f"Averaged, shuffled engines, with the fewest epochs whose median error over {len(SEEDS)} seeds is within 1 % of "
-             f"{REFERENCE}'s ({EPOCHS[-1]} if none of the numbers below is); the others with their own settings (LogisticRegression: at "
-             f"most 200 iterations). CPU seconds of one thread, medians of the runs with their range; slower than {LONG:g} s: one run, "
+    parts = [f"Engines are averaged and shuffled. They have the fewest epochs whose median error over {len(SEEDS)} seeds is within 1 % of "
+             f"{REFERENCE}'s, or {EPOCHS[-1]} epochs. Others have their own settings (LogisticRegression: at most 200 iterations). CPU "
+             f"seconds of one thread, medians of the runs with their range; slower than {LONG:g} s: one run, "
              f"{REFERENCE} excepted. Error: mean absolute error on the held-out fifth."]
     for case in raw["cases"]:
         parts += [f"## {case['name']}, {case['rows']:,} rows trained on", fits_table(case), "Error by epochs:", curve_table(case)]

@@ -73,7 +73,7 @@ def kappas(folder, seeds):
 
 
 def notebook(seeds):
-    """Log loss, mean absolute error and kappa of estimators; rivals stand behind a StandardScaler, ours take the columns as they are."""
+    """Log loss, mean absolute error and kappa of estimators. Only rivals have a StandardScaler before them."""
     X, codes = patients()
     X, found = X.to_numpy(), {name: [] for name in LEARNERS}
     for seed in range(seeds):
@@ -113,7 +113,7 @@ def report(raw):
 
 
 def goals(raw):
-    """Advice alone leads to a useful model; probabilities are level with logistic regression's."""
+    """Following the advice leads to a useful model. Probabilities are as good as logistic regression's."""
     kappa = float(np.mean(raw["kappas"]["defaults, and what fit advises; columns as they are"]))
     usual = float(np.mean([one[2] for one in raw["notebook"]["LogisticRegression"]]))
     ours, theirs = (np.array([one[0] for one in raw["notebook"][name]]) for name in ("CuSumRank", "LogisticRegression"))
@@ -124,7 +124,7 @@ def goals(raw):
 
 
 def draw(raw, folder):
-    """A table says it."""
+    """None. The table has all figures."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Predictions of many rows beside the time of merely reading them, float32 beside float64, and the same with the other core busy."""
+"""Predictions of many rows beside the time of reading them, float32 beside float64, with and without a busy second core."""
 
 import contextlib
 import functools
@@ -59,9 +59,9 @@ def nanoseconds(function, X, n):
 # ---- what is shown ----
 
 def report(raw):
-    parts = ["Nanoseconds of CPU time per row, and how many times that is the time of reading X (a bitwise or of all its words, by numpy), "
-             "each median (lowest–highest) of nine turns."]
-    for heading, found in (("Alone", raw["alone"]), ("With another process that reads memory all the time", raw["busy"])):
+    parts = ["Nanoseconds of CPU time per row, and that time divided by reading X. To read is a bitwise or of all words. "
+             "Each figure is the median (lowest–highest) of nine turns."]
+    for heading, found in (("On a quiet machine", raw["alone"]), ("With another process that reads memory all the time", raw["busy"])):
         rows = [[f"{d} x {kind}", spread(runs[f"reading {kind}"]),
                  *(f"{spread(runs[f'{shown} {kind}'])}: {median(ratios(runs[f'{shown} {kind}'], runs[f'reading {kind}'])):.2f} ×"
                    for shown in PROBLEMS)]

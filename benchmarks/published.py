@@ -1,6 +1,6 @@
 """Figures as the papers print them: read by the scripts that repeat the experiments and by report.py.
 
-Only Lin and Li print standard errors, from 0.00 to 0.10. The copy at hand does not say which belongs to which cell.
+Only Lin and Li print standard errors, from 0.00 to 0.10. Which belongs to which cell is not known.
 """
 
 import math
@@ -21,7 +21,7 @@ SVOR_BENCHMARK = {      # Lin and Li, the last column: support vector ordinal re
     "california": 1.008, "census": 1.205,
 }
 
-BOOSTING = {            # Lin and Li: test and training cost of a base ranker alone and boosted; nan: not published
+BOOSTING = {            # Lin and Li: test and training cost of a base ranker without and with boosting; nan: not published
     "ORStump": {"pyrimidines": ((1.91, 1.76), (1.24, 0.02)), "machine": ((1.29, 1.12), (0.84, 0.12)),
                 "boston": ((1.17, 1.05), (0.89, 0.00)), "abalone": ((1.59, 1.53), (1.48, 1.05)), "bank": ((math.nan, 1.98), (1.53, 1.14)),
                 "computer": ((1.20, 1.18), (0.63, 0.50)),

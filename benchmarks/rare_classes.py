@@ -48,7 +48,7 @@ def cost_matrix(n_labels, weight):
 
 
 def measured(model, X, y, learned, tested):
-    """Recall of the last label, the share of rows that are answered so, and the mean absolute error."""
+    """Recall of the last label, the share of rows with this prediction, and the mean absolute error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeightWarning)          # of weighting="steps"
         model.fit(X[learned], y[learned])
@@ -73,8 +73,8 @@ def measure(quick):
 
 def report(raw):
     parts = [f"- The rare label weighs 1 to {WEIGHTS[-1]}, all others 1. Means of {SPLITS} random splits: two thirds of the rows, {MOST:,} "
-             f"at most, to learn from. {LOGISTIC} stands behind a StandardScaler; structperc's estimators have their defaults.",
-             "- A cell holds the recall of the rare label / the share of rows that are answered so / the mean absolute error."]
+             f"at most, to learn from. {LOGISTIC} has a StandardScaler before it. structperc's estimators have their defaults.",
+             "- A cell has the recall of the rare label / the share of rows predicted so / the mean absolute error."]
     for name, learners in raw["found"].items():
         rows = [[learner, *("/".join(f"{value:.2f}" for value in one) for one in results)] for learner, results in learners.items()]
         parts += [f"## {name}", table(["learner", *(f"weight {weight}" for weight in WEIGHTS)], rows)]

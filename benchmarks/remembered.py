@@ -15,7 +15,7 @@ FOLDER = ROOT / "build" / "reproduce-ordinal"
 
 @attrs.frozen
 class Fit:
-    """A call of a function of a module, with arguments and a result that JSON can tell."""
+    """A call of a function of a module, with arguments and a result that JSON can write."""
 
     function: object
     arguments: dict

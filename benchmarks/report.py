@@ -76,7 +76,7 @@ def page(results, output):
                 element("title", title), element("style", Markup(html.STYLE))),
         element("body", element("a", "Skip to the results", class_="skip", href="#results"),
                 element("header", element("h1", title),
-                        element("p", f"{told}. Tables and figures are those of the repository; machine and day stand with each."),
+                        element("p", f"{told}. Tables and figures are those of the repository; machine and day are beside each."),
                         element("nav", element("ul", *menu), aria_label="Sections")),
                 element("main", html.joined(body), id="results", tabindex="-1"),
                 element("footer", element("p", "Made by make report from benchmarks/results.", class_="soft"))),
@@ -172,7 +172,7 @@ def speed(pages, results):
     listed = {name for names in groups.values() for name in names} | told_already
     if others := tuple(name for name in pages if name not in listed):
         groups["Further"] = others
-    pieces = [element("p", "CPU time of one thread unless a table says otherwise; medians, with the range over the rounds in brackets.")]
+    pieces = [element("p", "CPU time of one thread unless a table has another unit; medians, with the range over the rounds in brackets.")]
     for group, names in groups.items():
         pieces += [element("h3", group), html.figures([pages[name] for name in names if pages.get(name)], results) or ""]
         for name in names:
@@ -186,7 +186,7 @@ def comparisons(folder):
     """A figure for each case over all comparisons of commits, drawn from their JSON."""
     raw = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))] if folder.is_dir() else []
     if not raw:
-        return element("p", "No comparison of commits stands among these results; make bench-compare REF=main writes one.", class_="soft")
+        return element("p", "There is no comparison of commits among these results; make bench-compare REF=main writes one.", class_="soft")
     names = dict.fromkeys(name for one in raw for name in one["cases"])
     figures = []
     for name in names:
@@ -194,7 +194,7 @@ def comparisons(folder):
                   for one in raw if (values := one["cases"].get(name, {}).get("ratio"))]
         if points:
             figures.append(html.history(name, points))
-    story = "CPU time of a commit divided by that of the commit beside it, median and range of the rounds; below 1 is faster."
+    story = "CPU time of a commit divided by that of the other commit, median and range of the rounds. Below 1 is faster."
     return html.joined([element("p", story), element("div", *figures, class_="plots")])
 
 

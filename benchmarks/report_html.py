@@ -1,6 +1,6 @@
 """Pieces of the report as HTML: parts of results pages, tables with captions, figures drawn anew as SVG, pictures as data.
 
-Everything is escaped by structperc.pictures.markup; nothing is loaded and no script runs. What a colour tells is also written.
+Everything is escaped by structperc.pictures.markup; nothing is loaded and no script runs. What a colour means is also written.
 """
 
 import base64
@@ -99,7 +99,7 @@ def signed(word):
 # ---- tables ----
 
 def table(caption, head, rows):
-    """A table whose first column names its rows; columns of numbers are flush right; it scrolls by itself where it is wide."""
+    """A table whose first column names its rows. Columns of numbers are flush right. A wide table scrolls by itself."""
     flush = [False, *(numeric(column) for column in list(zip(*rows, strict=True))[1:])] if rows else [False] * len(head)
     names = [element("th", inline(name or "verdict"), scope="col", class_="number" if right else None)
              for name, right in zip(head, flush, strict=True)]

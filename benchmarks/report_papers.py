@@ -1,7 +1,7 @@
 """The papers whose experiments are repeated, and every published cell beside ours with its verdict.
 
-Published cells are those of published.py, and the claims of the experiment with interval labels; what was measured is looked up in the
-pages of results. Verdicts are those of verdicts.py.
+Published cells are those of published.py, and the claims of the experiment with interval labels. Measured cells are those of the pages
+of results. Verdicts are those of verdicts.py.
 """
 
 import math
@@ -19,7 +19,7 @@ ON_A_STAND_IN = "LambdaRank"            # claims on MSLR-WEB10K, which is not to
 
 @attrs.frozen
 class Cell:
-    """A published figure or claim beside ours, "mean ± standard error" as its page has it, or "". `note` says why there is none."""
+    """A published figure or claim beside ours: "mean ± standard error" of its page, or "". `note` has the reason if there is none."""
 
     table: str
     what: str
@@ -66,7 +66,7 @@ def shown(value):
 
 
 def lookup(pages, name, under, keys, columns):
-    """Cells of the first row that begins with `keys`, of tables under headings that begin so, in the columns at these places or names."""
+    """Cells of the first row that begins with `keys`, in tables under such headings, by places or names of columns."""
     for table in pages[name].tables if pages.get(name) else ():
         if table.under.startswith(under) and all(isinstance(one, int) or one in table.head for one in columns):
             for row in table.rows:
@@ -137,23 +137,23 @@ def margin_cells(pages):
 
 PAPERS = (
     Paper("cusum", "Milidiú and Rocha (2019)", "Cumulative Sum Ranking",
-          "Mean absolute errors of CuSum on the hidden outputs of a network, beside a Gaussian-kernel support vector machine; nine sets, "
-          "20 official partitions, 5 and 10 bins.",
+          "Mean absolute errors of CuSum on the hidden outputs of a network, beside a Gaussian-kernel support vector machine. There are "
+          "nine sets, 20 official partitions, 5 and 10 bins.",
           ("reproduce-ordinal-nine", "reproduce-kernel"), "reproduce-ordinal", "CS", cusum_cells),
     Paper("interval", "Manwani and Chandra (2018)", "Exact Passive-Aggressive Algorithms for Learning to Rank Using Interval Labels",
           "Running means of the error over one pass, for exact labels and 50 or 75 % intervals. The text states which learner beats which; "
-          "its numbers stand in figures alone. A claim over several comparisons holds where all of them do.",
+          "its numbers are only in figures. A claim over several comparisons holds where all of them do.",
           ("reproduce-interval",), "reproduce-interval", "IL", interval_cells),
     Paper("latent", "", "A Perceptron Algorithm for Latent Variables",
           "Precision at 1, 3, 5 and 10 on OHSUMED, five folds: the latent perceptron, the latent support vector machine and Ranking SVM.",
           ("reproduce-ranking",), "reproduce-ranking", "LV", latent_cells, larger_is_better=True),
     Paper("boosting", "Lin and Li (2009)", "Combining Ordinal Preferences by Boosting",
-          "Mean absolute costs of three base rankers alone and boosted, on rows to test with and to learn from; eight sets in ten ranks, "
-          "20 partitions; the column of support vector ordinal regression.",
+          "Mean absolute costs of three base rankers without and with boosting, on rows to test with and to learn from. There are eight "
+          "sets in ten ranks, 20 partitions, and the column of support vector ordinal regression.",
           ("reproduce-ordinal-boosting", "reproduce-ordinal-benchmark"), "reproduce-ordinal", "LL", boosting_cells),
     Paper("margins", "Shashua and Levin (2002)", "Ranking with Large Margin Principle: Two Approaches",
           "Planes in a plane, for a fixed margin and a sum of margins; users' ratings; kinds of vehicles. The planes are drawn here on "
-          "other points, and ratings are made up, so no published number has a measurement beside it.",
+          "other points, and ratings are made up. So no published number has a measurement beside it.",
           ("reproduce-ordinal-margins",), "reproduce-ordinal", "SL", margin_cells),
 )
 

@@ -25,7 +25,7 @@ CS = (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)       # aggressivenes
 PREFIX = 1000                           # on so many first trials
 ORDERS, SEED = 100, 1
 NEAR = 0.05                             # results that differ by this share or less match
-EARLY = (100, 1000)                     # trials after which a table says who is ahead
+EARLY = (100, 1000)                     # trials after which a table shows who is ahead
 LIMIT = 120                             # CPU seconds of everything
 
 
@@ -134,7 +134,7 @@ def online(make, X, labels):
 
 
 def with_best_C(make, X, labels):
-    """The learner with the C that errs least, against the labels of these trials alone; the smallest of those that tie."""
+    """The learner with the C of the smallest error on the labels of these trials. Of those that tie, the smallest."""
     C = min(CS, key=lambda C: distance(online(functools.partial(make, C=C), X, labels), labels).sum())
     return functools.partial(make, C=C), C
 
@@ -228,12 +228,12 @@ def report(raw):
     orders = len(found[0]["results"]["PRank"]["exact"]["final"])
     return "\n\n".join([
         "One pass over each data set, every row predicted before it is learned from, in "
-        f"{orders} random orders. Errors are means over all trials of a pass; a table shows their mean over the orders and, in brackets, "
-        "where the middle 80 % of the orders lie.",
+        f"{orders} random orders. Errors are means over all trials of a pass. A table shows their mean over the orders. In brackets is "
+        "the range of the middle 80 % of the orders.",
         choices(), "## Data", data_table(found), "## Claims of the paper",
         "\"Beat\": the mean difference, order by order, is more than twice its standard error. "
         f"\"Match\": the means differ by at most {NEAR:.0%}. Numbers are errors against exact labels, for the shares of intervals in "
-        "turn; in the last rows errors against the labels used.",
+        "turn. The last rows have errors against the labels used.",
         table(["claim", "holds here", "numbers"], claims(found)), "## Who is ahead when",
         "Mean errors against exact labels of the first trials, all learning from exact labels.", early_table(found), "## Final values",
         "![Error against exact labels](reproduce-interval-exact.png)\n\n![Error against the labels used](reproduce-interval-used.png)",
@@ -243,14 +243,16 @@ def report(raw):
 def choices():
     """What the paper leaves open, and what is done here."""
     return "\n".join([
-        "- Intervals: the given percentage of the rows, drawn anew for each order, gets one of [y-1, y], [y, y+1], [y-1, y+1] with equal "
-        "chances, clipped to 1..K. So an interval at either end may be exact. The paper's own list of intervals is not known.",
-        f"- C of PA-I and PA-II: of {', '.join(f'{C:g}' for C in CS)} the one with the smallest error against the labels used on the first "
-        f"{PREFIX:,} trials of the same order; the pass then starts anew. So these {PREFIX:,} trials are seen twice by PA-I and PA-II.",
+        "- Intervals: the given percentage of the rows, drawn anew for each order, gets an interval. It is `[y-1, y]`, `[y, y+1]` or "
+        "`[y-1, y+1]` with equal chances, clipped to the labels. So an interval at either end may be exact. The paper's own list of "
+        "intervals is not known.",
+        f"- C of PA-I and PA-II is one of {', '.join(f'{C:g}' for C in CS)}. It has the smallest error against the labels used on the "
+        "first "
+        f"{PREFIX:,} trials of the same order. The pass then starts anew. So these {PREFIX:,} trials are seen twice by PA-I and PA-II.",
         "- PRank is Crammer and Singer's own. The multiclass perceptron has a constant feature, where the others have thresholds; of "
         "classes that tie it takes the lowest. Both learn from exact labels. No learner averages its weights.",
         "- Features have mean 0 and variance 1 over the whole set, but for LambdaRank's.",
-        "- LambdaRank, the example of LightGBM with 5 grades, stands in for MSLR-WEB10K, which is not to be had.",
+        "- LambdaRank, the example of LightGBM with 5 grades, replaces MSLR-WEB10K, which is not to be had.",
     ])
 
 

@@ -176,8 +176,8 @@ def standings(raw, bins):
 
 def report(raw):
     count = len(raw["cases"][0]["learners"][OURS]["errors"])
-    parts = [f"Mean absolute error of the ranks on the test parts of {count} partitions, with its standard error (deviation / √{count}; "
-             "the partitions share rows, so it is rather too small). In bold: the smallest of those measured here.", choices()]
+    parts = [f"Mean absolute error of the ranks on the test parts of {count} partitions, with its standard error, deviation / √{count}. "
+             "The partitions share rows, so it is rather too small. In bold: the smallest of those measured here.", choices()]
     for bins in BINS:
         parts += [f"## {bins} bins", error_table(raw, bins)]
     parts += ["![Errors, over those of linear CuSum; bars: two standard errors](reproduce-kernel.png)", "## What holds",
@@ -191,16 +191,16 @@ def report(raw):
 
 def choices():
     return "\n".join([
-        f"- Options are chosen on the training part of partition 1 alone, by {FOLDS}-fold cross-validation (drawn again until "
-        f"{FOLDED_ROWS} rows were held out), and used for all partitions. Test parts take no part in it.",
+        f"- Options are chosen only on the training part of partition 1, by {FOLDS}-fold cross-validation. It is repeated until "
+        f"{FOLDED_ROWS} rows were held out. All partitions use them. Test parts take no part in it.",
         f"- RBF kernel, gamma of {listed(GAMMAS)} divided by the number of features. Features have mean 0 and variance 1 in the "
         "rows learned from; constant ones are only centred.",
         f"- CuSum and PRank: averaged, shuffled, {listed(EPOCHS)} epochs; perceptron with augment 0 or 1; CuSum also PA-I with augment 1 "
         f"and C of {listed(one['C'] for one in UPDATES if 'C' in one)}. Fewer epochs end when one made no mistake.",
-        f"- SVC and SVR are scikit-learn's, C of {listed(CS)}; SVR with epsilon of {listed(EPSILONS)} on the ranks as numbers, "
-        "its predictions rounded and clipped. SVC knows nothing of the order of classes, nor of classes that its rows lack.",
+        f"- SVC and SVR are scikit-learn's, C of {listed(CS)}. SVR has epsilon of {listed(EPSILONS)} and the ranks as numbers. "
+        "Its predictions are rounded and clipped. SVC knows nothing of the order of classes, nor of classes that its rows lack.",
         "- Published (Milidiú and Rocha): the kernel SVM of Chu and Ghahramani, and CuSum on the 1000 hidden outputs of a network trained "
-        "first. Kernel CuSum stands in the place of that network, so the published CuSum is not the same learner.",
+        "first. Kernel CuSum replaces that network, so the published CuSum is not the same learner.",
     ])
 
 

@@ -100,7 +100,7 @@ def measure(quick):
 
 
 def best(train, settings, fold):
-    """The setting that does best on the validation fold, by the mean of P@1, 3, 5, 10, the first of those that tie; and how it tests."""
+    """The first setting with the best mean of P@1, 3, 5, 10 on the validation fold, and its test."""
     tried = []
     for setting in settings:
         begin = time.process_time()
@@ -125,7 +125,7 @@ class Recorded(LatentUpdate):
 
 
 def bound_ratio(documents, setting):
-    """The sum of the losses of all steps, divided by the smallest bound that multiples u of the final weights give.
+    """The sum of the losses of all steps, divided by the smallest bound of multiples u of the final weights.
 
     For every u: sum l <= sum xi + |u| sqrt(sum (|v|^2 + 2 c l)), xi = max(0, l - u . v), of a run with steps of size 1 from zero.
     """
@@ -172,8 +172,8 @@ def seconds(chosen):
 def report(raw):
     found = raw["found"]
     return "\n\n".join([
-        f"OHSUMED of LETOR 3.0, {len(found[PLAIN])} official folds; documents of relevance 1 or 2 are relevant. Of each learner's settings "
-        "the one with the largest mean of P@1, 3, 5 and 10 on a fold's validation part is tested: one model for all four. Means over the "
+        f"OHSUMED of LETOR 3.0, {len(found[PLAIN])} official folds; documents of relevance 1 or 2 are relevant. The tested "
+        "setting has the largest mean of P@1, 3, 5 and 10 on a fold's validation part. It is one model for all four. Means over the "
         "folds, with their standard errors.",
         table(["learner", *(f"P@{k}" for k in PLACES), "training, CPU s", "settings", "all settings, CPU s"],
               [[name, *(f"{m:.4f} ± {e:.4f}" for m, e in zip(*means(chosen), strict=True)), shown(seconds(chosen)), chosen[0]["settings"],
@@ -181,9 +181,9 @@ def report(raw):
               + [[f"{name}, as published", *(f"{value:.4f}" for value in values), "", "", ""] for name, values in PAPER.items()]),
         "![Precision](reproduce-ranking.png)", "## Beside Ranking SVM", IMPROVES, improvement_table(found),
         "## Settings chosen", settings_table(found), "## Speed",
-        f"One pass by partial_fit, chunks of {CHUNK:,} documents of {FEATURES} features (float32), {QUERY} to a query; reading is the sum "
+        f"One pass by partial_fit, chunks of {CHUNK:,} documents of {FEATURES} features (float32), {QUERY} to a query. Reading is the sum "
         "of all numbers of X.",
-        table(["documents", "learning, ns per document", "million documents per s", "reading alone, ns", "ratio", "P@10 on the last chunk"],
+        table(["documents", "learning, ns per document", "million documents per s", "only reading, ns", "ratio", "P@10 on the last chunk"],
               [[f"{one['documents']:,}", shown(one["learning"]), shown(1e3 / one["learning"]), shown(one["reading"]),
                 shown(one["learning"] / one["reading"]), f"{one['precision']:.3f}"] for one in raw["speed"]]),
     ])

@@ -39,7 +39,7 @@ class Learner:
     package : str
         What must be importable.
     train : function(data, n) -> function
-        From nothing, with n passes, iterations or trees; the answer predicts the task's test part.
+        From nothing, with n passes, iterations or trees. The result is a function that predicts the task's test part.
     passes : tuple of int
         What n is tried with.
     """
@@ -330,19 +330,13 @@ def goals(raw):
 
 
 def draw(raw, folder):
-    found = {name: one for name, one in raw["tasks"].items() if "missing" not in one}
-    figure, panels = figures.new(4.6 * len(found) + 0.4, 4.6, len(found))
-    for axes, (name, learners) in zip(np.atleast_1d(panels), found.items(), strict=True):
-        for i, (learner, one) in enumerate(learners.items()):
-            if "points" in one:
-                axes.plot([point["wall"] for point in one["points"]], [point["quality"] for point in one["points"]], color=str(0.08 * i),
-                          marker=figures.MARKERS[i], linestyle=figures.STYLES[i % len(figures.STYLES)], label=learner,
-                          linewidth=2 if learner.startswith(OWN) else 1)
-        axes.set_xscale("log")
-        axes.set_xlabel("seconds of a fit")
-        axes.set_ylabel(TASKS[name][0])
-        axes.legend(frameon=False, fontsize=7)
-    figure.savefig(folder / "rivals.png")
+    """The cheapest setting of each learner within TOLERANCE of its best quality."""
+    tasks = {}
+    for name, learners in raw["tasks"].items():
+        if "missing" not in learners:
+            best = {learner: best_of(one["points"]) for learner, one in learners.items() if "points" in one}
+            tasks[TASKS[name][0]] = {learner: (one["wall"], one["quality"], learner.startswith(OWN)) for learner, one in best.items()}
+    figures.seconds_to_quality(folder / "rivals.png", tasks)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from datasets import RANKS
 SOURCE = Path(__file__).with_name("fused_loops.c")
 COMPILER = os.environ.get("CC", "cc")
 FLAGS = ("-O3", "-march=native", "-ffast-math")
-NARROWER = ("-mno-avx512f",)        # the same with AVX2 alone
+NARROWER = ("-mno-avx512f",)        # the same with only AVX2
 C_TYPES = {np.dtype(np.float64): "double", np.dtype(np.float32): "float"}
 
 
@@ -64,7 +64,7 @@ class Roof:
         return [run(self.y, order) for order in self.orders(epochs, shuffle)]
 
     def trainer(self, problem):
-        """A function of outputs and an order (or None) that goes on by one epoch and answers its mistakes; the weights, at first 0."""
+        """A function that trains one epoch on outputs in an order and returns its mistakes; the weights, at first 0."""
         thresholds = RANKS - 1
         vectors = thresholds if problem == "cusum" else 1
         steps, step_sums, counter = (np.zeros(size, self.weights) for size in (thresholds, thresholds, 1))

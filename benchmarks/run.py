@@ -22,7 +22,7 @@ from structperc.files.datasets import load_conll2000, load_ud_english_ewt
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--only", nargs="+", choices=MEASURED, default=MEASURED, help="these scripts alone")
+    parser.add_argument("--only", nargs="+", choices=MEASURED, default=MEASURED, help="only these scripts")
     chosen = job.options(parser)
     begin = time.perf_counter()
     for name in chosen.only:

@@ -34,7 +34,7 @@ def measure(quick):
 def fit(X, offsets, y, epochs):
     engine = Engine("sequence", preset="paper", average=True, fit_intercept=False, epochs=epochs).fit(X, y, offsets=offsets)
     if len(engine.mistakes_) < epochs:
-        raise RuntimeError(f"{len(y)} tokens were learned by heart after {len(engine.mistakes_)} of {epochs} epochs, so the time of "
+        raise RuntimeError(f"{len(y)} tokens were learned by heart after {len(engine.mistakes_)} of {epochs} epochs. The time of "
                            f"{epochs} means nothing; use more tokens.")
 
 
@@ -56,7 +56,7 @@ def report(raw):
              "unknown on this system" if case["mib"] is None else f"{case['mib']:.2f}"] for case in raw["cases"]]
     return "\n\n".join([
         "Averaged perceptron, random labels, 10 random features for each token. A best path takes labels² steps for each token but the "
-        f"first. Memory: what training on {MEMORY_TOKENS:,} tokens takes beside its data and what an engine needs anyway, in a process "
+        f"first. Memory: what training on {MEMORY_TOKENS:,} tokens needs beside its data and an empty engine, in a process "
         "of its own.",
         table(["labels", "tokens per sentence", "tokens timed", "nanoseconds per token and epoch", "memory, MiB"], rows),
     ])

@@ -62,8 +62,9 @@ def report(raw):
     return "\n\n".join([
         f"{raw['data']}: {raw['sentences'][0]:,} sentences with {raw['tokens'][0]:,} tokens to learn from, {raw['tokens'][1]:,} tokens to "
         f"test with; the longest chunk has {raw['longest']} tokens. All learn from the same windows of words and tags in {EPOCHS} averaged "
-        f"epochs, with perceptron steps, by loss with `pa1`; means over {len(next(iter(raw['cases'].values()))['f1'])} orders of the "
-        f"sentences. Seconds of one thread, with reading the template. `tags of the whole segment` and `both` add two features of every "
+        f"epochs. Steps are those of the perceptron, or of `pa1` if by loss. Figures are means over "
+        f"{len(next(iter(raw['cases'].values()))['f1'])} orders of the sentences. Seconds of one thread, with reading the template. `tags "
+        "of the whole segment` and `both` add two features of every "
         f"segment that there may be.",
         table(["learner", "precision", "recall", "F1", "F1, largest - smallest", "fit, CPU seconds", "predict, tokens a second"], rows)])
 
@@ -76,7 +77,7 @@ def goals(raw):
 
 
 def draw(raw, folder):
-    """A table says it all."""
+    """None. The table has all figures."""
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ class Tagging:
     template : str
         Which columns around a token are its features.
     features : function from a sentence to the lists of feature strings of its tokens
-        What the template says.
+        The features of the template.
     """
 
     name: str
@@ -91,7 +91,7 @@ def spellings(sentence):
 
 @functools.cache
 def spelling(form):
-    """A word, its lower case, its shape, and its first and last one to four letters, _ where that would be the whole word."""
+    """A word, its lower case, its shape, and one to four letters from either end, _ if all letters."""
     shape = "".join("X" if c.isupper() else "x" if c.islower() else "9" if c.isdigit() else "-" for c in form)
     runs = "".join(c for i, c in enumerate(shape) if shape[i - 1:i] != c)
     lower = form.lower()

@@ -85,7 +85,7 @@ def long_stream(n, size=100_000):
 
 
 def growth(stream):
-    """MiB by which the process grew after the first tenth, or None where the system does not tell."""
+    """MiB by which the process grew after the first tenth, or None if the system does not report it."""
     memory = stream["mib"]
     return None if memory[0] is None else max(memory) - memory[len(memory) // 10 - 1]
 
@@ -123,7 +123,7 @@ class Observer:
 
 
 def python_parts(n):
-    """Nanoseconds per example that a part written in Python adds to an epoch of compiled parts, and the calls per example."""
+    """Nanoseconds per example that a part in Python adds to an epoch of compiled parts, and its calls per example."""
     data = datasets.dense(n, FEATURES, seed=2)
 
     def seconds(make=None):

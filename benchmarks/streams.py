@@ -105,7 +105,7 @@ def fresh(case, folder):
 
 
 def run(case, folder):
-    """Nanoseconds of a row and epoch, what a fit costs once taken off, and of reading alone; MiB of a fit of one epoch beyond the start."""
+    """Nanoseconds of a row and epoch without the fixed cost, those of only reading, and MiB beyond the start."""
     rows = len(np.load(folder / "y.npy", "r")) // (10 if case == "CSV" else 1)
     with ExitStack() as opened:
         source = loaded(folder) if case == "memory" else STREAMS[case](folder, opened)
@@ -151,7 +151,7 @@ def highest(function):
 
 
 def bounds(raw, case):
-    """Round by round the nanoseconds that no reader can fall below: training, reading alone, and both shared among the cores."""
+    """Round by round the nanoseconds that no reader can fall below: training, reading, and both shared among the cores."""
     found = []
     for memory, one in zip(raw["cases"]["memory"], raw["cases"][case], strict=True):
         alone = one.get("alone", {"wall": 0, "cpu": 0})
@@ -169,13 +169,15 @@ def report(raw):
                      spread(ratios(memory, wall)), spread(ratios(bounds(raw, case), wall)), spread([one["mib"] for one in found])])
     return "\n\n".join([
         f"{raw['n']:,} rows of {D} columns of float64 ({raw['n'] * D * 8 / 2**20:.0f} MiB), `cusum`, averaged, parts of {PART:,} rows; "
-        f"CSV: a tenth of the rows. Nanoseconds of a row and epoch, by the clock and as CPU time of all threads, since a thread reads "
-        f"ahead; what else runs on the machine counts, the load was {raw['load']:.1f}. The files lie in the system's cache, and stay open "
-        f"from one epoch to the next; Parquet as pandas writes it, and plain: without dictionaries and compression.",
-        "Alone: numpy, pyarrow or pandas read the same parts by the clock, and structperc does nothing. Bound: the longest of training in "
-        "memory, of reading alone, and of the CPU time of both shared among the cores. Memory: the highest that an epoch allocates "
+        f"CSV: a tenth of the rows. Nanoseconds of a row and epoch are by the clock and CPU time of all threads. A thread "
+        f"reads ahead. Other work on the machine counts. The load was {raw['load']:.1f}. The files lie in the system's cache, and stay "
+        "open "
+        f"from one epoch to the next. Parquet is as pandas writes it, and plain: without dictionaries and compression.",
+        "Only reading: numpy, pyarrow or pandas read the same parts by the clock, and structperc does nothing. Bound: the longest of "
+        "training in memory, of only reading, and of the CPU time of both shared among the cores. Memory: the highest that an epoch "
+        "allocates "
         "beyond the start, mapped files not among it.",
-        table(["data", "ns, clock", "ns, CPU", "alone", "speed, part of memory's", "part of the bound's", "MiB"], rows)])
+        table(["data", "ns, clock", "ns, CPU", "only reading", "speed, part of memory's", "part of the bound's", "MiB"], rows)])
 
 
 def goals(raw):

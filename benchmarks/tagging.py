@@ -92,7 +92,7 @@ def sizes(data):
 
 
 def file_order(data, numbered, y):
-    """Tokens with a wrong label in each epoch, of the engine and of the C tagger; F1 of the engine on the test part."""
+    """Wrong tokens in each epoch of the engine and the C tagger; F1 of the engine on test data."""
     history = History()
     model = engine(plugins=[history]).fit(numbered.X, y, offsets=numbered.offsets)
     hand = hand_tagger(numbered, EPOCHS)
@@ -140,7 +140,7 @@ class Stamps:
 
 
 def between_epochs(X, y, n, **options):
-    """Nanoseconds per token and epoch from the end of the first epoch to that of the last, where reading X takes longer than all epochs."""
+    """Nanoseconds per token and epoch from the end of the first epoch on. Reading X takes longer than all epochs."""
     stamps = Stamps()
     engine(1 + EPOCHS, seed=0, plugins=[stamps], **options).fit(X, y)
     return (stamps.seconds[EPOCHS] - stamps.seconds[0]) / EPOCHS / n * 1e9

@@ -50,7 +50,7 @@ def first(part, n):
 
 
 def majority(data):
-    """The error of always answering the label that is more frequent in the training part."""
+    """The error of always predicting the label that is more frequent in the training part."""
     labels, counts = np.unique(data["train"][1], return_counts=True)
     return float(np.mean(data["test"][1] != labels[counts.argmax()]))
 
@@ -135,10 +135,10 @@ def report(raw):
         "## Is a subtree at a wrong place?",
         f"UD English EWT, sentences of {parses.FEWEST} to {parses.MOST} words: {trees['train']:,} trees to learn from, {trees['dev']:,} to "
         f"choose settings with, {trees['test']:,} to test with. In every second sentence ({100 * wrong['test']:.1f} % of the test part) "
-        f"one word that is no punctuation, with all below it, has been moved from its head to its head's head or to the next sibling on a "
-        f"side, drawn at random; the label says whether. A sentence is there once, right or wrong. Dependency trees become trees of "
-        f"phrases: a word is a phrase with its relation as label, which grows around its part of speech and form by one dependent at a "
-        f"time, the right ones first, the near ones first. No word is left out; forms are in lower case.",
+        f"one word, no punctuation, has moved with all below it. It went to its head's head or to the next sibling on a side, drawn "
+        f"at random. The label is whether a word moved. A sentence is there once, right or wrong. Dependency trees become trees of "
+        f"phrases. A word is a phrase with its relation as label. It grows around its part of speech and form by one dependent at a "
+        f"time. Right ones are first, and near ones. No word is left out; forms are in lower case.",
         f"Averaged perceptrons (multiclass) of {EPOCHS} epochs, shuffled each time. \"{LINEAR}\": linear, how often "
         f"each production (a label and those below it, or a word) occurs in the tree. \"{KERNEL}\": all fragments of several productions "
         f"too, normalised. Settings were chosen with {min(CHOSEN_ON, trees['train']):,} trees and the error on the development part: "
@@ -148,7 +148,7 @@ def report(raw):
         "## What a kernel value costs",
         f"Values between all pairs of {raw['values']['all']['trees']} trees, not normalised, encoding not included (it takes "
         f"{median(raw['values']['all']['encoding']):.0f} µs a tree). The naive recursion compares the numbers of productions of all pairs "
-        f"of nodes and remembers nothing; both find the same values (largest difference: {raw['values']['all']['difference']:.0e} of the "
+        f"of nodes and remembers nothing. Both find the same values (largest difference: {raw['values']['all']['difference']:.0e} of the "
         f"largest value).",
         values_table(raw["values"]),
     ])

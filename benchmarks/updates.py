@@ -159,12 +159,13 @@ def noisy(quick):
 
 MEASURES = {CHUNKS: "100 − F1 of phrases", TAGS: "wrong tags, %", RANKS: "mean absolute error of ten ranks, times 100",
             DIGITS: "wrong classes, %"}
+AXES = MEASURES | {RANKS: "100 × absolute error"}
 
 
 def report(raw):
     said = "; ".join(f"{rule}: {', '.join(f'{key}={value}' for key, value in options.items())}" for rule, options in RULES.items())
-    parts = [f"The same options on all sets, none tuned to them: {said}. One seed. Predictions by the mean of the weights where "
-             "average=True says so, else by the last ones.", "![Held-out error by epoch](updates.png)"]
+    parts = [f"The same options on all sets, none tuned to them: {said}. One seed. Predictions are by the mean of the weights "
+             "if average=True, else by the last ones.", "![Held-out error by epoch](updates.png)"]
     for name, curves in raw["curves"].items():
         learned, tested = raw["sizes"][name]
         times = raw["times"][name]
@@ -178,9 +179,10 @@ def report(raw):
     rules = list(NOISY)
     rows = [[case, *(f"{found[rule][0]:.1f} ± {found[rule][1]:.1f}" for rule in rules)] for case, found in raw["noise"].items()]
     parts += ["## Noisy labels",
-              "Errors in % (of ranks the mean absolute error, times 100) on clean labels, where a share of the labels learned from is "
+              "Errors in % on clean labels; of ranks the mean absolute error, times 100. A share of the labels learned from is "
               f"drawn anew. {NOISY_ROWS:,} rows at most, three fifths of them to learn from; {NOISY_SPLITS} splits, standard errors. "
-              "Five epochs, averaged weights, each rule with the best of three values of its parameter on a fifth of the rows. AROW is "
+              "There are five epochs and averaged weights. Each rule has the best of three values of its parameter on a fifth of the rows. "
+              "AROW is "
               "`examples/arow`.",
               table(["set, share of noise", *rules], rows), sentence_of_arow(raw["noise"])]
     return "\n\n".join(parts)
@@ -209,14 +211,13 @@ def goals(raw):
 
 
 def draw(raw, folder):
-    panels = []
+    shown = {}
     for name, curves in raw["curves"].items():
-        lines = {rule: (range(1, len(curve) + 1), curve) for rule, curve in curves.items()}
         worst = max(max(curve[1:]) for curve in curves.values())
         best = min(min(curve) for curve in curves.values())
-        panels.append({"title": name, "lines": lines, "xlabel": "epochs", "ylabel": MEASURES[name],
-                       "ylim": (best - 0.05 * (worst - best), worst + 0.15 * (worst - best))})
-    figures.panels(folder / "updates.png", panels)
+        shown[name] = AXES[name], (best - 0.05 * (worst - best), worst + 0.15 * (worst - best)), curves
+    rules = list(RULES)
+    figures.families(folder / "updates.png", shown, [rules[:4], rules[4:]], "epochs")
 
 
 if __name__ == "__main__":

@@ -227,7 +227,7 @@ def plot_boundary(model, X, y, ax=None, margin=None, grid_points=240):
 def plot_steps(engine, X, y, steps=6):
     """The first training steps on two columns, one panel each: the boundary before (dotted) and after the step, and its example.
 
-    A copy of the engine trains anew, epoch after epoch. The order is that of `history_` if the engine has one, else that of X. The copy
+    A copy of the engine trains anew, epoch after epoch. The order is that of `history_`, or of X if the engine has none. The copy
     predicts with the weights themselves, not with their mean. If the engine scales columns, they are standardised.
 
     Parameters

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 COUNTS = ROOT / "tests/prose.txt"
 LONGEST = 20
 NONE = {"long": 0, "word": 0}
+DISPLAY = 4                 # columns by which a formula or a table is indented, behind a blank line
 
 # A word or turn, and what to write instead.
 WORDS = {
@@ -88,7 +89,7 @@ class Prose:
 def paragraphs(text, line=1):
     """Runs of lines of one indentation between blank lines, list items, table cells and headings; no code, no references."""
     run, begin, indent = [], line, None
-    fence, skipped = False, None
+    fence, skipped, level, blank = False, None, 0, False
     for number, raw in enumerate([*text.split("\n"), ""], line):
         content, width = raw.strip(), len(raw) - len(raw.lstrip())
         if content.startswith("```"):
@@ -104,6 +105,10 @@ def paragraphs(text, line=1):
         if fresh and run:
             yield Prose(begin, "\n".join(run))
             run = []
+        if content and blank and width >= level + DISPLAY:
+            yield from () if code else cells(number, content)
+            continue
+        blank, level = not content, width if content else level
         if content and not code:
             if content.startswith("|"):
                 yield from (Prose(number, cell) for cell in content.strip("|").split("|") if cell.strip())
@@ -111,6 +116,13 @@ def paragraphs(text, line=1):
             if not run:
                 begin, indent = number, width + (2 if re.match(r"[-*] ", content) else 3 if re.match(r"\d+\. ", content) else 0)
             run.append(PARAMETER.sub("", content.lstrip("#-* ")))
+
+
+def cells(line, content):
+    """The cells of a line of a table without rules; no formulas."""
+    for cell in re.split(r"\s{3,}", content):
+        if " " in cell and 2 * len(re.findall(r"(?<!\S)[A-Za-z]{2,}(?=[.,;:]?(?:\s|$))", cell)) > len(cell.split()):
+            yield Prose(line, cell)
 
 
 def without_examples(text):
@@ -135,14 +147,17 @@ def of_code(text):
 def joined(text, run):
     line = text.count("\n", 0, run[0][0]) + 1
     if run[0][2]["comment"]:
-        shown = "\n".join(match["comment"].lstrip("#!-: ").rstrip("- ") for _, _, match in run)
-        if not re.match(r"(?:cython:|distutils:|noqa|type:|ruff:)", shown):
-            yield Prose(line, shown)
+        lines = [re.sub(r"^#[!:]?-* ?", "", match["comment"]).rstrip("- ") for _, _, match in run]
+        if not re.match(r"(?:cython:|distutils:|noqa|type:|ruff:)", lines[0].strip()):
+            yield from paragraphs("\n".join(lines), line)
         return
+    if re.match(r"\s*\.split\(", text[run[-1][1]:run[-1][1] + 40]):
+        return                                                      # a list of names
     if run[0][2]["string"].startswith(('"""', "'''")):
         content = run[0][2]["string"][3:-3]
         if not content.lstrip().startswith(("@", "<", "{")):        # BibTeX, pages, JSON
-            yield from paragraphs(without_examples(content), line)
+            margin = re.match(" *", text[text.rfind("\n", 0, run[0][0]) + 1:])[0]
+            yield from paragraphs(re.sub(f"^{margin}", "", without_examples(content), flags=re.MULTILINE), line)
         return
     content = "".join(match["string"][1:-1].replace("\\n", "\n") for _, _, match in run)
     if len(re.findall(r"(?<!\S)[a-z]{2,}(?=[\s.,;:]|$)", content)) >= 3 and not content.lstrip().startswith(("<", "@", "import ", "from ")):

@@ -47,6 +47,18 @@ def test_names_keys_and_doctests_are_no_prose():
     assert kinds(of_code('tells = {"alone": "alone", "told": 1}\n"""Sum.\n\n>>> answers(1)\nalone\n"""\n')) == []
 
 
+def test_formulas_and_lists_of_names_are_no_prose():
+    formula = "    f(i, j) = " + " + ".join(f"a_{i} x_{i}" for i in range(30))
+    assert kinds(of_code(f'"""Sums.\n\nThey are\n\n{formula}\n\nof numbers.\n"""\n# Sums:\n#\n# {formula}\n')) == []
+    assert kinds(of_code('NAMES = """\n' + "alone case char default " * 9 + '\n""".split()\n')) == []
+
+
+def test_cells_of_an_indented_table_are_sentences():
+    half = " ".join(LONG.split()[:12])
+    assert kinds(of_code(f'"""Names.\n\n    {half}    {half}\n    alone            {half}\n"""\n')) == []
+    assert kinds(of_code(f'"""Names.\n\n    it mends     {LONG}\n"""\n')) == [(3, "word"), (3, "long")]
+
+
 @pytest.fixture
 def page(tmp_path, monkeypatch):
     monkeypatch.setattr("prose.ROOT", tmp_path)

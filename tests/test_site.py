@@ -52,7 +52,8 @@ def test_usual_names_lead_to_the_pages_that_the_guide_links():
     assert {"ordinal regression", "proportional odds", "cumulative link"} <= set(of_page["docs/guide/ranks.md"])
     assert {"NER", "named entity", "CRF", "Viterbi"} <= set(of_page["docs/guide/sequences.md"])
     assert {"SVM-struct"} <= set(of_page["docs/guide/margins.md"]) and {"MIRA"} <= set(of_page["docs/guide/passive-aggressive.md"])
-    assert {"install"} <= set(of_page["docs/install.md"]) and all((ROOT / path).is_file() for path in of_page)
+    assert {"install"} <= set(of_page["docs/install.md"]) and "custom loss" in of_page["docs/gallery/ranks/custom_loss.rst"]
+    assert all((ROOT / path).is_file() for path in of_page if not path.startswith("docs/gallery/"))
     rows = re.findall(r"^\| (?!elsewhere|-)", search.NAMES.read_text(), re.MULTILINE)
     assert len(rows) == len(search.ROW.findall(search.NAMES.read_text())) > 30
 
@@ -79,6 +80,12 @@ def test_the_picture_of_the_readme_shows_three_explanations():
     text = (ROOT / "docs/_static/three.svg").read_text()
 
     assert text.count("<svg") == 4 and all(word in text for word in ("mild", "NOUN", "nsubj"))
+
+
+def test_the_picture_of_steps_is_that_of_this_engine():
+    pytest.importorskip("sphinx", reason="the extra docs is not installed")
+
+    assert (ROOT / "docs/_static/watch.svg").read_text() == extension("watch_picture").svg() + "\n"
 
 
 def test_the_bibliography_has_every_cited_paper_once():

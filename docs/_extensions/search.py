@@ -6,7 +6,8 @@ from pathlib import Path
 
 from sphinx import addnodes
 
-NAMES = Path(__file__).parents[1] / "guide/names.md"
+DOCS = Path(__file__).parents[1]
+NAMES, EXAMPLES = DOCS / "guide/names.md", DOCS.parent / "examples/gallery"
 ROW = re.compile(r"^\| (?P<names>[^|`]+) \| [^|]+ \| (?P<links>\[.*\)) \|$", re.MULTILINE)
 
 
@@ -15,8 +16,13 @@ def names() -> dict:
     of_page = {}
     for row in ROW.finditer(NAMES.read_text(encoding="utf-8")):
         for link in re.findall(r"\]\(([^)#]+)", row["links"]):
-            of_page.setdefault((NAMES.parent / link).resolve(), []).extend(row["names"].split(", "))
+            of_page.setdefault(page_of((NAMES.parent / link).resolve()), []).extend(row["names"].split(", "))
     return of_page
+
+
+def page_of(path):
+    """The page of a linked file: of an example, that of the gallery."""
+    return DOCS / "gallery" / path.relative_to(EXAMPLES).with_suffix(".rst") if path.is_relative_to(EXAMPLES) else path
 
 
 def enter(app, doctree):

@@ -8,7 +8,7 @@ from structperc import Engine
 
 LABELS = ["bill", "family", "holiday", "office", "travel", "urgent"]
 random = np.random.default_rng(0)
-words = random.normal(size=(6, 64)) / 8             # hidden: what words say of each label,
+words = random.normal(size=(6, 64)) / 8             # hidden: the evidence of words for each label,
 pairs = np.triu(random.choice([-2.0, 0.0, 2.0], size=(6, 6)), 1)        # and labels of each other
 
 

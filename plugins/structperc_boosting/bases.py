@@ -14,7 +14,7 @@ FLOATS = (np.float64, np.float32)
 
 
 def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **checks):
-    """X as floats, y as a column or an ordered categorical, and the sample weights or None; `named`: the labels are known.
+    """X as floats, y as a column or an ordered categorical, and the sample weights or None.
 
     Parameters
     ----------
@@ -30,6 +30,18 @@ def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **chec
     Returns
     -------
     X, y, sample_weight
+
+    See Also
+    --------
+    read_rows : only X, for prediction.
+
+    Examples
+    --------
+    >>> from structperc.estimators import ORStump
+    >>> from structperc_boosting.bases import read_examples
+    >>> X, y, weights = read_examples(ORStump(), [[0, 1], [2, 3]], [1, 2], sample_weight=[1, 2])
+    >>> X.dtype, y.tolist(), weights.tolist()
+    (dtype('float64'), [1, 2], [1.0, 2.0])
     """
     X, column = read_rows(estimator, X, y, **checks)
     if not has_classes:
@@ -40,7 +52,7 @@ def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **chec
 
 
 def read_rows(estimator, X, *y, **checks):
-    """What scikit-learn's `validate_data` returns, C-ordered floats; columns of a table that are not numbers are named in one sentence.
+    """X, or X and y, checked by scikit-learn's `validate_data`, as C-ordered floats. An error names columns that are not numbers.
 
     Parameters
     ----------
@@ -54,6 +66,13 @@ def read_rows(estimator, X, *y, **checks):
     Returns
     -------
     X, or (X, y)
+
+    Examples
+    --------
+    >>> from structperc.estimators import ORStump
+    >>> from structperc_boosting.bases import read_rows
+    >>> read_rows(ORStump(), [[0, 1], [2, 3]]).tolist()
+    [[0.0, 1.0], [2.0, 3.0]]
     """
     try:
         return validate_data(estimator, X, *y, dtype=FLOATS, order="C", **checks)
@@ -180,9 +199,22 @@ def require_parameter(estimator, name, what) -> None:
         The parameter of `fit`.
     what : str
         What needs it, for the error message.
+
+    Raises
+    ------
+    OptionError
+        If `fit` lacks the parameter.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from structperc_boosting.bases import require_parameter
+    >>> require_parameter(KNeighborsClassifier(), "sample_weight", "boosting")
+    Traceback (most recent call last):
+    structperc.core.errors.OptionError: KNeighborsClassifier.fit has no sample_weight, which boosting needs; choose an estimator with it.
     """
     if not has_fit_parameter(estimator, name):
-        raise OptionError(f"{type(estimator).__name__}.fit takes no {name}, which {what} needs; choose an estimator that does.")
+        raise OptionError(f"{type(estimator).__name__}.fit has no {name}, which {what} needs; choose an estimator with it.")
 
 
 def ranks_predicted(ranker, X, n_ranks):
@@ -198,6 +230,20 @@ def ranks_predicted(ranker, X, n_ranks):
     Returns
     -------
     int32 array of shape (n,)
+
+    Raises
+    ------
+    DataError
+        If a prediction is not a rank from 1 to K.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.estimators import ORStump
+    >>> from structperc_boosting.bases import ranks_predicted
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> ranks_predicted(ORStump().fit(X, [1, 2, 3]), X[1:], n_ranks=3).tolist()
+    [2, 3]
     """
     answers = np.asarray(ranker.predict(X))
     ranks = answers.astype(np.intc)

@@ -1,7 +1,7 @@
 """Costs of predicting rank k for an example, and the reduction between ordinal examples and weighted binary ones.
 
-An ordinal example with rank y among K and costs c becomes K - 1 binary examples, "is the rank above k?". For k = 1..K - 1 their labels are
-z_k = 1 if k < y, else -1, and their weights w_k = ``(K - 1) |c_{k+1} - c_k|``. For every ranker r,
+An ordinal example has a rank y among K and costs c. It becomes K - 1 binary examples, "is the rank above k?". For k = 1..K - 1 their
+labels are z_k = 1 if k < y, else -1, and their weights w_k = ``(K - 1) |c_{k+1} - c_k|``. For every ranker r,
 
     c_{r(x)} = 1/(K - 1) * sum over k of w_k [z_k is not the ranker's label 2[k < r(x)] - 1],
 

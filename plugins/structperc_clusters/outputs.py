@@ -53,7 +53,7 @@ class Clusterings(Outputs):
     Parameters
     ----------
     shown : {"labels", "rows"}
-        Whether outputs are a label for each item or rows of X. Labels are numbered from 0 in the order of first items.
+        What outputs are: a label for each item, or rows of X. Labels are numbers from 0 in the order of first items.
     """
 
     def __init__(self, shown="labels"):

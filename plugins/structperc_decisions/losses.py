@@ -7,9 +7,33 @@ from structperc.errors import DataError, PluginError, shortened
 
 
 class DecisionCost(Loss):
-    """(c . v - c . g) / 2 for a decision v where g is right, with the costs c of each example's atoms from `fit(..., costs=)`.
+    """Half of a decision's regret: (c . v - c . g) / 2 for the decision v, if g is right.
 
-    The loss of another decision that is as good as g is 0.
+    c are the costs of the example's atoms, from `fit(..., costs=)`. The loss of another decision that is as good as g is 0.
+
+    See Also
+    --------
+    spo_plus : the surrogate loss that it leads to.
+    regret : the measure of a model's decisions.
+
+    References
+    ----------
+    A. N. Elmachtoub and P. Grigas: Smart "predict, then optimize". Management Science 68(1), 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc import Engine
+    >>> from structperc_decisions import DecisionCost
+    >>> def cheapest(costs, x):
+    ...     return [int(np.argmin(costs))]
+    >>> days = list(np.random.default_rng(3).normal(size=(60, 4, 2)))
+    >>> costs = [day @ [1.0, 0.5] for day in days]
+    >>> y = [cheapest(one, None) for one in costs]
+    >>> engine = Engine("decisions", decide=cheapest, plugins=[DecisionCost()], loss_weight=1.0, update="latent", step_size=0.1)
+    >>> engine = engine.fit(days[:40], y[:40], costs=costs[:40])
+    >>> float(np.mean([v[chosen] for v, (chosen,) in zip(engine.predict(days[40:]), y[40:])]))
+    1.0
     """
 
     _atom_costs = None

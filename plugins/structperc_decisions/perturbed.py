@@ -24,10 +24,34 @@ class PerturbedUpdate(Update):
     Parameters
     ----------
     samples : int, default 10
+        Number of perturbed searches in each step. Larger values make steps less noisy and slower; try 1 to 30.
     sigma : float, default 1.0
-        Positive.
+        Standard deviation of the noise, in units of the scores, above 0. Larger values make the loss smoother; try 0.1 to 10.
     step_size : float, Schedule or function, default 1.0
-        eta = step_size for the t-th example visited; see `structperc.components.Schedule`.
+        eta = step_size for the t-th example visited; see `structperc.components.Schedule`. Larger values learn faster and follow noise;
+        try 0.01 to 1.
+
+    See Also
+    --------
+    DecisionCost : the loss if the costs of training examples are known.
+
+    References
+    ----------
+    Q. Berthet, M. Blondel, O. Teboul, M. Cuturi, J.-P. Vert and F. Bach: Learning with differentiable perturbed
+    optimizers. NeurIPS 33, 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc import Engine
+    >>> def cheapest(costs, x):
+    ...     return [int(np.argmin(costs))]
+    >>> days = list(np.random.default_rng(3).normal(size=(60, 4, 2)))
+    >>> y = [cheapest(day @ [1.0, 0.5], None) for day in days]
+    >>> engine = Engine("decisions", decide=cheapest, update="perturbed", sigma=0.3, step_size=0.1, epochs=5, random_state=0)
+    >>> engine = engine.fit(days[:40], y[:40])
+    >>> float(np.mean([v[chosen] for v, (chosen,) in zip(engine.predict(days[40:]), y[40:])]))
+    1.0
     """
 
     when = "always"

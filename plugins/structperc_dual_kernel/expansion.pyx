@@ -1,4 +1,4 @@
-"""Sums of kernel values: what rows held in a kernel_rows, each with a coefficient in every block, say of other rows.
+"""Sums of kernel values: the sums of stored rows, each with a coefficient in every block, at other rows.
 
 Typical sizes: 10^2..10^5 rows held, 1..30 blocks. Cost: one kernel value for each row held and each row scored, shared by all blocks.
 """

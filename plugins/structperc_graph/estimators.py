@@ -14,7 +14,7 @@ __all__ = ["GraphLabeler"]
 class GraphLabeler(ProblemEstimator, LabelOptions):
     """Predicts a label for every node of a graph, or pixel of an image, together: a pairwise Markov network.
 
-    The score of a graph is the sum of its nodes' label scores and of scores for the labels of neighbours. With two labels that attract, a
+    The score of a graph is the sum of label scores of its nodes and of its pairs of neighbours. With two labels that attract, a
     minimum cut finds the best labels; see `inference`. `score` is the share of nodes whose label is right.
 
     Attributes

@@ -72,8 +72,8 @@ class GraphReader(KeyedReader):
             raise DataError(f"X[{i}] is {shortened(x)}; expected (node features, edges) or (node features, edges, pair features), or an "
                             f"image (height, width, features).")
         if nodes.ndim != 2 or edges.ndim != 2 or edges.shape[1] != 2 or pairs is not None and (pairs.ndim != 2 or len(pairs) != len(edges)):
-            raise DataError(f"X[{i}] has the shapes {nodes.shape}, {edges.shape}{'' if pairs is None else f', {pairs.shape}'}; expected "
-                            f"node features (n, d), edges (m, 2), and optional pair features (m, p).")
+            raise DataError(f"X[{i}] has the shapes {nodes.shape}, {edges.shape}{'' if pairs is None else f', {pairs.shape}'}. "
+                            f"Expected: node features (n, d), edges (m, 2), and optional pair features (m, p).")
         if pairs is None:
             pairs = np.ones((len(edges), int(self.constant)), dtype=nodes.dtype)
         return nodes, edges, pairs, width

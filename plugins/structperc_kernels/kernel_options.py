@@ -39,7 +39,7 @@ USED_BY = {                 # the kernels that use an option; with any other the
 
 
 def kernel_rows_for(context):
-    """Makes the empty `KernelRows` that the options of a context name; raises an error for options that it would ignore.
+    """Makes the empty `KernelRows` that the options of a context name.
 
     Parameters
     ----------
@@ -49,6 +49,22 @@ def kernel_rows_for(context):
     Returns
     -------
     KernelRows
+
+    Raises
+    ------
+    OptionError
+        If the kernel is unknown.
+    UnusedOption
+        If an option has no effect with this kernel.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from structperc_kernels import KERNEL_OPTIONS, kernel_rows_for
+    >>> options = {name: option.default for name, option in KERNEL_OPTIONS.items()} | {"kernel": "rbf"}
+    >>> rows = kernel_rows_for(SimpleNamespace(sparse=False, objects=False, options=options))
+    >>> type(rows).__name__
+    'DenseKernelRows'
     """
     options = context.options
     kernel = options["kernel"]

@@ -15,7 +15,7 @@ class Solution:
     Attributes
     ----------
     mu : ndarray of shape (n_coordinates,)
-        Of the sum of margins with the status "degenerate", the proof is that no direction has a positive sum, net of errors.
+        If the status of the sum of margins is "degenerate", they prove that no direction has a positive sum.
     beta : ndarray of shape (n_examples,)
         w = sum_i beta_i phi(x_i); of a linear solution up to the gap.
     scores : ndarray of shape (n_examples,)

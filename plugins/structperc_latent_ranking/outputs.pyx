@@ -191,8 +191,8 @@ def read_gains(gains):
 def need_queries(rows):
     """Where queries begin. Raises an error if nothing groups the rows."""
     if rows.offsets is None:
-        raise DataError("each row of X would be a query with a single document; say which rows are one query's: groups=[...] (an entry for "
-                        "each row), lengths=[...] or offsets=[...]. lengths=[len(X)] makes all of them one query's.")
+        raise DataError("each row of X would be a query with a single document. Pass the rows of each query: groups=[...] (an entry for "
+                        "each row), lengths=[...] or offsets=[...]. lengths=[len(X)] makes them one query.")
     return rows.offsets
 
 

@@ -16,7 +16,7 @@ def draw_tree(words, tree) -> str:
 
     Parameters
     ----------
-    words : sequence of str, or of tuples whose first entry is the word and the second, if there is one, written below it
+    words : sequence of str, or of tuples of a word and an optional text to write below it
     tree : sequence of heads, or of pairs (head, label)
 
     Returns

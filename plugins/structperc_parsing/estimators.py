@@ -257,7 +257,7 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
             raise OptionError("baseline is what a whole tree is compared with; leave it out, or leave out dependent.")
         if dependent is None:
             if head is not None or label is not None:
-                raise OptionError("head and label say which arc of a word is meant; name the word too, as by dependent=1.")
+                raise OptionError("head and label choose an arc of one word; name the word too, as by dependent=1.")
             return self._trained().explain(sentence, baseline=baseline)
         if self.tokens == "vectors":
             raise OptionError("arcs are explained by the lines of a template, and tokens='vectors' have none.")

@@ -1,7 +1,7 @@
 # Lines of a template as compiled code reads them, and the hashes of a sentence's words.
 #
-# The hash of a row is a sum of parts of the head, the dependent and a third word (one between, or a sibling). So the parts are hashed once
-# for each word:
+# The hash of a row sums parts of the head, the dependent and a third word. So each word's parts are
+# hashed once:
 #
 #     row(line, h, m, t) = floor((H[line, h] + D[line, m] + T[line, t] + direction mod 2^32) * n_rows / 2^32)
 from libc.stdint cimport uint32_t, uint64_t

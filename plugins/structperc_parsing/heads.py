@@ -93,8 +93,8 @@ def find_crossing(heads):
 def lifted(heads):
     """The heads of a tree made projective (Nivre and Nilsson 2005).
 
-    While an arc spans a word that does not descend from its head, the dependent of the shortest such arc moves to the head's head. Among
-    equally short arcs it is that of the first dependent.
+    An arc is not projective if it spans a word that does not descend from its head. While there are such arcs, the dependent of the
+    shortest one moves to the head's head. Among equally short arcs it is that of the first dependent.
 
     Parameters
     ----------

@@ -15,8 +15,8 @@ from structperc_path.searches import BestPath, CheapestPath
 options = {
     "costs": Option("any", choices=("any", "non-negative"), later=True,
                     help="non-negative: for graphs with cycles; features must not be negative, and weights stay at 0 or below"),
-    "ends": Option(False, help="columns 3 and 4 of a row are start and end of its example; else its lowest and highest "
-                               "node are these"),
+    "ends": Option(False, help="columns 3 and 4 of a row are start and end of its example. Without it, these are the lowest "
+                               "and highest node"),
 }
 losses = (MissedArcs.name,)
 

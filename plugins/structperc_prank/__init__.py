@@ -2,7 +2,7 @@
 
     Engine("prank", pocket=True, epochs=100)        the best of all rankers that the steps make, by the loss over all rows
 
-With `pocket` a model's loss on its training data never rises with the epochs, and sample weights and costs of examples count. After each
+With `pocket` a model's loss on its training data never rises with the epochs. Sample weights and costs of examples count. After each
 step the ranker is compared on all rows (0.2 ns for each row and column). `pocket="screened"` compares hopeless rankers only on some hundred
 rows. This takes a tenth of the time on thousands of rows. `"runs"` hardly takes longer than the steps, and finds worse rankers.
 """

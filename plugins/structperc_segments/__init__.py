@@ -29,7 +29,7 @@ losses = ("hamming", "segments")
 
 
 class SegmentFeatures(SumFeatures):
-    """A token's row in the block of its place and label, and weights of neighbouring labels, and of labels and lengths.
+    """Weights of tokens by their place and label, of neighbouring labels, and of labels and lengths.
 
     Parameters
     ----------
@@ -58,8 +58,7 @@ def described(context):
     if not callable(describe):
         raise OptionError(f"segment_features={shortened(describe)}; expected a function of (sentence, start, stop).")
     if longest is None:
-        raise OptionError("segment_features describe every segment that there may be; say with max_length how many tokens these have at "
-                          "most.")
+        raise OptionError("segment_features describe every segment that there may be. Set max_length to the most tokens of a segment.")
     return longest
 
 

@@ -16,7 +16,7 @@ class SegmentTagger(ProblemEstimator, LabelOptions):
     """Predicts the segments of sentences, such as names or chunks, each with a label: a semi-Markov chain.
 
     A sentence scores the sum of its segments. A segment has features of its tokens by place, of its length and label, and of pairs of
-    neighbouring labels. The best division is found exactly, in O(T M L^2) for T tokens, L labels and segments of at most M tokens. `score`
+    neighbouring labels. The best division is exact. It costs `O(T M L^2)` for T tokens, L labels and segments of at most M tokens. `score`
     is the F1 of segments.
 
     Attributes

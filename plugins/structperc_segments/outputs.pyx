@@ -69,7 +69,7 @@ cdef class SegmentOutputs(Outputs):
         self.names = [OUTSIDE] * bool(self.outside) + self.labels.tolist()
         self.code_of = {label: k for k, label in enumerate(self.names)}
         if len(self.code_of) < len(self.names):
-            raise DataError(f"the label {OUTSIDE!r} is that of tokens outside of segments; name segments otherwise, or say outside=False.")
+            raise DataError(f"the label {OUTSIDE!r} is that of tokens outside of segments; name segments otherwise, or pass outside=False.")
         self.atoms = Atoms(len(self.names), self.outside, self.places, self.described)
         self.atoms.limit([self.max_length or 1] * len(self.names))
         return self.labels

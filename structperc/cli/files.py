@@ -34,7 +34,7 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
     if source.format == "svmlight":
         if target is not None or weight is not None:
             flag = "--target" if target is not None else "--weight"
-            raise OptionError(f"{path} is read as svmlight, which has no named columns; leave out {flag}, or say --format csv.")
+            raise OptionError(f"{path} is read as svmlight, which has no named columns; leave out {flag}, or pass --format csv.")
         if group not in (None, "qid"):
             raise OptionError(f"--group {group}: {path} is read as svmlight, where the only groups are those of --group qid.")
         if keep:
@@ -84,8 +84,7 @@ def parts_for(engine, arguments, needs_target=True, rows=None, keep=()):
     source = Source.named(arguments, "conll" if of_columns else None, rows, engine.notes.get("data"))
     if of_columns != source.has_columns:
         takes = " or ".join(columns.FORMATS if of_columns else tables.FORMATS)
-        raise OptionError(f"{source.path} is read as {source.format}, but the model was trained on {takes}; say so with --format if it is "
-                          f"that.")
+        raise OptionError(f"{source.path} is read as {source.format}, but the model was trained on {takes}; pass --format if it is that.")
     if of_columns:
         yield from column_files.parts_for(engine, source, needs_target)
         return
@@ -148,7 +147,7 @@ def labels_rows(engine) -> bool:
 
 @contextmanager
 def counted_in(table, path):
-    """Lets errors about a part say where in the file it begins."""
+    """Adds the place of a part in the file to errors about it."""
     try:
         yield
     except ColumnError as error:

@@ -20,7 +20,7 @@ FRAMES = {DATABASE, *(name for name, format in tables.FORMATS.items() if format.
 
 @attrs.frozen
 class Source:
-    """Where data lie, and how the flags say that they are read; None: a flag that was not given, or that the command lacks.
+    """Where data lie, and the flags for reading them; None: a flag that was not given, or that the command lacks.
 
     Attributes
     ----------
@@ -68,15 +68,15 @@ class Source:
         foreign, others = (TABLE_FLAGS, tables.FORMATS) if source.has_columns else (COLUMN_FLAGS, conll.FORMATS)
         for name, flag in foreign.items():
             if name in passed:
-                raise OptionError(f"{path} is read as {source.format}, for which {flag} means nothing; leave it out, or say --format "
+                raise OptionError(f"{path} is read as {source.format}, for which {flag} means nothing; leave it out, or pass --format "
                                   f"{' or '.join(others)}.")
         for name, flag in CSV_FLAGS.items():
             if source.format != "csv" and name in passed:
-                raise OptionError(f"{path} is read as {source.format}, for which {flag} means nothing; leave it out, or say --format csv.")
+                raise OptionError(f"{path} is read as {source.format}, for which {flag} means nothing; leave it out, or pass --format csv.")
         return attrs.evolve(source, **source.remembered(notes or {}, passed))
 
     def notes(self) -> dict:
-        """What later commands need not be told again."""
+        """What later commands do not need as flags."""
         return {name: getattr(self, name) for name in ("format", *NOTED) if getattr(self, name) is not None}
 
     def remembered(self, notes, passed) -> dict:

@@ -14,10 +14,10 @@ from structperc.errors import MissingExtra
 from structperc.extras import require
 from structperc.pictures.markup import aligned, printable
 
-FLAGS = {       # what a message asks for, and the flag of `fit`
+FLAGS = {       # an argument or a form of y, as messages write it, and the flags of `fit` for it
     "classes=": "--classes A,B,C",
     "groups=": "--group COLUMN, or --group qid of an svmlight file",
-    "pass the pair of its lowest": "two columns, --target LOWEST,HIGHEST",
+    "(lowest, highest)": "two columns, --target LOWEST,HIGHEST",
 }
 
 COLOURS = {"red": 31, "blue": 34}
@@ -123,5 +123,5 @@ class Shown:
 def with_flags(message) -> str:
     """A message of the library, with the flags of `fit` for what it asks for."""
     text = str(message)
-    flags = [flag for words, flag in FLAGS.items() if words in text]
+    flags = [flag for argument, flag in FLAGS.items() if argument in text]
     return f"{text} Here that is {' or '.join(flags)}." if flags else text

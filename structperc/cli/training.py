@@ -1,4 +1,4 @@
-"""`structperc fit`: train, save, and say what was learned."""
+"""`structperc fit`: train, save, and print what was learned."""
 
 from __future__ import annotations
 
@@ -174,11 +174,13 @@ def constant_of(engine, facts) -> dict | None:
 def data_facts(engine, arguments, facts) -> dict:
     """How much there was to learn from, by name."""
     if facts.columns is None:
-        names = ", ".join(engine.plugin_options["columns"])
+        names, lines = engine.plugin_options["columns"], engine.plugin_options["template"].splitlines()
         template = "the default template" if arguments.template is None else f"the template {arguments.template}"
+        own_cells = engine.n_features_in_ == len(names)         # X has the cells themselves; the lines make features of arcs later
+        features = f"{counted(len(lines), 'line')} of {template}" if own_cells else f"{engine.n_features_in_} features by {template}"
         tokens = "" if facts.rows is None else f", {counted(facts.rows, 'token')}"
         return {"data": f"{counted(facts.examples, 'sentence')}{tokens}",
-                "columns": f"{names}; {engine.n_features_in_} features by {template}"}
+                "columns": f"{', '.join(names)}; {features}"}
     names = getattr(engine, "feature_names_in_", None)
     numbered = f"{facts.columns}{', of which column 0 is empty: the file counts from 1' * facts.from_one}"
     return {"rows": f"{facts}", "columns": numbered if names is None else f"{len(names)}: {shorten(names)}"}

@@ -118,7 +118,7 @@ def refuse_strangers(engine, table, path) -> None:
 
 
 def details_of(engine, table, predicted, measures) -> dict:
-    """What there is to say of single labels, by name."""
+    """Measures of single labels, by name."""
     labels = getattr(engine, "classes_", None)
     if labels is None:
         return {}

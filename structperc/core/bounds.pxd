@@ -11,7 +11,7 @@ cdef class Bounds:
 
 
 cdef inline void hold(Bounds bounds, Py_ssize_t i, Py_ssize_t j, double *w, Py_ssize_t average, double to_w, double to_u) noexcept nogil:
-    """Moves a stored weight, the entry (i, j) of the table, to the nearest one within its bounds; others as in `Features.add_c`."""
+    """Moves the stored weight at (i, j) of the table to the nearest one within its bounds. Other arguments: `Features.add_c`."""
     cdef double nearest = bounds.low[i, j] * to_w
     if w[0] >= nearest:
         nearest = bounds.high[i, j] * to_w

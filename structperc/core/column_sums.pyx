@@ -120,8 +120,8 @@ cdef void find_centre(const sp_rows *x, Py_ssize_t n_rows, double *centre) noexc
 cdef class ColumnSums:
     """Sums of each column over rows of training, weighted as their examples are.
 
-    They are sums of distances from a centre, the mean of the first rows. Squares of the values would lose digits if the spread of
-    a column, such as a year, is small beside its mean.
+    They are sums of distances from a centre, the mean of the first rows. Squares of the values lose digits if a column, such as a
+    year, has a small spread beside its mean.
 
     Parameters
     ----------

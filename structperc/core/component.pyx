@@ -258,7 +258,7 @@ def located(error):
 
 
 def method_of(owner, code):
-    """The name of the method with this code; None unless it is a hook, or a base class of this library declares it."""
+    """The name of the method with this code. None unless it is a hook or a base class of this library declares it."""
     kind = type(owner)
     if code.co_name[:11] == "structperc_":
         return code.co_name

@@ -81,7 +81,7 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
     - More atoms with falling scores: a walk over the breakpoints from 0, O(n_atoms).
     - Newton's method within a bracket confirms the piece, and finds it in any other case.
 
-    g is relative to an origin, the breakpoint of an atom on that piece, because the step of a long row moves it only a little.
+    g is relative to an origin, the breakpoint of an atom on that piece. The step of a long row moves it only a little.
     Multipliers of both sides cancel in w. A step that loses its digits that way raises an error; rows longer than 10^6 can
     cause that.
 
@@ -103,7 +103,7 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
     def check(self, context, parts):
         PassiveAggressiveUpdate.check(self, context, parts)
         if not has_constant_gram(parts.features):
-            raise PluginError(f"update={context.update!r} needs the same inner product for all pairs of atoms, but those of "
+            raise PluginError(f"update={context.update!r} needs the same inner product for all pairs of atoms. Those of "
                               f"{type(parts.features).__name__} differ; use 'pa', 'pa1' or 'pa2'.")
         if context.loss_weight:
             raise ConflictingOption(f"update={context.update!r} with loss_weight={context.loss_weight}: its step looks at all constraints, "

@@ -1,9 +1,9 @@
 # The base class of feature maps, explicit weights of atoms, and the sum of two maps.
 #
-# Sizes: 4 .. 10^5 atoms an example, 50 .. 10^8 weights. Each method is called once per visit, `cell_c` once per atom if a kernel takes the
-# place of dot products. A compiled map overrides n_atoms_c (unless all examples have as many atoms), scores_c and add_c; norm_c where it
-# knows a faster way than to write the sum down; project_c where only some weights are allowed; prefetch_c where weights have several
-# rows; cell_c and explicit_part where each atom is on a row of x; constant_gram_c where the atoms' inner products are one number for all.
+# Sizes: 4 .. 10^5 atoms an example, 50 .. 10^8 weights. Each method is called once per visit. A kernel calls `cell_c` once per atom.
+# A compiled map overrides scores_c and add_c. It overrides n_atoms_c if examples differ in their number of atoms. Optional: norm_c if there
+# is a faster way than to write the sum down; project_c if weights have bounds. prefetch_c if weights have several rows; cell_c and
+# explicit_part if each atom is on a row of x. constant_gram_c if the inner products of all pairs of atoms are one number.
 from structperc.core.bounds cimport Bounds
 from structperc.core.component cimport Component
 from structperc.core.inner_products cimport sp_inner, sp_mark

@@ -477,7 +477,7 @@ cdef class Features(Component):
         if self.row_width == width:
             return self
         raise PluginError(f"{type(self).__name__} has its weights in {self.n_weight_rows} row{'s' * (self.n_weight_rows != 1)} of "
-                          f"{self.row_width}, so it cannot be added to a map with rows of {width} weights. Construct both with "
+                          f"{self.row_width}. It cannot be added to a map with rows of {width} weights. Construct both with "
                           f"feature_major=False.")
 
     def batch_scores(self, w, rows):

@@ -180,7 +180,7 @@ cdef class LogLossUpdate(ScheduledUpdate):
         for a in range(n):
             score += c[a] * trial.s[a]
             c[a] = eta * (c[a] - trial.expected[a])
-        trial.loss = max(trial.log_z - score, 0)        # rounding may say that p > 1
+        trial.loss = max(trial.log_z - score, 0)        # rounding may give p > 1
         return 1
 
 
@@ -197,7 +197,7 @@ cdef inline double doubt(double v) noexcept nogil:
 cdef class LogisticUpdate(ScheduledUpdate):
     """A gradient step of the logistic loss of each atom: w <- w + eta sum_a z_a / (1 + exp(z_a s_a)) phi(x, a).
 
-    The signs z are 1 for atoms in every right output, -1 for atoms in none and 0 for open atoms, which get no step. The loss of an
+    The signs z are 1 for atoms in every right output and -1 for atoms in none. Open atoms have 0 and get no step. The loss of an
     example is the sum of log(1 + exp(-z_a s_a)) over z_a != 0. On ordered labels this is the all-threshold loss. On classes it is one
     against the rest. The record counts the loss before each step.
 
@@ -213,8 +213,8 @@ cdef class LogisticUpdate(ScheduledUpdate):
     This is a composite likelihood, and not a likelihood of the level. With intervals, atoms that are open for some levels only bias the
     thresholds.
 
-    With a constant step size eta < 4 / R^2, where R^2 = (number of atoms) * ||x||^2 + 1 at most for ordered labels with a shared
-    direction,
+    Let R^2 bound the atoms' squared norm. For ordered labels with a shared direction it is (number of atoms) * ||x||^2 + 1 at most.
+    With a constant step size eta < 4 / R^2,
 
         sum_t L_t(w_t) <= (sum_t L_t(u) + ||u||^2 / (2 eta)) / (1 - eta R^2 / 4)      for every u,
 

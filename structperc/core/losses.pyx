@@ -321,7 +321,7 @@ cdef class HammingLoss(Loss):
 cdef class TokenLoss(Loss):
     """Token loss: the sum over tokens of the cost of a wrong label, 1 or an entry of a cost matrix.
 
-    A structure is the tuple of its labels' codes 1..L. Label k of token t is atom t * width + k - 1. A token whose right label is
+    A structure is the tuple of its labels' codes 1..L. Label k of token t is atom `t * width + k - 1`. A token whose right label is
     unknown has code 0 and costs nothing. Cost: O(T) for a value, O(T L) in search.
 
     Parameters
@@ -479,6 +479,10 @@ def refuse_matrix(costs, n_labels):
     ----------
     costs : float64 array of shape (r, r)
     n_labels : int
+
+    Returns
+    -------
+    None
 
     Raises
     ------

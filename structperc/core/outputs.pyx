@@ -232,7 +232,7 @@ cdef class Outputs(Component):
         """
         if self.partial_gold:
             raise PluginError(f"{type(self).__name__} learns from partial outputs and has no encoding of its predictions; "
-                              f"override encode_answers(answers, rows).")
+                              f"override `encode_answers(answers, rows)`.")
         return self.encode(answers, rows)
 
     cdef Py_ssize_t write(self, object answer, Example x, int *y) except -1:

@@ -65,7 +65,7 @@ cdef class Rows:
                 x.block.dense = <const char *> self.whole.dense + first * sp_dense_pitch(&self.whole)
 
     cdef inline void load_many(self, Py_ssize_t first, Py_ssize_t n, Example x) noexcept nogil:
-        """Points x at all rows of n examples, or of as many as there are from the first on, as one example."""
+        """Points x at all rows of up to n examples from the first on, as one example."""
         cdef Py_ssize_t last = min(first + n, self.n_examples)
         self.load(first, x)
         x.block.n_rows = last - first if self.starts == NULL else self.starts[last] - self.starts[first]

@@ -50,7 +50,7 @@ def amounts(decision, n_atoms):
     except (TypeError, ValueError, OverflowError):
         right = False
     if not right:
-        raise DataError(f"the decision {shortened(decision)} over {n_atoms} atoms; expected {n_atoms} finite amounts with a point, or the "
+        raise DataError(f"the decision {shortened(decision)} over {n_atoms} atoms. Expected: {n_atoms} finite amounts with a point, or the "
                         f"numbers of the chosen atoms, from 0, each once.")
     return amounts_of_atoms
 

@@ -384,8 +384,8 @@ cdef class PrimalWeights(Weights):
     The array is v with w = scale * v. The running sum of w over the visited examples is scale_sum * v - u. A step v += d adds
     scale_sum * d to u. So averaging costs nothing between steps: the mean is w_T - (1/T) sum_s (s - 1) Delta_s.
 
-    If the feature map allows it (`Features.on_demand_rows`), rows longer than a cache line have the order in which steps first touched
-    them. The length counts the averages. One row of zeros before them is for all other features. Memory and caches then contain only
+    With `Features.on_demand_rows`, rows longer than a cache line have the order in which steps first touched them. The length counts
+    the averages. One row of zeros before them is for all other features. Memory and caches then contain only
     features that were learned from.
 
     Examples

@@ -294,8 +294,8 @@ class Slot:
 
 
 def train_shard(slot, number, share, epoch, seed, shuffle, dtype, news):
-    """One pass of one shard, on the worker: counts, changes, and with the first weights the columns' sums; None where it lacks the weights
-    that the news are about."""
+    """One pass of one shard, on the worker: counts, changes, and with the first weights the columns' sums. None if the worker lacks the
+    weights that the news are about."""
     with slot.lock:
         if slot.held is None:
             if news[0] != "all":

@@ -76,7 +76,7 @@ def agreed(classes, trained, where):
 
 
 def clone_model(engine, model, rows, weights, epochs, random):
-    """A model of new parts for the data of another one of this engine, without training, and its context with these weights."""
+    """An untrained model of new parts for the data of another model, and its context with these weights."""
     options = {**model.context.engine_options, "epochs": epochs}
     context = attrs.evolve(model.context, engine_options=options, random=random, labels=None)
     outputs = ask(engine, "outputs", context)

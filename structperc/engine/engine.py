@@ -323,8 +323,8 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         X, offsets, lengths, groups, allowed
             As in `fit`.
         kind : {"sum", "max"}, default "sum"
-            "sum": the expected number of each atom if p(y) is proportional to exp(score of y / `temperature_`); for single labels as in
-            `predict_proba`. "max": the score of the best structure with the atom, -inf if there is none.
+            "sum": the expected number of each atom if p(y) is proportional to `exp(score of y / temperature_)`. For single labels it is as
+            in `predict_proba`. "max": the score of the best structure with the atom, -inf if there is none.
 
         Returns
         -------

@@ -247,7 +247,7 @@ def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
     ----------
     model : Model
         With weights that are a vector.
-    x : one row, one block of rows, a list with one object, or one example in another form of the problem's reader
+    x : one row, one block of rows, a list with one object, or another example that the reader accepts
     against : output, optional
         The rival; without it the runner-up.
     baseline : "mean", "zero" or one row, optional

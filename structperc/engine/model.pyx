@@ -38,7 +38,7 @@ from structperc.reading.column_faults import ColumnError
 from structperc.reading.groups import Groups
 from structperc.reading.readers import Reader
 
-DIGESTED = 1000             # entries of an array or a collection that say whether it has changed
+DIGESTED = 1000             # entries of an array or a collection that show whether it has changed
 KNOWN = {"weights": ("features", "the feature map"), "argmax": ("outputs", "the outputs"), "loss": ("outputs", "the outputs")}
 KINDS = ("reader", "outputs", "features", "weights", "loss", "argmax", "update", "trainer")
 

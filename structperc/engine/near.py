@@ -23,7 +23,7 @@ TIES = 1e-9             # scores this close, relative to 1 + |score of the predi
 
 @attrs.frozen(eq=False)
 class Atoms:
-    """What the structures within a distance say of each atom of an example.
+    """The atoms of an example that all or some structures within a distance have.
 
     Attributes
     ----------

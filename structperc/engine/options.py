@@ -60,7 +60,21 @@ class DataOptions(Options):
 
 
 class LabelOptions(Options):
-    """Labels."""
+    """Labels.
+
+    See Also
+    --------
+    structperc.estimators.structured.ProblemEstimator : base of estimators of one problem.
+
+    Examples
+    --------
+    >>> from structperc.estimators import CuSumRank
+    >>> from structperc.estimators.structured import LabelOptions
+    >>> issubclass(CuSumRank, LabelOptions)
+    True
+    >>> CuSumRank(classes=["none", "mild", "severe"]).fit([[0.0], [2.0]], ["none", "severe"]).predict([[2.0]])
+    array(['severe'], dtype='<U6')
+    """
 
     classes: Sequence | None = option(
         None, "the labels in order", in_context=False,

@@ -348,7 +348,7 @@ cdef class TrainingRun:
         ----------
         shards : object with the methods of `structperc.engine.shards.LocalShards`
         bounded : bool
-            Whether a weight moves by the sum of the shards' steps, at most twice the mean of those that moved it. Else by the mean.
+            Move weights by the sum of the shards' steps, at most twice the mean of those that moved them. Else by the mean.
 
         Returns
         -------

@@ -21,7 +21,7 @@ from structperc.reading import matrices
 
 AT_ONCE = 1 << 20           # values whose squares are added up together
 IN_CACHE = 1 << 15          # values that are brought to scale together
-LOOKED_AT = 1000            # rows that say whether columns differ in scale,
+LOOKED_AT = 1000            # rows that show whether columns differ in scale,
 DIFFERENT = 50              # by how much,
 FEWEST = 20                 # where there are so many
 

@@ -160,7 +160,7 @@ class Trainer(Component):
         parts.update.check_order(context, parts)
 
     def check_scales(self, model, rows) -> None:
-        """Warn of columns of very different size. Override it if the units of columns do not change the answers.
+        """Warn of columns of very different size. Override it if the units of columns do not change predictions.
 
         Parameters
         ----------
@@ -178,8 +178,7 @@ class OnlineTrainer(Trainer):
     Parameters
     ----------
     patience : int, optional
-        Training has levelled off, and ends, if the mean loss of predictions before the steps has not fallen for so many epochs. None: the
-        loss ends nothing.
+        Training ends if the mean loss of predictions before the steps has not fallen for so many epochs. None: the loss ends nothing.
 
     Attributes
     ----------

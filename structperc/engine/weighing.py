@@ -1,8 +1,8 @@
 """What examples weigh: sample weights times the weights of their classes, as lengths of steps or as numbers of visits.
 
 A passive-aggressive step ends as soon as the example has its margin, so a weight can lengthen nothing. It scales the C of the step, which
-only acts if C is small. A weight of visits acts with every rule. An example that weighs as much as two is visited twice as often, at places
-of its own within the epoch. This is as if the data had it twice.
+only acts if C is small. A weight of visits acts with every rule. An example that weighs as much as two is visited twice as often.
+Each visit has a place of its own within the epoch, as if the data had the example twice.
 """
 
 from __future__ import annotations

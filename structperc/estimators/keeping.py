@@ -394,7 +394,33 @@ def innermost(estimator) -> Engine:
 
 
 def note(estimator, engine) -> None:
-    """Notes in the engine which estimator it is of."""
+    """Records an estimator's class and parameters in its engine, so that `structperc.estimators.load` can rebuild it from a model file.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The trained estimator, or one around others.
+    engine : Engine
+        The engine to save. Its `notes` change.
+
+    Raises
+    ------
+    OptionError
+        If an estimator around others has a parameter that JSON cannot write.
+
+    See Also
+    --------
+    load : reads an estimator from a file.
+
+    Examples
+    --------
+    >>> from structperc.estimators import PRank
+    >>> from structperc.estimators.keeping import note
+    >>> model = PRank(random_state=0).fit([[0.0], [1.0]], [1, 2])
+    >>> note(model, model.engine_)
+    >>> list(model.engine_.notes)
+    ['estimator']
+    """
     engine.notes[NOTE] = noted(estimator)
 
 

@@ -191,7 +191,37 @@ class RankingScorer(Parameters):
         kw_only=False, default=None, help='what documents of relevance 0, 1, 2, ... are worth, for "ndcg"; else 2^relevance - 1')
 
     def __call__(self, estimator, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
-        """The measure of a trained estimator. Parameters are those of the `score` of rankers."""
+        """The measure of a trained estimator. Higher is better, and 1 is perfect.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Its `predict` returns a score for each row of X. Higher is more relevant.
+        X : array-like of shape (n_rows, n_features), or list of matrices
+            Documents. A list has a matrix for each query.
+        y : array-like of shape (n_rows,), or list of arrays
+            Relevance of each document.
+        groups : array-like of shape (n_rows,), optional
+            The query of each row.
+        qid : array-like of shape (n_rows,), optional
+            Another name for `groups`. Pass one of them.
+        lengths : array-like of int, shape (n_queries,), optional
+            Number of rows of each query, instead of `groups`.
+        sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
+            Weights for the mean over queries.
+
+        Returns
+        -------
+        float
+            The mean over queries.
+
+        Raises
+        ------
+        OptionError
+            If `measure` is unknown.
+        DataError
+            If y is missing, if rows have no queries, or if both `groups` and `qid` are passed.
+        """
         if self.measure not in MEASURES:
             raise OptionError(f"measure={self.measure!r}; expected one of {', '.join(map(repr, MEASURES))}.")
         if y is None:
@@ -209,14 +239,14 @@ class RankingScorer(Parameters):
 def one_name(groups, qid):
     """`groups` and `qid` are two names for the same."""
     if groups is not None and qid is not None:
-        raise DataError("groups and qid were given; they say the same thing, so pass one of them.")
+        raise DataError("groups and qid were given; they mean the same, so pass one of them.")
     return qid if groups is None else groups
 
 
 def sizes(lengths, group):
     """`lengths` and `group` are two names for the same."""
     if lengths is not None and group is not None:
-        raise DataError("lengths and group were given; they say the same thing, so pass one of them.")
+        raise DataError("lengths and group were given; they mean the same, so pass one of them.")
     return lengths if group is None else group
 
 

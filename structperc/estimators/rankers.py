@@ -14,7 +14,36 @@ from structperc.estimators.targets import as_column
 
 
 class KnownParameters(EstimatorCalls):
-    """Raises an error for unknown parameters of an estimator's constructor, with the nearest name. Use it as the first base class."""
+    """Raises an error for unknown parameters of an estimator's constructor, with the nearest name. Use it as the first base class.
+
+    Parameters
+    ----------
+    *unnamed
+        Values of the first parameters of the subclass.
+    **parameters
+        Values of other parameters of the subclass, by name.
+
+    Raises
+    ------
+    OptionError
+        If the subclass has no parameter of that name.
+
+    See Also
+    --------
+    RankScore : the score of estimators of ordered labels.
+
+    Examples
+    --------
+    >>> from structperc.estimators.rankers import KnownParameters
+    >>> class Mine(KnownParameters):
+    ...     def __init__(self, epochs=5):
+    ...         self.epochs = epochs
+    >>> Mine(epochs=3).epochs
+    3
+    >>> Mine(epoch=3)
+    Traceback (most recent call last):
+    structperc.core.errors.OptionError: Mine has no parameter 'epoch'. Did you mean 'epochs'?
+    """
 
     def __new__(cls, *unnamed, **parameters):
         refuse_unknown(cls, parameters, list(inspect.signature(cls).parameters))

@@ -345,7 +345,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
         return engine.explain(sentence, against=other, baseline=baseline, groups=groups)
 
     def top_features(self, label, n=10) -> list[tuple[str, float]]:
-        """The features that say most about a label.
+        """The features with the largest weights for a label.
 
         Parameters
         ----------
@@ -437,5 +437,5 @@ def refuse_rows_alone(X, lengths, groups) -> None:
     """A matrix without lengths may be one sentence, or many: nothing shows which of its rows belong together."""
     matrix = getattr(X, "ndim", 0) == 2 or isinstance(X, (list, tuple)) and len(X) > 0 and matrices.is_row(X[0]) and len(X[0]) > 0
     if matrix and lengths is None and groups is None:
-        raise DataError("X is one matrix, so say which of its rows make a sentence: with lengths=[...] or groups=[...]; "
-                        "lengths=[len(X)] makes them one, lengths=[1] * len(X) a sentence each.")
+        raise DataError("X is one matrix, and its rows have no sentences: pass lengths=[...] or groups=[...]. "
+                        "lengths=[len(X)] makes them one sentence, lengths=[1] * len(X) one each.")

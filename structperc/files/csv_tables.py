@@ -67,7 +67,7 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
     group : str, optional
         Neighbouring rows with the same text in this column are one example.
     text_labels : bool
-        Whether labels are text even where they look like numbers. In parts, where a part cannot know of the others, say so where any does
+        Whether labels are text even where they look like numbers. In parts, where a part cannot know of the others, set it if any does
         not look like a number.
     as_text : sequence of str, optional
         For `structperc.components.TableReader`. X is then a data frame with these columns as text. Others are text if any cell is neither
@@ -373,7 +373,7 @@ class CsvFile(FrameFile):
         error = super().missing_column(name)
         other = next((c for c in ";\t|," if c != self.separator and c in "".join(self.header)), None)
         if other is not None:
-            hint = f" If cells are parted by {other!r}, say --separator {'tab' if other == chr(9) else repr(other)}."
+            hint = f" If cells are parted by {other!r}, pass --separator {'tab' if other == chr(9) else repr(other)}."
         else:
             hint = header_hint(self.header)
         return DataError(f"{error}{hint}{tokens_hint(self.header)}")

@@ -93,7 +93,7 @@ def stream_svmlight(path, *, n_features=None, grouped=False, rows=None):
             if len(y) == 0:
                 continue
             if grouped and len(queries) != len(y):
-                raise DataError(f"{name} does not say qid:NUMBER on every line, so its examples are unknown.")
+                raise DataError(f"{name} lacks qid:NUMBER on some lines, so its examples are unknown.")
             yield Table(X, y, offsets=groups.offsets(queries) if grouped else None, first=first)
             first += len(y)
     if first == 0:

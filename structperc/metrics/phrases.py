@@ -1,8 +1,8 @@
-"""Phrases in sequences of tags such as B-NP, I-NP, O, and how well predicted ones agree with the right ones, as conlleval counts.
+"""Phrases in sequences of tags such as B-NP, I-NP, O: precision, recall and F1 of predicted ones, as conlleval counts.
 
 A tag is a letter and, after the first "-", a type. O and "." are outside of phrases. I and M continue one, or begin one if none of their
-type is open. B begins one, E and L end one, and S, U, "[" and "]" are one by themselves. So IOB1, IOB2, IOE1, IOE2, IOBES, BMES and BILOU
-are all read without the name of the scheme, with types or without.
+type is open. B begins one, E and L end one, and S, U, "[" and "]" are one by themselves. So you
+need not name the scheme: IOB1, IOB2, IOE1, IOE2, IOBES, BMES and BILOU are all read, with types or without.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ class PhraseScores(PhraseCounts):
 def phrases(labels) -> list[tuple[int, int, str]]:
     """The phrases (chunks, entities) of one sentence from its BIO tags.
 
-    A phrase ends before a token that is outside, begins a phrase or has another type, and after a token that ends one. Every other token
-    inside belongs to the open phrase or begins one. So I-X begins a phrase after O and after another type. This is the rule of conlleval
-    for its letters: B, I, E, O, ".", "[" and "]". Its rules do not cover schemes with both B and E. Cost: linear time.
+    A phrase ends before a token that is outside, begins a phrase or has another type. It also ends after a token that ends one. Every
+    other token inside belongs to the open phrase or begins one. So I-X begins a phrase after O and after another type. This is the rule
+    of conlleval for its letters: B, I, E, O, ".", "[" and "]". Its rules do not cover schemes with both B and E. Cost: linear time.
 
     Parameters
     ----------

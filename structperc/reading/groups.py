@@ -79,7 +79,7 @@ def gathered(X, offsets, lengths, groups):
         return X, offsets, None
     names = [name for name, value in (("offsets", offsets), ("lengths", lengths), ("groups", groups)) if value is not None]
     if len(names) > 1:
-        raise DataError(f"{' and '.join(names)} were given; they say the same thing, so pass one of them.")
+        raise DataError(f"{' and '.join(names)} were given; they mean the same, so pass one of them.")
     X = as_table(X)
     if not isinstance(X, (list, tuple)) and not hasattr(X, "shape") and hasattr(X, "__array__"):
         X = np.asarray(X)

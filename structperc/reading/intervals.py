@@ -1,4 +1,4 @@
-"""The forms in which users say which labels are admissible: one label, a lowest and a highest, or an interval of pandas."""
+"""The forms of admissible labels: one label, a lowest and a highest, or an interval of pandas."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def interval_labels(y, unrated="refuse"):
 
 
 def warn_of_open_ends(y, labels) -> None:
-    """Warn of an open end beyond which y has no label, such as "at least 3" if 3 is the highest.
+    """Warn of open ends without labels of y beyond them, such as "at least 3" if 3 is the highest.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def warn_of_open_ends(y, labels) -> None:
         closed = [i for i in np.flatnonzero(is_open(others, side)).tolist() if i not in ends.sets]
         pointless = [i for i in closed if not is_missing(values[i]) and values[i] == end]
         if pointless:
-            warnings.warn(f"y[{pointless[0]}] is {bound} {end}, and {end} is the {which} label in y, so it means exactly "
+            warnings.warn(f"y[{pointless[0]}] is {bound} {end}, and {end} is the {which} label in y. So it means exactly "
                           f"{end}, as in {len(pointless)} row{'s' * (len(pointless) > 1)}. Name all labels with classes=[lowest, ..., "
                           f"highest].", DataWarning, stacklevel=3)
 
@@ -344,8 +344,8 @@ def refuse_texts(y, labels=()) -> None:
             match = pattern.fullmatch(text)
             if match:
                 pair = pair_text.format(*match.groups())
-                raise DataError(f"y[{i}] is the text {text!r}; pass the pair of its lowest and highest label, {pair}, and numbers instead "
-                                f"of the other texts.")
+                raise DataError(f"y[{i}] is the text {text!r}. Pass the pair (lowest, highest), here {pair}, and numbers instead of "
+                                f"other texts.")
 
 
 # ---- codes ----
@@ -399,7 +399,7 @@ def real_codes(ends, labels):
     first = int(np.argmax(ends.real))
     if not ordered:
         raise DataError(f"y[{first}] is an interval of numbers, but the labels {labels[:5].tolist()} are no numbers in ascending order. "
-                        f"Pass the pair of its lowest and highest label instead.")
+                        f"Pass a pair of labels (lowest, highest) instead.")
     low, high = np.ones(len(ends.low), dtype=np.intp), np.ones(len(ends.low), dtype=np.intp)
     kind = labels.dtype if labels.dtype.kind in "mM" else float
     left, right = ends.low[ends.real].astype(kind), ends.high[ends.real].astype(kind)

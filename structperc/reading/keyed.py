@@ -1,4 +1,4 @@
-"""Rows whose first columns say what a row is about and are no features: the two ends of a pair, the time of a slot, a weight."""
+"""Rows whose first columns identify what a row is about and are no features: the two ends of a pair, the time of a slot, a weight."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class KeyedReader(Reader):
         rows, k = read(X, offsets), self._n_keys
         if rows.objects or rows.n_features <= k:
             came = "a list of objects" if rows.objects else f"{rows.n_features} columns"
-            raise DataError(f"X has {came}; expected rows of {k} columns that say what a row is about, then its features.")
+            raise DataError(f"X has {came}; expected rows of {k} columns that identify what a row is about, then its features.")
         keys, features = rows.X[:, :k], rows.X[:, k:]
         keys = np.asarray(keys.toarray() if rows.sparse else keys, dtype=float)
         if not np.isfinite(keys).all():

@@ -13,14 +13,14 @@ KINDS = ("between", "unordered", "ordered")
 class PairReader(KeyedReader):
     """Reads examples of pairs to rows whose keys are their two items.
 
-    An example is a block of rows (first item, second item, features), or an array (n, m, d) with the features of all pairs. With
-    `comparison` it is a table or two.
+    An example is a block of rows `(first item, second item, features)`, or an array `(n, m, d)` with the features of all pairs.
+    With `comparison` it is a table or two.
 
     Parameters
     ----------
     comparison : function or None
-        A function of the table, or of the two tables. It returns an array (n, m, d), or row numbers (k, 2) with features (k, d) for the
-        pairs that matter.
+        A function of the table, or of the two tables. It returns an array of shape (n, m, d), or row numbers and features of
+        the pairs that matter. Their shapes are (k, 2) and (k, d).
     kind : {"between", "unordered", "ordered"}, default "between"
         "between" the items of two tables: an example is two tables, and all entries of an array are pairs. Else of the items of one table,
         numbered from 0, and an array is square: "unordered", the entries above its diagonal; "ordered", all but its diagonal.

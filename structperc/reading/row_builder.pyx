@@ -308,8 +308,8 @@ cdef class RowBuilder:
     vocabulary : Vocabulary or None
         Gives each name its column; None: signed hashing.
     n_hashed : int
-        Columns of signed hashing: the hash mod n_hashed, and the value times -1 if the highest bit of the hash is set (Weinberger et al.
-        2009).
+        Columns of signed hashing (Weinberger et al. 2009): the hash mod n_hashed. The value changes its sign if the highest bit of the
+        hash is set.
     learning : bool
         Whether unknown names are added to the vocabulary; otherwise they are dropped.
 

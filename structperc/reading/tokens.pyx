@@ -1,6 +1,6 @@
 """Tokens with named features to rows.
 
-Strings in lists need 25 to 30 ns each (16 if all is in the cache), and 40 while a vocabulary is learned. Entries of dicts need 70.
+Strings in lists need 25 to 30 ns each, or 16 if all is in the cache. Learning a vocabulary needs 40. Entries of dicts need 70.
 """
 import re
 
@@ -165,7 +165,7 @@ cdef extern from "Python.h":
 cdef enum:
     DEEPEST = 100               # dictionaries within dictionaries
 
-WEIGHTS = "a number, a bool, a string, or a dict, list, tuple, set or frozenset of these, or an array of one dimension"
+WEIGHTS = "a number, bool or string, a dict, list, tuple, set or frozenset of these, or an array of one dimension"
 TOKENS = "a dict of features, or a list, tuple, set or frozenset of strings"
 UNNAMED = "vector"              # what the vector of a list is called
 
@@ -701,6 +701,16 @@ def default_template(n_columns):
     n_columns : int
         Columns of a token. Each has a window of five tokens, -2..2, and the pairs (-1, 0) and (0, 1). Columns after the first repeat
         their values more often. They also have the pairs (-2, -1) and (1, 2) and the three triples in that window.
+
+    Returns
+    -------
+    str
+        A line for each feature.
+
+    Raises
+    ------
+    OptionError
+        If n_columns is not a whole number from 1 on.
 
     Examples
     --------

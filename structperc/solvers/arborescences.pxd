@@ -28,7 +28,7 @@ cdef ScoreMatrices one_sentence(scores)
 # ---- arborescences ----
 
 cdef enum:
-    # What a tree solver of this package answers.
+    # The status that a tree solver of this package returns.
     FOUND = 0
     INTERRUPTED = -1        # Ctrl-C; `structperc.core.signals.raise_interruption` raises it
     NO_SCORE = -2           # a score is NaN or +inf

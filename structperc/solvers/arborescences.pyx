@@ -428,7 +428,7 @@ def max_arborescence(scores, one_root=False):
 
     Parameters
     ----------
-    scores : array of shape (n + 1, n + 1) or (n_sentences, n + 1, n + 1), or list of arrays of the first kind
+    scores : array of shape (n + 1, n + 1) or (n_sentences, n + 1, n + 1), or list of such matrices
         scores[h, m] of the arc from the head h to word m; 0 is the root. -inf forbids an arc. Column 0 and the diagonal are ignored.
     one_root : bool, default False
         Exactly one word has the head 0.
@@ -1008,3 +1008,7 @@ def arborescence_marginals(scores, one_root=False):
     if status != FOUND:
         raise refusal(status, sentences.at[0], n + 1, n, &heads[0], "scores")
     return log_z, np.asarray(arcs)
+
+
+__all__ = ["ArborescenceCertificate", "ScoreMatrices", "arborescence_certificate", "arborescence_marginals",
+           "k_best_arborescences", "max_arborescence"]

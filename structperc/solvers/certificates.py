@@ -159,6 +159,20 @@ class BlockAscent:
     enough : float or None
         The gap at which the current epochs end; None directly after a measurement.
         To continue interrupted epochs, set it and `n_epochs` before `improve`.
+
+    Examples
+    --------
+    >>> from structperc.solvers.certificates import BlockAscent, Measurements, certified
+    >>> class Halving(BlockAscent):
+    ...     w = 4.0
+    ...     def epoch(self):
+    ...         self.w /= 2
+    ...         return 2 * self.w**2
+    ...     def measure(self):
+    ...         return certified(1 + self.w**2 / 2, self.w**2 / 2)
+    >>> ascent = Halving(Measurements(0.01), most_epochs=100)
+    >>> ascent.improve(), ascent.n_epochs, ascent.measured.gaps
+    (True, 5, [8.0, 0.0078125])
     """
 
     epochs_per_certificate = EPOCHS_PER_CERTIFICATE

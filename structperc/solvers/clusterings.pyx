@@ -139,7 +139,7 @@ def best_partition(const double[:, ::1] scores):
 # ---- conflicts ----
 # Cycles of pairs that contradict a clustering: a negative pair whose ends a path of positive pairs connects.
 #
-# `packed` takes such cycles out of the scores until none is left; each costs every clustering its least score, so that their sum bounds
+# `packed` takes such cycles out of the scores until none is left. Each costs every clustering its least score. So their sum bounds
 # all clusterings. `violated` finds the cycles that a fractional solution violates, by shortest paths.
 #
 # Typical sizes: 10 to 10^5 items, 10 to 10^6 pairs. Triangles of n items of d pairs: O(n d^2), 1 ns each; violated cycles: shortest paths
@@ -562,6 +562,12 @@ def connected(Py_ssize_t n, first, second):
     -------
     int32 array of shape (n,)
         A label for each item, from 0 in the order of first items.
+
+    Examples
+    --------
+    >>> from structperc.solvers.clusters import connected
+    >>> connected(5, [0, 3], [1, 4]).tolist()
+    [0, 0, 1, 2, 2]
     """
     cdef const int[::1] ends = np.ascontiguousarray(first, dtype=np.intc), others = np.ascontiguousarray(second, dtype=np.intc)
     cdef int[::1] parent = np.arange(n, dtype=np.intc), labels = np.full(n, -1, dtype=np.intc)

@@ -231,7 +231,7 @@ def solved(n, first, second, scores, most_pairs, most_nodes, time_limit) -> Clus
 
 
 class ClusterProgram:
-    """The clusters of some items as a linear program, with inequalities for the cycles so far, and the best clusters so far.
+    """Clustering as a linear program, with inequalities for the cycles so far, and the best clusters so far.
 
     Parameters
     ----------
@@ -360,7 +360,33 @@ def read_pairs(first, second, scores, n_items=None, ordered=False, names=("first
 
 
 def refuse_pairs(first, second, ordered):
-    """Raises an error for pairs of an item with itself, and pairs that are listed twice."""
+    """Raises an error for pairs of an item with itself, and pairs that are listed twice.
+
+    Parameters
+    ----------
+    first, second : int arrays of shape (n_pairs,)
+        Items of each pair, from 0.
+    ordered : bool
+        Whether (a, b) and (b, a) are two pairs.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    DataError
+        With the number of the first such pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.solvers.clusters import refuse_pairs
+    >>> refuse_pairs(np.array([0, 1]), np.array([1, 0]), ordered=True)
+    >>> refuse_pairs(np.array([0, 1]), np.array([1, 0]), ordered=False)
+    Traceback (most recent call last):
+    structperc.core.errors.DataError: pair 1, of the items 1 and 0, is listed twice.
+    """
     low, high = (first, second) if ordered else (np.minimum(first, second), np.maximum(first, second))
     if (low == high).any():
         a = int(np.argmax(low == high))

@@ -1,6 +1,6 @@
 # Minimum cuts of one graph again and again, with other capacities.
 #
-# Sizes: 10 to 10^6 nodes, 2 to 26 edges a node. A grid of 30 x 30 nodes takes 0.1 to 0.5 ms, one of 100 x 100 2 to 10 ms.
+# Sizes: 10 to 10^6 nodes, 2 to 26 edges a node. A grid of 30 x 30 nodes takes 0.1 to 0.5 ms. One of 100 x 100 takes 2 to 10 ms.
 
 
 # ---- minimum cuts ----

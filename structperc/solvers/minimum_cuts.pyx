@@ -4,7 +4,7 @@ Two trees grow level by level, one from the source, one towards the sink. Where 
 whose arc to the tree is full look for another one. Else they move to a later level or leave the tree.
 
 Typical sizes: 10 to 10^6 nodes, 2 to 26 edges a node. At most O(n^2 m) operations, on grids near linear. A grid of 30 x 30 nodes takes 0.1
-to 0.5 ms, one of 100 x 100 2 to 10 ms.
+to 0.5 ms. One of 100 x 100 takes 2 to 10 ms.
 
 Goldberg, Hed, Kaplan, Tarjan, Werneck (2011), European Symposium on Algorithms.
 """
@@ -684,7 +684,7 @@ cdef class Forest:
             raise DataError(f"unary and pairs have the shapes {unary} and {pairs} for {self.n_nodes} nodes and {self.n_edges} edges. "
                             f"Expected a row for each node, and a table for each edge or for all.")
 
-    def refuse(self, int stopped):
+    cdef refuse(self, int stopped):
         if stopped < 0:
             raise_interruption()
         if stopped > 0:

@@ -438,3 +438,6 @@ class PairwiseSquaredHinge:
         objective = moved @ moved / 2 + costs @ (above * (1 - scores) + below * scores)
         gradient = moved + 2 * (problem.X.T @ (costs * (below - above)))
         return objective, gradient, gradient @ gradient / 2
+
+
+__all__ = ["PairwiseHinge", "PairwiseProblem", "PairwiseSquaredHinge"]

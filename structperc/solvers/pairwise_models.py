@@ -297,10 +297,13 @@ class PairwiseModel:
         return own, tables
 
     def _switched(self, keep, switch, T00, T01, T10, T11):
-        """The best y of two labels by scores of nodes and edges, as 0 and 1, and its score by the flow.
+        """The best y of two labels, 0 and 1, by scores of nodes and edges, and its score by flow.
 
-        The energies A, B, C, D = -T00, -T01, -T10, -T11 of an edge (i, j) are A + a y_i + b y_j + c (1 - y_i) y_j + d y_i (1 - y_j). Here a
-        + d = C - A, b + c = B - A, and c + d = B + C - A - D.
+        The energies of an edge `(i, j)` are
+
+            A, B, C, D = -T00, -T01, -T10, -T11 = A + a y_i + b y_j + c (1 - y_i) y_j + d y_i (1 - y_j)
+
+        with `a + d = C - A`, `b + c = B - A` and `c + d = B + C - A - D`.
         """
         m = len(self.edges)
         A, B, C, D = (np.broadcast_to(-scores, m) for scores in (T00, T01, T10, T11))
@@ -498,7 +501,7 @@ def grid_edges(n_rows, n_columns, diagonal=False):
 
 
 def chosen(pairs, first, second):
-    """The score of a pair of labels at each edge, for one table of all edges or for a table of each."""
+    """The score of each edge's pair of labels. Edges share one table or have a table each."""
     return pairs[0, first, second] if len(pairs) == 1 else pairs[np.arange(len(pairs)), first, second]
 
 

@@ -5,13 +5,13 @@ cdef Py_ssize_t projective_work(Py_ssize_t n_words) noexcept nogil
 
 cdef int projective_tree_c(const double *scores, Py_ssize_t pitch, const double *siblings, Py_ssize_t n_words, bint one_root, int *heads,
                            double *total, double *work) noexcept nogil
-# The heads of words 1..n in heads[0..n - 1]; score of head h and dependent m at scores[h * pitch + m], as in arborescences.pxd.
+# The heads of words 1..n in heads[0..n - 1]. scores[h * pitch + m]: head h and dependent m, as in arborescences.pxd.
 # siblings, or NULL: score of head h, dependent m and the next dependent s of h between the two (s = h: there is none)
 # at [(h * (n + 1) + m) * (n + 1) + s].
 
 cdef int projective_marginals_c(const double *scores, Py_ssize_t pitch, const double *siblings, Py_ssize_t n_words, bint one_root,
                                 double *log_z, double *arcs, double *sibling_parts, double *work) noexcept nogil
-# log Z, and into (n + 1, n + 1) and (n + 1, n + 1, n + 1) numbers, what each arc and each part with a sibling has of it.
+# log Z, and the marginals of arcs, `(n + 1, n + 1)`, and of parts with a sibling, `(n + 1, n + 1, n + 1)`.
 # sibling_parts: NULL without siblings. work: 2 * projective_work(n_words) numbers.
 
 cdef projective_refusal(int status, const double *scores, Py_ssize_t pitch, const double *siblings, Py_ssize_t n_words, bint one_root,

@@ -479,7 +479,7 @@ def projective_tree(scores, siblings=None, one_root=False):
 
     Parameters
     ----------
-    scores : array of shape (n + 1, n + 1) or (n_sentences, n + 1, n + 1), or list of arrays of the first kind
+    scores : array of shape (n + 1, n + 1) or (n_sentences, n + 1, n + 1), or list of such matrices
         scores[h, m] of the arc from the head h to word m; 0 is the root, left of all words. -inf forbids an arc.
         Column 0 and the diagonal are ignored.
     siblings : array of shape (n + 1, n + 1, n + 1), or a list of them for many sentences, optional
@@ -601,3 +601,6 @@ def projective_marginals(scores, siblings=None, one_root=False):
     if status != FOUND:
         raise projective_refusal(status, sentences.at[0], n + 1, q, n, one, "scores", "siblings")
     return (log_z, np.asarray(arcs), np.asarray(parts)) if tensors.given else (log_z, np.asarray(arcs))
+
+
+__all__ = ["projective_marginals", "projective_tree"]

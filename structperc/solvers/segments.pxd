@@ -28,8 +28,8 @@ cdef Py_ssize_t best_segments_c(const Lattice *lattice, double *work, int *found
 
 cdef int segment_sums_c(const Lattice *lattice, bint log_sum, double *work, double *segments, double *transitions,
                         double *total) noexcept nogil
-# With log_sum: log Z, and how probable each segment is, (n_tokens, longest, n_labels), and how often each pair of labels is expected,
-# (n_labels, n_labels). Without: the largest score, and that of the best division with each segment, and with each pair. Returns 0, or a
+# With log_sum: log Z, the marginal of each segment, `(n_tokens, longest, n_labels)`, and the expected number of each pair of labels,
+# `(n_labels, n_labels)`. Without: the largest score, and that of the best division with each segment, and with each pair. Returns 0, or a
 # status.
 
 cdef refusal(int status, const double *work, Py_ssize_t n_tokens, Py_ssize_t n_labels, str what)

@@ -121,7 +121,7 @@ cdef Py_ssize_t best_segments_c(const Lattice *lattice, double *work, int *found
 # ---- sums over all divisions ----
 
 cdef inline void add(double value, double *largest, double *total, bint log_sum) noexcept nogil:
-    """Adds one term to a sum, which is stored as its largest term and, with log_sum, the sum of exp(term - largest)."""
+    """Adds one term to a sum. The sum is its largest term and, with log_sum, the sum of `exp(term - largest)`."""
     if value > largest[0]:
         total[0] = total[0] * exp(largest[0] - value) + 1 if log_sum else 1
         largest[0] = value

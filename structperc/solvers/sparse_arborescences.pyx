@@ -315,3 +315,6 @@ def max_sparse_arborescence(scores, one_root=False):
         raise refusal(status, NULL, 0, n, &found[0], "scores")
     answer = np.asarray(found)[:n]
     return answer, float(sum(table[answer, np.arange(1, n + 1)].tolist())) if n else 0.0
+
+
+__all__ = ["max_sparse_arborescence"]

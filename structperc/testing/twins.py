@@ -271,7 +271,7 @@ def called_outputs(outputs):
 
 
 class PythonCalls:
-    """A plugin, to be named last, that has every part called from Python; the weights too when they are the library's own.
+    """A plugin that has every part called from Python, with the library's own weights too. Name it last.
 
     `update=False` leaves the update rule as it is, for trainers that make steps of their own.
     """

@@ -103,7 +103,7 @@ def test_intervals_that_cannot_be_meant_are_told_the_flags(data, run):
     data.assign(stage=[f"{low} to {high}" if low < high else str(low) for low, high in zip(data["least"], data["most"], strict=True)]).drop(
         columns=["least", "most"]).to_csv("text.csv", index=False)
     code, _, err = fit(run, "text.csv", *EXACT, target="stage")
-    assert code == 2 and "pass the pair of its lowest and highest label" in err and "two columns, --target LOWEST,HIGHEST." in err
+    assert code == 2 and "Pass the pair (lowest, highest), here" in err and "two columns, --target LOWEST,HIGHEST." in err
     data.assign(least=data["least"].clip(upper=2), most=["" if end > 1 else "1" for end in data["most"]]).to_csv("two.csv", index=False)
     code, _, err = fit(run, "two.csv", *EXACT)
     assert code == 0 and "is at least 2, and 2 is the highest label in y" in err and "Here that is --classes A,B,C." in err

@@ -488,7 +488,7 @@ def test_the_ways_are_one(ways, layout):
 
 
 @pytest.mark.parametrize(("where", "sentence"), [
-    ({"offsets": [0, 6], "lengths": [6]}, "offsets and lengths were given; they say the same thing, so pass one of them"),
+    ({"offsets": [0, 6], "lengths": [6]}, "offsets and lengths were given; they mean the same, so pass one of them"),
     ({"lengths": [6], "groups": [0] * 6}, "lengths and groups were given"),
     ({"offsets": [0, 6], "groups": [0] * 6}, "offsets and groups were given"),
     ({"offsets": [0, 6], "lengths": [6], "groups": [0] * 6}, "offsets and lengths and groups were given"),

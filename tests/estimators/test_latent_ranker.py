@@ -115,7 +115,7 @@ def test_streams():
 @pytest.mark.parametrize(("call", "sentence"), [
     (lambda model: model.fit(X, Y), r"the rows of X have no queries.*lengths=\[len\(X\)\]"),
     (lambda model: model.partial_fit(X, Y), "the rows of X have no queries"),
-    (lambda model: model.fit(X, Y, groups=GROUPS, qid=GROUPS), "groups and qid were given; they say the same thing"),
+    (lambda model: model.fit(X, Y, groups=GROUPS, qid=GROUPS), "groups and qid were given; they mean the same"),
     (lambda model: model.fit(X, Y, groups=GROUPS, lengths=LENGTHS), "lengths and groups were given"),
     (lambda model: model.fit(X, Y, groups=GROUPS[1:]), r"groups has .* entries, but X has \d+ rows; give one for each row.$"),
     (lambda model: model.fit(X, Y, groups=LENGTHS), rf"They add up to {len(X)}: sizes of groups go into lengths=\[...\]"),
@@ -202,7 +202,7 @@ def test_files_are_streamed(tmp_path, zipped):
 def test_what_is_wrong_with_a_part_is_said(tmp_path):
     path = tmp_path / "rank.svm"
     for text, sentence in {"1 qid:1 1:1\n0 qid:2 1:1\n1 qid:1 1:2\n": "rows with 'qid' 1 are not all together",
-                           "1 1:1\n0 qid:2 1:1\n": "does not say qid:NUMBER", "": "has no examples", "\n# nothing\n": "has no examples",
+                           "1 1:1\n0 qid:2 1:1\n": "lacks qid:NUMBER", "": "has no examples", "\n# nothing\n": "has no examples",
                            "1 qid:1 1:1\n0 qid:2 7:1\n": "has the feature 7",
                            "1 qid:1 1:1\n0 qid:2 1:nan\n": "example 2: a value of feature 1 is nan",
                            "1 qid:1 1:1\nx qid:2\n": "is no svmlight file"}.items():

@@ -282,7 +282,7 @@ def test_a_matrix_does_not_say_where_sentences_begin(noisy):
     model = made().fit(rows, flat(y), lengths=[1] * len(rows))
     for ask in (lambda: made().fit(rows, flat(y)), lambda: model.partial_fit(rows, flat(y)), lambda: model.predict(rows.tolist()),
                 lambda: model.predict_marginals(rows), lambda: model.margins(sparse.csr_matrix(rows)), lambda: model.score(rows, flat(y))):
-        with pytest.raises(DataError, match=r"say which of its rows make a sentence: with lengths=\[...\] or groups"):
+        with pytest.raises(DataError, match=r"its rows have no sentences: pass lengths=\[...\] or groups"):
             ask()
 
 

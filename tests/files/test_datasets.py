@@ -451,7 +451,7 @@ def test_folds_of_queries(tmp_path):
 
 
 @pytest.mark.parametrize("text, said", [
-    ("1 1:0.5\n", "does not say qid:NUMBER"), ("1 qid:1 46:2\n", "has the feature 46"), ("", "has no examples"),
+    ("1 1:0.5\n", "lacks qid:NUMBER on some lines"), ("1 qid:1 46:2\n", "has the feature 46"), ("", "has no examples"),
     ("?\n", "is no svmlight file"),
 ])
 def test_what_is_no_fold_of_queries(tmp_path, text, said):

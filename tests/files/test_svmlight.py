@@ -22,7 +22,7 @@ class TestSvmlight:
         path = write("1 qid:7 1:1\n0 qid:7 1:2\n1 qid:3 2:1\n", "data.svm")
         assert read_svmlight(path, grouped=True).offsets.tolist() == [0, 2, 3]
         assert read_svmlight(path).offsets is None
-        with pytest.raises(DataError, match="does not say qid:NUMBER"):
+        with pytest.raises(DataError, match="lacks qid:NUMBER on some lines"):
             read_svmlight(write("1 1:1\n", "plain.svm"), grouped=True)
 
     def test_labels_that_are_no_whole_numbers_stay(self, write):

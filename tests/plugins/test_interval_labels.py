@@ -124,8 +124,8 @@ def test_labels_that_go_down():
     ([2, range(2, 5)], r"y\[1\] is a set with 4, which is not one of the labels known so far \(1, 2, 3\). Name all of them"),
     ([2, set()], r"y\[1\] is the set set\(\); give one label"),
     ([2, {1: 2}], r"y\[1\] is the dict"),
-    (["1", "2 to 3"], r"y\[1\] is the text '2 to 3'; pass the pair of its lowest and highest label, \(2, 3\)"),
-    (["at least 3"], r"y\[0\] is the text 'at least 3'; pass the pair.*\(3, None\)"),
+    (["1", "2 to 3"], r"y\[1\] is the text '2 to 3'. Pass the pair \(lowest, highest\), here \(2, 3\)"),
+    (["at least 3"], r"y\[0\] is the text 'at least 3'. Pass the pair.*\(3, None\)"),
     ([(1, 2, 3), (1, 2, 3)], r"y\[0\] is \[1, 2, 3\]"),
     (np.ones((2, 4), dtype=int), r"y has 4 labels for each row, for instance y\[0\] is \[1, 1, 1, 1\]"),
     ({1, 2}, "y is a set, which has no order"),
@@ -151,7 +151,7 @@ def test_what_is_no_interval_is_refused_by_its_row(y, sentence):
     ("at most 2", "(None, 2)"), ("\u2264 2", "(None, 2)"), ("2 or less", "(None, 2)"),
 ])  # fmt: skip
 def test_texts_about_intervals_are_told_the_pair(text, pair):
-    with pytest.raises(DataError, match=re.escape(f"y[1] is the text {text!r}; pass the pair of its lowest and highest label, {pair}")):
+    with pytest.raises(DataError, match=re.escape(f"y[1] is the text {text!r}. Pass the pair (lowest, highest), here {pair}")):
         interval_labels(["1", text])
     assert read(["1", text], ["1", text]) == (["1", text], [(1, 1), (2, 2)])         # the name of a rank
 

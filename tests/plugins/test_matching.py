@@ -136,7 +136,7 @@ def test_pairs_that_cannot_be_matched_are_refused():
         engine.predict([crossed])
     with pytest.raises(DataError, match="pair 1, of 0.0 and 0.0, is listed twice"):
         engine.predict([np.ones((2, 5)) * [[0, 0, 1, 1, 1]]])
-    with pytest.raises(DataError, match="X has 2 columns; expected rows of 2 columns that say what a row is about, then its features"):
+    with pytest.raises(DataError, match="X has 2 columns; expected rows of 2 columns that identify what a row is about, then its features"):
         Engine("matching").fit([np.ones((1, 2))], [[]])
     with pytest.raises(DataError, match=r"X\[1\] has 2 dimensions; expected three: left items, right items, features"):
         engine.predict([X[0], X[0][0]])

@@ -198,7 +198,7 @@ def test_features_of_segments_say_what_those_of_tokens_cannot(tmp_path):
     engine.save(tmp_path / "model")
     again = Engine.load(tmp_path / "model", segment_features=repeated)
     assert list(again.predict(x)) == list(engine.predict(x))
-    with pytest.raises(OptionError, match="segment_features describe every segment that there may be; say with max_length"):
+    with pytest.raises(OptionError, match="segment_features describe every segment that there may be. Set max_length"):
         Engine("segments", segment_features=repeated).fit(x, y)
     with pytest.raises(OptionError, match="segment_features='POS'; expected a function"):
         Engine("segments", segment_features="POS", max_length=2).fit(x, y)

@@ -77,7 +77,7 @@ for learner, values in errors.items():
     print(f"{learner:36} {np.mean(values):.3f} grades off, trained in {np.median(seconds[learner]):6.3f} s")
 
 # %%
-# On either table, mord and ``PRank`` are ahead of a logistic regression with the same columns, and ``PRank`` takes the least time.
+# On either table, mord and ``PRank`` are ahead of a logistic regression with the same columns. ``PRank`` takes the least time.
 # Boosted trees also see curves and jumps of single columns. The reduction gives them the order, and has the smallest error.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4), layout="constrained", sharey=True)

@@ -1,6 +1,6 @@
 """
-Missing a severe case is worse than a false alarm. How do I say so?
-===================================================================
+Missing a severe case is worse than a false alarm. How do I train for that?
+===========================================================================
 
 You choose what a mistake costs (custom loss, cost-sensitive learning). Here a patient is mild, moderate or severe: 442 people with
 diabetes, scikit-learn's data. A grade too low costs several times as much as a grade too high. The cost is a class of five lines, a

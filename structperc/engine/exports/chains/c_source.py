@@ -185,7 +185,7 @@ void {name}_scores(int n, const char *const *given, const double *values, double
 WINDOWS = '''
 enum {{ COLUMNS = {n_columns}, PIECES = {n_pieces}, LONGEST = {longest} }};
 
-/* The template: text, or where text is NULL a cell so many tokens further on; the last piece of a line ends a name. */
+/* The template. A piece is text, or a cell so many tokens further on if text is NULL. The last piece of a line ends a name. */
 static const struct {{ const char *text; int offset, column, last; }} pieces[PIECES] = {{
 {pieces}
 }};
