@@ -10,6 +10,7 @@ import re
 import statistics
 import sys
 import tokenize
+from collections import defaultdict
 from pathlib import Path
 
 from layout import arrows_between, between_rooms, circles, floors, room_of, sources
@@ -29,6 +30,7 @@ COMPONENT = "structperc/core/component.pyx"
 METHOD = re.compile(r"    (?:c?p?def |async def )(?:[\w.\[\]:, *]+? )?\*?(\w+)\(")
 FIELDS = re.compile(r"    cdef (public |readonly )?(bint |[\w.]+(?:\[[^\]]*\])? )([\w, *]+)$")
 ATTRIBUTE = re.compile(r"    (\w+)(?:: [^=]+)? = ")
+VAGUE = ("found", "known", "taken", "given", "named", "shown", "weighed")
 NUMPYDOC = re.compile(r"^ *([\w, ]+) : ", re.MULTILINE)
 
 
@@ -103,30 +105,38 @@ def option_places(checkout) -> dict:
     trees = [ast.parse(path.read_text(encoding="utf-8")) for folder in ("structperc", "plugins")
              for path in sorted((checkout / folder).rglob("*.py"))]
     classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    lines, declared = {node: lines_by_name(node) for node in classes}, {node.name: declared_options(node) for node in groups_in(table)}
     places = {}
     for option in declared_options(table):
-        groups = {node.name for node in ast.walk(table) if isinstance(node, ast.ClassDef) and option in declared_options(node)}
+        groups = {name for name, options in declared.items() if option in options}
         owners = groups | {"Engine", "FitContext", "EngineEstimator"}
         while more := {node.name for node in classes if {base.id for base in node.bases if isinstance(base, ast.Name)} & owners} - owners:
             owners |= more
-        places[option] = [f"{node.name}:{line}" for node in classes if node.name in owners for line in lines_naming(node, option)]
+        places[option] = [f"{node.name}:{line}" for node in classes if node.name in owners for line in lines[node].get(option, ())]
         places[option] += [] if groups else ["ENGINE_OPTIONS"]
     return places
 
 
-def lines_naming(owner, option):
-    """The lines of a class that declare, assign or document one of its options."""
+def groups_in(table) -> list:
+    return [node for node in ast.walk(table) if isinstance(node, ast.ClassDef)]
+
+
+def lines_by_name(owner) -> dict:
+    """The lines of a class that declare, assign or document a name that may be an option, by that name."""
+    lines = defaultdict(list)
     for node in owner.body:
-        if isinstance(node, ast.AnnAssign) and node.value is not None and getattr(node.target, "id", None) == option:
-            yield node.lineno
+        if isinstance(node, ast.AnnAssign) and node.value is not None and isinstance(node.target, ast.Name):
+            lines[node.target.id].append(node.lineno)
         if isinstance(node, ast.FunctionDef) and node.name == "__init__":
-            yield from (one.lineno for one in (*node.args.args, *node.args.kwonlyargs) if one.arg == option)
+            for one in (*node.args.args, *node.args.kwonlyargs):
+                lines[one.arg].append(one.lineno)
     for node in ast.walk(owner):
-        if isinstance(node, ast.Assign):
-            yield from (target.lineno for target in node.targets
-                        if isinstance(target, ast.Attribute) and target.attr == option and getattr(target.value, "id", None) == "self")
-    if any(option in re.split(", *", line) for line in NUMPYDOC.findall(ast.get_docstring(owner) or "")):
-        yield owner.lineno
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Attribute) and getattr(target.value, "id", None) == "self":
+                lines[target.attr].append(node.lineno)
+    for name in {name for line in NUMPYDOC.findall(ast.get_docstring(owner) or "") for name in re.split(", *", line)}:
+        lines[name].append(owner.lineno)
+    return lines
 
 
 def declared_options(tree) -> list:
@@ -144,8 +154,8 @@ def declared_options(tree) -> list:
 
 def vague_names(paths) -> int:
     """How often a bare participle stands as a name."""
-    return sum(token.string in ("found", "known", "taken", "given", "named", "shown", "weighed")
-               for path in paths if path.suffix == ".py" for token in tokens_of(path) if token.type == tokenize.NAME)
+    return sum(token.type == tokenize.NAME and token.string in VAGUE for path in paths if path.suffix == ".py"
+               and any(word in path.read_text(encoding="utf-8") for word in VAGUE) for token in tokens_of(path))
 
 
 def tokens_of(path):
@@ -183,7 +193,8 @@ def counts(checkout) -> dict:
     rows["Component: methods, flags"] = f"{len(shared.methods)}, {len(shared.flags)}"
     bases = (*contracts.values(), shared)
     rows["flags of the eight bases"] = sum(len(contract.flags) for contract in bases)
-    rows["names of the eight bases"] = sum(len(contract.flags | contract.methods) for contract in bases)
+    said = shared.flags | shared.methods                    # of every part: a base that overrides one has no further name
+    rows["names of the eight bases"] = len(said) + sum(len((contract.flags | contract.methods) - said) for contract in contracts.values())
     places = option_places(checkout)
     rows["options of an engine"] = len(places)
     numbers = [len(where) for where in places.values()]

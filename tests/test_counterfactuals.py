@@ -114,15 +114,15 @@ def check(found, written, wanted, norm="l1"):
 @pytest.mark.parametrize("norm", ["l1", "l2"])
 def test_the_nearest_example_with_and_without_an_atom_is_that_of_all_structures(name, norm):
     engine, examples = model(name)
-    for x in examples[:2]:
-        written = Written(engine, x)
-        best = written.counts[np.argmax(written.totals)]
-        for atom in range(0, len(written.names), max(1, len(written.names) // 4)):
-            has = written.counts[:, atom] > 0
-            if has.all() or not has.any() or (written.counts[:, atom] > 1).any():
-                continue
-            wanted, asked = (~has, Wanted(not_chosen=written.names[atom])) if best[atom] else (has, Wanted(chosen=[written.names[atom]]))
-            check(structperc.counterfactual(engine, x, asked, norm=norm), written, wanted, norm)
+    x = examples[int(norm == "l2")]
+    written = Written(engine, x)
+    best = written.counts[np.argmax(written.totals)]
+    for atom in range(0, len(written.names), max(1, len(written.names) // 4)):
+        has = written.counts[:, atom] > 0
+        if has.all() or not has.any() or (written.counts[:, atom] > 1).any():
+            continue
+        wanted, asked = (~has, Wanted(not_chosen=written.names[atom])) if best[atom] else (has, Wanted(chosen=[written.names[atom]]))
+        check(structperc.counterfactual(engine, x, asked, norm=norm), written, wanted, norm)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -363,7 +363,7 @@ def own_engine(name):
     return MODELS[name]()[:2]
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.sampled_from(OF_BLOCKS), st.integers(0, 10**6), st.sampled_from([0.5, 1.0, 3.0, np.inf]), st.booleans())
 def test_structures_with_small_whole_weights_and_many_ties_have_the_distance_of_the_program_written_out(name, seed, reach, whole):
     engine, examples = own_engine(name)

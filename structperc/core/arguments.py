@@ -232,8 +232,6 @@ def real_number(value, name: str) -> float:
 
 def flag(value, name: str) -> bool:
     """True or False."""
-    if value is True or value is False:
-        return value
     if not isinstance(value, (bool, np.bool_)):
         raise OptionError(f"{name}={shortened(value)}; expected True or False.")
     return bool(value)

@@ -712,7 +712,7 @@ def test_the_installed_script(data):
 
 
 def test_a_reader_that_has_seen_enough(data):
-    pd.concat([data] * 3000).to_csv("long.csv", index=False)
+    pd.concat([data] * 1000).to_csv("long.csv", index=False)
     Engine("cusum").fit(data.drop(columns="level"), data["level"]).save("m.model")
     process = subprocess.Popen([sys.executable, "-m", "structperc", "predict", "m.model", "long.csv"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

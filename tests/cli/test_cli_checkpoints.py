@@ -115,7 +115,7 @@ for left in map(int, sys.argv[1].split(",")):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-@pytest.mark.parametrize("further", [[], ["--set", "n_shards=2"], ["--set", "scale=true", "--set", "class_weight={\"1\": 2}"]])
+@pytest.mark.parametrize("further", [[], ["--set", "n_shards=2", "--set", "scale=true", "--set", "class_weight={\"1\": 2}"]])
 def test_a_stream_that_was_killed_ends_with_the_same_model(data, run, further):
     assert run(*STREAM, *further, "--model", "undisturbed")[0] == 0
     resumed = [*STREAM, *further, "--model", "resumed", "--checkpoint", "c", "--resume"]

@@ -117,7 +117,7 @@ def test_ctrl_c_at_any_line_of_a_command(folder, capsys, command):
     for name in left_over():
         os.unlink(name)
     capsys.readouterr()
-    for at in np.unique(np.linspace(1, n, 13).astype(int)):
+    for at in np.unique(np.linspace(1, n, 9).astype(int)):
         try_at(command, at, capsys.readouterr)
 
 
@@ -126,7 +126,7 @@ def long_file(tmp_path_factory):
     """Data on which no epoch is without an update."""
     path = tmp_path_factory.mktemp("long") / "long.csv"
     random = np.random.default_rng(0)
-    X = random.normal(size=(200_000, 2)).round(2)
+    X = random.normal(size=(60_000, 2)).round(2)
     pd.DataFrame(X, columns=["a", "b"]).assign(y=random.integers(1, 4, len(X))).to_csv(path, index=False)
     return path
 
@@ -147,9 +147,10 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize("sign", ["arguments", "data", "epoch"])
-@pytest.mark.parametrize(("further", "number", "code"), [
-    ([], signal.SIGINT, 130), (["--stream"], signal.SIGTERM, 143), (["--set", "n_shards=2"], signal.SIGINT, 130), ([], signal.SIGTERM, 143),
+@pytest.mark.parametrize(("sign", "number", "code", "further"), [
+    ("arguments", signal.SIGTERM, 143, []), ("data", signal.SIGINT, 130, []), ("epoch", signal.SIGINT, 130, []),
+    ("data", signal.SIGTERM, 143, ["--stream"]), ("epoch", signal.SIGTERM, 143, ["--stream"]),
+    ("epoch", signal.SIGINT, 130, ["--set", "n_shards=2"]),
 ])
 def test_real_signals(folder, long_file, number, code, further, sign):
     """To processes of their own, as soon as they read arguments, open the data, or have trained for an epoch."""

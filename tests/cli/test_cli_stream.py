@@ -147,7 +147,7 @@ def test_conllu_is_streamed(run):
     compare(run, "sequence", ["data.conllu", "--target", "upos"], ["epochs=2"], 1)
 
 
-@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("rows", ROWS[1:])
 def test_groups_stay_whole(run, rows):
     write("svm")
     data = frame().assign(level=lambda data: (data["level"] > 1).astype(int))
@@ -157,7 +157,7 @@ def test_groups_stay_whole(run, rows):
     compare(run, "latent-ranking", ["data.svm", "--group", "qid"], ["k=2", "epochs=2", "relevant=2"], rows)
 
 
-@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("rows", ROWS[:2])
 def test_intervals_are_streamed(run, rows):
     level = frame()["level"].astype(str)
     frame().drop(columns=["level", "weight", "day"]).assign(least=level.where(level != "1", ""), most=level).to_csv("i.csv", index=False)

@@ -845,14 +845,13 @@ ARGUMENTS = ("X", "y", "sample_weight", "lengths", "offsets", "groups", "allowed
 
 
 @pytest.mark.filterwarnings("ignore::structperc.errors.DataWarning")
-@pytest.mark.parametrize("problem", ["cusum", "interval-pa", "sequence", "latent-ranking"])
+@pytest.mark.parametrize("problem", ["cusum", "sequence"])
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: f"{type(odd).__name__}-{odd!r:.12}".split("\n")[0].split(" at ")[0])
 def test_any_argument_is_taken_or_refused_in_a_sentence(problem, odd):
     """No bare exception of Python or numpy, whatever stands in whatever place."""
     X, y = data(12)
-    where = {"lengths": [6, 6]} if problem in ("sequence", "latent-ranking") else {}
-    rule = {"update": "exact-pa1"} if problem == "interval-pa" else {}
-    trained = Engine(problem, **rule).fit(X, y, **where)
+    where = {"lengths": [6, 6]} if problem == "sequence" else {}
+    trained = Engine(problem).fit(X, y, **where)
     answers = {"k": lambda: trained.predict(X, k=odd, **where), "kind": lambda: trained.predict_marginals(X, kind=odd, **where),
                "against": lambda: trained.explain(X[:6] if where else X[:1], against=odd)}
 
@@ -863,13 +862,13 @@ def test_any_argument_is_taken_or_refused_in_a_sentence(problem, odd):
             if name in ("offsets", "groups"):
                 given.pop("lengths", None)
             trained_too = copy.deepcopy(trained)
-            for call in (Engine(problem, **rule).fit, trained_too.partial_fit):
+            for call in (Engine(problem).fit, trained_too.partial_fit):
                 try:
                     call(**given)
                 except StructPercError:
                     continue
         else:
-            Engine(problem, **{**rule, name: odd}).fit(**given)
+            Engine(problem, **{name: odd}).fit(**given)
 
     for name in ARGUMENTS:
         try:

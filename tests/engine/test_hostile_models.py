@@ -320,15 +320,15 @@ def values(array):
         fills = (False, True) if array.dtype.kind == "b" else ()
     for fill in fills:
         for first in (True, False):
+            other = array.copy()
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                other = array.copy()
                 filled = np.array(fill).astype(array.dtype)
-                if first:
-                    other.reshape(-1)[:1] = filled
-                else:
-                    other[...] = filled
-                yield other
+            if first:
+                other.reshape(-1)[:1] = filled
+            else:
+                other[...] = filled
+            yield other
 
 
 def refused_or_harmless(kind, content):
@@ -362,11 +362,13 @@ def test_arrays_of_other_types_and_shapes_are_refused_whoever_takes_them():
     assert tried > 500
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")          # of numbers that overflow
 def test_values_that_no_training_leaves_are_refused_or_harmless():
     for name, member in odd_members():
         content = content_of(name)
-        for other in values(array_of(content, member)):
-            refused_or_harmless(KINDS[name], with_arrays(content, **{member: other}))
+        for i, other in enumerate(values(array_of(content, member))):
+            if (i + i // 2 + len(member)) % 2:      # every other fill at one place, every other throughout; `make fuzz` tries them all
+                refused_or_harmless(KINDS[name], with_arrays(content, **{member: other}))
 
 
 HOSTILE = (None, -1, 10**15, 10**400, "\ud800", [], {}, [[1]], True, 1.5, {"array": "weights.weights"}, {"list": [1, [2]]})
@@ -381,8 +383,8 @@ def test_headers_with_any_value_anywhere_are_refused_or_harmless(name):
             yield (*at, key)
             yield from places(value[key], (*at, key))
 
-    for at in places(header_of(content)):
-        for hostile in (KeyError, *HOSTILE):
+    for i, at in enumerate(places(header_of(content))):
+        for hostile in (KeyError, *HOSTILE)[i % 3::3]:          # `make fuzz` tries them all
             header = header_of(content)
             inner = header
             for key in at[:-1]:

@@ -32,12 +32,12 @@ def drawn(name, seed):
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_members_and_atoms_are_those_of_an_enumeration(name):
     n_compared = 0
-    for parts, x, scores, structures in drawn(name, 1):
+    for i, (parts, x, scores, structures) in enumerate(drawn(name, 1)):
         near = Near(parts, x, scores)
         counts = np.array([near.counted(y) for y in structures])
         totals = counts @ scores
         assert near.best == pytest.approx(totals.max())
-        for distance in (0.0, 1.0, 2.5, 6.0, np.inf):
+        for distance in (0.0, 1.0, 2.5, 6.0, np.inf)[i % 2::2]:
             inside = counts[totals >= totals.max() - distance - 1e-9] > 0
             found = near.atoms(distance)
             shown = near.shown()
@@ -52,7 +52,7 @@ def test_members_and_atoms_are_those_of_an_enumeration(name):
                 np.testing.assert_allclose(scored, [scores @ near.counted(y) for y in members], atol=1e-9)
                 assert (np.diff(scored) <= 1e-9).all()
             n_compared += 1
-    assert n_compared > 20
+    assert n_compared > 10
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

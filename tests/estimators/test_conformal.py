@@ -271,7 +271,8 @@ def test_what_cannot_be_measured_is_refused():
     X, y = made(60)
     for options, sentence in (({"coverage": 1.0}, "coverage=1.0; expected a number between 0 and 1"),
                               ({"decay": 1}, "decay=1; expected a number from 0 to below 1"),
-                              ({"calibration_size": 1.5}, "calibration_size=1.5; expected a share between 0 and 1")):
+                              ({"calibration_size": 1.5}, "calibration_size=1.5; expected a share between 0 and 1"),
+                              ({"calibration_size": 1.0}, "calibration_size=1.0; expected a share between 0 and 1")):
         with pytest.raises(OptionError, match=sentence):
             OrdinalConformal(PRank(), **options).fit(X, y)
     with pytest.raises(DataError, match="leaves nothing to learn from"):

@@ -139,13 +139,13 @@ def table(n, items, seed=0):
 @pytest.mark.parametrize("rule", [{}, {"update": "perturbed", "step_size": 0.1, "sigma": 0.5},
                                   {"loss": "decision-cost", "loss_weight": 1.0, "update": "latent", "step_size": 0.3}])
 def test_any_function_makes_a_problem(decide, rule):
-    X, costs = table(120, len(GRID[0]))
+    X, costs = table(90, len(GRID[0]))
     y = [decide(c, None) for c in costs]
     engine = Engine("decisions", decide=decide, items=len(GRID[0]), average=True, epochs=8, random_state=0, **rule)
-    engine.fit(X[:80], y[:80], costs=costs[:80] if "loss" in rule else None)
-    found = engine.predict(X[80:])
-    untrained = regret(costs[80:], [decide(np.zeros(len(GRID[0])), None)] * 40, y[80:])
-    assert -1e-9 <= regret(costs[80:], found, y[80:]) < untrained / 4
+    engine.fit(X[:60], y[:60], costs=costs[:60] if "loss" in rule else None)
+    found = engine.predict(X[60:])
+    untrained = regret(costs[60:], [decide(np.zeros(len(GRID[0])), None)] * 30, y[60:])
+    assert -1e-9 <= regret(costs[60:], found, y[60:]) < untrained / 4
     assert found[0].shape == (len(GRID[0]),) and found[0].dtype == float
 
 

@@ -132,7 +132,7 @@ KERNELS = [("rbf", {"gamma": 0.3}), ("laplacian", {"gamma": 0.3}), ("polynomial"
 def test_any_kernel_is_the_sum_over_all_steps(problem, kernel, options):
     """Beside a store that keeps every step, compares atoms by the Gram of all rows and never looks ahead."""
     X, y, where = examples(problem, 5, exact=False, n=40)
-    common = dict(epochs=3, average=True, classes=[1, 2, 3, 4], update="perceptron" if problem == "prank" else "pa1", C=1.0)
+    common = dict(epochs=2, average=True, classes=[1, 2, 3, 4], update="perceptron" if problem == "prank" else "pa1", C=1.0)
     if problem == "prank":
         common.pop("C")
     dual = Engine(problem, **DUAL, kernel=kernel, **options, **common).fit(X, y, **where, record_predictions=True)

@@ -81,7 +81,7 @@ VARIANTS = [{}, {"update": "pa"}, {"update": "exact-pa1"}, {"update": "pa1", "av
 def test_a_kernel_that_fails_at_any_call_takes_back_the_chunk(wrong, number, variant):
     X, y = data()
     failures = 0
-    for sparse, at in zip(itertools.cycle([False, True]), [1, 2, 5, 9, 14, 30] if number % 2 else [2, 1, 9, 5, 30, 14], strict=False):
+    for sparse, at in zip(itertools.cycle([False, True]), [1, 9, 30] if number % 2 else [2, 5, 14], strict=False):
         kernel = Failing()
         Z = csr_array(X) if sparse else X
         one, other = (engine(**variant, kernel=kernel, gamma="scale").partial_fit(Z[:20], y[:20]) for _ in range(2))
@@ -96,7 +96,7 @@ def test_a_kernel_that_fails_at_any_call_takes_back_the_chunk(wrong, number, var
             one.partial_fit(Z[20:40], y[20:40])
         kernel.at = None
         assert state(one) == state(other.partial_fit(Z[20:40], y[20:40]))
-    assert failures > 3
+    assert failures > 1
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "polynomial"])

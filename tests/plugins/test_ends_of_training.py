@@ -69,7 +69,7 @@ def check_end(model, X, y):
         assert model.status_ != "converged" or model.gap_ <= (1 + 1e-6) * TOLERANCE * abs(model.objective_)
 
 
-@pytest.mark.parametrize("C", [1e-300, 1.0, 1e10, LARGEST])
+@pytest.mark.parametrize("C", [1e-300, 1.0, LARGEST])
 @pytest.mark.parametrize("trainer", WITH_C)
 def test_training_with_any_C_ends_on_degenerate_data(trainer, C):
     for X, y in DATA.values():

@@ -100,8 +100,8 @@ def test_ctrl_c_ends_the_scoring_of_a_long_sentence(sparse):
 
 
 def test_the_first_ctrl_c_ends_the_comparison_with_strings():
-    held, asked = ["abcdefgh" * 50 + "ab" * n for n in range(60)], ["abcdefgh" * 50] * 32      # two groups of sixteen
-    engine = Engine("multiclass", classes=[1, 2], plugins=["dual-kernel"], kernel="subsequence").partial_fit(held, [1, 2] * 30)
+    held, asked = ["abcdefgh" * 50 + "ab" * n for n in range(24)], ["abcdefgh" * 50] * 32      # two groups of sixteen
+    engine = Engine("multiclass", classes=[1, 2], plugins=["dual-kernel"], kernel="subsequence").partial_fit(held, [1, 2] * 12)
     with pytest.raises(KeyboardInterrupt) as caught, ticking(0.05, once=False):         # reading takes less
         engine.predict(asked)
     assert caught.value.args == (1,)

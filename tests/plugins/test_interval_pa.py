@@ -315,7 +315,7 @@ def test_how_often_readings_of_the_support_class_algorithm_are_the_projection(re
     The reading that fits the words best (both neighbours of the interval at the start, deficits clipped) keeps the order, but its step is
     longer than that of the projection wherever it is another.
     """
-    n, wrong, crossed = 3000, 0, 0
+    n, wrong, crossed = 1500, 0, 0
     for theta, f, s, low, high in random_trials(n):
         found, a = intervals.support_class_root(theta, f, s, low, high, **reading), intervals.greedy_root(theta, f, s, low, high)
         c = intervals.coefficients(f - theta, intervals.signs(len(theta) + 1, low, high), s)

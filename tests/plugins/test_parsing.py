@@ -394,9 +394,10 @@ def test_k_best_trees_and_marginals_equal_enumeration():
 def test_explanations_add_up_to_the_score_of_the_arc(y):
     parser = DependencyParser(epochs=3, n_hashed=1 << 12, columns=["form", "tag"], labels="joint", random_state=0).fit(SENTENCES, y)
     scores = parser.engine_.atom_scores([NEW])[0].reshape(5, 5, -1)
-    for head, dependent in ((0, 3), (2, 1), (4, 1)):
+    for head, dependent in ((head, dependent) for head in range(5) for dependent in range(1, 5) if head != dependent):
         found = parser.explain(NEW, dependent, head)
         assert found.score == pytest.approx(scores[head, dependent].max())
+        assert found.label == (None if y is HEADS else parser.engine_.classes_[np.argmax(scores[head, dependent])])
         assert sum(value for _, value in found.contributions) == pytest.approx(found.score)
     found = parser.explain(NEW, 1)
     assert (found.head, found.dependent) == (2, 1)

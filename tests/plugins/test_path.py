@@ -146,7 +146,7 @@ def trips(n, seed=0):
     return X, y
 
 
-@pytest.mark.parametrize("options", [{}, {"fit_intercept": True, "decay": 0.01}, {"loss_weight": 0.5, "update": "pa1"}])
+@pytest.mark.parametrize("options", [{"fit_intercept": True, "decay": 0.01}, {"loss_weight": 0.5, "update": "pa1"}])
 def test_the_battery_over_graphs_with_cycles(options):
     assert {outcome.split(":")[0] for _, outcome in check_problem(Streets(), **options)} <= {"passed", "not applicable"}
 
