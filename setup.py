@@ -92,6 +92,7 @@ def translate(modules):
             "cdivision": True,
             "initializedcheck": False,
             "embedsignature": True,
+            "annotation_typing": False,     # annotations are for stubs; constructors check their arguments with sentences
             "allow_none_for_extension_args": False,     # compiled methods would read fields of None
         },
     )

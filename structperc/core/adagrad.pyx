@@ -61,7 +61,7 @@ cdef class AdaGradWeights(PrimalWeights):
     linear = False
     citation = DUCHI
 
-    def __init__(self, average=False, decay=0.0, step_size=0.1):
+    def __init__(self, average: bool = False, decay=0.0, step_size=0.1):
         PrimalWeights.__init__(self, average, decay)
         self.step_size = positive("step_size", step_size)
         self.n_kept = 1

@@ -7,7 +7,8 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy
 from structperc.core.component cimport Component
-from structperc.core.component import adapted, overrides, raise_stored, unwrapped
+from structperc.core.arguments import whole_number
+from structperc.core.component import adapted, argument, overrides, raise_stored, unwrapped
 from structperc.core.errors import ConflictingOption, DataError, PluginError, shortened
 from structperc.core.losses cimport Loss
 from structperc.core.losses import is_additive
@@ -399,8 +400,8 @@ def marginals_of(Argmax solver, scores, Example x):
 cdef class LabelArgmax(Argmax):
     """Base of the solvers over n_labels labels."""
 
-    def __init__(self, Py_ssize_t n_labels):
-        self.n_labels = n_labels
+    def __init__(self, n_labels: int):
+        self.n_labels = argument(self, "n_labels", n_labels, whole_number)
         self.code_width = 1
 
     def check(self, context, parts):

@@ -35,6 +35,7 @@ class Policy(NamedTuple):
 LARGEST = float(np.finfo(np.float64).max)
 FINITE = Policy(-LARGEST, LARGEST, "a finite number")
 SCORES = Policy(-np.inf, LARGEST, "a finite number, or -inf to forbid it")
+POSITIVE = Policy(float(np.nextafter(0, 1)), LARGEST, "a number greater than 0")
 COSTS = Policy(0.0, np.inf, "a number from 0, or inf to forbid it")
 NUMBERS = Policy(-np.inf, np.inf, "a number")
 
@@ -205,6 +206,11 @@ def whole_number(value, name: str, low: int = 0, high: int = MOST, error=DataErr
     return int(number)
 
 
+def size(value, name: str, low: int = 0) -> int:
+    """A whole number from `low` of weights, columns or blocks, which compiled code counts in 64 bits."""
+    return whole_number(value, name, low, sys.maxsize)
+
+
 def how_many(k, name: str = "k") -> int:
     """The number of outputs to return: a whole number from 1."""
     return whole_number(k, name, 1, sys.maxsize, OptionError)
@@ -225,9 +231,12 @@ def seconds(value, name: str = "time_limit") -> float | None:
     return float(value)
 
 
-def real_number(value, name: str) -> float:
-    """A real number that is not NaN."""
-    return float(real_array(value, name, (), NUMBERS))
+def real_number(value, name: str, policy: Policy = NUMBERS) -> float:
+    """A real number that the policy allows; text and arrays of several numbers raise an error."""
+    try:
+        return float(real_array(value, name, (), policy))
+    except DataError:
+        raise DataError(f"{name}={shortened(value)}; expected {policy.expected}.") from None
 
 
 def flag(value, name: str) -> bool:

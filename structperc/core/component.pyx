@@ -2,6 +2,7 @@
 from types import GetSetDescriptorType
 from weakref import WeakKeyDictionary
 
+from cython cimport embedsignature
 from cpython.object cimport Py_TPFLAGS_HEAPTYPE
 from cpython.type cimport PyType_HasFeature
 from structperc.core.errors import PluginError, StructPercError, add_note, shortened
@@ -85,6 +86,14 @@ def expected(answer, kind, part, method, what, Example x=None):
         return answer
     where = "" if x is None else f" for example {x.index}"
     raise PluginError(f"{type(unwrapped(part)).__name__}.{method} returned {shortened(answer)}{where}; expected {what}.")
+
+
+def argument(part, name, value, check, *limits):
+    """The value of a constructor's argument after a check of `structperc.core.arguments`, whose error names the part."""
+    try:
+        return check(value, name, *limits)
+    except StructPercError as error:
+        raise PluginError(f"{type(part).__name__}: {error}") from None
 
 
 def nothing(answer, component, method):
@@ -304,6 +313,12 @@ cdef class Component:
 
     def __cinit__(self, *args, **kwargs):
         self._arguments = args, kwargs
+
+    @embedsignature(False)
+    def __init__(self, *args, **kwargs):
+        for value in (*args, *kwargs):
+            raise PluginError(f"{type(self).__name__}: the constructor of {Component.__name__} has no arguments, but got "
+                              f"{shortened(value)}.")
 
     def clone(self):
         """A new component with the same constructor arguments, for another fit: engines share no state.

@@ -10,4 +10,8 @@ class ExactUpdate(structperc.core.updates.PassiveAggressiveUpdate):
     when: str
     citation: str
 
+VARIANTS: Any
+
+EXACT: Any
+
 MANWANI: str

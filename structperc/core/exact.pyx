@@ -4,10 +4,15 @@ Typical sizes: 4 atoms (levels) to 1000. Cost: one norm and O(n_atoms) if the sc
 for the 4 atoms of 5 levels (exact_few.h).
 """
 from libc.math cimport INFINITY, fabs
+from structperc.core.arguments import choice
+from structperc.core.component import argument
 from structperc.core.updates cimport Trial
 from structperc.core.errors import ConflictingOption, DataError, PluginError
 from structperc.core.features import has_constant_gram
 from structperc.core.updates cimport PassiveAggressiveUpdate
+from structperc.core.updates import VARIANTS
+
+EXACT = tuple([f"exact-{variant}" for variant in VARIANTS])
 
 MANWANI = """@misc{manwani2018exact,
   author = {Naresh Manwani and Mohit Chandra},
@@ -97,8 +102,8 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
     when = "always"
     citation = MANWANI
 
-    def __init__(self, str variant="exact-pa", double margin=1.0, C=1.0):
-        PassiveAggressiveUpdate.__init__(self, variant.removeprefix("exact-"), margin, C)
+    def __init__(self, variant: str = "exact-pa", margin: float = 1.0, C=1.0):
+        PassiveAggressiveUpdate.__init__(self, argument(self, "variant", variant, choice, EXACT).removeprefix("exact-"), margin, C)
 
     def check(self, context, parts):
         PassiveAggressiveUpdate.check(self, context, parts)

@@ -10,8 +10,9 @@ import numpy as np
 from libc.string cimport memcpy, memset
 from structperc.core.bounds cimport Bounds, hold
 from structperc.core.component cimport Component
-from structperc.core.component import adapted, overrides, settle, state_of
-from structperc.core.errors import DataError, PluginError
+from structperc.core.arguments import FINITE, flag, real_number, size
+from structperc.core.component import adapted, argument, overrides, settle, state_of
+from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.layout import Layout
 from structperc.core.inner_products cimport SP_OBJECTS, best_inner, sp_end, sp_is_dense, sp_start, sp_touched
 from structperc.core.rows cimport Example, Rows
@@ -611,9 +612,13 @@ cdef class TablePart(Features):
     30
     """
 
-    def __init__(self, shape, name=None, per_row=False, double value=1.0, bounds=None):
-        self.table_shape = tuple(shape) if isinstance(shape, (tuple, list)) else (int(shape),)
-        self.length, self.name, self.per_row, self.value = math.prod(map(int, self.table_shape)), name, per_row, value
+    def __init__(self, shape, name: str = None, per_row: bool = False, value: float = 1.0, bounds=None):
+        lengths = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        self.table_shape = tuple([argument(self, "shape", length, size, 1) for length in lengths])
+        if name is not None and not isinstance(name, str):
+            raise PluginError(f"{type(self).__name__}: name={shortened(name)}; expected None or a text.")
+        self.name, self.per_row = name, argument(self, "per_row", per_row, flag)
+        self.length, self.value = math.prod(self.table_shape), argument(self, "value", value, real_number, FINITE)
         self.shape(self.length, atoms_per_example=None if per_row else self.length)
         if bounds is not None:
             self.bounds = Bounds(bounds, self.table_shape)
@@ -823,6 +828,10 @@ cdef class SumFeatures(Features):
         cdef Py_ssize_t last = len(parts) - 1
         if last < 1:
             raise PluginError(f"{type(self).__name__} was given {len(parts)} feature map{'s' * (last != 0)}; a sum has two or more.")
+        for part in parts:
+            if not isinstance(part, Features):
+                raise PluginError(f"{type(self).__name__} was given {shortened(part)}; expected feature maps, objects of classes "
+                                  f"derived from Features.")
         self.put_together(parts[0].clone() if last == 1 else SumFeatures(*parts[:last]), parts[last].clone(), 0)
 
     def put_together(self, Features left, Features right, Py_ssize_t width) -> None:

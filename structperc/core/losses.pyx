@@ -5,10 +5,11 @@ import numpy as np
 
 from libc.math cimport fabs
 from libc.stdlib cimport abs
+from structperc.core.arguments import limit
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.rows cimport Example
 from structperc.core.component cimport Component
-from structperc.core.component import adapted, overrides, raise_stored, unstarted
+from structperc.core.component import adapted, argument, overrides, raise_stored, unstarted
 
 
 cdef class Loss(Component):
@@ -348,8 +349,8 @@ cdef class TokenLoss(Loss):
     def __cinit__(self, *args, **kwargs):
         self.table = None
 
-    def __init__(self, costs=None, width=None):
-        self.matrix, self.width = None if costs is None else check_costs(costs, "loss"), width
+    def __init__(self, costs=None, width: int = None):
+        self.matrix, self.width = None if costs is None else check_costs(costs, "loss"), argument(self, "width", width, limit)
 
     def start(self, parts, context):
         Loss.start(self, parts, context)

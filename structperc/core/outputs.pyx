@@ -739,9 +739,6 @@ cdef class LabelOutputs(Outputs):
     def __cinit__(self, *args, **kwargs):
         self.code_width = 1
 
-    def __init__(self):
-        self.labels = None
-
     @property
     def n_atoms(self):
         """How many atoms labels are made of, the same for every example; None when it is not known."""

@@ -5,8 +5,9 @@ Cost: one pass over the rows' values for four blocks at a time (see inner.h). A 
 """
 import numpy as np
 
+from structperc.core.arguments import flag, size
 from structperc.core.bounds cimport Bounds, hold
-from structperc.core.errors import PluginError
+from structperc.core.component import argument
 from structperc.core.features import TablePart
 from structperc.core.features cimport Features, Parameter, StepSizes, adapt_row, take_square
 from structperc.core.inner_products cimport (SP_CLAIM, best_inner, sp_blocks, sp_end, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows,
@@ -66,14 +67,13 @@ cdef class RowPart(Features):
     15
     """
 
-    def __init__(self, n_blocks, n_features, intercept=False, feature_major=False, bounds=None):
-        self.n_blocks, self.n_features = n_blocks, n_features
+    def __init__(self, n_blocks: int, n_features: int, intercept: bool = False, feature_major: bool = False, bounds=None):
+        self.n_blocks = n_blocks = argument(self, "n_blocks", n_blocks, size)
+        self.n_features = n_features = argument(self, "n_features", n_features, size)
         self.kernels = best_inner(n_features)
-        if n_blocks < 0 or n_features < 0:
-            raise PluginError(f"{type(self).__name__} was given {n_blocks} blocks and {n_features} features; expected whole numbers from "
-                              f"0.")
-        self.intercept, self.feature_major = intercept, feature_major
-        if feature_major:       # rows of one or of whole groups of four blocks; the surplus stays 0
+        self.intercept = argument(self, "intercept", intercept, flag)
+        self.feature_major = argument(self, "feature_major", feature_major, flag)
+        if self.feature_major:  # rows of one or of whole groups of four blocks; the surplus stays 0
             rows = n_features + self.intercept
             self.shape(rows * (n_blocks if n_blocks == 1 else (n_blocks + 3) // 4 * 4), rows)
             self.on_demand_rows = n_features
@@ -330,9 +330,9 @@ cdef class BlockFeatures(RowPart):
     [1.0, 2.0, -1.0, -2.0, 1.0, -1.0]
     """
 
-    def __init__(self, Py_ssize_t n_blocks, Py_ssize_t n_features, intercept=True, feature_major=False, bounds=None):
+    def __init__(self, n_blocks: int, n_features: int, intercept: bool = True, feature_major: bool = False, bounds=None):
         RowPart.__init__(self, n_blocks, n_features, intercept, feature_major, bounds)
-        self.shape(self.n_weights, self.n_weight_rows, atoms_per_example=n_blocks, rows_per_example=1)
+        self.shape(self.n_weights, self.n_weight_rows, atoms_per_example=self.n_blocks, rows_per_example=1)
         self.on_demand_rows = 0         # four weights and their averages fill a cache line; more memory is not saved
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
@@ -401,7 +401,7 @@ cdef class RowFeatures(RowPart):
     [-2.0, -3.0]
     """
 
-    def __init__(self, Py_ssize_t n_features, intercept=False, bounds=None):
+    def __init__(self, n_features: int, intercept: bool = False, bounds=None):
         RowPart.__init__(self, 1, n_features, intercept, bounds=bounds)
 
     def attributes(self, weights):

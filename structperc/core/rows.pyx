@@ -88,12 +88,18 @@ cdef class Example:
     def __cinit__(self, *args, **kwargs):
         self._work = self._counts = None
 
-    def __init__(self, Rows source=None, Py_ssize_t index=0):
+    def __init__(self, Rows source=None, index: int = 0):
+        cdef Py_ssize_t number
         if source is not None:
             self.look_at(source)
-            if not 0 <= index < source.n_examples:
+            try:
+                number = index
+            except (TypeError, OverflowError):
+                raise PluginError(f"Example was given the index {shortened(index)}; expected a whole number from 0 to "
+                                  f"{source.n_examples - 1}.") from None
+            if not 0 <= number < source.n_examples:
                 raise IndexError(f"example {index} of {source.n_examples}")
-            source.load(index, self)
+            source.load(number, self)
 
     def doubted(self):
         """The source of scores that are not finite, as the first half of a message; None if unknown.
@@ -198,6 +204,8 @@ cdef class Rows:
     def __init__(self, X, offsets=None, feature_names=None):
         cdef const int64_t[::1] starts
         cdef Py_buffer view
+        if feature_names is not None and not isinstance(feature_names, tuple):
+            raise PluginError(f"Rows was given the feature_names {shortened(feature_names)}; expected None or a tuple of texts.")
         self.offsets = offsets
         self.feature_names = feature_names
         if isinstance(X, np.ndarray):

@@ -34,7 +34,9 @@ def parameters(text):
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     for declared in filter(None, split(text)):
         left, equals, default = declared.partition("=")
+        left, _, annotation = left.partition(": ")
         *types, name = left.split()
+        types += annotation.split()
         stars = len(name) - len(name.lstrip("*"))
         if name == "*":
             kind = inspect.Parameter.KEYWORD_ONLY

@@ -39,12 +39,15 @@ cdef class Structures:
         cdef int64_t before = 0
         cdef Py_ssize_t i
         cdef bint whole
-        PyObject_GetBuffer(values, &view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
+        try:
+            PyObject_GetBuffer(values, &view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
+        except (TypeError, BufferError, ValueError):
+            raise DataError(f"structures are {shortened(values)}; expected a vector of C ints, numpy.intc.") from None
         self.at = <const int *> view.buf
         whole = view.itemsize == sizeof(int) and view.format[0] in (b"i", b"l") and view.ndim == 1
         PyBuffer_Release(&view)
         if not whole:
-            raise ValueError(f"structures are of the type {np.asarray(values).dtype}, shape {np.shape(values)}; expected a vector of C "
+            raise DataError(f"structures are of the type {np.asarray(values).dtype}, shape {np.shape(values)}; expected a vector of C "
                              f"ints, numpy.intc.")
         if offsets is not None:
             starts = offsets
@@ -52,7 +55,7 @@ cdef class Structures:
                 whole &= before <= starts[i]
                 before = starts[i]
             if not (whole and starts.shape[0] and before <= len(values)):
-                raise ValueError(f"the offsets of structures are {shortened(offsets)}; expected numbers that never fall, from 0 to "
+                raise DataError(f"the offsets of structures are {shortened(offsets)}; expected numbers that never fall, from 0 to "
                                  f"{len(values)}, one more than structures.")
         self.held, self.offsets = values, offsets
 

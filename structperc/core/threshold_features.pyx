@@ -4,6 +4,8 @@ Typical sizes: 10..1000 features, 4 thresholds. Cost: one dot product, then O(K)
 """
 import numpy as np
 
+from structperc.core.arguments import flag, size
+from structperc.core.component import argument
 from structperc.core.features import TablePart
 from structperc.core.features cimport Features, Parameter
 from structperc.core.errors import DataError, PluginError
@@ -64,12 +66,14 @@ cdef class ThresholdFeatures(Features):
     [2.0, 4.0, -1.0, -1.0]
     """
 
-    def __init__(self, n_thresholds, n_features, feature_major=False, problem="prank"):
+    def __init__(self, n_thresholds: int, n_features: int, feature_major: bool = False, problem="prank"):
+        n_thresholds = argument(self, "n_thresholds", n_thresholds, size)
+        n_features = argument(self, "n_features", n_features, size)
         n = n_features + n_thresholds
         self.problem = problem
         self.n_thresholds, self.n_features, self.n_blocks = n_thresholds, n_features, 1
         self.kernels = best_inner(n_features)
-        self.shape(n, n if feature_major else 1, atoms_per_example=n_thresholds, rows_per_example=1)
+        self.shape(n, n if argument(self, "feature_major", feature_major, flag) else 1, atoms_per_example=n_thresholds, rows_per_example=1)
 
     def check(self, context, parts):
         if context.decay:

@@ -6,12 +6,13 @@ Cost: O(atoms) and one norm.
 
 import numpy as np
 
+from structperc.core.arguments import POSITIVE, choice, flag, real_number
 from structperc.core.citations import COLLINS
 from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from libc.string cimport memcpy
 from structperc.core.argmax cimport Argmax
 from structperc.core.component cimport Component
-from structperc.core.component import raise_stored
+from structperc.core.component import argument, raise_stored
 from structperc.core.features cimport PADDING
 from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport Outputs
@@ -461,11 +462,9 @@ cdef class PassiveAggressiveUpdate(Update):
 
     citation = CRAMMER
 
-    def __init__(self, str variant="pa", double margin=1.0, C=1.0):
-        if variant not in VARIANTS:
-            raise OptionError(f"variant={shortened(variant)}; expected one of {', '.join(map(repr, VARIANTS))}.")
-        self.variant = VARIANTS.index(variant)
-        self.margin, self.C = margin, positive("C", C)
+    def __init__(self, variant: str = "pa", margin: float = 1.0, C=1.0):
+        self.variant = VARIANTS.index(argument(self, "variant", variant, choice, VARIANTS))
+        self.margin, self.C = argument(self, "margin", margin, real_number, POSITIVE), positive("C", C)
 
     def check(self, context, parts):
         if self.variant == 0:
@@ -558,8 +557,8 @@ cdef class ScheduledUpdate(Update):
 
     options_used = ("step_size",)
 
-    def __init__(self, step_size=1.0, decays=False):
-        self.step_size, self.decays = positive("step_size", step_size), decays
+    def __init__(self, step_size=1.0, decays: bool = False):
+        self.step_size, self.decays = positive("step_size", step_size), argument(self, "decays", decays, flag)
 
     def fingerprint(self):
         return self.step_size.fingerprint()

@@ -10,7 +10,8 @@ import numpy as np
 from libc.string cimport memcpy
 from libc.stdint cimport int64_t
 from structperc.core.averaging cimport Averaging, count_visit, predicting, scale_multiplied_out, shrink, start_averaging
-from structperc.core.component import adapted, overrides, raise_stored, state_of, unwrapped
+from structperc.core.arguments import flag
+from structperc.core.component import adapted, argument, overrides, raise_stored, state_of, unwrapped
 from structperc.core.component cimport Component
 from structperc.core.errors import DataError, PluginError
 from structperc.core.features import is_constrained
@@ -397,9 +398,9 @@ cdef class PrimalWeights(Weights):
 
     options_used = ("average", "decay")
 
-    def __init__(self, average=False, decay=0.0):
+    def __init__(self, average: bool = False, decay=0.0):
         self.decay = Schedule(decay, "decay")
-        self.averaging.average, self.averaging.decay = average, self.decay.start
+        self.averaging.average, self.averaging.decay = argument(self, "average", average, flag), self.decay.start
 
     @property
     def linear(self):

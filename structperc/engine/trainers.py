@@ -7,7 +7,8 @@ from contextlib import contextmanager
 import attrs
 import numpy as np
 
-from structperc.core.component import Component
+from structperc.core.arguments import limit
+from structperc.core.component import Component, argument
 from structperc.core.errors import OptionError, PluginError
 from structperc.core.saved_state import read_array
 from structperc.core.updates import searches_of
@@ -200,7 +201,7 @@ class OnlineTrainer(Trainer):
     lowest = np.inf
 
     def __init__(self, patience=None):
-        self.patience = patience
+        self.patience = argument(self, "patience", patience, limit)
 
     def start(self, parts, context):
         self.epoch, self.lowest, self.lowest_epoch = 0, np.inf, 0

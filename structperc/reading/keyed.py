@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from structperc.core.arguments import whole_number
+from structperc.core.component import argument
 from structperc.core.errors import DataError
 from structperc.core.rows import Rows
 from structperc.core.saved_state import read_array
@@ -58,7 +60,7 @@ class KeyedReader(Reader):
     """
 
     def __init__(self, n_keys):
-        self._n_keys, self._key_names = n_keys, ()
+        self._n_keys, self._key_names = argument(self, "n_keys", n_keys, whole_number, 1), ()
 
     def input_columns(self):
         return InputColumns(self._n_keys, self._key_names)

@@ -38,6 +38,8 @@ class PairReader(KeyedReader):
         super().__init__(2)
         if kind not in KINDS:
             raise OptionError(f"kind={shortened(kind)}; expected one of {', '.join(map(repr, KINDS))}.")
+        if comparison is not None and not callable(comparison):
+            raise OptionError(f"comparison={shortened(comparison)}; expected None or a function.")
         self.comparison, self.kind = comparison, kind
 
     def read(self, X, offsets=None):

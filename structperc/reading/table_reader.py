@@ -7,7 +7,7 @@ import warnings
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError, DataWarning
+from structperc.core.errors import DataError, DataWarning, OptionError, shortened
 from structperc.core.saved_state import check_starts, read_array, substate
 from structperc.reading import matrices
 from structperc.reading.column_codes import KINDS, ColumnCode, Unusable, learned
@@ -67,6 +67,8 @@ class TableReader(Reader):
 
     def __init__(self, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False, then=None):
         self.options = TableOptions.read(drop, one_hot, ordinal, date, fill, missing_indicators)
+        if then is not None and not isinstance(then, Reader):
+            raise OptionError(f"then={shortened(then)}; expected None or a reader.")
         self._codes, self.then = None, Reader() if then is None else then
 
     def start(self, parts, context):
