@@ -25,7 +25,7 @@ from structperc.errors import DataError, OptionError
 from structperc.estimators import PRank
 
 CHECKED = (ORStump(), AdaBoostOR(), AdaBoostOR(BinaryReduction(LogisticRegression()), n_estimators=3, random_state=0),
-           BinaryReduction(LogisticRegression()), RankerClassifier(ORStump()), RankerClassifier(PRank(random_state=0)))
+           BinaryReduction(LogisticRegression()), RankerClassifier(ORStump()), RankerClassifier(PRank()))
 NO_ORDER = "the ranks of bare strings are unknown, and alphabetical order is seldom meant"
 DRAWN = "visits are drawn anew for each epoch, twice for a row of weight 2; repeated rows are visited in other orders"
 MEDIAN = "predict is the median of predict_proba, and the check expects the mode"
