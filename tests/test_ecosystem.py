@@ -5,7 +5,6 @@ import pickle
 import re
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +17,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import structperc.estimators
-from structperc.errors import DataError
+from structperc import Engine
+from structperc.errors import DataError, OptionError
 from structperc.estimators import (
     SVOR,
     AdaBoostOR,
     CuSumRank,
+    DependencyParser,
     LabelScorer,
     LeafFeatures,
     OrdinalConformal,
@@ -30,11 +31,14 @@ from structperc.estimators import (
     RankerClassifier,
     RankingSVM,
     ScoreCard,
+    SegmentTagger,
     SequenceTagger,
     StructuredClassifier,
     StructureSet,
     lookup,
 )
+from structperc.files.arrow import stream_arrow
+from structperc.streams import fit_stream
 
 ROOT = Path(__file__).parents[1]
 X = np.random.default_rng(0).normal(size=(80, 4))
@@ -211,30 +215,73 @@ def test_mlflow_saves_and_loads_estimators(tmp_path):
         assert mlflow.load_model(str(tmp_path / name)).predict(X).tolist() == model.predict(X).tolist()
 
 
-def test_a_lazy_frame_is_refused_with_the_way_out():
+def test_a_lazy_frame_is_a_table():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(X, schema=NAMES)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(DataError, match=r"X is a LazyFrame, whose rows are not computed yet; pass X.collect\(\)"):
-            CuSumRank().fit(frame.lazy(), Y)
-        assert CuSumRank(random_state=0).fit(frame.lazy().collect(), Y).score(frame, Y) > 0.8
+    query = frame.lazy().filter(polars.col("a") > -10)
+    model = CuSumRank(random_state=0).fit(query, Y)
+    assert list(model.feature_names_in_) == NAMES
+    assert model.coef_.tolist() == CuSumRank(random_state=0).fit(frame, Y).coef_.tolist()
+    assert model.predict(query).tolist() == model.predict(frame).tolist()
+    with pytest.raises(DataError, match="it lacks 'd'"):
+        model.predict(query.drop("d"))
+    frames = Engine("cusum", plugins=["table"], random_state=0)
+    assert frames.fit(query, Y).predict(query).tolist() == frames.predict(frame).tolist()
 
 
-def test_tokens_of_spacy_are_sentences():
+def test_a_lazy_frame_is_a_stream_of_parts():
+    polars = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    query = polars.DataFrame(X, schema=NAMES).lazy().with_columns(level=polars.Series(Y))
+    if not hasattr(query, "collect_batches"):
+        pytest.skip("this polars has no LazyFrame.collect_batches")
+    in_parts = fit_stream(Engine("cusum", classes=[1, 2, 3], epochs=2, random_state=0, shuffle=False, scale=False),
+                          lambda: stream_arrow(query, target="level", rows=30))
+    whole = Engine("cusum", classes=[1, 2, 3], epochs=2, random_state=0, shuffle=False, scale=False).fit(X, Y)
+    assert in_parts.coef_.tolist() == whole.coef_.tolist() and len(list(stream_arrow(query, target="level", rows=30))) > 1
+
+
+def test_documents_of_spacy_are_sentences():
     spacy = pytest.importorskip("spacy")
-    texts = [spacy.blank("en")(text) for text in ("the dog", "a cat", "the cat")]
-    with pytest.raises(DataError, match="Of a Doc of spaCy: .* for token in doc"):
-        SequenceTagger().fit(texts, [["D", "N"]] * 3)
-    sentences = [[{"word": token.lower_, "suffix": token.suffix_} for token in doc] for doc in texts]
-    assert SequenceTagger(random_state=0).fit(sentences, [["D", "N"]] * 3).predict(sentences) == [["D", "N"]] * 3
+    language = spacy.blank("en")
+    texts, tags = [language(text) for text in ("the dog", "a cat", "the cat")], [["D", "N"]] * 3
+    model = SequenceTagger(random_state=0).fit(texts, tags)
+    assert model.predict(texts) == tags and model.predict(texts[0]) == tags[:1] and model.predict([[["the"], ["dog"]]]) == tags[:1]
+    language.add_pipe("sentencizer")
+    text, trees = language("The dog sleeps. A cat eats."), [[(2, "det"), (3, "nsubj"), (0, "root"), (3, "punct")]] * 2
+    tags, phrases = [["D", "N", "V", "."]] * 2, [[(0, 2, "NP")]] * 2
+    model = SequenceTagger(random_state=0).fit(text, tags)
+    assert model.predict(text) == model.predict(list(text.sents)) == model.predict([text]) == tags
+    assert model.explain(next(text.sents)).winner == tags[0]
+    with pytest.raises(DataError, match="explain takes one example, but got 2; pass one of them"):
+        model.explain(text)
+    parser = DependencyParser(random_state=0).fit(text, trees)
+    assert parser.predict(text) == trees and parser.explain(next(text.sents), 1).head == 2
+    assert SegmentTagger(random_state=0).fit(text, phrases).score(text, phrases) > 0
+
+
+def test_columns_name_what_is_read_of_tokens_of_spacy():
+    spacy = pytest.importorskip("spacy")
+    text = spacy.tokens.Doc(spacy.blank("en").vocab, ["Dogs", "bark"], lemmas=["dog", "bark"], pos=["NOUN", "VERB"])
+    model = SequenceTagger(columns=["form", "lemma", "shape_"], random_state=0).fit(text, [["N", "V"]])
+    assert {name for name, _ in model.top_features("N")} == {"form:Dogs", "lemma:dog", "shape_:Xxxx",
+                                                             "form:bark", "lemma:bark", "shape_:xxxx"}
+    window = SequenceTagger(columns=["form", "upos"], template="U:%x[-1,upos]", random_state=0).fit(text, [["N", "V"]])
+    assert {name for name, _ in window.top_features("N")} == {"U:_B-1", "U:NOUN"}
+    parser = DependencyParser(random_state=0).fit(text, [[2, 0]])
+    assert parser.engine_.plugin_options["columns"] == ["form", "lemma", "upos"] and parser.predict(text) == [[2, 0]]
+    for name in ("shape", "lema"):
+        with pytest.raises(OptionError, match=f"columns names '{name}', which is no text of a token of spaCy.*Did you mean"):
+            SequenceTagger(columns=[name]).fit(text, [["N", "V"]])
 
 
 def test_columns_of_a_data_set_are_sentences():
     datasets = pytest.importorskip("datasets")
-    made = datasets.Dataset.from_dict({"tokens": [[["the"], ["dog"]], [["a"], ["cat"]]], "tags": [["D", "N"], ["D", "N"]]})
-    sentences = list(made["tokens"])
-    assert SequenceTagger(random_state=0).fit(sentences, list(made["tags"])).predict(sentences) == [["D", "N"]] * 2
+    data = datasets.Dataset.from_dict({"tokens": [["the", "dog"], ["a", "cat"]], "tags": [[0, 1], [0, 1]]})
+    model = SequenceTagger(columns=["word"], random_state=0).fit(data["tokens"], data["tags"])
+    assert model.predict(data["tokens"]) == [[0, 1], [0, 1]] and model.top_features(0, 1)[0][0].startswith("word:")
+    with pytest.raises(DataError, match=r"the token is 'the' of type str.*such as \['the'\]; or pass columns=\['word'\]"):
+        SequenceTagger().fit(data["tokens"], data["tags"])
 
 
 @pytest.mark.filterwarnings("ignore")

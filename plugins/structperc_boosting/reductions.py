@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from structperc.errors import DataError, OptionError
 from structperc.estimators.keeping import InnerMethods
 from structperc.estimators.rankers import KnownParameters, RankScore, cloned_ranker
+from structperc.plugin_tools import generator
 from structperc_boosting import citation as LIN_LI
 from structperc_boosting.bases import FLOATS, example_weights, ranks_predicted, read_examples, read_ranks, require_parameter
 from structperc_boosting.costs import ranks_of_answers, reduce_costs, threshold_answers
@@ -198,7 +199,9 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstim
     ----------
     estimator : ranker
         With `fit(X, y)`, whose y are the ranks 1..K, and `predict(X)`. Several thresholds need `fit(X, y, costs=...)`, as of `ORStump`,
-        `AdaBoostOR`, `SVOR` and `PRank(pocket=True)`.
+        `AdaBoostOR`, `SVOR` and `PRank(pocket=True)`. Its parameters `random_state` and `classes` are set where they are None.
+    random_state : None, int, numpy Generator or RandomState
+        Draws the seeds of the ranker.
 
     Attributes
     ----------
@@ -224,8 +227,8 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstim
     _cited: ClassVar[str] = LIN_LI
     _known: ClassVar[tuple] = (*Reduction._known, "n_ranks_")
 
-    def __init__(self, estimator) -> None:
-        self.estimator = estimator
+    def __init__(self, estimator, *, random_state=None) -> None:
+        self.estimator, self.random_state = estimator, random_state
 
     def fit(self, X, y, thresholds=None, sample_weight=None) -> Self:
         """Trains the ranker.
@@ -252,7 +255,7 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstim
         k = self._thresholds(thresholds, len(X), None)
         n_ranks = int(k.max()) + 1
         right = np.where(above, n_ranks, 1)
-        estimator = cloned_ranker(self.estimator, list(range(1, n_ranks + 1)))
+        estimator = cloned_ranker(self.estimator, list(range(1, n_ranks + 1)), generator(self.random_state))
         if n_ranks == 2:            # costs are the weights
             if weights is not None:
                 require_parameter(self.estimator, "sample_weight", "the weights of binary examples")

@@ -11,6 +11,7 @@ from structperc import Engine
 from structperc.errors import OptionError
 from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import KnownParameters
+from structperc.plugin_tools import as_sentences
 from structperc_parsing import conllu
 from structperc_parsing.arc_templates import default_template
 from structperc_parsing.explanations import explain_arc
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["DependencyParser"]
+
+ANNOTATIONS = {"lemma": "LEMMA", "xpos": "TAG", "feats": "MORPH", "upos": "POS"}      # what spaCy calls the columns of CoNLL-U
 
 
 class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
@@ -54,7 +57,8 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
         the last tag.
     columns : sequence of str, optional
         Names of the tokens' columns. Default of tokens that are dicts: form, lemma, xpos, feats and upos, as far as the first token has
-        them. `structperc fit parsing` learns from the same columns.
+        them. Default of documents of spaCy: those of these that the first document is annotated with. `structperc fit parsing` learns from
+        the same columns.
     tokens : {"cells", "vectors"}, default "cells"
         The meaning of tokens that are rows of numbers. "cells": names, as texts are: equal numbers are equal cells. "vectors": coordinates,
         such as word embeddings. Then X is a list of matrices. An arc scores x_h' W x_m + a . x_h + b . x_m and a weight for its distance,
@@ -89,7 +93,8 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
 
     Notes
     -----
-    A token is a tuple or list of strings, one for each column. It may be a dict of them with the keys `columns`. y has a list for each
+    A token is a tuple or list of strings, one for each column. It may be a dict of them with the keys `columns`. X may be a document of
+    spaCy, or a list of documents: their sentences. y has a list for each
     sentence: the head of each word, or pairs (head, label). Heads are 0 for the root, and words are counted from 1. Ties go to the lowest
     label. Without `projective`, they go to the lowest head if no circle must be broken. Time per sentence of n words: O(n^2) arcs of about
     50 features each, and O(n^3) small steps if projective; n^3 / 3 pairs of siblings.
@@ -287,6 +292,10 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
 
 
 def usual_columns(X):
-    """The columns of CoNLL-U among the keys of the first token; None if tokens are no dicts."""
+    """The columns of CoNLL-U among the keys of the first token, or among the annotation of a document of spaCy; None for other tokens."""
+    X = as_sentences(X)
+    document = getattr(X[0], "doc", None) if isinstance(X, list) and X else None
+    if document is not None:
+        return [name for name in conllu["columns"] if name == "form" or document.has_annotation(ANNOTATIONS[name])]
     token = next((token for sentence in X[:1] for token in sentence[:1]), None) if isinstance(X, list) else None
     return [name for name in conllu["columns"] if name in token] if isinstance(token, dict) else None

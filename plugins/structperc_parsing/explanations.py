@@ -6,6 +6,7 @@ import attrs
 import numpy as np
 
 from structperc.errors import DataError, OptionError, shortened
+from structperc.plugin_tools import as_sentences
 from structperc_parsing.arc_templates import MACRO, column_number
 
 DISTANCES = {5: "5 to 6", 6: "7 to 10", 7: "more than 10"}
@@ -53,8 +54,9 @@ def explain_arc(engine, sentence, dependent, head=None, label=None) -> ArcExplan
         Of an arc with labels; None: that of largest score.
     """
     model = engine.model_
-    rows = model.read([sentence])
-    x, n = model.example(rows, 0), len(sentence)
+    x, rows = model.read_one(sentence)
+    (sentence,) = as_sentences([sentence], engine.plugin_options["columns"] or ("form",))
+    n = len(sentence)
     outputs, features, weights = model.parts.outputs, model.parts.features, model.parts.weights.vector()
     if not is_position(dependent, 1, n):
         raise OptionError(f"dependent={shortened(dependent)}; expected the number of a word, from 1 to {n}.")

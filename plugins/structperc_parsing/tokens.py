@@ -10,7 +10,7 @@ import numpy as np
 
 from structperc.components import Reader, Rows
 from structperc.errors import DataError, OptionError, shortened
-from structperc.plugin_tools import read, read_array
+from structperc.plugin_tools import as_sentences, read, read_array
 
 
 class CellCodes(dict):
@@ -70,6 +70,7 @@ class TokenReader(Reader):
 
     def encoded(self, X, offsets, n_columns):
         """The rows of all tokens, of so many columns; without a number, as many as the first token has."""
+        X = as_sentences(X, self.columns or ("form",))
         if not isinstance(X, (list, tuple)) or any(hasattr(sentence, "dtype") for sentence in X[:1]):
             rows = read(X, offsets)
             if rows.objects:

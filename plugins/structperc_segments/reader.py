@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from structperc.components import NamedReader, Reader, Rows
-from structperc.plugin_tools import substate
+from structperc.plugin_tools import as_sentences, substate
 
 
 class SegmentReader(Reader):
@@ -35,14 +35,17 @@ class SegmentReader(Reader):
         return component
 
     def learn(self, X, offsets=None):
+        X = as_sentences(X)
         tokens = self.tokens.learn(X, offsets)
         return self.put_together(tokens, self.segments.learn(self.described(X, tokens)))
 
     def learn_more(self, X, offsets=None):
+        X = as_sentences(X)
         self.tokens.learn_more(X, offsets)
         self.segments.learn_more(self.described(X, self.tokens.read(X, offsets)))
 
     def read(self, X, offsets=None):
+        X = as_sentences(X)
         tokens = self.tokens.read(X, offsets)
         return self.put_together(tokens, self.segments.read(self.described(X, tokens)))
 

@@ -20,7 +20,7 @@ options = {
     "n_hashed": Option(None, help="columns of signed hashing for named features; none: a vocabulary of the first data"),
     "min_count": Option(1, help="leave out named features that are seen less often in the first data"),
     "template": Option(None, help="window features of tokens given as columns of text, one a line, such as U1:%x[-1,0]/%x[0,0]"),
-    "columns": Option(None, help="names of these columns, for the template"),
+    "columns": Option(None, help="names of these columns; without a template each is a feature"),
 }
 # Held-out parts of two corpora (chunks of CoNLL-2000, parts of speech of UD English EWT). Averaging is worth 0.8 points, twice the epochs
 # 0.1. All update rules, with loss_weight or without, are within 0.4 points of each other.

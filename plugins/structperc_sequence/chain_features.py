@@ -29,8 +29,7 @@ class ChainFeatures(SumFeatures):
     def check(self, context, parts):
         if context.objects:
             raise DataError("X is a list of objects that are no sentences. Pass an array (tokens, features) for each sentence, or a list "
-                            "of tokens. Each is a dict or a list of feature names. Of a Doc of spaCy: [{'word': token.lower_, 'suffix': "
-                            "token.suffix_} for token in doc].")
+                            "of tokens. Each is a dict or a list of feature names.")
 
     def check_rows(self, rows):
         if rows.objects:

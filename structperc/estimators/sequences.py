@@ -36,8 +36,9 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
 
     Sentences come in any of these forms, the same in all methods:
 
-    - a list of sentences, each a list of tokens. A token is a dict, a list or a set of features, or with `template` a tuple of column
-      strings. A dict value or an entry of a list may be a vector, such as {"word": "the", "emb": array};
+    - a list of sentences, each a list of tokens. A token is a dict, a list or a set of features, or with `template` or `columns` a tuple
+      of column strings. A dict value or an entry of a list may be a vector, such as {"word": "the", "emb": array};
+    - a document of spaCy or a list of documents, split into their sentences. `columns` says what is read of a token;
     - a list of arrays (T, n_features), dense or CSR, one per sentence;
     - one array or CSR matrix (n_tokens, n_features), with `lengths` or `groups`. These are the tokens of each sentence, or the sentence of
       each row. Predictions are then one flat array, one entry per row.
@@ -90,7 +91,8 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
     min_count: int = option(1, "features that are seen less often by fit are left out of the vocabulary")
     template: str | None = option(None, "the text of a CRF++-like template, which makes features of windows of columns",
                                   about="Tokens are tuples of column strings.")
-    columns: Sequence | None = option(None, "names of the columns that the template reads")
+    columns: Sequence | None = option(None, "names of the strings of a token; without a template each is a feature",
+                                     about="Of a document of spaCy: form, lemma, upos, xpos, feats, or attributes of its tokens.")
 
     def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None) -> Self:
         """Trains from nothing.

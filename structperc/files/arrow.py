@@ -13,6 +13,7 @@ from structperc.extras import require
 from structperc.files.frames import FrameFile
 from structperc.files.opening import STANDARD_INPUT
 from structperc.files.tables import Table
+from structperc.reading.other_libraries import as_stream
 
 __all__ = ["opened_arrow", "read_arrow", "stream_arrow"]
 
@@ -44,9 +45,10 @@ def stream_arrow(path, *, target=None, features=None, weight=None, group=None, t
 
     Parameters
     ----------
-    path : path or object with `__arrow_c_stream__`
+    path : path, object with `__arrow_c_stream__`, or polars LazyFrame
         Of an Arrow IPC file or a Feather file of version 2. It cannot be standard input, since the contents are listed at its end.
-        Or a stream, which is read once: `cursor.fetch_record_batch()` of ADBC, a relation of DuckDB, a record batch reader.
+        Or a stream, which is read once: `cursor.fetch_record_batch()` of ADBC, a relation of DuckDB, a record batch reader. polars
+        computes a LazyFrame part by part.
     target, features, weight, group, text_labels, as_text, keep, rows
         As in `structperc.files.csv_tables.stream_csv`.
 
@@ -93,6 +95,7 @@ def opened_arrow(path):
     ...         print(table.X.shape)
     """
     arrow = require("pyarrow", "reading Arrow files", "parquet")
+    path = as_stream(path)
     if hasattr(path, "__arrow_c_stream__"):
         reader = arrow.RecordBatchReader.from_stream(path)
         yield ArrowFile("the Arrow stream", reader.schema, lambda rows, columns: parts_of_stream(reader, rows, columns))

@@ -10,7 +10,7 @@ import numpy as np
 from structperc.core.errors import DataError
 from structperc.core.labels import has_half_pair, is_missing
 from structperc.extras import require
-from structperc.reading.matrices import as_table
+from structperc.reading.other_libraries import as_table
 
 DAY = 86_400_000        # milliseconds
 KINDS = ("number", "date", "text")

@@ -6,7 +6,8 @@ import numpy as np
 
 from structperc.core.errors import DataError, shortened
 from structperc.core.labels import as_label_array, missing_label, refuse_unhashable
-from structperc.reading.matrices import as_array, as_table, is_row, is_sparse, not_finite_entry, read
+from structperc.reading.matrices import as_array, is_row, is_sparse, not_finite_entry, read
+from structperc.reading.other_libraries import as_table
 
 
 class Groups:

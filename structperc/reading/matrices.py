@@ -14,8 +14,8 @@ from structperc.core.errors import DataError, DataTypeError, shortened
 from structperc.core.labels import has_half_pair, is_missing
 from structperc.core.rows import Rows, in_place
 from structperc.core.sparse_parts import is_sparse, refuse_damaged, to_csr
-from structperc.extras import require
 from structperc.reading.column_faults import ColumnError, find_fault, in_a_frame
+from structperc.reading.other_libraries import as_table, header_of
 
 CHUNK_VALUES = 1 << 20      # values of X that a prediction looks at at a time,
 CHUNK_EXAMPLES = 1 << 11    # or examples of many rows
@@ -124,19 +124,9 @@ def as_objects(X):
     return X if objects[0] is None or isinstance(objects[0], numbers.Number) or is_row(objects[0]) else objects
 
 
-def as_table(X):
-    """The table of an Arrow stream, such as a relation of DuckDB or a cursor's result. Anything else is returned as it is."""
-    if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__"):
-        return require("pyarrow", "reading an Arrow stream", "parquet").table(X)
-    return X
-
-
 def column_names(X):
     """The names of a data frame's columns, all different texts. None for numbers as names, and for anything but a data frame."""
-    if type(X).__name__ == "LazyFrame":         # whose names are the result of a query
-        raise DataTypeError("X is a LazyFrame, whose rows are not computed yet; pass X.collect().")
-    table = X if hasattr(X, "column_names") or hasattr(X, "columns") else getattr(X, "schema", None)      # of a stream
-    columns = getattr(table, "column_names", getattr(table, "columns", getattr(table, "names", None)))
+    columns = header_of(X)
     if columns is None or not any(isinstance(c, str) for c in columns):
         return None
     odd = next((c for c in columns if not isinstance(c, str)), None)

@@ -11,9 +11,10 @@ from structperc.core.joined import Joined
 from structperc.core.rows import Rows
 from structperc.core.saved_state import read_array
 from structperc.reading import matrices
+from structperc.reading.other_libraries import as_sentences
 from structperc.reading.readers import Naming, Reader
 from structperc.reading.row_builder import RowBuilder, Vocabulary
-from structperc.reading.tokens import Template, Vectors, encode_tokens
+from structperc.reading.tokens import Template, Vectors, column_names, encode_tokens
 
 MOST_HASHED = 2**40
 
@@ -32,7 +33,8 @@ class NamedReader(Reader):
         Text of a template in the form of CRF++ (see `structperc.reading.tokens.Template`). Tokens are then tuples or lists of strings, one
         per column.
     columns : sequence of str, optional
-        Names of these columns, for the template to use.
+        Names of the strings of a token, for the template to use. Without a template each string is a feature, such as "lemma:be". Tokens
+        are then tuples or lists of these strings, dicts with these keys, or for one column the string itself.
 
     Attributes
     ----------
@@ -52,6 +54,10 @@ class NamedReader(Reader):
 
     Notes
     -----
+    A document of spaCy is a list of its sentences, and a list of documents one of all their sentences. `columns` names the strings of a
+    token: form, lemma, upos, xpos and feats, as in CoNLL-U files, or attributes of the token, such as shape_. Default: form. A column of a
+    Hugging Face data set is a list of sentences.
+
     A token is a dict of features, or a list, tuple, set or frozenset of strings, as in python-crfsuite. {"len": 3.5} has the feature "len"
     with the value 3.5. True and False are 1 and 0. {"word": "the"} is the feature "word:the" with the value 1. {"shape": ["Aa", "d"]} are
     "shape:Aa" and "shape:d". Dicts may be within dicts ("shape:last:d"). A string is a feature with the value 1. Features that occur twice
@@ -85,8 +91,7 @@ class NamedReader(Reader):
         if n_hashed is not None and self.min_count > 1:
             raise UnusedOption(f"min_count={min_count} has no effect with n_hashed={n_hashed}, which has no vocabulary; leave one out.",
                                "min_count")
-        if columns is not None and template is None:
-            raise OptionError(f"columns={shortened(columns)} has no effect without a template; pass template= too, or leave columns out.")
+        self.columns = column_names(columns)
         self.template = None if template is None else Template(template, columns)
         self.forget()
 
@@ -102,7 +107,7 @@ class NamedReader(Reader):
 
     def learn(self, X, offsets=None) -> Rows:
         """The rows of the first data of a fit, from which the vocabulary is learned; a failure changes nothing."""
-        X = as_list(X)
+        X = self._listed(X)
         if not self._is_named(X) and not (isinstance(X, (list, tuple)) and is_blank(X)):
             self._refuse_idle_options(X)
             rows = matrices.read(X, offsets)
@@ -136,7 +141,7 @@ class NamedReader(Reader):
             self.read(X, offsets)
             return
         builder = RowBuilder(self.vocabulary, learning=True)
-        starts = self._encode(as_list(X), offsets, builder, self.n_columns)
+        starts = self._encode(self._listed(X), offsets, builder, self.n_columns)
         vectors = self.vectors.with_names(builder.vectors)
         vectors.table(builder.vectors, starts)
         self.vectors, self.n_features = vectors, len(self.vocabulary) + vectors.width
@@ -145,7 +150,7 @@ class NamedReader(Reader):
         """The rows of later data, of the kind that was learned from; features without a column are dropped."""
         if self.named is None:
             raise DataError("this reader has learned from no data yet; call learn first.")
-        X = as_list(X)
+        X = self._listed(X)
         if isinstance(X, (list, tuple)) and not len(X) and offsets is None:
             return self._nothing()
         named = self._is_named(X) or (self.named and isinstance(X, (list, tuple)) and is_blank(X))
@@ -218,6 +223,11 @@ class NamedReader(Reader):
         encode_tokens([], builder)
         return rows_of(builder, starts, self.vectors)
 
+    def _listed(self, X):
+        """X with lists of sentences in the forms that are encoded."""
+        X = as_sentences(as_list(X), self.columns or ("form",))
+        return X if self.columns is None or self.template is not None or not is_named(X) else by_column(X, self.columns)
+
     def _is_named(self, X):
         return self.template is not None or is_named(X)
 
@@ -232,7 +242,7 @@ class NamedReader(Reader):
         return encode_tokens(X, builder) if self.template is None else self.template.encode(X, builder, n_columns)
 
     def _refuse_idle_options(self, X):
-        for name, idle in (("n_hashed", self.n_hashed is None), ("min_count", self.min_count == 1)):
+        for name, idle in (("n_hashed", self.n_hashed is None), ("min_count", self.min_count == 1), ("columns", self.columns is None)):
             if not idle:
                 raise OptionError(f"{name}={getattr(self, name)} has no effect, as X ({type(X).__name__}) holds {NUMBERS}; leave it out, "
                                   f"or pass {TOKENS}.")
@@ -275,6 +285,22 @@ def is_named(X):
             else:
                 return isinstance(token, (str, dict, set, frozenset))
     return False
+
+
+def by_column(X, columns):
+    """Sentences whose tokens are dicts of these columns."""
+    return [[token_by_column(token, columns, i, j) for j, token in enumerate(sentence)] if isinstance(sentence, (list, tuple)) else sentence
+            for i, sentence in enumerate(X)]
+
+
+def token_by_column(token, columns, i, j) -> dict:
+    if isinstance(token, dict) and all(name in token for name in columns):
+        return {name: token[name] for name in columns}
+    cells = (token,) if isinstance(token, str) else token
+    if not isinstance(cells, (list, tuple)) or len(cells) != len(columns):
+        raise DataError(f"X[{i}][{j}] is {shortened(token)}; expected a token with the columns {', '.join(columns)}: a tuple of as many "
+                        f"strings, or a dict with these keys.")
+    return dict(zip(columns, cells, strict=True))
 
 
 def is_blank(X):

@@ -247,7 +247,7 @@ cdef int add_token(RowBuilder builder, object token) except -1:
     elif isinstance(token, (set, frozenset)):
         push_prefixed(builder, in_order(token), 0, 0)
     else:
-        hint = f", such as [{shortened(token)}]" if isinstance(token, str) else ""
+        hint = f", such as [{shortened(token)}]; or pass columns=['word']" if isinstance(token, str) else ""
         raise DataError(f"the token is {shortened(token)} of type {type(token).__name__}; expected {TOKENS}{hint}")
     builder.end_row(False)
     return builder.flush()

@@ -431,7 +431,7 @@ class Wrong:
     ([[{"a", 1}]], "a feature is named 1 of type int"),
     ([[[["a"]]]], r"a feature is named \['a'\] of type list"),
     ([[["a"], "the"]], r"^X\[0\]\[1\]: the token is 'the' of type str; expected a dict of features, or a list, tuple, set or"),
-    ([["the", "dog"]], r"^X\[0\]\[0\]: the token is 'the' of type str; expected .* of strings, such as \['the'\]\.$"),
+    ([["the", "dog"]], r"^X\[0\]\[0\]: the token is 'the' of type str; expected .* of strings, such as \['the'\]; or pass columns=\['word'\]\.$"),
     ([[["a"], 5]], r"X\[0\]\[1\]: the token is 5 of type int"),
     ([[["a"], None]], "the token is None"),
     ([[["a"]], "the dog"], r"^X\[1\]: the sentence is 'the dog' of type str; expected a list of tokens"),
@@ -562,12 +562,28 @@ def test_other_refusals():
     ({"min_count": 0}, "min_count is 0; expected a whole number from 1"),
     ({"min_count": None}, "min_count is None"),
     ({"n_hashed": 5, "min_count": 2}, "min_count=2 has no effect with n_hashed=5"),
-    ({"columns": ["a"]}, r"columns=\['a'\] has no effect without a template"),
+    ({"columns": "ab"}, "columns is 'ab'; expected a list of names"),
     ({"template": "U:%x[0,1]", "columns": ["a"]}, "reads column 1, which does not exist; columns are counted from 0, and there are 1"),
 ])  # fmt: skip
 def test_options_that_cannot_be(options, message):
     with pytest.raises(OptionError, match=message):
         NamedReader(**options)
+
+
+def test_columns_without_a_template_are_features():
+    reader = NamedReader(columns=["word", "tag"])
+    expected = NamedReader().learn([[{"word": "a", "tag": "x"}, {"word": "b", "tag": "x"}]])
+    for tokens in ([("a", "x"), ["b", "x"]], [{"word": "a", "tag": "x", "more": "z"}, {"tag": "x", "word": "b"}]):
+        rows = reader.learn([tokens])
+        assert reader.vocabulary.names() == ["word:a", "tag:x", "word:b"] and rows.X.toarray().tolist() == expected.X.toarray().tolist()
+    words = NamedReader(columns=["word"])
+    words.learn([["a", "b"], []])
+    assert words.vocabulary.names() == ["word:a", "word:b"] and words.read([[("b",), "a"]]).X.toarray().tolist() == [[0, 1], [1, 0]]
+    for token in ("a", ("a",), {"word": "a"}, 3):
+        with pytest.raises(DataError, match=r"X\[0\]\[1\] is .*; expected a token with the columns word, tag"):
+            reader.learn([[("a", "x"), token]])
+    with pytest.raises(OptionError, match="columns=.* has no effect, as X .ndarray. holds no tokens with named features"):
+        reader.learn(np.ones((2, 2)), [0, 2])
 
 
 class Growing:
