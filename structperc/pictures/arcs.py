@@ -18,7 +18,7 @@ class ArcChoices(Picture):
     ----------
     words : sequence of str
     arcs : list of (int, int, str, bool)
-        Number of a word from 1, of its head (0 for the root), a label or "", and whether the arc is certain.
+        The word, from 1. Its head; 0 is the root. A label or "". Whether the arc is certain.
 
     Examples
     --------

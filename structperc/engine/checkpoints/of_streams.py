@@ -1,7 +1,7 @@
 """Checkpoints between the parts of a stream: where it was, and from which source.
 
-A checkpoint is a model file with further members, as those of runs are; `run.order` is the order of the parts. It is written before the
-part that comes next is learned from, and behind each epoch.
+A checkpoint is a model file with further members, as those of runs are. `run.order` is the order of the parts. It is written before the
+next part is learned from, and after each epoch.
 """
 
 from __future__ import annotations
