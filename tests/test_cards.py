@@ -1,7 +1,7 @@
 """What notebooks show of engines, estimators and histories: small, escaped, closed, and scikit-learn's diagrams still work."""
 
-import html
 import re
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,16 @@ from sklearn.utils import estimator_html_repr
 
 from structperc import estimators
 from structperc.callbacks import History
-from structperc.estimators import CuSumRank, LatentRanker, OrdinalConformal, PRank, RankingSVM, ScoreCard, SequenceTagger, StructuredClassifier
+from structperc.estimators import (
+    CuSumRank,
+    LatentRanker,
+    OrdinalConformal,
+    PRank,
+    RankingSVM,
+    ScoreCard,
+    SequenceTagger,
+    StructuredClassifier,
+)
 
 HOSTILE = "<script>alert('1')</script>\"&\x07"
 
@@ -65,7 +74,7 @@ def test_score_cards_show_their_points_and_intervals_their_quantile():
     intervals = OrdinalConformal(PRank(random_state=0), coverage=0.8, random_state=0)
     assert "points" not in re.sub("max_points", "", card._repr_html_()) and "held-out" not in intervals._repr_html_()
 
-    assert html.escape(card.fit(X, y).to_text()) in card._repr_html_()
+    assert escape(card.fit(X, y).to_text()) in card._repr_html_()
     shown = intervals.fit(X, y)._repr_html_()
     assert "at least 0.8." in shown and f"{intervals.quantile_:.3g}, the quantile of {intervals.n_calibration_} held-out rows" in shown
 
