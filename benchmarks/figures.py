@@ -102,7 +102,7 @@ def scatter(path, panels, curves, xlabel, ylabel):
 
 
 def families(path, sets, families, xlabel):
-    """Lines over epochs: a row of panels for each set, a column for each family of systems. Panels of a row share their y axis.
+    """Lines over epochs: a row of panels for each set, a column for each family of systems.
 
     Parameters
     ----------

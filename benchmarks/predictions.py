@@ -59,7 +59,7 @@ def nanoseconds(function, X, n):
 # ---- what is shown ----
 
 def report(raw):
-    parts = ["Nanoseconds of CPU time per row, and that time divided by reading X. To read is a bitwise or of all words. "
+    parts = ["Nanoseconds of CPU time per row, and that time divided by that of reading. To read X is a bitwise or of all words. "
              "Each figure is the median (lowest–highest) of nine turns."]
     for heading, found in (("On a quiet machine", raw["alone"]), ("With another process that reads memory all the time", raw["busy"])):
         rows = [[f"{d} x {kind}", spread(runs[f"reading {kind}"]),

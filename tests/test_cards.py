@@ -1,6 +1,7 @@
 """What notebooks show of engines, estimators and histories: small, escaped, closed, and scikit-learn's diagrams still work."""
 
 import re
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,16 @@ from sklearn.utils import estimator_html_repr
 
 from structperc import estimators
 from structperc.callbacks import History
-from structperc.estimators import CuSumRank, LatentRanker, OrdinalConformal, PRank, RankingSVM, SequenceTagger, StructuredClassifier
+from structperc.estimators import (
+    CuSumRank,
+    LatentRanker,
+    OrdinalConformal,
+    PRank,
+    RankingSVM,
+    ScoreCard,
+    SequenceTagger,
+    StructuredClassifier,
+)
 
 HOSTILE = "<script>alert('1')</script>\"&\x07"
 
@@ -55,6 +65,18 @@ def test_estimators_show_their_parameters_and_their_training(make, hostile):
     assert all(name in texts for name in model._changed())
     assert ("all options at their defaults" in texts) == (not model._changed())
     assert any(text.startswith(" — trained for") for text in texts) == ("engine_" in vars(model))
+
+
+def test_score_cards_show_their_points_and_intervals_their_quantile():
+    X = np.random.default_rng(0).uniform(size=(200, 2))
+    y = np.digitize(X[:, 0], [0.3, 0.6]) + 1
+    card = ScoreCard(PRank(random_state=0), max_points=10)
+    intervals = OrdinalConformal(PRank(random_state=0), coverage=0.8, random_state=0)
+    assert "points" not in re.sub("max_points", "", card._repr_html_()) and "held-out" not in intervals._repr_html_()
+
+    assert escape(card.fit(X, y).to_text()) in card._repr_html_()
+    shown = intervals.fit(X, y)._repr_html_()
+    assert "at least 0.8." in shown and f"{intervals.quantile_:.3g}, the quantile of {intervals.n_calibration_} held-out rows" in shown
 
 
 def test_diagrams_of_scikit_learn_show_our_step_with_its_parameters(hostile):

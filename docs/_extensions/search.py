@@ -35,8 +35,14 @@ def enter(app, doctree):
         app.env.metadata[document]["nosearch"] = "true"
 
 
+def outdated(app, env, added, changed, removed):
+    """The pages with usual names: the search index has the entries only of pages that this build reads."""
+    return [document for document in env.found_docs if Path(env.doc2path(document)).resolve() in app.names]
+
+
 def setup(app):
     app.names = names()
+    app.connect("env-get-outdated", outdated)
     app.add_config_value("unsearched", [], "env")
     app.connect("doctree-read", enter)
     return {"parallel_read_safe": True}

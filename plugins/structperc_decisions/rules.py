@@ -5,8 +5,8 @@ from structperc_decisions.losses import DecisionCost
 from structperc_decisions.perturbed import PerturbedUpdate
 
 options = {
-    "samples": Option(10, low=1, help="of the update perturbed: how many decisions are drawn at each visit"),
-    "sigma": Option(1.0, above=0.0, help="of the update perturbed: standard deviation of what is added to each score"),
+    "samples": Option(10, low=1, help="with update=perturbed: decisions drawn at each visit"),
+    "sigma": Option(1.0, above=0.0, help="with update=perturbed: standard deviation of the noise of scores"),
 }
 problem = "path"            # to check it with
 check_options = {"update": "perturbed", "samples": 2}

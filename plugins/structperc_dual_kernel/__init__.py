@@ -13,10 +13,9 @@ problem = "cusum"               # that `structperc check` lines it up with
 
 options = {
     **KERNEL_OPTIONS,
-    "budget": Option(None, help="the most rows to hold; none: no bound"),
-    "removal": Option("oldest", ("oldest", "random", "least"), "which row makes room for another where there is a budget"),
-    "cache_size": Option(200, types=(float,), help="MB that kernel values may take during a fit: online those of objects and callables, "
-                                                   "else all"),
+    "budget": Option(None, help="the most support rows; none: no limit"),
+    "removal": Option("oldest", ("oldest", "random", "least"), "which row leaves when the budget is full"),
+    "cache_size": Option(200, types=(float,), help="MB for kernel values during a fit; online only those of objects and callables"),
 }
 recommended = {"calibrate": False}       # a fold costs as much as a fit
 

@@ -9,7 +9,7 @@ from structperc_interval_pa.interval_outputs import IntervalLoss, IntervalOutput
 
 losses = ("absolute", "squared")
 options = {"unrated": Option("refuse", choices=("refuse", "skip"), later=True,
-                             help="rows that miss both ends: an error, or skip: they admit every rank, so nothing is learned of them"),
+                             help="rows without both ends: raise an error, or leave them out"),
            "penalty": PENALTY}
 # Held-out parts of eight small real data sets, cut into five ranks in two ways. Half of the training rows are intervals of two or three
 # ranks. The mean absolute error is 0.579 with "exact-pa1", 0.578 with "exact-pa2", 0.588 with "exact-pa". With exact labels of 14 sets the

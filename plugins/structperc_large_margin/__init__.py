@@ -9,12 +9,11 @@ from structperc_large_margin.forms import METHODS
 from structperc_large_margin.training import LargeMarginTrainer
 
 options = {
-    "method": Option("implicit", METHODS, "the program: implicit, explicit, fixed-margin or sum-of-margins"),
-    "nu": Option(None, types=(float, type(None)), above=0, help="instead of C, but of sum-of-margins: the part of margin errors at most"),
+    "method": Option("implicit", METHODS, "which program to solve"),
+    "nu": Option(None, types=(float, type(None)), above=0, help="instead of C, not for sum-of-margins: the largest share of margin errors"),
     "tolerance": Option(1e-3, None, "training ends at a duality gap of this part of the objective", above=0, below=1),
-    "disordered": Option("refuse", ("refuse", "pool"), "fixed-margin, where the best thresholds are out of order: no predictions, or those "
-                                                       "of the best ordered thresholds"),
-    "warm_start": Option(False, (False, True), "fit goes on from the engine's last solution, of any C, or its last direction"),
+    "disordered": Option("refuse", ("refuse", "pool"), "if thresholds of fixed-margin are out of order: an error, or ordered ones"),
+    "warm_start": Option(False, (False, True), "fit starts from the engine's last solution, of any C, or from its direction"),
 }
 
 DEFAULT_CACHE = 200         # MB, where no weight store has an option for it

@@ -154,7 +154,7 @@ more: structperc help data, columns
 """
 COMPARE = """\
 example:
-  structperc compare wine.model bent.model test.csv
+  structperc compare wine.model kernel.model test.csv
 
 Differences are the second minus the first. Standard errors come from a
 jackknife over 20 blocks of examples. McNemar's exact test compares the numbers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import numbers
 from typing import TYPE_CHECKING
 
@@ -263,6 +264,10 @@ class ScoreCard(InnerMethods, WrappedRanker):
 
     def __str__(self):
         return self.to_text() if "classes_" in vars(self) else repr(self)
+
+    def _repr_html_(self):
+        points = f"<pre>{html.escape(self.to_text())}</pre>" if "classes_" in vars(self) else ""
+        return super()._repr_html_() + points
 
     def to_dict(self) -> dict:
         """The card in lists, numbers and strings, as for JSON; `from_dict` reads it. The ranker behind it is not in it.

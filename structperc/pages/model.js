@@ -149,14 +149,15 @@ function start() {
   function answer(x, output) {
     const scores = model.scores(x), probabilities = model.probabilities(x), order = ranking(scores), [winner] = order;
     if (output.textContent !== String(model.labels[winner])) output.textContent = String(model.labels[winner]);
-    fill(byId("labels").querySelector("tbody"), order, (row, l) => {
-      added(row, "td", model.labels[l]);
+    fill(byId("labels").querySelector("tbody"), about.ordered ? model.labels.map((_, l) => l) : order, (row, l) => {
+      added(row, "td", model.labels[l], l === winner ? "winner" : undefined);
       added(row, "td", short(scores[l]), "number");
+      added(added(row, "td"), "div", "", "bar").style.backgroundSize = `${100 * probabilities[l]}% 100%`;
       added(row, "td", `${(100 * probabilities[l]).toFixed(1)} %`, "number");
     });
     const against = rival.value === "" || Number(rival.value) === winner ? order[1] : Number(rival.value);
     const { margin, parts } = explain(x, winner, against);
-    byId("margin").textContent = `${model.labels[winner]} leads ${model.labels[against]} by ${short(margin)}.`;
+    byId("margin").textContent = `Margin of ${model.labels[winner]} over ${model.labels[against]}: ${short(margin)}.`;
     byId("sides").children[0].textContent = `← ${clipped(model.labels[against])}`;
     byId("sides").children[1].textContent = `${clipped(model.labels[winner])} →`;
     const drawn = parts.slice(0, BARS), rest = parts.slice(BARS);

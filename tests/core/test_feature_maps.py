@@ -243,7 +243,7 @@ def saved_rows(features, rows):
 
 
 @pytest.mark.parametrize(("make", "why"), [
-    (lambda: RowPart(5, D, feature_major=True) + Written(), "has its weights in 1 row of 5, so it cannot be added to a map with rows of 8"),
+    (lambda: RowPart(5, D, feature_major=True) + Written(), "has its weights in 1 row of 5. It cannot be added to a map with rows of 8"),
     (lambda: RowPart(2, 3) + RowPart(2, 4), "made for 3 features, but RowPart for 4"),
     (lambda: SumFeatures(RowFeatures(2)), "was given 1 feature map; a sum has two or more"),
 ])

@@ -166,9 +166,9 @@ def test_other_rankers_are_not_saved_without_pickle(data, tmp_path):
 
 def test_bases_that_take_no_costs_and_impossible_parameters_are_refused(data):
     X, y = data
-    with pytest.raises(OptionError, match="LogisticRegression.fit takes no costs, which boosting needs"):
+    with pytest.raises(OptionError, match="LogisticRegression.fit has no costs, which boosting needs"):
         AdaBoostOR(LogisticRegression()).fit(X, y)
-    with pytest.raises(OptionError, match="KNeighborsClassifier.fit takes no sample_weight, which the reduction"):
+    with pytest.raises(OptionError, match="KNeighborsClassifier.fit has no sample_weight, which the reduction"):
         BinaryReduction(KNeighborsClassifier()).fit(X, y)
     with pytest.raises(OptionError, match="n_estimators=0"):
         AdaBoostOR(n_estimators=0).fit(X, y)

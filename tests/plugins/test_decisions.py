@@ -202,8 +202,9 @@ def test_draws_follow_from_the_seed_and_go_on_from_a_file(tmp_path):
 
 
 @pytest.mark.parametrize(("decision", "sentence"), [
-    ([0.5, 0.5], "the decision .0.5, 0.5. over 3 atoms; expected 3 finite amounts with a point"), ([0, 1, 1], "each once"), ([3], "from 0"),
-    ([0.0, np.inf, 0.0], "finite amounts"), ("abc", "expected 3 finite"), (7, "expected 3 finite"), ([[0]], "expected 3 finite"),
+    ([0.5, 0.5], "the decision .0.5, 0.5. over 3 atoms. Expected: 3 finite amounts with a point"), ([0, 1, 1], "each once"),
+    ([3], "from 0"),
+    ([0.0, np.inf, 0.0], "finite amounts"), ("abc", "Expected: 3 finite"), (7, "Expected: 3 finite"), ([[0]], "Expected: 3 finite"),
 ])  # fmt: skip
 def test_what_is_no_decision_is_refused(decision, sentence):
     X, y = np.ones((2, 1)), [[0], [1.0, 0.0, 0.5]]

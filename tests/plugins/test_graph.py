@@ -158,7 +158,7 @@ GRAPH = np.eye(2), np.array([[0, 1]]), np.ones((1, 1))
     ([(np.eye(2), [[0, 0.5]])], [["a", "b"]], "joins the nodes 0 and 0.5"),
     ([(np.eye(2), [[1, 1]])], [["a", "b"]], "row 2 of graph 0 names node 1. Expected the rows of its nodes first"),
     ([np.array([[1.0, 1, 3]])], [["a"]], "row 0 of graph 0 names node 1"),
-    ([(np.eye(2), [[0, 1]], np.ones(1))], [["a", "b"]], r"X\[0\] has the shapes \(2, 2\), \(1, 2\), \(1,\); expected node features"),
+    ([(np.eye(2), [[0, 1]], np.ones(1))], [["a", "b"]], r"X\[0\] has the shapes \(2, 2\), \(1, 2\), \(1,\)\. Expected: node features"),
     ([(np.eye(2), [[0, 1]]), "text"], [["a", "b"]] * 2, r"X\[1\] is 'text'; expected \(node features, edges\)"),
     ([(["x"], [])], [["a"]], r"X\[0\]\[0\] is \['x'\]; expected an array of numbers"),
     ([GRAPH, (np.ones((2, 3)), [[0, 1]], np.ones((1, 1)))], [["a", "b"]] * 2, r"X\[1\] has 3 features of nodes and 1 of pairs; expected 2"),

@@ -112,7 +112,7 @@ def test_both_columns_have_the_same_categories():
 
 def test_labels_that_go_down():
     assert read([(4, 1), (7, 7), (7, 3)], [7, 4, 3, 1])[1] == [(2, 4), (1, 1), (1, 3)]
-    with pytest.raises(DataError, match="no numbers in ascending order. Pass the pair"):
+    with pytest.raises(DataError, match="no numbers in ascending order. Pass a pair"):
         read([pd.Interval(1, 4)], [7, 4, 3, 1])
 
 
@@ -163,8 +163,8 @@ def test_sets_without_holes():
 
 
 @pytest.mark.parametrize(("y", "sentence"), [
-    ([1, (3, None), 2, (3, np.inf)], r"y\[1\] is at least 3, and 3 is the highest label in y, .*exactly 3, as in 2 rows\..*classes"),
-    ([(None, 1), 2, (2, 3)], r"y\[0\] is at most 1, and 1 is the lowest label in y, .*exactly 1, as in 1 row"),
+    ([1, (3, None), 2, (3, np.inf)], r"y\[1\] is at least 3, and 3 is the highest label in y\. .*exactly 3, as in 2 rows\..*classes"),
+    ([(None, 1), 2, (2, 3)], r"y\[0\] is at most 1, and 1 is the lowest label in y\. .*exactly 1, as in 1 row"),
     (np.array([[1, 2], [2, np.nan]]), r"y\[1\] is at least 2"),
     ([1, 2, pd.Interval(2, np.inf, "left")], r"y\[2\] is at least 2"),
 ])  # fmt: skip
