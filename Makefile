@@ -45,6 +45,9 @@ help:
 demo: $(VENV)/with-cli
 	$(BIN)/python -m structperc demo $(ARGS)
 
+# As many workers as processors, each of one thread: threads of OpenMP and BLAS that wait for work spin.
+test: export OMP_NUM_THREADS ?= 1
+test: export OPENBLAS_NUM_THREADS ?= 1
 test: $(VENV)/with-test
 	$(BIN)/python -m pytest $(WORKERS) $(ARGS)
 

@@ -9,9 +9,6 @@ import signal
 import sysconfig
 import textwrap
 
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(name, "1")            # before numpy is imported: there are as many workers as processors, and threads that wait spin
-
 import pytest
 from hypothesis import settings
 

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MOST_FILES = 6              # of tests that a mutant is run against
+MOST_FILES = 8              # of tests that a mutant is run against
 SECONDS = 300               # of one file of tests: whoever takes longer is killed
 OPERATORS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot,
@@ -113,15 +113,29 @@ def words_of_tests(root) -> dict:
 
 
 @cache
+def users(path, root) -> set:
+    """The stems of the modules that import this one."""
+    package = path if path.parts[0] == "structperc" else path.relative_to("plugins")
+    module = ".".join(package.with_suffix("").parts).removesuffix(".__init__")
+    pattern = re.compile(rf"(?:from|import) {re.escape(module)}\b|from {re.escape(module.rpartition('.')[0])} import .*\b{path.stem}\b")
+    return {other.stem for top in ("structperc", "plugins") for other in sorted((root / top).rglob("*.py*"))
+            if other.suffix in (".py", ".pyx") and pattern.search(other.read_text(encoding="utf-8"))}
+
+
+@cache
 def concerned(path, root) -> list:
-    """The files of tests that a mutant of this module is run against: the one of its name, then those that use its rarest names."""
+    """The files of tests that a mutant of this module is run against.
+
+    The one of its name, then those of the names of its users, then those that use its rarest names.
+    """
     tree = ast.parse((root / path).read_text(encoding="utf-8"))
     stem, package = path.parent.name if path.stem == "__init__" else path.stem, path.parent.name.removeprefix("structperc_")
     names = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))} | {stem, package, path.parent.name}
     tests = words_of_tests(root)
     worth = {name: max(sum(name in words for words in tests.values()), 1) ** -2 for name in names}
-    ranks = {test: sum(worth[name] for name in names & words) + 10 * (test.stem.rstrip("s") == f"test_{stem}".rstrip("s"))
-             for test, words in tests.items()}
+    of_users = {f"test_{user}".rstrip("s") for user in users(path, root)}
+    ranks = {test: sum(worth[name] for name in names & words) + (test.stem.rstrip("s") in of_users)
+             + 10 * (test.stem.rstrip("s") == f"test_{stem}".rstrip("s")) for test, words in tests.items()}
     return [test for test in sorted(ranks, key=lambda test: (-ranks[test], test))[:MOST_FILES] if ranks[test] > 0]
 
 

@@ -1,6 +1,5 @@
 """A stream that is killed at any moment and resumed ends with the bits of one that was never stopped."""
 
-import io
 import os
 import shutil
 import signal
@@ -10,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 from plain import Engine
+from reference.model_files import saved
 from scipy import sparse
 
 from structperc.callbacks import Checkpoint
@@ -61,12 +61,6 @@ def trained(name, *observers, resume=False, **further):
     return fit_stream(Engine(problem, **{**options, "plugins": [*options.get("plugins", ()), *observers]}), parts, resume=resume)
 
 
-def content(engine):
-    file = io.BytesIO()
-    engine.save(file)
-    return file.getvalue()
-
-
 @pytest.fixture
 def path(tmp_path):
     return str(tmp_path / "checkpoint")
@@ -75,22 +69,22 @@ def path(tmp_path):
 @pytest.mark.parametrize("every", [1, 2.5])
 @pytest.mark.parametrize("name", KINDS)
 def test_from_every_checkpoint_on_a_stream_ends_with_the_bits_of_the_undisturbed_one(name, every, path, copies):
-    expected, kills = content(trained(name, Checkpoint(path, every))), list(copies)
+    expected, kills = saved(trained(name, Checkpoint(path, every))), list(copies)
     assert len(kills) > 3 and (every > 1 or len(kills) > 10)
 
     for kill in kills[[*KINDS].index(name) % 4::4]:         # together the kinds are stopped at every part of an epoch
         shutil.copy(kill, path)
-        assert content(trained(name, Checkpoint(path, every), resume=True)) == expected
+        assert saved(trained(name, Checkpoint(path, every), resume=True)) == expected
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if "kernel" not in name])
 def test_checkpoints_do_not_change_the_bits_of_primal_weights(name, path):
-    assert content(trained(name, Checkpoint(path))) == content(trained(name))
+    assert saved(trained(name, Checkpoint(path))) == saved(trained(name))
 
 
 def test_more_epochs_go_on_behind_the_last_one(path):
     trained("shuffled", Checkpoint(path), epochs=2)
-    assert content(trained("shuffled", Checkpoint(path), epochs=2, resume=True)) == content(trained("shuffled", epochs=2))
+    assert saved(trained("shuffled", Checkpoint(path), epochs=2, resume=True)) == saved(trained("shuffled", epochs=2))
     longer, whole = trained("shuffled", Checkpoint(path), epochs=4, resume=True), trained("shuffled", epochs=4)
     assert longer.mistakes_ == whole.mistakes_ and longer.coef_.tobytes() == whole.coef_.tobytes()
 
@@ -107,7 +101,7 @@ def test_a_stream_that_converged_returns_at_once(path):
 
     first, n = fit_stream(engine(), parts), len(read)
     again = fit_stream(engine(), parts, resume=True)
-    assert again.status_ == first.status_ == "converged" and len(read) == n and content(again) == content(first)
+    assert again.status_ == first.status_ == "converged" and len(read) == n and saved(again) == saved(first)
 
 
 def test_a_sequence_is_asked_for_the_parts_that_are_left(path, copies):
@@ -130,9 +124,9 @@ def test_a_sequence_is_asked_for_the_parts_that_are_left(path, copies):
 
 def test_a_generator_goes_on_behind_a_resumed_stream_as_behind_an_undisturbed_one(path, copies):
     one, other = (np.random.default_rng(7) for _ in range(2))
-    expected = content(trained("shuffled", Checkpoint(path), random_state=one))
+    expected = saved(trained("shuffled", Checkpoint(path), random_state=one))
     shutil.copy(copies[4], path)
-    assert content(trained("shuffled", Checkpoint(path), random_state=other, resume=True)) == expected
+    assert saved(trained("shuffled", Checkpoint(path), random_state=other, resume=True)) == expected
     assert one.random() == other.random()
 
 

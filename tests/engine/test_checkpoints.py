@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from plain import Engine
+from reference.model_files import saved
 from structperc_dual_kernel.nystroem import NystroemReader
 
 from structperc.callbacks import Checkpoint, EarlyStopping, History
@@ -101,15 +102,9 @@ def trained(name, *observers, resume=False, **changed):
     return engine(name, *observers, **changed).fit(X, y, resume=resume, **arguments)
 
 
-def content(engine):
-    file = io.BytesIO()
-    engine.save(file)
-    return file.getvalue()
-
-
 def arrays(engine):
     """Everything in the model file but the header, of which a generator without a seed is a part."""
-    with zipfile.ZipFile(io.BytesIO(content(engine))) as file:
+    with zipfile.ZipFile(io.BytesIO(saved(engine))) as file:
         return {name: file.read(name) for name in file.namelist() if name not in ("header.npy", "SHA256SUMS")}
 
 
@@ -122,7 +117,7 @@ def path(tmp_path):
 @pytest.mark.parametrize("name", KINDS)
 def test_from_every_checkpoint_on_a_training_has_the_bits_of_the_undisturbed_one(name, every, path, copies):
     undisturbed = trained(name, Checkpoint(path, every))
-    expected, online = content(undisturbed), KINDS[name][4].get("record_predictions")
+    expected, online = saved(undisturbed), KINDS[name][4].get("record_predictions")
     n, kills = len(undisturbed.mistakes_), list(copies)
     within_epochs = not name.startswith("boosting")         # whose epochs make no passes
     assert len(kills) >= int(n / (every if within_epochs else max(every, 1))) + 1 and n > 1
@@ -130,7 +125,7 @@ def test_from_every_checkpoint_on_a_training_has_the_bits_of_the_undisturbed_one
     for kill in kills[[*KINDS].index(name) % 2::2]:         # together the kinds are stopped everywhere
         shutil.copy(kill, path)
         resumed = trained(name, Checkpoint(path, every), resume=True)
-        assert content(resumed) == expected
+        assert saved(resumed) == expected
         if online:
             assert np.array_equal(resumed.online_predictions_, undisturbed.online_predictions_)
 
@@ -156,7 +151,7 @@ def test_observers_go_on_with_what_they_had_seen(every, path, copies):
         shutil.copy(kill, path)
         again, stopping_again, last = observers()
         resumed = trained("shuffled and averaged", again, stopping_again, last, resume=True, epochs=30)
-        assert content(resumed) == content(undisturbed) and resumed.status_ == "early_stopped"
+        assert saved(resumed) == saved(undisturbed) and resumed.status_ == "early_stopped"
         assert stopping_again.losses == stopping.losses and stopping_again.best_epoch == stopping.best_epoch
         for field in ("epoch", "epochs", "examples", "mistakes", "updates", "loss"):
             assert again.arrays[field].tolist() == history.arrays[field].tolist()
@@ -173,9 +168,9 @@ def test_the_weights_of_the_best_epoch_are_kept_in_checkpoints(name, every, path
     os.unlink(path)
     short, stopping = trained_on(4)
     assert stopping.best_epoch < 4 and short.status_ == "max_epochs"
-    assert content(Engine.load(path)) == content(short)
+    assert saved(Engine.load(path)) == saved(short)
     resumed, stopping = trained_on(9, resume=True)
-    assert content(resumed) == content(longer) and len(stopping.losses) == 9
+    assert saved(resumed) == saved(longer) and len(stopping.losses) == 9
 
 
 def test_a_generator_goes_on_behind_a_resumed_training_as_behind_an_undisturbed_one(path, copies):
@@ -190,7 +185,7 @@ def test_a_generator_goes_on_behind_a_resumed_training_as_behind_an_undisturbed_
 
 
 def test_without_a_file_a_training_begins(path):
-    assert content(trained("shuffled and averaged", Checkpoint(path), resume=True)) == content(trained("shuffled and averaged"))
+    assert saved(trained("shuffled and averaged", Checkpoint(path), resume=True)) == saved(trained("shuffled and averaged"))
 
 
 def test_the_last_two_checkpoints_are_kept_and_load_as_models(path, copies):
@@ -207,18 +202,18 @@ def test_the_last_two_checkpoints_are_kept_and_load_as_models(path, copies):
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
 def test_a_torn_checkpoint_is_noticed_and_the_one_before_is_used(share, path, copies):
-    expected = content(trained("shuffled and averaged", Checkpoint(path)))
+    expected = saved(trained("shuffled and averaged", Checkpoint(path)))
     shutil.copy(copies[1], path + ".previous")
     shutil.copy(copies[2], path)
     os.truncate(path, int(share * os.path.getsize(path)))
-    assert content(trained("shuffled and averaged", Checkpoint(path), resume=True)) == expected
+    assert saved(trained("shuffled and averaged", Checkpoint(path), resume=True)) == expected
 
 
 def test_a_kill_between_two_renames_leaves_the_one_before(path, copies):
-    expected = content(trained("shuffled and averaged", Checkpoint(path)))
+    expected = saved(trained("shuffled and averaged", Checkpoint(path)))
     os.unlink(path)
     shutil.copy(copies[1], path + ".previous")
-    assert content(trained("shuffled and averaged", Checkpoint(path), resume=True)) == expected
+    assert saved(trained("shuffled and averaged", Checkpoint(path), resume=True)) == expected
 
 
 def test_without_a_whole_checkpoint_nothing_is_begun_silently(path):
@@ -347,7 +342,7 @@ def test_ctrl_c_leaves_the_last_checkpoint_usable(name, path, tmp_path):
 
 
 def test_a_checkpoint_that_cannot_be_written_ends_the_fit_and_leaves_engine_and_checkpoint(path, tmp_path, monkeypatch):
-    expected = content(trained("shuffled and averaged", Checkpoint(tmp_path / "other")))
+    expected = saved(trained("shuffled and averaged", Checkpoint(tmp_path / "other")))
     stopped, sync, calls = engine("shuffled and averaged", Checkpoint(path)), os.fsync, itertools.count()
 
     def full(handle):
@@ -360,7 +355,7 @@ def test_a_checkpoint_that_cannot_be_written_ends_the_fit_and_leaves_engine_and_
         stopped.fit(X, Y)
     monkeypatch.undo()
     assert stopped.model is None and not [name for name in os.listdir(tmp_path) if name.startswith(".")]
-    assert content(trained("shuffled and averaged", Checkpoint(path), resume=True)) == expected
+    assert saved(trained("shuffled and averaged", Checkpoint(path), resume=True)) == expected
 
 
 KILLED = """
@@ -473,10 +468,10 @@ def test_trainers_and_stores_of_others_are_resumed(parts, options, every, path, 
     def fit(resume):
         return Engine("multiclass", plugins=[*parts, Checkpoint(path, every)], **options).fit(X, Y, resume=resume)
 
-    expected = content(fit(False))
+    expected = saved(fit(False))
     for kill in list(copies):
         shutil.copy(kill, path)
-        assert content(fit(True)) == expected
+        assert saved(fit(True)) == expected
 
 
 # ---- what is refused ----

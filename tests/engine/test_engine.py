@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from plain import Engine
 from reference.layouts import LAYOUTS, stored
+from reference.samples import data
 from scipy.sparse import csr_matrix
 from scipy.sparse import random as random_matrix
 from subsets import Subsets
@@ -34,12 +35,6 @@ from structperc.errors import BusyError, DataError, NotFittedError, OptionError,
 
 PROBLEMS = ["cusum", "prank", "multiclass"]
 RANKS = [1, 2, 3, 4]
-
-
-def data(n=60, d=4, seed=0):
-    """Contradictory enough that training never converges."""
-    random = np.random.default_rng(seed)
-    return random.normal(size=(n, d)), random.permutation(np.arange(n) % 4 + 1)
 
 
 def weights(engine):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from plain import Engine
 from reference.layouts import LAYOUTS, stored
+from reference.samples import data
 from scipy.sparse import coo_array, csr_array, csr_matrix
 from subsets import Subsets
 
@@ -26,11 +27,6 @@ from structperc.errors import DataError, DataTypeError, ModelFormatError, NotFit
 
 RANKS = [1, 2, 3, 4]
 PROBLEMS = ["cusum", "prank", "multiclass"]
-
-
-def data(n=60, d=4, seed=0):
-    random = np.random.default_rng(seed)
-    return random.normal(size=(n, d)), random.permutation(np.arange(n) % 4 + 1)
 
 
 def state(engine):

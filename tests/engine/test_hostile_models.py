@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from fuzz.kinds import kinds
 from plain import Engine
-from reference.model_files import SUMS, array_of, edited, header_npy, header_of, members, npy, packed, read_npy, with_arrays
+from reference.model_files import SUMS, array_of, edited, header_npy, header_of, members, npy, packed, read_npy, saved, with_arrays
 from scipy.sparse import random as random_sparse
 
 from structperc.callbacks import History
@@ -29,12 +29,6 @@ LATER = ("trainer.epoch", "trainer.seed", "trainer.place", "update.estimate", "r
 REFUSED = (ModelFormatError, PluginError, OptionError)
 KINDS = kinds()
 MODELS = Path(__file__).parent / "models"
-
-
-def saved(engine):
-    file = io.BytesIO()
-    engine.save(file)
-    return file.getvalue()
 
 
 def loaded(content, **again):

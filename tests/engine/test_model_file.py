@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 from plain import Engine
 from reference.layouts import LAYOUTS, stored
-from reference.model_files import SUMS, edited, header_of, members, npy, packed
+from reference.model_files import SUMS, edited, header_of, members, npy, packed, saved
+from reference.samples import data
 from scipy.sparse import csr_matrix
 
 from structperc import Option, hookimpl
@@ -21,17 +22,6 @@ from structperc.components import AbsoluteLoss, Argmax, Outputs, PrefixArgmax, P
 from structperc.errors import DataError, ModelFormatError, NotFittedError, PluginError, StructPercError
 
 PROBLEMS = ["cusum", "prank", "multiclass"]
-
-
-def data(n=60, d=4, seed=0):
-    random = np.random.default_rng(seed)
-    return random.normal(size=(n, d)), random.permutation(np.arange(n) % 4 + 1)
-
-
-def saved(engine):
-    buffer = io.BytesIO()
-    engine.save(buffer)
-    return buffer.getvalue()
 
 
 def loaded(content, **options):

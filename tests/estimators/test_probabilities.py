@@ -128,7 +128,7 @@ def test_outputs_that_are_no_labels_are_refused():
 # ---- scikit-learn's tools ----
 
 
-@pytest.mark.parametrize("make", ALL)
+@pytest.mark.parametrize("make", ALL[::2])
 def test_scikit_learns_tools_take_scores_and_probabilities(make, data):
     X, y = data
     X, y, model = X[:150], y[:150], make(random_state=0, epochs=3)

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from plain import Engine
-from reference.model_files import header_npy, members, npy, packed, read_npy
+from reference.model_files import header_npy, members, npy, packed, read_npy, saved
 from scipy.sparse import csr_array, issparse
 from structperc_kernels.object_kernels import SubsequenceKernel
 
@@ -60,12 +60,6 @@ def trained(case):
     random, n = np.random.default_rng(1), len(X) if isinstance(X, list) else X.shape[0]
     y = random.integers(1, 4, size=(n, 4)).tolist() if problem == "sequence" else random.integers(1, 4, size=n)
     return Engine(problem, plugins=["dual-kernel"], random_state=0, classes=[1, 2, 3], **options).partial_fit(X, y), X, y
-
-
-def saved(engine):
-    buffer = io.BytesIO()
-    engine.save(buffer)
-    return buffer.getvalue()
 
 
 def loaded(content, **functions):

@@ -1,6 +1,5 @@
 """PRank: Crammer and Singer's original beside the structured one, ordered thresholds, and what would disorder them."""
 
-import io
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 from plain import Engine
 from reference import pranking
 from reference.layouts import LAYOUTS, stored
+from reference.model_files import saved
 from reference.samples import real, small_sets, whole
 
 from structperc.errors import DataError, PluginError
@@ -147,9 +147,3 @@ def test_refused_weights_leave_a_stream_without_weights_as_it_was():
     with pytest.raises(DataError, match="here 1, or 0"):
         engine.partial_fit(X, y, sample_weight=[3, 3, 3])
     assert saved(engine) == before
-
-
-def saved(engine):
-    file = io.BytesIO()
-    engine.save(file)
-    return file.getvalue()

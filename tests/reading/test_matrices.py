@@ -537,3 +537,13 @@ def test_every_form_of_sample_weights_is_the_same(form):
     expected = Engine("cusum", epochs=2).fit(X, y, sample_weight=weight)
     engine = Engine("cusum", epochs=2).fit(X, y, sample_weight=form(weight))
     assert np.array_equal(engine.coef_, expected.coef_) and engine.mistakes_ == expected.mistakes_
+
+
+def test_an_array_of_texts_is_the_list_of_them():
+    words = ["ab", "ba", "abc", "b"]
+    model = Engine("multiclass", plugins=["dual-kernel"], kernel="subsequence", epochs=2).fit(words, [1, 2, 1, 2])
+    for form in (np.array(words), np.array(words, dtype=object), pd.Series(words)):
+        given = Engine("multiclass", plugins=["dual-kernel"], kernel="subsequence", epochs=2).fit(form, [1, 2, 1, 2])
+        assert given.predict(form).tolist() == model.predict(words).tolist() and isinstance(matrices.as_objects(form), list)
+    for numbers in (np.array([None, "a"], dtype=object), np.array([1.0, "a"], dtype=object)):
+        assert matrices.as_objects(numbers) is numbers

@@ -10,6 +10,13 @@ import numpy as np
 SUMS = "SHA256SUMS"
 
 
+def saved(engine) -> bytes:
+    """The model file of an engine or estimator."""
+    file = io.BytesIO()
+    engine.save(file)
+    return file.getvalue()
+
+
 def members(content) -> dict:
     """The bytes of each member but the sums."""
     with zipfile.ZipFile(io.BytesIO(content)) as file:
