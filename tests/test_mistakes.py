@@ -32,13 +32,19 @@ intervals = np.column_stack([y, y])
 trained, trained_by_name = PRank(epochs=1).fit(X, y), PRank(epochs=1).fit(named, y)
 engine, engine_by_name = Engine("cusum").fit(X, y), Engine("cusum").fit(named, y)
 
+
+
+class Problem:
+    """A plugin of one's own."""
+
+
 NAMES = {name: getattr(estimators, name) for name in estimators.__all__} | {
     "Engine": Engine, "EarlyStopping": EarlyStopping, "estimators": estimators, "metrics": metrics, "plotting": plotting,
     "csv_tables": csv_tables, "structperc": structperc, "solvers": solvers,
     "svmlight": svmlight, "X": X, "y": y, "relevance": relevance, "queries": queries, "named": named, "colours": colours, "gaps": gaps,
     "texts": texts, "intervals": intervals, "trained": trained, "trained_by_name": trained_by_name, "engine": engine,
     "engine_by_name": engine_by_name, "SVOR": SVOR, "AdaBoostOR": AdaBoostOR, "ORStump": ORStump,
-    "DependencyParser": DependencyParser, "cross_val_score": cross_val_score,
+    "Problem": Problem, "DependencyParser": DependencyParser, "cross_val_score": cross_val_score,
 }  # fmt: skip
 
 IN_PYTHON = [       # what is called, and what its message says
@@ -52,6 +58,11 @@ IN_PYTHON = [       # what is called, and what its message says
     ("StructuredEstimator(eta=0.1)", "Did you mean 'step_size'?"),
     ("OrdinalConformal(CuSumRank(), alpha=0.1)", "Did you mean 'coverage'?"),
     ("CuSumRank().set_params(n_epochs=5)", "Did you mean 'epochs'?"),
+    ("Engine('multiclass', loss='absolute').fit(X, texts)", "loss='absolute' depends on the order of the labels. y holds the strings"),
+    ("Engine('multiclass', loss='squared').fit(X, texts)", "name it with classes=[lowest, ..., highest], or pass an ordered categorical."),
+    ("StructuredClassifier(loss='absolute').fit(X, texts)", "name it with classes=[lowest, ..., highest], or pass an ordered categorical."),
+    ("StructuredEstimator(Problem())", "StructuredEstimator takes its parameters by name, but got Problem without one; write "
+                                       "StructuredEstimator(problem=Problem)"),
     ("Engine('cusum', learning_rate=0.1)", "Did you mean 'step_size'?"),
     ("Engine('cusum', max_iter=5)", "Did you mean 'epochs'?"),
     ("CuSumRank(loss='mae').fit(X, y)", "Did you mean 'absolute'?"),
@@ -343,6 +354,20 @@ def test_early_stopping_measures_groups():
     model = LatentRanker(epochs=3, random_state=0, plugins=[stopping := EarlyStopping(X, relevance, groups=queries)])
     model.fit(X, relevance, groups=queries)
     assert len(stopping.losses) == len(model.mistakes_)
+
+
+def test_a_loss_between_levels_of_classes_follows_the_order_that_the_user_names():
+    named = Engine("multiclass", loss="absolute", classes=["good", "bad"]).fit(X, texts)
+    ordered = Engine("multiclass", loss="absolute").fit(X, pd.Categorical(texts, ["good", "bad"], ordered=True))
+
+    assert list(named.classes_) == list(ordered.classes_) == ["good", "bad"]
+    assert list(Engine("multiclass", loss="absolute").fit(X, y).classes_) == [1, 2, 3, 4]
+    assert Engine("multiclass", loss="zero-one").fit(X, texts).cumulative_loss_ > 0
+
+
+def test_a_ratio_of_scales_has_few_digits():
+    with pytest.warns(ScaleWarning, match=r"column x\[1\] is \d\.\d+e\+\d+ times as large as column x\[0\]"):
+        Engine("cusum").fit(X[:, :2] * [1.0, 1e100], y)
 
 
 def test_records_of_the_history_hold_plain_labels():

@@ -119,6 +119,14 @@ cdef int in_place(answer, array, component, method, Example x) except -1:
     return 0
 
 
+cdef Py_ssize_t write(Outputs outputs, answer, Example x, int *y, part, method) except -1:
+    """`Outputs.write` of what a method returned; its error names the method."""
+    try:
+        return outputs.write(answer, x, y)
+    except PluginError as error:
+        raise PluginError(f"{type(part).__name__}.{method}: {error}") from None
+
+
 cdef int failed(Component adapter, error, method, Example x) noexcept:
     """Keeps the error of an author's method for whoever called the adapter."""
     adapter.error = noted(error, unwrapped(adapter), method, x)
@@ -452,7 +460,7 @@ cdef class PythonArgmax(Argmax):
             return self.target.argmax_c(x, s, y)
         with gil:
             try:
-                return self.outputs.write(self.target.argmax(copied(s, x.n_atoms), x), x, y)
+                return write(self.outputs, self.target.argmax(copied(s, x.n_atoms), x), x, y, self.target, "argmax")
             except BaseException as error:
                 return failed(self, error, "argmax", x)
 
@@ -464,7 +472,7 @@ cdef class PythonArgmax(Argmax):
             try:
                 answer = self.target.argmax_augmented(copied(s, x.n_atoms), x, structure(gold, n_gold, gold_width(self.outputs)),
                                                       unwrapped(loss), scale)
-                return self.outputs.write(answer, x, y)
+                return write(self.outputs, answer, x, y, self.target, "argmax_augmented")
             except BaseException as error:
                 return failed(self, error, "argmax_augmented", x)
 

@@ -111,7 +111,7 @@ def add_note(error: BaseException, sentence: str) -> None:
     error.__notes__ = [*getattr(error, "__notes__", ()), sentence]
 
 
-ADDRESSED = re.compile(r"<(?:\w+ )??(?:[\w<>]+\.)*(\w+)(?: object)? at 0x[0-9a-fA-F]+>")      # <module.Name object at 0x7f..>
+ADDRESSED = re.compile(r"<(?:\w+ )??(?:[\w<>]+\.)*(\w+|<lambda>)(?: object)? at 0x[0-9a-fA-F]+>")      # <module.Name object at 0x7f..>
 
 
 def shortened(value, most: int = 60) -> str:

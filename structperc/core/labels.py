@@ -264,12 +264,8 @@ def find_labels(y, classes, ordered):
             refuse_missing(values)
             refuse_unhashable(values, "y")
             labels = distinct(values)
-            if ordered and labels.dtype.kind in "USO" and not all(isinstance(v, (int, float, np.number)) for v in labels.tolist()):
-                listing = ", ".join(map(repr, labels[:5].tolist()))
-                kind = "strings" if labels.dtype.kind in "US" or isinstance(labels[0], str) else "labels"
-                raise DataError(f"y holds the {kind} {listing}{', ...' if len(labels) > 5 else ''}, and their rank order is unknown "
-                                f"(alphabetical order is seldom meant): name it with classes=[lowest, ..., highest], "
-                                f"or pass an ordered categorical.")
+            if ordered and order_is_unknown(y, classes, labels):
+                raise unknown_order(labels)
             if labels.dtype.kind == "f" and len(labels) > 50 and len(labels) > len(values) // 2:
                 raise DataError(f"y has {len(labels)} distinct real numbers in {len(values)} rows, which looks like a regression "
                                 f"target. Cut it into levels first, for instance with numpy.digitize.")
@@ -313,6 +309,20 @@ def has_half_pair(text) -> bool:
 LEARNED = "Labels are fixed at the first fit or partial_fit; name all of them with classes=[...]."
 
 
+def order_is_unknown(y, classes, labels) -> bool:
+    """Whether labels are in the order of texts because neither `classes` nor an ordered categorical names another."""
+    return (classes is None and labels.dtype.kind in "USO" and ordered_categories(y) is None
+            and not all(isinstance(v, (int, float, np.number)) for v in labels.tolist()))
+
+
+def unknown_order(labels) -> DataError:
+    """The error of labels whose order matters and is unknown."""
+    listing = ", ".join(map(repr, labels[:5].tolist()))
+    kind = "strings" if labels.dtype.kind in "US" or isinstance(labels[0], str) else "labels"
+    return DataError(f"y holds the {kind} {listing}{', ...' if len(labels) > 5 else ''}, and their rank order is unknown (alphabetical "
+                     f"order is seldom meant): name it with classes=[lowest, ..., highest], or pass an ordered categorical.")
+
+
 class LabelCodes:
     """Encodes labels as 1..r, with fast paths for whole numbers and for a few labels.
 
@@ -332,7 +342,7 @@ class LabelCodes:
     def __init__(self, labels):
         self.labels, self.of_code = labels, np.concatenate([labels[:1], labels])       # code 0 is none
         self.code_of = {v: k for k, v in enumerate(labels.tolist(), start=1)}
-        self.table = None
+        self.table, self.order_is_unknown = None, False
         if labels.dtype.kind in "iub":
             low, high = int(labels.min()), int(labels.max())
             if high - low < max(1024, 8 * len(labels)) and high <= LARGEST:

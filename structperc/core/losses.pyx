@@ -237,7 +237,7 @@ cdef class AbsoluteLoss(Loss):
     """
 
     def start(self, parts, context):
-        labels_of(parts.outputs, "loss='absolute'")
+        levels_of(parts.outputs, "loss='absolute'")
         Loss.start(self, parts, context)
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
@@ -259,7 +259,7 @@ cdef class SquaredLoss(Loss):
     """
 
     def start(self, parts, context):
-        labels_of(parts.outputs, "loss='squared'")
+        levels_of(parts.outputs, "loss='squared'")
         Loss.start(self, parts, context)
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
@@ -471,6 +471,13 @@ def labels_of(outputs, what):
         raise PluginError(f"{what} compares single labels, but a gold output of {type(outputs).__name__} may leave several open. Use "
                           f"'zero-one', or a loss of the plugin that makes these outputs.")
     return outputs.n_labels
+
+
+def levels_of(outputs, what):
+    """The number of labels whose order is known; raises an error for others."""
+    n_labels = labels_of(outputs, what)
+    outputs._refuse_unknown_order(what)
+    return n_labels
 
 
 def refuse_matrix(costs, n_labels):

@@ -14,7 +14,7 @@ from structperc.core.component cimport Component
 from structperc.core.component import adapted, expected, inherits, noted, nothing, overrides, unwrapped
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
-from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested
+from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested, order_is_unknown, unknown_order
 from structperc.pictures import Display, Ruler
 from structperc.core.probabilities import (
     cumulative_calibration,
@@ -234,6 +234,9 @@ cdef class Outputs(Component):
             raise PluginError(f"{type(self).__name__} learns from partial outputs and has no encoding of its predictions; "
                               f"override `encode_answers(answers, rows)`.")
         return self.encode(answers, rows)
+
+    def _refuse_unknown_order(self, what):
+        """Raises an error if `what` depends on the order of labels and nobody has named it."""
 
     cdef Py_ssize_t write(self, object answer, Example x, int *y) except -1:
         """Checks a structure that Python code returned and writes it to y, which has room for `max_code_length` integers."""
@@ -748,10 +751,15 @@ cdef class LabelOutputs(Outputs):
         self.labels = find_labels(y, classes, self.ordered)
         self.n_labels = len(self.labels)
         self._codes = LabelCodes(self.labels)
+        self._codes.order_is_unknown = order_is_unknown(y, classes, self.labels)
         self._code_of = self._codes.code_of
         self._encodes = inherits(self, LabelOutputs, "encode", "admissible")
         self._alone = [None] * self.n_labels if inherits(self, LabelOutputs, "decode") else None
         return self.labels
+
+    def _refuse_unknown_order(self, what):
+        if self._codes is not None and self._codes.order_is_unknown:
+            raise DataError(f"{what} depends on the order of the labels. {unknown_order(self.labels)}")
 
     def encode(self, y, rows):
         return self.encoded(y, rows.n_examples)

@@ -8,7 +8,6 @@ from structperc.core.errors import PluginError, did_you_mean
 from structperc.engine.option import options_of
 
 NEEDS = ("marginals", "search")
-SHOWN = ("outputs", "features", "weights", "trainer")       # the parts of which an engine shows fitted attributes
 CHECKED = WeakKeyDictionary()       # the declarations of each class of parts that are right
 EARLIER = {         # names that are no longer read, and what does the same
     "weights": {"sum_of_steps": "linear", "sizes_steps": "options_used", "projects": "check", "takes_scaled_rows": "rescaling",
@@ -35,7 +34,7 @@ def check_declarations(engine, context, parts) -> None:
         refuse_names(part, "needs", needs, NEEDS, f"expected a set of {', '.join(map(repr, NEEDS))}")
         refuse_names(part, "options_used", part.options_used or (), {**options_of(type(engine)), **dict.fromkeys(context.options)},
                      "expected a tuple of options of the engine and its plugins")
-        if kind in SHOWN and (kind != "features" or parts.weights.vector() is not None):
+        if kind != "features" or parts.weights.vector() is not None:
             check_attributes(engine, part, part.attributes(parts.weights))
         CHECKED[type(part)] = declared
 

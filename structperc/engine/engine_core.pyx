@@ -272,6 +272,8 @@ cdef int train(EngineCore engine, TrainingRun run, rows, y, costs, bint calibrat
             run.exchange()
     if not isinstance(status, str):
         raise PluginError(f"{type(parts.trainer).__name__}.train returned {status!r}; expected a word for status_, such as 'converged'.")
+    if not over and status != INTERRUPTED and not run.stop_requested:
+        run.refuse_open("returned")
     if not parts.weights.is_finite():
         raise overflow()
     run.model.status = status

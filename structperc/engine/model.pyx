@@ -237,7 +237,8 @@ cdef class Model:
         """What parts declare as fitted attributes, of this type: texts are the reasons why there is none."""
         parts = self.parts
         return [{name: value for name, value in part.attributes(parts.weights).items() if isinstance(value, kind)}
-                for part in (parts.outputs, parts.features, parts.weights, parts.trainer)]
+                for part in (parts.outputs, parts.features, parts.weights, parts.trainer, parts.reader, parts.loss, parts.argmax,
+                             parts.update)]
 
     # ---- the mean row ----
 

@@ -30,7 +30,8 @@ cdef class TrainingRun:
     cdef public object kept             # the state of weights, see `keep_weights`
     cdef public Progress progress
     cdef double began
-    cdef bint under_way                 # whether an epoch has begun and not ended
+    cdef bint under_way                 # whether an epoch has begun and not ended,
+    cdef bint has_pass                  # and a pass belongs to it
     cdef bint weighted                  # whether sample weights were given,
     cdef bint by_visits                 # which say how often examples are visited
 
@@ -41,4 +42,5 @@ cdef class TrainingRun:
     cdef int visit_each(self, PassResult passed, order, rule, double loss_weight, predictions) except -1
     cdef int visit_all(self, PassResult passed, order, rule, double loss_weight, predictions) except -1
     cdef int refuse_early(self, method) except -1
+    cdef int refuse_open(self, now) except -1
     cdef record(self, PassResult passed, order, predictions, list interrupts)

@@ -196,6 +196,7 @@ cdef class TrainingRun:
 
     def begin_epoch(self):
         """Counts an epoch and starts its clock."""
+        self.refuse_open("called begin_epoch")
         self.epoch += 1
         self.under_way = True
         self.began = time.perf_counter() - self.progress.begin_epoch()
@@ -210,7 +211,7 @@ cdef class TrainingRun:
         if not isinstance(passed, PassResult):
             raise PluginError(f"{type(self.model.parts.trainer).__name__}.train called end_epoch with {shortened(passed)}; expected what "
                               f"run returned.")
-        self.under_way = False
+        self.under_way = self.has_pass = False
         self.observers(EpochRecord(self.epoch, self.context.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
                                    self.seconds))
         self.progress.end_epoch(passed.visited)
@@ -252,6 +253,7 @@ cdef class TrainingRun:
         passed.mistakes, passed.updates, passed.loss = mistakes, updates, loss
         self.model.mistakes.append(passed.mistakes)
         self.model.loss += passed.loss
+        self.has_pass = self.under_way
         return passed
 
     cpdef PassResult run(self, order=None, rule=None, double loss_weight=0.0):
@@ -429,6 +431,14 @@ cdef class TrainingRun:
         if not self.under_way and self.observers is not None:
             raise PluginError(f"{type(self.model.parts.trainer).__name__}.train called {method} outside of an epoch; call begin_epoch "
                               f"before its first pass, and end_epoch after its last one.")
+        self.has_pass = self.under_way
+        return 0
+
+    cdef int refuse_open(self, now) except -1:
+        """Raises an error if passes were made since begin_epoch: no observer has seen them."""
+        if self.has_pass:
+            raise PluginError(f"{type(self.model.parts.trainer).__name__}.train {now} within epoch {self.epoch}; call end_epoch with what "
+                              f"run returned before.")
         return 0
 
     cdef record(self, PassResult passed, order, predictions, list interrupts):

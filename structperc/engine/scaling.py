@@ -209,5 +209,6 @@ def warn_of_scales(model, rows) -> None:
     zeros = np.zeros(rows.n_features)
     if DIFFERENT <= ratio < np.inf and callable(model.parts.weights.rescaling(zeros, zeros + 1)):
         names = [model.feature_name(column) for column in (large, small)]
-        warnings.warn(f"column {names[0]} is {ratio:.0f} times as large as column {names[1]} (root mean squares). Steps follow the "
-                      f"large one; train with scale=True.", ScaleWarning, stacklevel=3)
+        times = f"{ratio:.0f}" if ratio < 1e6 else f"{ratio:.3g}"
+        warnings.warn(f"column {names[0]} is {times} times as large as column {names[1]} (root mean squares). Steps follow the large one; "
+                      f"train with scale=True.", ScaleWarning, stacklevel=3)

@@ -599,6 +599,40 @@ def test_an_epoch_ends_with_what_its_pass_returned():
     refused("Forgetful.train called end_epoch with None; expected what run returned", Forgetful)
 
 
+@pytest.mark.parametrize(("passes", "words"), [(["begin", "pass"], "returned within epoch 1"),
+                                               (["begin", "pass", "begin", "pass", "end"], "called begin_epoch within epoch 1")])
+def test_an_epoch_with_a_pass_ends(passes, words):
+    class Open(Trainer):
+        def train(self, run):
+            for step in passes:
+                if step == "begin":
+                    run.begin_epoch()
+                elif step == "pass":
+                    passed = run.run()
+                else:
+                    run.end_epoch(passed)
+            return "done"
+
+    refused(f"Open.train {words}; call end_epoch with what run returned before", Open)
+
+
+@pytest.mark.parametrize(("value", "words"), [(None, "None for example 0 is not a label"), (7, "7 is not a label of example 0")])
+def test_an_answer_that_is_no_structure_names_its_solver(value, words):
+    refused(f"Mine.argmax: {words}", returning(LargestArgmax, "argmax", value))
+
+
+@pytest.mark.parametrize("base", [PerceptronUpdate, LargestArgmax])
+def test_every_part_shows_its_fitted_attributes(base):
+    arguments = (3,) if base is LargestArgmax else ()
+    part = type("Mine", (base,), {"attributes": lambda self, weights: {"n_hard_": lambda: 3}})(*arguments)
+
+    assert Engine("multiclass", plugins=[part]).fit(X, Y).n_hard_ == 3
+    for name, words in (("n_hard", "expected names that end in one underscore"), ("mistakes_", "an attribute of the engine itself")):
+        part = type("Mine", (base,), {"attributes": lambda self, weights, name=name: {name: lambda: 3}})(*arguments)
+        with pytest.raises(PluginError, match=f"Mine.attributes names '{name}'.*{words}"):
+            Engine("multiclass", plugins=[part]).fit(X, Y)
+
+
 def test_a_rule_has_one_of_its_variants():
     with pytest.raises(PluginError, match="PassiveAggressiveUpdate: variant='pa3'; expected 'pa', 'pa1' or 'pa2'"):
         PassiveAggressiveUpdate("pa3")
