@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
+from every_problem import BUNDLED
 from plain import Engine
-from test_docs import BUNDLED
 
 from structperc.engine.answers import k_best
 from structperc.errors import DataError, NotFittedError, OptionError, PluginError
