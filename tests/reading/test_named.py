@@ -431,7 +431,7 @@ class Wrong:
     ([[{"a", 1}]], "a feature is named 1 of type int"),
     ([[[["a"]]]], r"a feature is named \['a'\] of type list"),
     ([[["a"], "the"]], r"^X\[0\]\[1\]: the token is 'the' of type str; expected a dict of features, or a list, tuple, set or"),
-    ([["the", "dog"]], r"^X\[0\]\[0\]: the token is 'the' of type str; expected .* of strings, such as \['the'\]; or pass columns=\['word'\]\.$"),
+    ([["the", "dog"]], r"^X\[0\]\[0\]: the token is 'the' of type str; expected .*, such as \['the'\]; or pass columns=\['word'\]\.$"),
     ([[["a"], 5]], r"X\[0\]\[1\]: the token is 5 of type int"),
     ([[["a"], None]], "the token is None"),
     ([[["a"]], "the dog"], r"^X\[1\]: the sentence is 'the dog' of type str; expected a list of tokens"),
