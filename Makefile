@@ -14,12 +14,13 @@ PYTHON_SOURCES := $(shell find structperc plugins -name '*.py')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE        # pytest rewrites 280 files of tests: once, not once per process
 
-.PHONY: help demo test mutants fuzz torture races sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures reproduce-all report docs browser wheel test-wheel lint clean
+.PHONY: help demo test neighbours mutants fuzz torture races sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures reproduce-all report docs browser wheel test-wheel lint clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo     train CuSum Rank and PRank on real data, with a picture"
 	@echo "make test     run all tests                          make test ARGS='-k prank'"
+	@echo "make neighbours   run the tests with other libraries: docs/ecosystem.md lists them"
 	@echo "make mutants  a sample of faults, one at a time: which no test notices      make mutants ARGS='--count 20 --seed 1'"
 	@echo "make fuzz     hostile input for every entry           make fuzz ARGS='--seconds 600 --jobs 2'"
 	@echo "make torture  kill -9, Ctrl-C, full disks, threads    make torture ARGS=--full"
@@ -51,6 +52,9 @@ demo: $(VENV)/with-cli
 
 test: $(VENV)/with-test
 	$(BIN)/python -m pytest $(WORKERS) $(ARGS)
+
+neighbours: $(VENV)/with-neighbours
+	$(BIN)/python -m pytest -rs tests/test_ecosystem.py $(ARGS)
 
 mutants: tests/mutants.py $(VENV)/with-test
 	$(BIN)/python tests/mutants.py $(ARGS)

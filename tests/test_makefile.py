@@ -25,9 +25,9 @@ def test_without_a_target_it_lists_them(tmp_path):
 
     assert done.returncode == 0
     listed = [line.split()[1] for line in done.stdout.split("\n") if line.startswith("make ")]
-    assert listed == ["demo", "test", "mutants", "fuzz", "torture", "races", "sanitize", "bench", "bench-compare", "reproduce-interval",
-                      "reproduce-kernel", "reproduce-ordinal", "reproduce-ranking", "reproduce-structures", "reproduce-all", "report",
-                      "docs", "browser", "wheel", "test-wheel", "lint", "clean"]
+    assert listed == ["demo", "test", "neighbours", "mutants", "fuzz", "torture", "races", "sanitize", "bench", "bench-compare",
+                      "reproduce-interval", "reproduce-kernel", "reproduce-ordinal", "reproduce-ranking", "reproduce-structures",
+                      "reproduce-all", "report", "docs", "browser", "wheel", "test-wheel", "lint", "clean"]
 
 
 def test_a_comparison_needs_a_commit(tmp_path):
