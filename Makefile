@@ -14,12 +14,13 @@ PYTHON_SOURCES := $(shell find structperc plugins -name '*.py')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE        # pytest rewrites 280 files of tests: once, not once per process
 
-.PHONY: help demo test mutants fuzz torture races sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures reproduce-all report docs browser wheel test-wheel lint clean
+.PHONY: help demo test neighbours mutants fuzz torture races sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures reproduce-all report docs browser wheel test-wheel lint clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo     train CuSum Rank and PRank on real data, with a picture"
 	@echo "make test     run all tests                          make test ARGS='-k prank'"
+	@echo "make neighbours   run the tests with other libraries: docs/ecosystem.md lists them"
 	@echo "make mutants  a sample of faults, one at a time: which no test notices      make mutants ARGS='--count 20 --seed 1'"
 	@echo "make fuzz     hostile input for every entry           make fuzz ARGS='--seconds 600 --jobs 2'"
 	@echo "make torture  kill -9, Ctrl-C, full disks, threads    make torture ARGS=--full"
@@ -42,6 +43,10 @@ help:
 	@echo "make clean    remove everything that these have made"
 	@echo "Another Python: make demo PYTHON=python3.12, kept beside the first with VENV=.venv-3.12. Another compiler: make demo CC=clang."
 
+# What the archive of the sources lacks. What exists needs no recipe.
+benchmarks tests/mutants.py tests/torture tests/races:
+	@echo "make: $@ is in the repository of structperc, not in this archive of its sources" >&2; exit 1
+
 demo: $(VENV)/with-cli
 	$(BIN)/python -m structperc demo $(ARGS)
 
@@ -51,16 +56,19 @@ test: export OPENBLAS_NUM_THREADS ?= 1
 test: $(VENV)/with-test
 	$(BIN)/python -m pytest $(WORKERS) $(ARGS)
 
-mutants: $(VENV)/with-test
+neighbours: $(VENV)/with-neighbours
+	$(BIN)/python -m pytest -rs tests/test_ecosystem.py $(ARGS)
+
+mutants: tests/mutants.py $(VENV)/with-test
 	$(BIN)/python tests/mutants.py $(ARGS)
 
 fuzz: $(VENV)/with-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(ARGS)
 
-torture: $(VENV)/with-test
+torture: tests/torture $(VENV)/with-test
 	PYTHONPATH=tests $(BIN)/python -m torture $(ARGS)
 
-races: $(VENV)/with-test
+races: tests/races $(VENV)/with-test
 	PYTHONPATH=tests PYTHONMALLOC=malloc OPENBLAS_NUM_THREADS=1 valgrind --tool=helgrind --quiet --fair-sched=yes --error-exitcode=1 \
 	  --suppressions=tests/races/python.supp $(BIN)/python -m races
 
@@ -78,26 +86,26 @@ sanitized: $(VENV)/with-sanitizers
 	  UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1 \
 	  bin/python -m pytest -rs --rootdir $(CURDIR) -c $(CURDIR)/pyproject.toml $(if $(findstring /tests/,$(ARGS)),,$(CURDIR)/tests) $(ARGS)
 
-bench: $(VENV)/with-bench
+bench: benchmarks $(VENV)/with-bench
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
-bench-compare: $(VENV)/with-bench
+bench-compare: benchmarks $(VENV)/with-bench
 	@test -n "$(REF)" || { echo "make: name the other commit: make bench-compare REF=main" >&2; exit 1; }
 	$(BIN)/python benchmarks/compare.py --ref $(REF) $(ARGS)
 
-reproduce-interval: $(VENV)/with-bench
+reproduce-interval: benchmarks $(VENV)/with-bench
 	$(BIN)/python benchmarks/reproduce_interval.py $(ARGS)
 
-reproduce-kernel: $(VENV)/with-bench
+reproduce-kernel: benchmarks $(VENV)/with-bench
 	$(BIN)/python benchmarks/reproduce_kernel.py $(ARGS)
 
-reproduce-ordinal: $(VENV)/with-bench
+reproduce-ordinal: benchmarks $(VENV)/with-bench
 	$(BIN)/python benchmarks/reproduce_ordinal.py $(ARGS)
 
-reproduce-ranking: $(VENV)/with-bench
+reproduce-ranking: benchmarks $(VENV)/with-bench
 	$(BIN)/python benchmarks/reproduce_ranking.py $(ARGS)
 
-reproduce-structures: $(VENV)/with-bench
+reproduce-structures: benchmarks $(VENV)/with-bench
 	$(BIN)/python benchmarks/linking.py $(ARGS)
 	$(BIN)/python benchmarks/clustering.py $(ARGS)
 	$(BIN)/python benchmarks/decisions.py $(ARGS)
@@ -107,13 +115,13 @@ reproduce-structures: $(VENV)/with-bench
 	$(BIN)/python benchmarks/embeddings.py $(ARGS)
 	$(BIN)/python benchmarks/updates.py $(ARGS)
 
-reproduce-all: $(VENV)/with-bench
+reproduce-all: benchmarks $(VENV)/with-bench
 	$(BIN)/python benchmarks/reproduce_all.py $(ARGS)
 
-report: $(VENV)/with-cli
+report: benchmarks $(VENV)/with-cli
 	$(BIN)/python benchmarks/report.py $(ARGS)
 
-docs: $(VENV)/with-docs
+docs: benchmarks $(VENV)/with-docs
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c docs -d build/doctrees . build/docs $(ARGS)
 	@echo "The documentation is in build/docs/index.html."
 

@@ -5,9 +5,11 @@ import functools
 import numpy as np
 from plain import Engine
 
+from structperc.engine import plugins as registry
 from structperc.solvers import best_intervals, best_path, grid_graph, max_clusters
 from structperc.solvers.integer_programs import ILP
 
+BUNDLED = [plugin for plugin in registry.installed() if plugin.distribution == "structperc"]
 PLAIN = dict(epochs=3, average=True, scale=False, shuffle=False)
 PAIRS = np.indices((3, 3)).reshape(2, -1).T
 

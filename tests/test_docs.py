@@ -15,6 +15,7 @@ from pathlib import Path
 import attrs
 import numpy as np
 import pytest
+from every_problem import BUNDLED
 from plain import Engine
 from scipy import sparse
 from structperc.core.adapters import ADAPTERS
@@ -33,7 +34,6 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted([*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *(ROOT / "docs").glob("*.md"),
                 *(ROOT / "docs/guide").glob("*.md"), *(ROOT / "docs/rooms").glob("*.md"), *(ROOT / "examples").glob("*/README.md")])
 ROOMS = sorted({path.parent.name for path in (ROOT / "structperc").glob("*/__init__.py")} | {"plugins"})
-BUNDLED = [plugin for plugin in registry.installed() if plugin.distribution == "structperc"]
 
 
 def name_of(path):

@@ -25,15 +25,24 @@ def test_without_a_target_it_lists_them(tmp_path):
 
     assert done.returncode == 0
     listed = [line.split()[1] for line in done.stdout.split("\n") if line.startswith("make ")]
-    assert listed == ["demo", "test", "mutants", "fuzz", "torture", "races", "sanitize", "bench", "bench-compare", "reproduce-interval",
-                      "reproduce-kernel", "reproduce-ordinal", "reproduce-ranking", "reproduce-structures", "reproduce-all", "report",
-                      "docs", "browser", "wheel", "test-wheel", "lint", "clean"]
+    assert listed == ["demo", "test", "neighbours", "mutants", "fuzz", "torture", "races", "sanitize", "bench", "bench-compare",
+                      "reproduce-interval", "reproduce-kernel", "reproduce-ordinal", "reproduce-ranking", "reproduce-structures",
+                      "reproduce-all", "report", "docs", "browser", "wheel", "test-wheel", "lint", "clean"]
 
 
 def test_a_comparison_needs_a_commit(tmp_path):
     (tmp_path / "venv").mkdir()
+    (tmp_path / "benchmarks").mkdir()
     done = make(tmp_path, "--assume-old=venv/with-bench", "bench-compare", "VENV=venv")
     assert done.returncode and "name the other commit: make bench-compare REF=main" in done.stderr
+
+
+@pytest.mark.parametrize(("target", "lacking"), [("bench", "benchmarks"), ("reproduce-all", "benchmarks"), ("report", "benchmarks"),
+                                                 ("docs", "benchmarks"), ("torture", "tests/torture"), ("mutants", "tests/mutants.py")])
+def test_what_the_archive_of_the_sources_lacks_is_named(tmp_path, target, lacking):
+    done = make(tmp_path, target, f"PYTHON={sys.executable}")
+    assert done.returncode and f"{lacking} is in the repository of structperc, not in this archive of its sources" in done.stderr
+    assert not (tmp_path / ".venv").exists()
 
 
 @pytest.mark.parametrize(("lack", "sentence"), [

@@ -292,7 +292,7 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
 
 
 def usual_columns(X):
-    """The columns of CoNLL-U among the keys of the first token, or among the annotation of a document of spaCy; None for other tokens."""
+    """The columns of CoNLL-U among the keys of the first token, or the annotation of its document. None for other tokens."""
     X = as_sentences(X)
     document = getattr(X[0], "doc", None) if isinstance(X, list) and X else None
     if document is not None:

@@ -787,7 +787,10 @@ cdef class LabelOutputs(Outputs):
             raise PluginError(f"{shortened(y)} is not a label of example {x.index}: expected an int from 1 to {self.n_labels}.")
 
     def decode(self, y, Example x):
-        return self.labels[y - 1]
+        label = self.labels[y - 1]
+        if isinstance(label, (np.number, np.bool_, np.str_)) and not isinstance(label, np.timedelta64):
+            return label.item()         # prints as in a list of labels; times have no exact plain form
+        return label
 
     cdef decode_all(self, structures, Rows rows, features, examples):
         if overrides(self, "decode"):

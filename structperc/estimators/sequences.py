@@ -38,7 +38,7 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
 
     - a list of sentences, each a list of tokens. A token is a dict, a list or a set of features, or with `template` or `columns` a tuple
       of column strings. A dict value or an entry of a list may be a vector, such as {"word": "the", "emb": array};
-    - a document of spaCy or a list of documents, split into their sentences. `columns` says what is read of a token;
+    - a document of spaCy or a list of documents, split into their sentences. `columns` names what is read of a token;
     - a list of arrays (T, n_features), dense or CSR, one per sentence;
     - one array or CSR matrix (n_tokens, n_features), with `lengths` or `groups`. These are the tokens of each sentence, or the sentence of
       each row. Predictions are then one flat array, one entry per row.

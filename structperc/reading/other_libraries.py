@@ -13,7 +13,7 @@ ATTRIBUTES = {"form": "text", "lemma": "lemma_", "upos": "pos_", "xpos": "tag_",
 
 
 def as_table(X):
-    """The table of a query of polars or of an Arrow stream, such as a relation of DuckDB or a cursor's result. Anything else as it is.
+    """The table of a query of polars or of an Arrow stream, such as a relation of DuckDB. Anything else as it is.
 
     Parameters
     ----------

@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
+from every_problem import BUNDLED
 from plain import Engine
-from test_docs import BUNDLED
 
 from structperc.engine.answers import k_best
 from structperc.errors import DataError, NotFittedError, OptionError, PluginError
@@ -163,3 +163,12 @@ def test_probabilities_need_one_output_for_each_example():
     engine, examples = trained("multiclass")
     with pytest.raises(DataError, match="y has 1 label"):
         engine.log_probability(np.zeros((2, 3)), ["low"])
+
+
+@pytest.mark.parametrize("labels", [[1, 2, 3], [0.5, 1.5, 2.5], ["a", "b", "c"], np.array([1, 2, 3], dtype="m8[ns]")], ids=str)
+def test_labels_are_those_of_a_list_of_predictions(labels):
+    X = np.arange(12.0).reshape(12, 1) % 3
+    engine = Engine("multiclass", epochs=3, classes=labels).fit(X, np.asarray(labels)[X[:, 0].astype(int)])
+    winner = engine.predict_k_best(X[:1], 1)[0][0][0]
+    expected = engine.predict(X[:1])[0] if isinstance(labels, np.ndarray) else engine.predict(X[:1]).tolist()[0]
+    assert winner == expected and type(winner) is type(expected) and repr(engine.explain(X[0]).winner) == repr(expected)

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from plain import Engine
 from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
 
 from structperc import callbacks, hookimpl
+from structperc.cli import main
 from structperc.errors import DataError, PluginError, ScaleWarning
 from structperc.estimators import CuSumRank, PRank
+from structperc.streams import Slices, fit_stream
 
 RANDOM = np.random.default_rng(0)
 UNITS, ORIGIN = np.array([1, 10, 1000, 0.01, 0]), np.array([0, 50, -3000, 1, 7.0])
@@ -174,3 +177,21 @@ def test_the_warning_compares_root_mean_squares():
     with pytest.warns(ScaleWarning, match=r"column x\[1\] is 200 times as large as column x\[0\]"):
         Engine("prank").fit(signs * [0.5, 100], [1, 2] * 20)
     Engine("prank").fit(signs * 100, [1, 2] * 20)             # equally large columns: no warning
+
+
+def test_auto_leaves_sparse_columns_as_they_are_in_every_door(tmp_path):
+    """A sparse copy of a table gets another model; scale=True asks for one scale."""
+    S = sparse.random_array((200, 6), density=0.5, random_state=0, format="csr") * np.geomspace(0.01, 100, 6)
+    S.data = np.round(S.data, 6)            # as a file of text holds them
+    y = np.digitize(S @ np.geomspace(100, 0.01, 6), [1, 3]) + 1
+    options = dict(epochs=3, average=True, classes=[1, 2, 3])
+    plain = Engine("cusum", scale=False, **options).fit(S, y).coef_.tolist()
+    assert Engine("cusum", scale="auto", **options).fit(S, y).coef_.tolist() == plain
+    assert CuSumRank(preset="paper", scale="auto", **options).fit(S, y).coef_.tolist() == plain
+    assert fit_stream(Engine("cusum", scale="auto", **options), Slices(S, y, rows=70)).coef_.tolist() == plain
+    path, model = tmp_path / "table.svmlight", tmp_path / "model"
+    dump_svmlight_file(S, y, str(path))
+    assert main(["fit", "cusum", str(path), "--model", str(model), "--set", "preset=paper", "--quiet", "--set", "epochs=3",
+                 "--set", "average=true", "--set", "scale=auto"]) == 0
+    assert Engine.load(model).coef_.tolist() == plain
+    assert Engine("cusum", scale=True, **options).fit(S, y).coef_.tolist() != plain

@@ -432,7 +432,10 @@ def test_the_command_line_trains_and_predicts(run, tmp_path, data):
 @pytest.mark.parametrize("name", ["machine", "boston"])
 def test_published_costs_are_reached(name, monkeypatch):
     """Lin and Li's table: 10 ranks of equal frequency, mean absolute test cost of a stump and of 1000, by the rule of the results page."""
-    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
+    folder = Path(__file__).parents[2] / "benchmarks"
+    if not folder.exists():
+        pytest.skip("the archive of the sources has no benchmarks")
+    monkeypatch.syspath_prepend(folder)
     import ordinal_boosting
     import ordinal_data
     import published

@@ -414,7 +414,7 @@ class Wrong:
 
 
 @pytest.mark.parametrize(("X", "message"), [
-    ([[["a"]], [["a"], {"len": None}]], r"^X\[1\]\[1\]: the feature 'len' is None; expected a number, bool or string, a dict, list"),
+    ([[["a"]], [["a"], {"len": None}]], r"^X\[1\]\[1\]: the feature 'len' is None; expected a number, a bool, a string, or a dict, list"),
     ([[{"a": {"b": Wrong()}}]], r"^X\[0\]\[0\]: the feature 'a:b' is <wrong>; expected a number"),
     ([[{"a": b"x"}]], r"the feature 'a' is b'x'; expected a number"),
     ([[{"a": 1j}]], "the feature 'a' is 1j"),
@@ -431,8 +431,7 @@ class Wrong:
     ([[{"a", 1}]], "a feature is named 1 of type int"),
     ([[[["a"]]]], r"a feature is named \['a'\] of type list"),
     ([[["a"], "the"]], r"^X\[0\]\[1\]: the token is 'the' of type str; expected a dict of features, or a list, tuple, set or"),
-    ([["the", "dog"]],
-     r"^X\[0\]\[0\]: the token is 'the' of type str; expected .* of strings, such as \['the'\]; or pass columns=\['word'\]\.$"),
+    ([["the", "dog"]], r"^X\[0\]\[0\]: the token is 'the' of type str; expected .*, such as \['the'\]; or pass columns=\['word'\]\.$"),
     ([[["a"], 5]], r"X\[0\]\[1\]: the token is 5 of type int"),
     ([[["a"], None]], "the token is None"),
     ([[["a"]], "the dog"], r"^X\[1\]: the sentence is 'the dog' of type str; expected a list of tokens"),
