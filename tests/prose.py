@@ -187,8 +187,8 @@ def offences(path):
     return sorted(offence for prose in pieces for offence in prose.offences())
 
 
-def counted(found):
-    return {kind: sum(offence[1] == kind for offence in found) for kind in NONE}
+def counted(breaks):
+    return {kind: sum(offence[1] == kind for offence in breaks) for kind in NONE}
 
 
 def allowed():
@@ -205,8 +205,8 @@ def written(counts):
 
 def main(arguments):
     named = [Path(argument).resolve() for argument in arguments if not argument.startswith("--")]
-    found = {path.relative_to(ROOT).as_posix(): offences(path) for path in named or files()}
-    counts = {path: counted(some) for path, some in found.items()}
+    breaks = {path.relative_to(ROOT).as_posix(): offences(path) for path in named or files()}
+    counts = {path: counted(some) for path, some in breaks.items()}
     limits, listed = allowed(), COUNTS.exists()
     if "--shrink" in arguments:
         written({path: {kind: min(number, limits.get(path, NONE)[kind]) if listed else number for kind, number in count.items()}
@@ -217,9 +217,9 @@ def main(arguments):
                 (("long", f"sentences of more than {LONGEST} words,"), ("word", "listed words"))))
     if "--check" not in arguments and "--shrink" not in arguments:
         limits = {}
-    above = {path: limits.get(path, NONE) for path in found if any(counts[path][kind] > limits.get(path, NONE)[kind] for kind in NONE)}
+    above = {path: limits.get(path, NONE) for path in breaks if any(counts[path][kind] > limits.get(path, NONE)[kind] for kind in NONE)}
     for path, limit in above.items():
-        print(*(f"{path}:{line}: {advice}" for line, kind, advice in found[path] if counts[path][kind] > limit[kind]), sep="\n")
+        print(*(f"{path}:{line}: {advice}" for line, kind, advice in breaks[path] if counts[path][kind] > limit[kind]), sep="\n")
     loose = [path for path, limit in limits.items() if not named and any(counts.get(path, NONE)[kind] < limit[kind] for kind in NONE)]
     if loose:
         print(f"tests/prose.txt allows more than these files have: {', '.join(loose)}. Run python tests/prose.py --shrink.")
