@@ -194,8 +194,8 @@ class Queries:
 
 def ranked(fit, data, n):
     """Scores of the test documents of all folds by what `fit(X, y, lengths, n)` gives."""
-    found = [fit(*train, n) for train, _ in data.folds]
-    return lambda: [scores(test[0]) for scores, (_, test) in zip(found, data.folds, strict=True)]
+    models = [fit(*train, n) for train, _ in data.folds]
+    return lambda: [scores(test[0]) for scores, (_, test) in zip(models, data.folds, strict=True)]
 
 
 def own_latent(X, y, lengths, n):
@@ -284,21 +284,21 @@ def best_of(points):
     return min((point for point in points if point["quality"] >= top - TOLERANCE), key=lambda point: point["wall"])
 
 
-def own_time(found, quality):
+def own_time(learners, quality):
     """The fewest seconds in which one of our learners is as good, or None."""
-    times = [point["wall"] for name, one in found.items() if name.startswith(OWN) for point in one["points"]
+    times = [point["wall"] for name, one in learners.items() if name.startswith(OWN) for point in one["points"]
              if point["quality"] >= quality - TOLERANCE]
     return min(times, default=None)
 
 
-def rows_of(found):
+def rows_of(learners):
     """A line for each learner."""
-    for name, one in found.items():
+    for name, one in learners.items():
         if "missing" in one:
             yield [name, one["missing"], "", "", "", ""]
             continue
         point = best_of(one["points"])
-        own = own_time(found, point["quality"])
+        own = own_time(learners, point["quality"])
         against = ["", ""] if name.startswith(OWN) else ["not reached", ""] if own is None else [shown(own), shown(point["wall"] / own)]
         yield [name, f"{point['quality']:.2%}", str(point["passes"]), f"{shown(point['wall'])} ({shown(point['cpu'])})", *against]
 
@@ -310,20 +310,20 @@ def report(raw):
         f"{TOLERANCE:.1%} of its best quality. Beside it: the time in which one of structperc's learners is as good, and how many times "
         f"longer the other took. Passes are iterations of lbfgs, trees of LightGBM, and minus the exponent of C of RankingSVM."]
     for name, (title, _, _) in TASKS.items():
-        found = raw["tasks"][name]
-        shown_there = found["missing"] if "missing" in found else table(HEADINGS, list(rows_of(found)))
+        learners = raw["tasks"][name]
+        shown_there = learners["missing"] if "missing" in learners else table(HEADINGS, list(rows_of(learners)))
         parts += [f"## {title[0].upper()}{title[1:]}", shown_there]
     return "\n\n".join(parts)
 
 
 def goals(raw):
     reached = []
-    for task_name, found in raw["tasks"].items():
-        for name, one in found.items() if "missing" not in found else ():
+    for task_name, learners in raw["tasks"].items():
+        for name, one in learners.items() if "missing" not in learners else ():
             if name.startswith(OWN) or "missing" in one:
                 continue
             point = best_of(one["points"])
-            own = own_time(found, point["quality"])
+            own = own_time(learners, point["quality"])
             reached.append(job.Goal(f"{task_name}: as good as {name} ({point['quality']:.2%}), seconds", f"≤ {shown(point['wall'])}",
                                     "not reached" if own is None else shown(own), own is not None and own <= point["wall"]))
     return reached

@@ -293,8 +293,8 @@ def plot_steps(engine, X, y, steps=6):
     rows = -(-len(drawn) // columns)
     figure = require("matplotlib.pyplot", "a picture", "plot").figure(figsize=(3.2 * columns, 3.0 * rows), layout="constrained")
     panels = np.asarray(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)).ravel()
-    for ax, (visit, i, earlier, said, later) in zip(panels, drawn, strict=False):
-        shade_answers(ax, sides, said, labels)
+    for ax, (visit, i, earlier, predicted, later) in zip(panels, drawn, strict=False):
+        shade_answers(ax, sides, predicted, labels)
         for curves, colour, width, dashes in ((earlier, "0.35", 1.2, ":"), (later, "black", 1.4, "-")):
             for curve in () if curves is None else curves:
                 trace(ax, sides, curve, 0.0, colour, width, dashes)

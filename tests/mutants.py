@@ -68,7 +68,7 @@ def changeable(node):
 
 
 def changes(node):
-    """What may stand in place of a node."""
+    """What may stand instead of a node."""
     if isinstance(node, ast.Compare):
         for i, operator in enumerate(node.ops):
             changed = copy.deepcopy(node)

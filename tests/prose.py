@@ -130,7 +130,7 @@ def without_examples(text):
     return re.sub(r"^ *>>>.*(?:\n *\S.*)*", "", text, flags=re.MULTILINE)
 
 
-def of_code(text):
+def of_code(text, messages=True):
     """The prose of a Python or Cython file: docstrings, comments on lines that follow each other, and strings of several words."""
     tokens = [(match.start(), match.end(), match) for match in TOKEN.finditer(text)]
     run = []
@@ -138,7 +138,8 @@ def of_code(text):
         same = run and match and run[-1][2].lastgroup == match.lastgroup and not re.search(
             r"[^\s(]|\n\s*\n" if match["string"] else r"[^\s]|\n\s*\n", text[run[-1][1]:match.start()].rstrip("rbfuRBFU"))
         if run and not same:
-            yield from joined(text, run)
+            if messages or run[0][2]["comment"] or run[0][2]["string"].startswith(('"""', "'''")):
+                yield from joined(text, run)
             run = []
         if match:
             run.append((begin, end, match))
@@ -170,21 +171,24 @@ def of_markdown(text):
 
 
 def files():
-    """What users and developers read: documents, and the sources of the library, its plugins, examples and benchmarks."""
+    """What users and developers read: documents, and the sources of the library, its plugins, examples, benchmarks and tests."""
     for pattern in ("*.md", "docs/*.md", "docs/guide/*.md", "docs/rooms/*.md", "examples/**/*.md", "benchmarks/*.md"):
         yield from sorted(ROOT.glob(pattern))
     for pattern in ("structperc", "plugins", "examples", "benchmarks", "docs/_extensions"):
         yield from sorted(path for path in (ROOT / pattern).rglob("*") if path.suffix in (".py", ".pyx", ".pxd"))
     yield ROOT / "docs/conf.py"
+    yield from sorted(path for path in (ROOT / "tests").rglob("*.py") if path.name not in ("prose.py", "test_prose.py"))
 
 
 def offences(path):
+    """(line, kind, advice) of each break of a rule. The strings of tests are patterns and hostile data, so they are left out."""
     text = path.read_text(encoding="utf-8")
-    return sorted(offence for prose in (of_markdown if path.suffix == ".md" else of_code)(text) for offence in prose.offences())
+    pieces = of_markdown(text) if path.suffix == ".md" else of_code(text, messages=not path.is_relative_to(ROOT / "tests"))
+    return sorted(offence for prose in pieces for offence in prose.offences())
 
 
-def counted(found):
-    return {kind: sum(offence[1] == kind for offence in found) for kind in NONE}
+def counted(breaks):
+    return {kind: sum(offence[1] == kind for offence in breaks) for kind in NONE}
 
 
 def allowed():
@@ -201,8 +205,8 @@ def written(counts):
 
 def main(arguments):
     named = [Path(argument).resolve() for argument in arguments if not argument.startswith("--")]
-    found = {path.relative_to(ROOT).as_posix(): offences(path) for path in named or files()}
-    counts = {path: counted(some) for path, some in found.items()}
+    breaks = {path.relative_to(ROOT).as_posix(): offences(path) for path in named or files()}
+    counts = {path: counted(some) for path, some in breaks.items()}
     limits, listed = allowed(), COUNTS.exists()
     if "--shrink" in arguments:
         written({path: {kind: min(number, limits.get(path, NONE)[kind]) if listed else number for kind, number in count.items()}
@@ -213,9 +217,9 @@ def main(arguments):
                 (("long", f"sentences of more than {LONGEST} words,"), ("word", "listed words"))))
     if "--check" not in arguments and "--shrink" not in arguments:
         limits = {}
-    above = {path: limits.get(path, NONE) for path in found if any(counts[path][kind] > limits.get(path, NONE)[kind] for kind in NONE)}
+    above = {path: limits.get(path, NONE) for path in breaks if any(counts[path][kind] > limits.get(path, NONE)[kind] for kind in NONE)}
     for path, limit in above.items():
-        print(*(f"{path}:{line}: {advice}" for line, kind, advice in found[path] if counts[path][kind] > limit[kind]), sep="\n")
+        print(*(f"{path}:{line}: {advice}" for line, kind, advice in breaks[path] if counts[path][kind] > limit[kind]), sep="\n")
     loose = [path for path, limit in limits.items() if not named and any(counts.get(path, NONE)[kind] < limit[kind] for kind in NONE)]
     if loose:
         print(f"tests/prose.txt allows more than these files have: {', '.join(loose)}. Run python tests/prose.py --shrink.")

@@ -1,4 +1,4 @@
-"""The dependency parser: trees against brute force, the battery, accuracy, and the errors for wrong heads."""
+"""The dependency parser: trees against brute force, the test suite, accuracy, and the errors for wrong heads."""
 
 import importlib.util
 import pickle

@@ -130,7 +130,7 @@ class Exchanged:
 def test_a_training_goes_on_with_other_workers_than_it_began_with():
     distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
     dask = pytest.importorskip("dask")
-    with dask.config.set({"distributed.scheduler.no-workers-timeout": "30 s"}):         # in place of a wait without end
+    with dask.config.set({"distributed.scheduler.no-workers-timeout": "30 s"}):         # instead of a wait without end
         with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
             with distributed.Client(cluster) as found:
                 assert np.array_equal(weights_of(trained(client=found, plugins=[Exchanged()])), weights_of(trained()))

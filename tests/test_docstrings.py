@@ -26,18 +26,18 @@ def reference_pages():
 
 def public():
     """{full name: value} of all public functions and classes, and of the methods that public classes introduce."""
-    found, reference = {}, reference_pages().Reference()
+    values, reference = {}, reference_pages().Reference()
     for module, names in reference.names.items():
         for name, value in names.items():
             if reference.home(module, name) != module or not (inspect.isclass(value) or is_function(value)):
                 continue
-            found[f"{module}.{name}"] = value
+            values[f"{module}.{name}"] = value
             for member, method in vars(value).items() if inspect.isclass(value) else ():
                 method = getattr(method, "__func__", method)
                 introduced = not any(member in vars(base) for base in value.__mro__[1:])
                 if not member.startswith("_") and is_function(method) and introduced:
-                    found[f"{module}.{name}.{member}"] = method
-    return found
+                    values[f"{module}.{name}.{member}"] = method
+    return values
 
 
 def sections(doc):

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def changed(tmp_path, source):
-    """What the mutants of a source have in place of what."""
+    """What the mutants of a source have instead of what."""
     (tmp_path / "module.py").write_text(source, encoding="utf-8")
     mutants = mutants_of(Path("module.py"), tmp_path)
     for mutant in mutants:

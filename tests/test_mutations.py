@@ -195,7 +195,7 @@ class PartialInTheBody(RankIntervals):
         return self.Outputs()
 
 
-# problem, the faulty part (None: the problem itself), and what the battery says
+# problem, the faulty part (None: the problem itself), and what the test suite says
 FAULTS = {
     "augment does nothing": (Subsets(), NothingAdded(), "NothingAdded.augment: with the loss from .* has the largest score . loss"),
     "augment works in place": (Subsets(), AddedInPlace(), "a component changed the atom scores that it was given"),

@@ -88,7 +88,7 @@ print(json.dumps({p.name: [p.distribution, p.broken] for p in registry.installed
 
 @pytest.fixture(scope="session")
 def batteries(site):
-    """The outcomes of the battery on each of them, or why it failed."""
+    """The outcomes of the test suite on each of them, or why it failed."""
     return json.loads(run(site, "-c", f"""
 import json
 from structperc.testing import check_problem

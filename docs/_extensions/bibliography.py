@@ -11,14 +11,14 @@ START = re.compile(r"\n(?= *(?:[A-Z]\.[- ]?)+[A-Z]\w)")
 
 def entries(text):
     """(constant or None, title, citation) of each BibTeX entry."""
-    for found in re.finditer(r"(?:(?P<name>[A-Z_]+) = r?\"\"\")?@\w+\{[\w:-]+,\n(?P<fields>.*?)^\}", text, re.MULTILINE | re.DOTALL):
-        fields = {key: plain(value) for key, value in re.findall(r"^\s*(\w+) *= \{(.*?)\},?$", found["fields"], re.MULTILINE | re.DOTALL)}
+    for entry in re.finditer(r"(?:(?P<name>[A-Z_]+) = r?\"\"\")?@\w+\{[\w:-]+,\n(?P<fields>.*?)^\}", text, re.MULTILINE | re.DOTALL):
+        fields = {key: plain(value) for key, value in re.findall(r"^\s*(\w+) *= \{(.*?)\},?$", entry["fields"], re.MULTILINE | re.DOTALL)}
         authors = [short(author) for author in fields["author"].split(" and ")]
         place = next((fields[key] for key in ("journal", "booktitle", "howpublished") if key in fields), f"arXiv:{fields.get('eprint')}")
         volume = f" {fields['volume']}" if "volume" in fields else ""
         pages = f", pages {fields['pages']}" if "pages" in fields else ""
         names = " and ".join(filter(None, [", ".join(authors[:-1]), authors[-1]]))
-        yield found["name"], f"{names}: {fields['title']}. {place}{volume}{pages}, {fields['year']}."
+        yield entry["name"], f"{names}: {fields['title']}. {place}{volume}{pages}, {fields['year']}."
 
 
 def plain(value):
@@ -45,8 +45,8 @@ def references(text):
 
 def title(citation):
     """The title as lower-case letters and digits, which identifies the citations of one paper."""
-    found = re.search(r'(?:: |, ")(.*?)(?:\.|",)', citation)
-    return re.sub(r"[^a-z0-9]", "", (found[1] if found else citation).lower())
+    match = re.search(r'(?:: |, ")(.*?)(?:\.|",)', citation)
+    return re.sub(r"[^a-z0-9]", "", (match[1] if match else citation).lower())
 
 
 def collected():
@@ -63,8 +63,8 @@ def collected():
     for path, text in texts.items():
         for citation in references(text):
             papers.setdefault(title(citation), [citation, set()])[1].add(path)
-    found = [(citation, sorted(path.as_posix() for path in paths)) for citation, paths in papers.values()]
-    return sorted(found, key=lambda paper: re.search(r"\S+?(?=,|:| and )", paper[0])[0])
+    papers_and_files = [(citation, sorted(path.as_posix() for path in paths)) for citation, paths in papers.values()]
+    return sorted(papers_and_files, key=lambda paper: re.search(r"\S+?(?=,|:| and )", paper[0])[0])
 
 
 def page():

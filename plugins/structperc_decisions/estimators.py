@@ -38,9 +38,9 @@ class DecisionMaker(ProblemEstimator):
     ...     return np.argsort(costs, kind="stable")[:2]
     >>> days = list(np.random.default_rng(3).normal(size=(60, 4, 2)))
     >>> costs = [day @ [1.0, 0.5] for day in days]
-    >>> taken = [cheapest(one, None) for one in costs]
-    >>> model = DecisionMaker(decide=cheapest, random_state=0).fit(days[:40], taken[:40])
-    >>> model.score(days[40:], taken[40:], costs=costs[40:]) > -0.1
+    >>> chosen = [cheapest(one, None) for one in costs]
+    >>> model = DecisionMaker(decide=cheapest, random_state=0).fit(days[:40], chosen[:40])
+    >>> model.score(days[40:], chosen[40:], costs=costs[40:]) > -0.1
     True
     """
 

@@ -209,10 +209,10 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
         return self
 
     def _repr_html_(self):
-        shown = super()._repr_html_()
+        card = super()._repr_html_()
         if "quantile_" not in vars(self):
-            return shown
-        return shown + (f"<p>An interval contains the right label with a probability of at least {self.coverage:g}. It has the labels "
+            return card
+        return card + (f"<p>An interval contains the right label with a probability of at least {self.coverage:g}. It has the labels "
                         f"whose distance is at most {self.quantile_:.3g}, the quantile of {self.n_calibration_} held-out rows.</p>")
 
     def _fitted(self):

@@ -113,7 +113,7 @@ def test_advice_about_noise_is_accepted_and_ends(data, run, problem, options):
 
 
 def merged(advice, added):
-    """Settings, later ones in place of earlier ones of the same name."""
+    """Settings, later ones instead of earlier ones of the same name."""
     settings = dict(text.split("=") for text in [*advice[1::2], *added[1::2]])
     return [text for name, value in settings.items() for text in ("--set", f"{name}={value}")]
 

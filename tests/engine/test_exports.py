@@ -249,7 +249,7 @@ class Renamed(ClassOutputs):
 
 
 class Swap:
-    """One part in place of the problem's."""
+    """One part instead of the problem's."""
 
     name = "swap"
 

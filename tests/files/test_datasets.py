@@ -55,7 +55,7 @@ def archive(**members):
 
 @pytest.fixture
 def server(monkeypatch):
-    """Answers with what its dict `files` holds by path, in place of the real server; keeps the paths asked for in `asked`."""
+    """Answers with what its dict `files` holds by path, instead of the real server; keeps the paths asked for in `asked`."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):

@@ -151,7 +151,7 @@ FEW = {"n_hashed": 64}
 
 
 def sampled(problem, any_form=True, **options):
-    """A problem with the examples that its plugin gives to the battery, learned from a teacher."""
+    """A problem with the examples that its plugin gives to the test suite, learned from a teacher."""
     case = make_case(problem, (), options, 0)
     data = case.taught.take(range(8))
     given = {name: value for name, value in case.options.items() if callable(value)}            # no file holds them

@@ -358,7 +358,7 @@ def test_rows_of_a_query_may_stand_anywhere():
 def test_what_is_answered():
     """Document numbers within the query, best first, all of them where there are fewer than k."""
     engine = Engine("latent-ranking", k=2).fit([np.array([[-1.0], [-1.0], [1.0], [0.5]])], [[0, 0, 1, 0]])
-    assert engine.coef_ == [1.0]                # documents 2 and 0 in place of 0 and 1: (1 - 1 + 1 + 1) / 2
+    assert engine.coef_ == [1.0]                # documents 2 and 0 instead of 0 and 1: (1 - 1 + 1 + 1) / 2
     found = engine.predict(np.array([[3.0], [1.0], [3.0], [2.0], [9.0]]), lengths=[4, 1])
     assert [tuple(shown) for shown in found] == [(0, 2), (0,)]
     explanation = engine.explain(np.array([[3.0], [1.0], [2.5]]))

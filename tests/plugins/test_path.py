@@ -122,7 +122,7 @@ def streets(random, n=4, several=(0, 2)):
 
 
 class Streets:
-    """Examples with cycles, for the battery."""
+    """Examples with cycles, for the test suite."""
 
     name, problem, check_options = "streets", "path", {"costs": "non-negative"}
 

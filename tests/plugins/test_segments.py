@@ -92,7 +92,7 @@ def test_every_token_belongs_to_a_segment_where_none_is_outside():
 
 
 def hidden(y, share=0.5, seed=3):
-    """Open parts in place of some segments, or of the tokens around."""
+    """Open parts instead of some segments, or of the tokens around."""
     random = np.random.default_rng(seed)
     return [[(start, stop, None if random.random() < share else label) for start, stop, label in segments] for segments in y]
 
