@@ -206,7 +206,7 @@ def whole_number(value, name: str, low: int = 0, high: int = MOST, error=DataErr
     return int(number)
 
 
-def size(value, name: str, low: int = 0) -> int:
+def dimension(value, name: str, low: int = 0) -> int:
     """A whole number from `low` of weights, columns or blocks, which compiled code counts in 64 bits."""
     return whole_number(value, name, low, sys.maxsize)
 

@@ -10,7 +10,7 @@ import numpy as np
 from libc.string cimport memcpy, memset
 from structperc.core.bounds cimport Bounds, hold
 from structperc.core.component cimport Component
-from structperc.core.arguments import FINITE, flag, real_number, size
+from structperc.core.arguments import FINITE, dimension, flag, real_number
 from structperc.core.component import adapted, argument, overrides, settle, state_of
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.layout import Layout
@@ -614,7 +614,7 @@ cdef class TablePart(Features):
 
     def __init__(self, shape, name: str = None, per_row: bool = False, value: float = 1.0, bounds=None):
         lengths = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-        self.table_shape = tuple([argument(self, "shape", length, size, 1) for length in lengths])
+        self.table_shape = tuple([argument(self, "shape", length, dimension, 1) for length in lengths])
         if name is not None and not isinstance(name, str):
             raise PluginError(f"{type(self).__name__}: name={shortened(name)}; expected None or a text.")
         self.name, self.per_row = name, argument(self, "per_row", per_row, flag)

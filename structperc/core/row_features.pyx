@@ -5,7 +5,7 @@ Cost: one pass over the rows' values for four blocks at a time (see inner.h). A 
 """
 import numpy as np
 
-from structperc.core.arguments import flag, size
+from structperc.core.arguments import dimension, flag
 from structperc.core.bounds cimport Bounds, hold
 from structperc.core.component import argument
 from structperc.core.features import TablePart
@@ -68,8 +68,8 @@ cdef class RowPart(Features):
     """
 
     def __init__(self, n_blocks: int, n_features: int, intercept: bool = False, feature_major: bool = False, bounds=None):
-        self.n_blocks = n_blocks = argument(self, "n_blocks", n_blocks, size)
-        self.n_features = n_features = argument(self, "n_features", n_features, size)
+        self.n_blocks = n_blocks = argument(self, "n_blocks", n_blocks, dimension)
+        self.n_features = n_features = argument(self, "n_features", n_features, dimension)
         self.kernels = best_inner(n_features)
         self.intercept = argument(self, "intercept", intercept, flag)
         self.feature_major = argument(self, "feature_major", feature_major, flag)

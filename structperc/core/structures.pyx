@@ -48,7 +48,7 @@ cdef class Structures:
         PyBuffer_Release(&view)
         if not whole:
             raise DataError(f"structures are of the type {np.asarray(values).dtype}, shape {np.shape(values)}; expected a vector of C "
-                             f"ints, numpy.intc.")
+                            f"ints, numpy.intc.")
         if offsets is not None:
             starts = offsets
             for i in range(starts.shape[0]):
@@ -56,7 +56,7 @@ cdef class Structures:
                 before = starts[i]
             if not (whole and starts.shape[0] and before <= len(values)):
                 raise DataError(f"the offsets of structures are {shortened(offsets)}; expected numbers that never fall, from 0 to "
-                                 f"{len(values)}, one more than structures.")
+                                f"{len(values)}, one more than structures.")
         self.held, self.offsets = values, offsets
 
     @property

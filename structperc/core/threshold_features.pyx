@@ -4,7 +4,7 @@ Typical sizes: 10..1000 features, 4 thresholds. Cost: one dot product, then O(K)
 """
 import numpy as np
 
-from structperc.core.arguments import flag, size
+from structperc.core.arguments import dimension, flag
 from structperc.core.component import argument
 from structperc.core.features import TablePart
 from structperc.core.features cimport Features, Parameter
@@ -67,8 +67,8 @@ cdef class ThresholdFeatures(Features):
     """
 
     def __init__(self, n_thresholds: int, n_features: int, feature_major: bool = False, problem="prank"):
-        n_thresholds = argument(self, "n_thresholds", n_thresholds, size)
-        n_features = argument(self, "n_features", n_features, size)
+        n_thresholds = argument(self, "n_thresholds", n_thresholds, dimension)
+        n_features = argument(self, "n_features", n_features, dimension)
         n = n_features + n_thresholds
         self.problem = problem
         self.n_thresholds, self.n_features, self.n_blocks = n_thresholds, n_features, 1

@@ -1,7 +1,7 @@
 """A feature map written down as vectors: the shortest way to a new Phi in Python."""
 import numpy as np
 
-from structperc.core.arguments import size
+from structperc.core.arguments import dimension
 from structperc.core.component import argument, noted
 from structperc.core.errors import PluginError
 from structperc.core.features cimport Features, Parameter, StepSizes
@@ -34,7 +34,7 @@ cdef class VectorFeatures(Features):
     """
 
     def __init__(self, n_weights: int, bounds=None):
-        n_weights = argument(self, "n_weights", n_weights, size, 1)
+        n_weights = argument(self, "n_weights", n_weights, dimension, 1)
         self.shape(n_weights)
         self.map, self.n_columns = RowFeatures(n_weights, bounds=bounds), -1
         self.bounds = self.map.bounds
