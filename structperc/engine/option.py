@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import numbers
@@ -350,8 +351,14 @@ def described(field) -> str:
     default = "" if option.default is attrs.NOTHING else f", default {written(option.unset)}"
     text = f"{option.help[:1].upper()}{option.help[1:]}."
     about = " ".join(filter(None, [text, option.about, FALLING * option.falls, of_presets(option)]))
-    lines = textwrap.wrap(about, WIDTH - 8, break_long_words=False, break_on_hyphens=False)
-    return "\n".join([f"    {field.name} : {kind}{default}", *(f"        {line}" for line in lines)])
+    return f"    {field.name} : {kind}{default}\n{paragraph(about)}"
+
+
+@functools.cache            # most options are those of many classes, and wrapping took a third of an import of all estimators
+def paragraph(text) -> str:
+    """The text in lines, below the name of a parameter."""
+    lines = textwrap.wrap(text, WIDTH - 8, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(f"        {line}" for line in lines)
 
 
 def of_presets(option) -> str:
@@ -368,7 +375,8 @@ def written(value) -> str:
 
 def with_section(text, entries) -> str:
     """A docstring with these parameters before its other sections, after those that its own section "Parameters" describes."""
-    entries = [entry for entry in entries if entry.partition(" : ")[0] not in {line.partition(" : ")[0] for line in text.splitlines()}]
+    present = {line.partition(" : ")[0] for line in text.splitlines()}
+    entries = [entry for entry in entries if entry.partition(" : ")[0] not in present]
     sections = [*re.finditer(r"^    (\w+)\n    -{3,}$", text, re.MULTILINE)]
     own = bool(sections) and sections[0][1] == "Parameters"
     if not entries:
