@@ -1,4 +1,4 @@
-"""Mistakes that users make, each with the words that tell them what to do: in Python, and on the command line."""
+"""Mistakes that users make, each with the sentence that names the way out: in Python, and on the command line."""
 
 import shlex
 import warnings
@@ -35,7 +35,7 @@ engine, engine_by_name = Engine("cusum").fit(X, y), Engine("cusum").fit(named, y
 
 
 class Problem:
-    """A plugin of one's own."""
+    """A custom plugin."""
 
 
 NAMES = {name: getattr(estimators, name) for name in estimators.__all__} | {
@@ -47,7 +47,7 @@ NAMES = {name: getattr(estimators, name) for name in estimators.__all__} | {
     "Problem": Problem, "DependencyParser": DependencyParser, "cross_val_score": cross_val_score,
 }  # fmt: skip
 
-IN_PYTHON = [       # what is called, and what its message says
+IN_PYTHON = [       # the call, and its message
     # parameters that other libraries call otherwise
     ("CuSumRank(max_iter=5)", "Did you mean 'epochs'?"),
     ("CuSumRank(n_iter=5)", "Did you mean 'epochs'?"),
@@ -182,7 +182,7 @@ IN_PYTHON = [       # what is called, and what its message says
     ("estimators.Svor", "Did you mean 'SVOR'?"),
     ("structperc.Engin", "Did you mean 'Engine'?"),
     ("solvers.best_paths", "Did you mean 'best_path'?"),
-    # what is not fitted, and answers that a model does not have
+    # models without a fit, and results that a model does not have
     ("plotting.plot_steps(Engine('prank'), X, y)", "this Engine is not fitted yet, so it has no classes_; call fit"),
     ("plotting.plot_thresholds(Engine('prank'), X, y)", "this Engine is not fitted yet"),
     ("plotting.plot_weights(Engine('prank'))", "this Engine is not fitted yet"),
@@ -218,7 +218,7 @@ IN_PYTHON = [       # what is called, and what its message says
 ]
 
 FIT = "fit cusum ranks.csv --target level --model m "
-ON_THE_COMMAND_LINE = [     # the command, and what it says
+ON_THE_COMMAND_LINE = [     # the command, and its message
     (FIT + "--epochs 5", "there is no flag --epochs. Options are set: --set epochs=5. See structperc fit --help"),
     (FIT + "--epochs=5", "--set epochs=5."),
     (FIT + "--max-iter 5", "--set epochs=5."),
