@@ -6,7 +6,7 @@ PRank sees the rows of two columns one by one. Each panel shows an update step: 
 from pathlib import Path
 
 import numpy as np
-from structperc.core.pictures import Markup, element
+from structperc.pictures.markup import Markup, element
 
 from structperc import Engine
 
