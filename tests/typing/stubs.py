@@ -81,7 +81,7 @@ class Stub:
         given = [one for one in signature.parameters.values() if one.name != "self"]
         inherited = ClassSignature().__get__(None, kind.__base__)
         if not given and inherited is not None and not inherited.parameters:
-            return []                   # that of Component, which has no arguments
+            return ["def __init__(self, *args: Any, **kwargs: Any) -> None: ..."]          # what `__cinit__` passes to subclasses
         return [f"def __init__(self{self.listed(given)}) -> None: ..."]
 
     def named(self, kind):
