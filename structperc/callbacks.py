@@ -431,7 +431,7 @@ class EarlyStopping(HeldOutLoss):
     >>> X = np.random.default_rng(0).normal(size=(90, 2))
     >>> y = 1 + (X[:, 0] + np.random.default_rng(1).normal(size=90) > 0)
     >>> stopping = EarlyStopping(X[60:], y[60:], patience=2)
-    >>> engine = Engine("cusum", epochs=100, plugins=[stopping]).fit(X[:60], y[:60])
+    >>> engine = Engine("cusum", epochs=100, random_state=0, plugins=[stopping]).fit(X[:60], y[:60])
     >>> len(engine.mistakes_) - stopping.best_epoch, bool((engine.predict(X[60:]) != y[60:]).mean() == min(stopping.losses))
     (2, True)
     """
