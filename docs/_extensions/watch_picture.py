@@ -6,9 +6,9 @@ PRank sees the rows of two columns one by one. Each panel shows an update step: 
 from pathlib import Path
 
 import numpy as np
-from structperc.pictures.markup import Markup, element
 
 from structperc import Engine
+from structperc.pictures.markup import Markup, element
 
 FILE = Path(__file__).parents[1] / "_static/watch.svg"
 SIDE, GAP, TOP, REACH = 150, 12, 26, 2.6       # of a panel, in pixels; columns run from -REACH to REACH

@@ -36,13 +36,13 @@ class KnownParameters(EstimatorCalls):
     --------
     >>> from structperc.estimators.rankers import KnownParameters
     >>> class Mine(KnownParameters):
-    ...     def __init__(self, epochs=5):
-    ...         self.epochs = epochs
-    >>> Mine(epochs=3).epochs
+    ...     def __init__(self, size=5):
+    ...         self.size = size
+    >>> Mine(size=3).size
     3
-    >>> Mine(epoch=3)
+    >>> Mine(sise=3)
     Traceback (most recent call last):
-    structperc.core.errors.OptionError: Mine has no parameter 'epoch'. Did you mean 'epochs'?
+    structperc.core.errors.OptionError: Mine has no parameter 'sise'. Did you mean 'size'?
     """
 
     def __new__(cls, *unnamed, **parameters):

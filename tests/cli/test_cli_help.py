@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
     frame[40:].to_csv(folder / "test.csv", index=False)
     frame[40:].drop(columns="quality").to_csv(folder / "new.csv", index=False)
     shutil.copy(CRFSUITE, folder / "chunks.crfsuite")
-    for name, epochs in (("wine.model", 5), ("bent.model", 9)):
+    for name, epochs in (("wine.model", 5), ("kernel.model", 9)):
         engine = Engine("prank", epochs=epochs)
         engine.notes["data"] = {"format": "csv", "target": "quality"}
         engine.fit(frame[:40].drop(columns="quality"), frame["quality"][:40]).save(folder / name)

@@ -166,6 +166,7 @@ class OnePass(Trainer):
         run.begin_epoch()
         passed = (run.run if self.recorded else run.pass_without_record)(run.active, self.rule, 2.0)
         self.rule.counts = passed.visited, passed.mistakes, passed.updates, passed.loss
+        run.end_epoch(passed)
         return "max_epochs"
 
 

@@ -314,13 +314,14 @@ class Wandering(Trainer):
         run.begin_epoch()
         weights, rows = run.model.parts.weights, Rows(self.Z)
         for order in ([3, 3, 1, 0, 3], [5, 4, 3, 2, 1, 0], [7, 7, 7]):
-            run.run(np.array(order))
+            passed = run.run(np.array(order))
             x, z = run.rows.example(2), rows.example(2)
             for _ in range(700):
                 weights.update(x, [1.0, 0.0, -1.0])
             weights.scores(z)
             weights.update(z, [0.0, 0.5, 0.0])
             weights.scores(x)
+        run.end_epoch(passed)
         return OnlineTrainer().train(run)
 
 

@@ -414,7 +414,7 @@ class Wrong:
 
 
 @pytest.mark.parametrize(("X", "message"), [
-    ([[["a"]], [["a"], {"len": None}]], r"^X\[1\]\[1\]: the feature 'len' is None; expected a number, a bool, a string, or a dict, list"),
+    ([[["a"]], [["a"], {"len": None}]], r"^X\[1\]\[1\]: the feature 'len' is None; expected a number, bool or string, a dict, list"),
     ([[{"a": {"b": Wrong()}}]], r"^X\[0\]\[0\]: the feature 'a:b' is <wrong>; expected a number"),
     ([[{"a": b"x"}]], r"the feature 'a' is b'x'; expected a number"),
     ([[{"a": 1j}]], "the feature 'a' is 1j"),
