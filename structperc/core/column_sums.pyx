@@ -5,7 +5,7 @@ Typical sizes: 10^2..10^7 rows of 10..1000 columns. Adding rows takes about 0.5 
 """
 import numpy as np
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 from structperc.core.features cimport PADDING
 from structperc.core.inner_products cimport (
@@ -200,6 +200,39 @@ cdef class ColumnSums:
         if found.squared:
             found._squares = read_array(state, "squares", np.float64, shape, low=0).copy()
         return found
+
+
+def moments_with_row(const real[::1] x, double n_rows, const double[::1] mean, const double[::1] squares):
+    """Moments of the columns with one more row: streams of single rows, where calls of numpy would take most of the time.
+
+    Parameters
+    ----------
+    x : float64 or float32 array of shape (n_features,)
+        The row, of weight 1.
+    n_rows : float
+        How many rows the moments are of.
+    mean, squares : float64 arrays of shape (n_features,)
+        Of squares: the sum of the squared differences from the mean.
+
+    Returns
+    -------
+    (mean, squares, deviation) or None
+        None: a value is not finite.
+    """
+    cdef Py_ssize_t j, n = x.shape[0]
+    cdef double total = n_rows + 1, least = CONSTANT, apart
+    cdef bint whole = True
+    moved = np.empty((3, n))
+    cdef double[:, ::1] to = moved
+    for j in range(n):
+        apart = x[j] - mean[j]
+        to[0, j] = mean[j] + apart * (1 / total)
+        to[1, j] = squares[j] + apart * apart * (n_rows / total)
+        to[2, j] = sqrt(to[1, j] / total)
+        if not to[2, j] > least * fabs(to[0, j]):
+            to[2, j] = 0
+        whole &= fabs(to[0, j]) < INFINITY and to[1, j] < INFINITY
+    return tuple(moved) if whole else None
 
 
 cdef int add_each(ColumnSums to, Rows rows, const double[::1] given) except -1:

@@ -8,11 +8,12 @@ predicting costs nothing more. If weights are no vector, as with kernels, rows a
 from __future__ import annotations
 
 import warnings
+from functools import cached_property
 
 import attrs
 import numpy as np
 
-from structperc.core.column_sums import CONSTANT
+from structperc.core.column_sums import CONSTANT, moments_with_row
 from structperc.core.errors import DataError, PluginError, ScaleWarning
 from structperc.core.features import is_constrained
 from structperc.core.joined import Joined
@@ -26,7 +27,7 @@ DIFFERENT = 50              # by how much,
 FEWEST = 20                 # where there are so many
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)         # with a __dict__: each property is computed once
 class Scaling:
     """Mean and spread of each column of all rows that training has seen.
 
@@ -45,17 +46,17 @@ class Scaling:
     squares: np.ndarray
     centred: bool
 
-    @property
+    @cached_property
     def shift(self):
         return self.mean if self.centred else np.zeros(len(self.mean))
 
-    @property
+    @cached_property
     def deviation(self):
         """The standard deviation of each column, 0 of constant ones."""
         deviation = np.sqrt(self.squares / self.n_rows)
         return np.where(deviation > CONSTANT * np.abs(self.mean), deviation, 0.0)
 
-    @property
+    @cached_property
     def spread(self):
         """What a column is divided by: its standard deviation, 1 of constant ones."""
         deviation = self.deviation
@@ -68,6 +69,12 @@ class Scaling:
 
     def with_rows(self, rows, sample_weight=None) -> Scaling:
         """The same of more rows."""
+        if sample_weight is None and rows.n_rows == 1 and self.n_rows and not rows.sparse:
+            moments = moments_with_row(rows.X[0], self.n_rows, self.mean, self.squares)
+            if moments is not None:
+                scaling = Scaling(self.n_rows + 1, *moments[:2], self.centred)
+                scaling.__dict__["deviation"] = moments[2]
+                return scaling
         X, weights = weighted_rows(rows, sample_weight)
         scaling, n = self, X.shape[0]
         step = n if rows.dense_part is None else max(1, AT_ONCE // rows.dense_part.shape[1])
@@ -91,8 +98,8 @@ class Scaling:
             return self
         with np.errstate(all="ignore"):
             apart = mean - self.mean
-            return attrs.evolve(self, n_rows=total, mean=self.mean + apart * (n_rows / total),
-                                squares=self.squares + squares + apart**2 * (self.n_rows * n_rows / total))
+            return Scaling(total, self.mean + apart * (n_rows / total),
+                           self.squares + squares + apart**2 * (self.n_rows * n_rows / total), self.centred)
 
     def applied(self, rows):
         """The rows on one scale, a copy."""

@@ -10,6 +10,8 @@ from sklearn.datasets import dump_svmlight_file
 
 from structperc import callbacks, hookimpl
 from structperc.cli import main
+from structperc.core.rows import Rows
+from structperc.engine import scaling
 from structperc.errors import DataError, PluginError, ScaleWarning
 from structperc.estimators import CuSumRank, PRank
 from structperc.streams import Slices, fit_stream
@@ -195,3 +197,20 @@ def test_auto_leaves_sparse_columns_as_they_are_in_every_door(tmp_path):
                  "--set", "average=true", "--set", "scale=auto"]) == 0
     assert Engine.load(model).coef_.tolist() == plain
     assert Engine("cusum", scale=True, **options).fit(S, y).coef_.tolist() != plain
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_moments_of_single_rows_are_those_of_blocks_of_one_row(dtype):
+    """The compiled moments of one row beside numpy's, bit for bit; a constant column, and rows that overflow."""
+    X = np.random.default_rng(3).normal(size=(30, 4)).astype(dtype) * [1, 1e6, 1e-6, 0] + np.array([0, 1e6, 1, 2]).astype(dtype)
+    X = X.astype(dtype)
+    compiled = plain = scaling.Scaling(0.0, np.zeros(4), np.zeros(4), True).with_rows(Rows(X[:2]))
+    for i in range(2, 30):
+        compiled = compiled.with_rows(Rows(X[i:i + 1]))
+        plain = plain.with_block(*scaling.of_dense(X[i:i + 1], None))
+        for name in ("mean", "squares", "deviation", "spread", "shift"):
+            assert np.array_equal(getattr(compiled, name), getattr(plain, name))
+        assert compiled.n_rows == plain.n_rows == i + 1
+    assert compiled.spread[3] == 1
+    with pytest.raises(DataError, match="too large to be squared"):
+        compiled.with_rows(Rows(np.full((1, 4), 1e200)))
