@@ -158,6 +158,8 @@ def history(folder):
 def draw(comparisons, path):
     """A panel for each case; from left to right the comparisons, each with its ratio and bounds."""
     names = [name for name in compare_cases.CASES if any(not one["cases"].get(name, {"errors": 1})["errors"] for one in comparisons)]
+    if not names:
+        return
     columns = 3
     figure = figures.Figure(figsize=(10, 1.9 * -(-len(names) // columns) + 0.8), layout="constrained", dpi=150)
     panels = figure.subplots(-(-len(names) // columns), columns, squeeze=False, sharex=True).ravel()

@@ -16,6 +16,7 @@ from structperc.cli.facts import Facts
 from structperc.cli.files import answers, counted_in, is_text, opened_frames, outputs_of, parts, reader_of, refuse_intervals
 from structperc.cli.source import FRAMES
 from structperc.components import Outputs
+from structperc.core.losses import levels_of
 from structperc.engine import plugins as registry
 from structperc.engine.assembly import ask, install_model, options_alone
 from structperc.engine.options import generator
@@ -24,6 +25,8 @@ from structperc.errors import OptionError
 from structperc.files import svmlight
 from structperc.files.opening import can_be_read_again, name_of
 from structperc.streams import fit_stream
+
+RANKED_LOSSES = ("absolute", "squared")         # which compare places in the order of labels
 
 
 def learn(engine, source, plugins, shown=None, resume=False) -> Facts:
@@ -129,6 +132,8 @@ def survey(engine, source, plugins) -> dict:
                     raise file.missing_column(name)
             if targets:         # without them, reading raises the error
                 engine.classes = outputs.find_labels(file.distinct(targets), None).tolist()
+                if engine.loss in RANKED_LOSSES:
+                    levels_of(outputs, f"loss={engine.loss!r}")
     return {"text_labels": engine.classes is not None and is_text(list(engine.classes)), "reader": reader_of(engine)}
 
 

@@ -248,7 +248,7 @@ def in_flags(faults, encoded) -> str:
     options = [f"--{name.replace('_', '-')} {shlex.quote(','.join(mends[name]))}" for name in ("drop", "one_hot", "date") if name in mends]
     fills = [fill] if isinstance(fill, str) else [f"{name}={value}" for name, value in fill.items()]
     options += [f"--fill {shlex.quote(value)}" for value in fills] + ["--decimal ,"] * ("decimal" in mends)
-    return " and ".join([*[f"say {' '.join(options)}"] * bool(options), *one_by_one(faults)])
+    return " and ".join([*[f"pass {' '.join(options)}"] * bool(options), *one_by_one(faults)])
 
 
 def listed(names) -> str:

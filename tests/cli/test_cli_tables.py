@@ -43,7 +43,7 @@ def test_one_sentence_names_all_columns_and_its_advice_is_accepted(visits, run):
     assert code == 2 and err.count("\n") == 1
     assert "5 columns that are not numbers throughout: 'patient': 120 texts, all different; 'sex': 2 texts" in err
     assert "'bmi': 14 empty cells, the first in line 2; 'smoker': 3 texts" in err and "'visit': 120 dates" in err
-    advice = err.split(" Say ")[1].strip().removesuffix(".")
+    advice = err.split(" Pass ")[1].strip().removesuffix(".")
     assert advice == "--drop patient --one-hot sex,smoker --date visit --fill median"
     assert run("fit", "cusum", "visits.csv", *CLASSES, "--model", "m", *advice.split())[0] == 0
 
@@ -86,7 +86,7 @@ def test_files_of_european_excel(visits, run, encoding):
 def test_decimal_commas_of_plain_columns(visits, run):
     visits[["age", "bmi", "severity"]].dropna().to_csv("visits.csv", index=False, sep=";", decimal=",")
     code, _, err = run("fit", "cusum", "visits.csv", *CLASSES, "--model", "m", "--separator", ";")
-    assert code == 2 and "'bmi': 106 numbers with a decimal comma. Say --decimal ,." in err
+    assert code == 2 and "'bmi': 106 numbers with a decimal comma. Pass --decimal ,." in err
     assert run("fit", "cusum", "visits.csv", *CLASSES, "--model", "m", "--separator", ";", "--decimal", ",")[0] == 0
 
 
