@@ -17,10 +17,21 @@ from structperc.core.rows cimport Example, Rows
 from structperc.core.saved_state import read_array
 
 
+cdef extern from "column_moments_sets.h" nogil:
+    ctypedef void (*sp_moments_f64)(const double *, Py_ssize_t, Py_ssize_t, const double *, double *, double *) noexcept nogil
+    ctypedef void (*sp_moments_f32)(const float *, Py_ssize_t, Py_ssize_t, const double *, double *, double *) noexcept nogil
+    sp_moments_f64 sp_moments_f64_of(int number)
+    sp_moments_f32 sp_moments_f32_of(int number)
+    int sp_n_sets()
+
+
 # ---- column sums ----
 
 CONSTANT = 1e-12            # a column whose spread is a smaller part of its mean is constant up to rounding
 FIRST = 1000                # rows whose mean is the centre
+
+cdef sp_moments_f64 MOMENTS_F64 = sp_moments_f64_of(sp_n_sets() - 1)
+cdef sp_moments_f32 MOMENTS_F32 = sp_moments_f32_of(sp_n_sets() - 1)
 
 
 ctypedef fused real:
@@ -41,22 +52,6 @@ cdef void add_dense(const real *values, Py_ssize_t n, double weight, const doubl
         weighted = weight * apart
         sums[j] += weighted
         squares[j] += weighted * apart
-
-
-cdef void add_dense_rows(const real *values, Py_ssize_t n_rows, Py_ssize_t n, const double *centre, double *sums,
-                         double *squares) noexcept nogil:
-    """The same of many rows of weight 1: four at a time, so that the sums are read and written once for all of them."""
-    cdef Py_ssize_t row = 0, j
-    cdef double a, b, c, d
-    cdef const real *at
-    for row in range(0, n_rows - 3, 4):
-        at = values + row * n
-        for j in range(n):
-            a, b, c, d = at[j] - centre[j], at[n + j] - centre[j], at[2 * n + j] - centre[j], at[3 * n + j] - centre[j]
-            sums[j] += (a + b) + (c + d)
-            squares[j] += (a * a + b * b) + (c * c + d * d)
-    for row in range(n_rows - n_rows % 4, n_rows):
-        add_dense(values + row * n, n, 1, centre, sums, squares)
 
 
 cdef void add_sparse(const real *values, const index_t *indices, const index_t *starts, Py_ssize_t row, double weight,
@@ -147,11 +142,11 @@ cdef class ColumnSums:
         last = rows.n_rows if rows.starts == NULL else rows.starts[rows.n_examples]
         n = rows.n_features
         if rows.whole.layout == SP_DENSE_F64:
-            add_dense_rows(<const double *> rows.whole.values + first * n, last - first, n, &self._centre[0], &self._sums[0],
-                           &self._squares[0])
+            MOMENTS_F64(<const double *> rows.whole.values + first * n, last - first, n, &self._centre[0], &self._sums[0],
+                        &self._squares[0])
         else:
-            add_dense_rows(<const float *> rows.whole.values + first * n, last - first, n, &self._centre[0], &self._sums[0],
-                           &self._squares[0])
+            MOMENTS_F32(<const float *> rows.whole.values + first * n, last - first, n, &self._centre[0], &self._sums[0],
+                        &self._squares[0])
         self.n_rows += last - first
         return 0
 
@@ -290,6 +285,17 @@ def add(str name, Example x, double[:, ::1] w, const double[::1] c, bint feature
 def squared_norm(str name, Example x):
     """||x||^2 of the example's first row."""
     return named(name).norm[x.block.layout](&x.block, 0)
+
+
+def moments(int number, const real[:, ::1] X, const double[::1] centre):
+    """Sums over the rows of X of the distances from a centre and of their squares, by the instruction set of this number."""
+    sums, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    cdef double[::1] to_sums = sums, to_squares = squares
+    if real is double:
+        sp_moments_f64_of(number)(&X[0, 0], X.shape[0], X.shape[1], &centre[0], &to_sums[0], &to_squares[0])
+    else:
+        sp_moments_f32_of(number)(&X[0, 0], X.shape[0], X.shape[1], &centre[0], &to_sums[0], &to_squares[0])
+    return sums, squares
 
 
 def max_plus(str name, const double[::1] a, const double[::1] e, const double[:, ::1] t):

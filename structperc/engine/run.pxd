@@ -14,7 +14,7 @@ cdef class Progress:
     cpdef write(self, PassResult passed, predictions)
     cpdef end_pass(self, PassResult passed, structures, examples)
     cpdef add_predictions(self, structures, examples)
-    cpdef end_epoch(self, Py_ssize_t visited)
+    cpdef end_epoch(self, Py_ssize_t n_visited)
     cpdef end(self)
 
 

@@ -88,7 +88,7 @@ cdef class Progress:
     cpdef add_predictions(self, structures, examples):
         """Called with recorded predictions that no pass of the run has made."""
 
-    cpdef end_epoch(self, Py_ssize_t visited):
+    cpdef end_epoch(self, Py_ssize_t n_visited):
         """Called after the observers of an epoch."""
 
     cpdef end(self):

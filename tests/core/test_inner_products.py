@@ -213,3 +213,21 @@ def test_sums_are_right(layout):
         size = abs(products).sum(axis=1)
         assert (abs(twin.dots(w) - exact) <= 1e-14 * size).all()
         assert x.n_features == w.shape[1]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(1, 1), (4, 3), (7, 17), (30, 8), (41, 33)])
+def test_sums_of_columns_have_the_same_bits_in_all_instruction_sets(dtype, shape):
+    """Four rows at a time, as (a + b) + (c + d); the rest one by one."""
+    random = np.random.default_rng(sum(shape))
+    X, centre = random.normal(size=shape).astype(dtype), random.normal(size=shape[1])
+    sums, squares, whole = np.zeros(shape[1]), np.zeros(shape[1]), shape[0] - shape[0] % 4
+    for row in range(0, whole, 4):
+        a, b, c, d = X[row:row + 4] - centre
+        sums += (a + b) + (c + d)
+        squares += (a * a + b * b) + (c * c + d * d)
+    for apart in X[whole:] - centre:
+        sums += apart
+        squares += apart * apart
+    for number in range(len(SETS)):
+        assert [part.tobytes() for part in inner_products.moments(number, X, centre)] == [sums.tobytes(), squares.tobytes()]
