@@ -288,7 +288,7 @@ def squared_norm(str name, Example x):
 
 
 def moments(int number, const real[:, ::1] X, const double[::1] centre):
-    """Sums over the rows of X of the distances from a centre and of their squares, by the instruction set of this number."""
+    """Sums over rows: distances from a centre, and their squares. `number` is that of an instruction set."""
     sums, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     cdef double[::1] to_sums = sums, to_squares = squares
     if real is double:
