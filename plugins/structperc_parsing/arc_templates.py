@@ -8,6 +8,7 @@ import attrs
 
 from structperc.errors import DataError, OptionError
 
+MOST_COLUMNS = 1000         # of tokens, for the default template
 FARTHEST = 100              # words from a head or dependent to the one a macro reads
 MACRO = re.compile(r"%([hdbs])\[\s*(?:([+-]?\d+)\s*,\s*)?([^\],]*?)\s*\]")
 LEMMA = "lemma"             # the name of the column of dictionary forms
@@ -118,6 +119,8 @@ def default_template(n_columns, order=1, columns=None) -> str:
     well as the form. The words between head and dependent are seen by form and coarsest tag, and two tags beyond head and dependent. If
     `columns` names a later column "lemma", it is no tag. It is in pairs with itself and with the coarsest tag.
     """
+    if n_columns > MOST_COLUMNS:
+        raise OptionError(f"tokens have {n_columns} columns, and the default template is for at most {MOST_COLUMNS}; set template.")
     lemmas = [place for place, name in enumerate(columns or ()) if name == LEMMA and place]
     tags = [place for place in range(1, n_columns) if place not in lemmas] or [0]
     form_h, form_d = "%h[0,0]", "%d[0,0]"

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
+from structperc.errors import DataError
 from structperc.plugin_tools import CONVERGED, STALLED
 
 ENOUGH = 1e-12          # of the objective: a Newton step that promises less is the last
@@ -164,7 +165,10 @@ def newton(model, place):
     c = model.curvature(place.u, place.b)
     g = model.gradient(place.u, c)
     tie = expansion(model.d, place.ties)
-    step = tie @ solved(tie.T @ model.hessian(c) @ tie, -(tie.T @ g))
+    hessian = tie.T @ model.hessian(c) @ tie
+    if not (np.isfinite(hessian).all() and np.isfinite(g).all()):
+        raise DataError("values of X are too large to be squared; divide the columns by a large number, or set scale=True.")
+    step = tie @ solved(hessian, -(tie.T @ g))
     promised = -float(g @ step)
     if promised <= ENOUGH * max(abs(place.objective), 1.0):
         undone = worst_tie(g[model.d:], place.ties)

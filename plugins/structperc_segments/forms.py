@@ -62,7 +62,7 @@ def from_triples(y, i, n_tokens) -> list:
 def start_of(segment):
     try:
         return float(segment[0])
-    except (TypeError, ValueError, IndexError, KeyError):
+    except (TypeError, ValueError, IndexError, KeyError, OverflowError):
         return -1.0                     # the message about it comes first
 
 

@@ -155,7 +155,7 @@ def rows_of(rows, n):
         return None
     try:
         rows = [int(r) for r in rows]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, np.ma.MaskError):
         rows = [-1]
     if not all(0 <= r < n for r in rows):
         raise OptionError(f"rows names rows that x does not have; expected numbers from 0 to {n - 1}.")

@@ -124,7 +124,7 @@ class Goal:
             except TypeError:               # a list or the like
                 wrong = True
             if wrong:
-                raise DataError(f"{label!r} is no label of this model; expected one of {', '.join(map(repr, labels[:10]))}.")
+                raise DataError(f"{shortened(label)} is no label of this model; expected one of {', '.join(map(repr, labels[:10]))}.")
         first = 1 if wanted.at_least is None else labels.index(wanted.at_least) + 1
         return first, 1 + (len(labels) if wanted.at_most is None else labels.index(wanted.at_most) + 1)
 

@@ -295,7 +295,8 @@ class CsvFile(FrameFile):
         csv.writer(rows).writerows([[cell] for cell in ["label", *cells.tolist()]])
         rows.seek(0)
         parsed = parse_csv(rows, decimal=self.decimal, sep=",;"[self.decimal == ","])["label"]
-        return parsed.iloc[codes].reset_index(drop=True) if parsed.dtype.kind in "iufb" else column
+        is_whole = len(parsed) == len(cells)            # pandas skips a cell of blanks
+        return parsed.iloc[codes].reset_index(drop=True) if is_whole and parsed.dtype.kind in "iufb" else column
 
     def reader(self, lines):
         return csv.reader(lines, delimiter=self.separator)

@@ -85,7 +85,7 @@ def as_sentences(X, columns=None):
     """
     if is_text_of_spacy(X):
         X = [X]
-    elif isinstance(X, Sequence) and not isinstance(X, (list, tuple, str, bytes)) and not hasattr(X, "dtype"):
+    elif isinstance(X, Sequence) and not isinstance(X, (list, tuple, str, bytes, memoryview)) and not hasattr(X, "dtype"):
         X = list(X)
     if not isinstance(X, (list, tuple)) or not len(X) or not is_text_of_spacy(X[0]):
         return X

@@ -714,11 +714,12 @@ def read_tables(unary, pairs, n_nodes, n_edges, n_labels="n_labels"):
     unary = real_array(unary, "unary", (n_nodes, n_labels))
     K = unary.shape[1]
     tables = pairs if type(pairs) is np.ndarray else number_array(pairs, "pairs")
+    passed = tables.shape
     if tables.ndim == 2:
         tables = tables[None]
     shape = tables.shape
     if shape != (n_edges, K, K) and shape != (1, K, K):
-        raise DataError(f"pairs has the shape {np.shape(pairs)}. Expected ({K}, {K}) or ({n_edges}, {K}, {K}), a table of pairs of labels "
+        raise DataError(f"pairs has the shape {passed}. Expected ({K}, {K}) or ({n_edges}, {K}, {K}), a table of pairs of labels "
                         f"for all edges or for each.")
     return unary, real_array(tables, "pairs", shape)
 

@@ -309,3 +309,9 @@ class Interrupted:
 
     def __iter__(self):
         return iter(self.file)
+
+
+def test_a_blank_label_makes_the_column_text_as_an_empty_one_does(tmp_path):
+    (tmp_path / "blank.csv").write_text("a,level\n1,1\n2, \n3,2\n")
+    with pytest.raises(DataError, match="blank.csv, line 3"):
+        read_csv(tmp_path / "blank.csv", target="level")

@@ -117,7 +117,7 @@ def with_dtype(random, array):
                 raw = array.tobytes()
                 return np.frombuffer(raw[:len(raw) // max(dtype.itemsize, 1) * dtype.itemsize], dtype=dtype)
             return array.astype(dtype)
-        except (TypeError, ValueError, OverflowError, SystemError):
+        except (TypeError, ValueError, OverflowError, SystemError, RuntimeError):      # RuntimeError: a fault of numpy
             return array
 
 
