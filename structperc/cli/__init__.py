@@ -28,8 +28,9 @@ def main(argv=None) -> int:
     int
         The exit code.
     """
-    stops, name, shows_traceback = Stops(), "structperc", False
+    stops, name, shows_traceback = None, "structperc", False            # no call, which could raise KeyboardInterrupt, before the try
     try:
+        stops = Stops()
         with handled(stops):            # within the try: Ctrl-C may come while the handler is set or restored
             from structperc.cli.parser import build
 
@@ -46,7 +47,7 @@ def main(argv=None) -> int:
         return stop.code or 0
     except KeyboardInterrupt as stop:
         say_fault(name, str(stop) or "interrupted")
-        return stops.exit_code
+        return (stops or Stops).exit_code
     except BrokenPipeError:         # the reader of a pipe has seen enough; nothing may be written at exit either
         drop_output()
         return 0

@@ -55,8 +55,8 @@ class NamedReader(Reader):
     Notes
     -----
     A document of spaCy is a list of its sentences, and a list of documents one of all their sentences. `columns` names the strings of a
-    token: form, lemma, upos, xpos and feats, as in CoNLL-U files, or attributes of the token, such as shape_. Default: form. A column of a
-    Hugging Face data set is a list of sentences.
+    token: form, lemma, upos, xpos and feats, as in CoNLL-U files, or attributes of the token, such as `shape_`. Default: form. A column of
+    a Hugging Face data set is a list of sentences.
 
     A token is a dict of features, or a list, tuple, set or frozenset of strings, as in python-crfsuite. {"len": 3.5} has the feature "len"
     with the value 3.5. True and False are 1 and 0. {"word": "the"} is the feature "word:the" with the value 1. {"shape": ["Aa", "d"]} are

@@ -64,7 +64,8 @@ def as_sentences(X, columns=None):
     X : object
         As users pass it.
     columns : sequence of str, optional
-        The strings of a token of spaCy: form, lemma, upos, xpos and feats, as in CoNLL-U files, or attributes of the token, such as shape_.
+        The strings of a token of spaCy: form, lemma, upos, xpos and feats, as in CoNLL-U files. Or attributes of the token, such as
+        `shape_`.
 
     Returns
     -------

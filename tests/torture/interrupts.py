@@ -232,7 +232,8 @@ def run_forked(main, arguments, folder, delay):
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
             except KeyboardInterrupt as error:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
-                own = [frame for frame in traceback.extract_tb(error.__traceback__) if "/structperc/cli" in frame.filename]
+                own = [frame for frame in traceback.extract_tb(error.__traceback__)
+                       if "/structperc/cli" in frame.filename and frame.lineno > main.__code__.co_firstlineno]
                 code = 4 if own else 0          # before or behind the command
                 if own:
                     traceback.print_exc()
