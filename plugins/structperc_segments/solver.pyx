@@ -258,7 +258,11 @@ cdef class SegmentLoss(Loss):
 
     def start(self, parts, context):
         Loss.start(self, parts, context)
-        self.n_outside = parts.outputs.atoms.n_outside
+        try:
+            self.n_outside = parts.outputs.atoms.n_outside
+        except AttributeError:
+            raise PluginError(f"loss='segments' counts segments, but {type(parts.outputs).__name__} has none; use the problem segments, or "
+                              f"another loss.") from None
 
     @property
     def counts_segments(self):

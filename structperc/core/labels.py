@@ -47,7 +47,7 @@ def equal_labels(first, second):
     """For each place whether two arrays have the same label there."""
     try:
         return first == second
-    except TypeError:
+    except (TypeError, ValueError):         # ValueError: arrays as labels
         raise DataError("labels of these types cannot be compared; expected numbers, strings or dates.") from None
 
 

@@ -224,6 +224,8 @@ class Judged:
         unseen = labels is not None and not outputs.n_labels and unseen_labels(labels_of(outputs, y), labels)
         own = None if unseen else losses_of(model, rows, y, predicted)      # raises the errors of y
         gold = by_example(outputs, rows, y)
+        if not hasattr(gold, "__len__"):
+            raise DataError(f"y is {shortened(y)}; expected a list of outputs, one for each of {rows.n_examples} examples.")
         if unseen and not (is_listed(predicted) and len(predicted) == len(gold)):
             raise DataError(f"predicted is {shortened(predicted)}; expected an output for each of {len(gold)} examples.")
         scored = scored and needs_scores(outputs)
