@@ -431,6 +431,11 @@ class WrongBatch(BlockFeatures):
         return np.array([self.scores(w, rows.example(i)) for i in range(rows.n_examples)])[:, ::-1]
 
 
+class Unrescaled(BlockFeatures):
+    def rescaled(self, w, shift, spread):
+        return w
+
+
 class OnTheSphere(BlockFeatures):
     def project(self, w, x=None):
         w /= np.sqrt(w @ w) or 1
@@ -697,6 +702,7 @@ BROKEN = [
     ("features_add_up", "cusum", WrongInner(3, 3), "WrongInner.inner is not"),
     ("constraints_hold", "cusum", OnTheSphere(3, 3), "OnTheSphere.project does not find the nearest weights of a convex set"),
     ("constraints_hold", "cusum", OnlyTheFirst(3, 3), "OnlyTheFirst.project(w, x) leaves weights outside that a step on example 0"),
+    ("features_add_up", "cusum", Unrescaled(3, 3), "Unrescaled.rescaled does not return weights that score example 0"),
     ("features_add_up", "cusum", WrongBatch(3, 3), "WrongBatch.batch_scores differs from scores"),
     ("loss_is_zero_at_gold", "cusum", CostsOneWhenRight(), "is right is 1.0; expected 0"),
     ("loss_is_zero_at_gold", "cusum", Rewarding(), "Rewarding.value returned"),

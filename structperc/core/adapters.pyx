@@ -18,7 +18,7 @@ from structperc.core.component cimport Component
 from structperc.core.component import ADAPTERS, expected as checked, noted, outdated, unstarted, unwrapped
 from structperc.core.argmax cimport Argmax
 from structperc.core.argmax import marginals_of, no_marginals
-from structperc.core.features cimport Features, Parameter, StepSizes
+from structperc.core.features cimport Features, Parameter, StepSizes, Units
 from structperc.core.losses cimport Loss
 from structperc.core.losses import refuse_unstarted
 from structperc.core.outputs cimport Outputs
@@ -144,7 +144,7 @@ cdef double gram_of_norms(part, Example x, double *off_diagonal) except? -1:
 
 cdef class PythonFeatures(Features):
     cdef Features target
-    cdef bint has_n_atoms, has_scores, has_add, has_project, has_norm, has_inner, has_cell, has_gram
+    cdef bint has_n_atoms, has_scores, has_add, has_project, has_norm, has_inner, has_cell, has_gram, has_rescaled, keeps_scores
 
     def __init__(self, Features target, python):
         self.target = self._target = target
@@ -154,6 +154,7 @@ cdef class PythonFeatures(Features):
         self.has_n_atoms, self.has_scores, self.has_add = "n_atoms" in python, "scores" in python, "add" in python
         self.has_project, self.has_norm, self.has_inner, self.has_cell, self.has_gram = (
             "project" in python, "norm" in python, "inner" in python, "cell" in python, "constant_gram" in python)
+        self.has_rescaled, self.keeps_scores = "rescaled" in python, not outdated(target, "rescaled", "scores", "add")
 
     cdef flat(self, const Parameter *p, Py_ssize_t far):
         """The weights (or their accumulators) as one vector."""
@@ -246,6 +247,28 @@ cdef class PythonFeatures(Features):
                 return 0
             except BaseException as error:
                 return failed(self, error, "project", x)
+
+    cdef int rescale_c(self, const Parameter *p, const Units *units) noexcept nogil:
+        cdef int status
+        if not self.has_rescaled:
+            status = self.target.rescale_c(p, units) if self.keeps_scores else 0
+            if status < 0:
+                self.passed()
+            return status
+        with gil:
+            try:
+                w, n = self.flat(p, 0), units.n_features
+                answer = self.target.rescaled(np.array(w), copied(units.shift, n), copied(units.spread, n))
+                if answer is None:
+                    return 0
+                values = np.asarray(answer, dtype=float)
+                if values.shape != w.shape:
+                    raise PluginError(f"{type(self.target).__name__}.rescaled returned an array of shape {values.shape}; expected "
+                                      f"{w.shape}, or None.")
+                w[:] = values
+                return 1
+            except BaseException as error:
+                return failed(self, error, "rescaled", None)
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
         cdef double norm, of_steps
@@ -546,7 +569,7 @@ cdef class PythonUpdate(Update):
 
 
 ADAPTERS += (
-    (Features, PythonFeatures, ("n_atoms", "scores", "add", "project", "norm", "inner", "constant_gram", "cell")),
+    (Features, PythonFeatures, ("n_atoms", "scores", "add", "project", "norm", "inner", "constant_gram", "cell", "rescaled")),
     (Weights, PythonWeights, ("scores", "update", "norm")),
     (Outputs, PythonOutputs, ("count", "signs", "agrees", "complete")),
     (Argmax, PythonArgmax, ("argmax", "argmax_augmented", "marginals")),

@@ -197,7 +197,7 @@ cdef class ColumnSums:
         return found
 
 
-def moments_with_row(const real[::1] x, double n_rows, const double[::1] mean, const double[::1] squares):
+def moments_with_row(const real[::1] x, double n_rows, const double[::1] mean, const double[::1] squares, bint centred):
     """Moments of the columns with one more row: streams of single rows, where calls of numpy would take most of the time.
 
     Parameters
@@ -208,16 +208,18 @@ def moments_with_row(const real[::1] x, double n_rows, const double[::1] mean, c
         How many rows the moments are of.
     mean, squares : float64 arrays of shape (n_features,)
         Of squares: the sum of the squared differences from the mean.
+    centred : bool
+        Whether scaling subtracts the mean.
 
     Returns
     -------
-    (mean, squares, deviation) or None
-        None: a value is not finite.
+    (mean, squares, deviation, spread, shift and spread of the way back) or None
+        Arrays; see `structperc.engine.scaling.Scaling`. None: a value is not finite.
     """
     cdef Py_ssize_t j, n = x.shape[0]
     cdef double total = n_rows + 1, least = CONSTANT, apart
     cdef bint whole = True
-    moved = np.empty((3, n))
+    moved = np.empty((6, n))
     cdef double[:, ::1] to = moved
     for j in range(n):
         apart = x[j] - mean[j]
@@ -226,6 +228,9 @@ def moments_with_row(const real[::1] x, double n_rows, const double[::1] mean, c
         to[2, j] = sqrt(to[1, j] / total)
         if not to[2, j] > least * fabs(to[0, j]):
             to[2, j] = 0
+        to[3, j] = to[2, j] if to[2, j] > 0 else 1
+        to[4, j] = -(to[0, j] if centred else 0) / to[3, j]
+        to[5, j] = 1 / to[3, j]
         whole &= fabs(to[0, j]) < INFINITY and to[1, j] < INFINITY
     return tuple(moved) if whole else None
 

@@ -3,7 +3,8 @@
 # Sizes: 4 .. 10^5 atoms an example, 50 .. 10^8 weights. Each method is called once per visit. A kernel calls `cell_c` once per atom.
 # A compiled map overrides scores_c and add_c. It overrides n_atoms_c if examples differ in their number of atoms. Optional: norm_c if there
 # is a faster way than to write the sum down; project_c if weights have bounds. prefetch_c if weights have several rows; cell_c and
-# explicit_part if each atom is on a row of x. constant_gram_c if the inner products of all pairs of atoms are one number.
+# explicit_part if each atom is on a row of x. constant_gram_c if the inner products of all pairs of atoms are one number. rescale_c if
+# other weights give the same scores to rows in other units.
 from structperc.core.bounds cimport Bounds
 from structperc.core.component cimport Component
 from structperc.core.inner_products cimport sp_inner, sp_mark
@@ -34,6 +35,13 @@ ctypedef struct StepSizes:
     Py_ssize_t squares
 
 
+ctypedef struct Units:
+    # What brings the columns of X to other units, (x - shift) / spread: n_features numbers each.
+    Py_ssize_t n_features
+    const double *shift
+    const double *spread
+
+
 cdef class Features(Component):
     # Sizes, declared by `shape`; in Python `layout`.
     cdef Py_ssize_t n_weight_rows, row_width
@@ -61,6 +69,7 @@ cdef class Features(Component):
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil
     cdef int clip(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil
+    cdef int rescale_c(self, const Parameter *p, const Units *units) noexcept nogil
     cdef bint constrained(self)
     cdef Features in_rows(self, Py_ssize_t width)
     cdef touched_rows(self, Rows rows)
@@ -89,6 +98,7 @@ cdef inline Parameter written_out(Features f, double *w) noexcept nogil:
 
 cdef room_for(c, Features features, Example x)
 cdef const double *pointer(const double[::1] values) noexcept
+cdef Units units_of(const double[::1] shift, const double[::1] spread) except *
 cdef double take_square(double *v, Py_ssize_t n) noexcept nogil
 
 

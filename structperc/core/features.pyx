@@ -36,6 +36,12 @@ cdef const double *pointer(const double[::1] values) noexcept:
     return &values[0] if values.shape[0] else NULL
 
 
+cdef Units units_of(const double[::1] shift, const double[::1] spread) except *:
+    if shift.shape[0] != spread.shape[0]:
+        raise DataError(f"{shift.shape[0]} shifts and {spread.shape[0]} spreads; expected one of each per column.")
+    return Units(shift.shape[0], pointer(shift), pointer(spread))
+
+
 cdef double take_square(double *v, Py_ssize_t n) noexcept nogil:
     """The sum of squares of n numbers, which are then set to 0."""
     cdef Py_ssize_t j
@@ -173,6 +179,10 @@ cdef class Features(Component):
 
     cdef int clip(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
         """Moves the weights that x touches within `bounds`; -1 on an error."""
+        return 0
+
+    cdef int rescale_c(self, const Parameter *p, const Units *units) noexcept nogil:
+        """`rescaled` of the weights at p.w, in place, without their averages. 0: the map has no such weights; -1 on an error."""
         return 0
 
     cdef bint constrained(self):
@@ -511,7 +521,17 @@ cdef class Features(Component):
         array of shape (n_weights,) or None
             Linear in w, up to a constant score of each example. None if the map has no such weights for this shift.
         """
-        return None
+        cdef double[::1] values = np.array(w, dtype=float)
+        cdef Units units = units_of(np.ascontiguousarray(shift, dtype=float), np.ascontiguousarray(spread, dtype=float))
+        cdef Parameter p = written_out(self, &values[0])
+        cdef int status
+        if values.shape[0] != self.n_weights or getattr(self, "n_features", units.n_features) != units.n_features:
+            raise DataError(f"rescaled got {values.shape[0]} weights and {units.n_features} columns; this feature map has "
+                            f"{self.n_weights} and {getattr(self, 'n_features', units.n_features)}.")
+        status = self.rescale_c(&p, &units)
+        if status < 0:
+            self.raised()
+        return np.asarray(values) if status else None
 
     def column_of(self, indices):
         """The column of X of each weight, for the names in `explain`. By default weight j belongs to column j.
@@ -661,6 +681,9 @@ cdef class TablePart(Features):
             hold(self.bounds, k // m, k % m, p.w + k // width * p.pitch + k % width, p.average, to_w, to_u)
         return 0
 
+    cdef int rescale_c(self, const Parameter *p, const Units *units) noexcept nogil:
+        return 1                            # no weight belongs to a column
+
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
         return self.squares_c(x, c, 0)
 
@@ -706,9 +729,6 @@ cdef class TablePart(Features):
 
     def max_atoms(self, rows):
         return self.length * (int(rows.sizes().max()) if self.per_row else 1)
-
-    def rescaled(self, w, shift, spread):
-        return w
 
     def column_of(self, indices):
         return np.full(np.shape(indices), -1)
@@ -953,6 +973,15 @@ cdef class SumFeatures(Features):
             return self.failed()
         return 0
 
+    cdef int rescale_c(self, const Parameter *p, const Units *units) noexcept nogil:
+        cdef Parameter one, other
+        cdef int status
+        self.divide(p, &one, &other)
+        status = self.first.rescale_c(&one, units)
+        if status > 0:
+            status = self.second.rescale_c(&other, units)
+        return self.failed() if status < 0 else status
+
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
         """The norms of both parts, in one sum from the first weight to the last."""
         cdef Halves at
@@ -1042,11 +1071,6 @@ cdef class SumFeatures(Features):
             return None
         there = np.arange(self.right.n_weight_rows) if there is None else there
         return np.append(here, there + self.left.n_weight_rows)
-
-    def rescaled(self, w, shift, spread):
-        first = self.left.n_weights
-        parts = self.left.rescaled(w[:first], shift, spread), self.right.rescaled(w[first:], shift, spread)
-        return None if parts[0] is None or parts[1] is None else np.concatenate(parts)
 
     def column_of(self, indices):
         indices = np.asarray(indices)

@@ -253,13 +253,15 @@ def shuffled(examples, random):
     examples : int64 array, or int
         The numbers; an int means 0 .. examples - 1. At most 2^32 - 1 of them.
     random : numpy.random.Generator
-        Gives one 64-bit seed.
+        Gives one 64-bit seed if there are examples to shuffle: two or more.
     """
     cdef int64_t[::1] order = np.arange(examples) if np.isscalar(examples) else np.array(examples, dtype=np.int64)
-    cdef uint64_t state = random.integers(0, 2**64, dtype=np.uint64)
+    cdef uint64_t state = 0
     cdef Py_ssize_t i, n = order.shape[0]
     cdef int64_t held
     cdef uint32_t j
+    if n > 1:
+        state = random.integers(0, 2**64, dtype=np.uint64)
     if n >= 2**32 - 1:
         raise ValueError(f"{n} examples are too many to shuffle at once; train on chunks with partial_fit.")
     with nogil:

@@ -9,7 +9,7 @@ from structperc.core.arguments import dimension, flag
 from structperc.core.bounds cimport Bounds, hold
 from structperc.core.component import argument
 from structperc.core.features import TablePart
-from structperc.core.features cimport Features, Parameter, StepSizes, adapt_row, take_square
+from structperc.core.features cimport Features, Parameter, StepSizes, Units, adapt_row, take_square
 from structperc.core.inner_products cimport (SP_CLAIM, best_inner, sp_blocks, sp_end, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows,
                                              sp_start, sp_touched, widest_inner)
 from structperc.core.rows cimport Example, Rows
@@ -138,6 +138,23 @@ cdef class RowPart(Features):
             if moves(c + t * self.n_blocks, self.n_blocks):
                 self.kernels.add[x.block.layout](&x.block, t, b, c + t * self.n_blocks, to_w, to_u)
 
+    cdef int rescale_c(self, const Parameter *p, const Units *units) noexcept nogil:
+        cdef sp_blocks b = blocks_of(self, p)
+        cdef Py_ssize_t k, j, row
+        cdef double *w
+        if b.bias == NULL and moves(units.shift, self.n_features):
+            return 0
+        for j in range(self.n_features):
+            row = b.place[j] if b.place != NULL else j
+            if b.place != NULL and row == 0:
+                continue                    # no step has touched it
+            for k in range(self.n_blocks):
+                w = b.w + k * b.block_step + row * b.feature_step
+                w[0] /= units.spread[j]
+                if b.bias != NULL:
+                    b.bias[k] -= w[0] * units.shift[j]
+        return 1
+
     cdef int adapt_c(self, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil:
         cdef sp_blocks change, b, ahead
         cdef sp_rows row
@@ -264,15 +281,6 @@ cdef class RowPart(Features):
         blocks = w[:self.n_blocks * self.n_features].reshape(self.n_blocks, self.n_features)
         constants = w[self.n_blocks * self.n_features:][:self.n_blocks]
         return blocks, (constants if self.intercept else np.zeros(self.n_blocks))
-
-    def rescaled(self, w, shift, spread):
-        if not self.intercept and np.any(shift):
-            return None
-        w = np.array(w)
-        blocks, constants = self.split(w)
-        blocks /= spread
-        constants -= (blocks * shift).sum(axis=1)
-        return w
 
     def column_of(self, indices):
         indices = np.asarray(indices)

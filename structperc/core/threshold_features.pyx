@@ -7,7 +7,7 @@ import numpy as np
 from structperc.core.arguments import dimension, flag
 from structperc.core.component import argument
 from structperc.core.features import TablePart
-from structperc.core.features cimport Features, Parameter
+from structperc.core.features cimport Features, Parameter, Units
 from structperc.core.errors import DataError, PluginError
 from structperc.core.inner_products cimport best_inner, widest_inner, sp_blocks, sp_prefetch_blocks
 from structperc.core.rows cimport Example, Rows
@@ -170,6 +170,16 @@ cdef class ThresholdFeatures(Features):
             threshold += step
         return 0
 
+    cdef int rescale_c(self, const Parameter *p, const Units *units) noexcept nogil:
+        cdef Py_ssize_t j, step = step_of(self, p)
+        cdef double moved = 0
+        for j in range(self.n_features):
+            p.w[j * step] /= units.spread[j]
+            moved += p.w[j * step] * units.shift[j]
+        for j in range(self.n_features, self.n_features + self.n_thresholds):
+            p.w[j * step] += moved
+        return 1
+
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
         """(sum c)^2 ||z||^2 + ||c||^2"""
         cdef double total = 0, squares = 0
@@ -198,10 +208,6 @@ cdef class ThresholdFeatures(Features):
         if not (self.n_weight_rows > 1 and rows.sparse):
             return None
         return np.append(rows.stored_columns(), np.arange(self.n_features, self.n_weight_rows))
-
-    def rescaled(self, w, shift, spread):
-        direction = w[:self.n_features] / spread
-        return np.concatenate([direction, w[self.n_features:] + (direction * shift).sum()])
 
     def column_of(self, indices):
         indices = np.asarray(indices)

@@ -15,7 +15,7 @@ from structperc.core.component import adapted, argument, overrides, raise_stored
 from structperc.core.component cimport Component
 from structperc.core.errors import DataError, PluginError
 from structperc.core.features import is_constrained
-from structperc.core.features cimport PADDING, Features, room_for, written_out
+from structperc.core.features cimport PADDING, Features, Units, room_for, units_of, written_out
 from structperc.core.bounds import add_rows, changed_rows, copy_rows, merged
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
@@ -316,7 +316,8 @@ cdef class Weights(Component):
 
         Parameters
         ----------
-        rows : Rows
+        rows : Rows or None
+            None: any change, so also that of `rescaling`.
 
         Returns
         -------
@@ -592,24 +593,26 @@ cdef class PrimalWeights(Weights):
 
     def rescaling(self, shift, spread):
         """Of the rows in use, weights and running sums: both are sums of steps, so one linear map serves both."""
-        table, width = self._table(), self.features.row_width
-        parts = [self.features.rescaled(self._in_order(table[:, first:first + width]), shift, spread)
-                 for first in range(0, self.p.pitch - self.n_kept * width, width)]
-        if parts[0] is None:
-            return None
-        values = np.array(table)
-        for k, part in enumerate(parts):
-            part = np.asarray(part, dtype=float).reshape(-1, width)
-            if self.place is not None:
-                lazy = self.features.on_demand_rows
-                part = np.concatenate([np.zeros((1, width)), part[lazy:], part[self._columns(np.asarray(self.place))]])
-            values[:, k * width:(k + 1) * width] = part
-        return partial(self._install, values)
+        cdef Parameter p = self.p
+        cdef Units units = units_of(shift, spread)
+        cdef Py_ssize_t size = self.rows_in_use() * p.pitch
+        cdef int status
+        values = np.empty(self.buffer.shape[0])         # also room for rows that another thread may place meanwhile
+        cdef double[::1] table = values
+        memcpy(&table[0], &self.buffer[0], size * sizeof(double))
+        p.w, p.fixed, p.average = &table[0], &table[0] + (self.p.fixed - self.p.w), 0
+        for _ in range(1 + self.averaging.average):
+            status = self.features.rescale_c(&p, &units)
+            if status < 0:
+                raise_stored(self.features)
+            if status == 0:
+                return None
+            p.w, p.fixed = p.w + self.features.row_width, p.fixed + self.features.row_width
+        return partial(self._install, values[:size])
 
-    def _install(self, const double[:, ::1] table):
+    def _install(self, const double[::1] table):
         """Sets the rows in use."""
-        if table.shape[0] * table.shape[1]:
-            memcpy(&self.buffer[0], &table[0, 0], table.shape[0] * table.shape[1] * sizeof(double))
+        memcpy(&self.buffer[0], &table[0], table.shape[0] * sizeof(double))
         self._final = self._mean = None
 
     def sharding(self):
@@ -736,7 +739,7 @@ cdef class PrimalSnapshot:
 
     def __init__(self, PrimalWeights weights, rows):
         cdef Py_ssize_t n = weights.rows_in_use() * weights.p.pitch
-        few = (rows.sparse and weights.features.n_weight_rows > rows.X.nnz and weights.averaging.decay == 0
+        few = (rows is not None and rows.sparse and weights.features.n_weight_rows > rows.X.nnz and weights.averaging.decay == 0
                and not overrides(weights, "update"))
         self.weights, self.averaging, self.n_placed = weights, weights.averaging, weights.n_placed
         self.touched = weights.features.touched_rows(rows) if few else None

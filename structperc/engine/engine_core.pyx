@@ -4,7 +4,7 @@
 Compiled, so that Ctrl-C comes in Python functions that are called here and never between two statements.
 """
 from structperc.core.locks cimport TrainingLock
-from structperc.core.component import located, state_of
+from structperc.core.component import located
 from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
 from structperc.core.signals import retry_on_interrupt
 from structperc.core.rows cimport Rows
@@ -347,7 +347,7 @@ cdef int learn_chunk(EngineCore engine, X, offsets, y, allowed, sample_weight, c
         model.lock.begin_write()
         try:
             if scaling is None:
-                step_on(engine, run, rows, counts)
+                step_on(engine, run, model.parts.weights.snapshot(rows), counts)
             else:
                 step_scaled(engine, run, rows, scaling, interrupts)
         finally:
@@ -361,8 +361,8 @@ cdef int learn_chunk(EngineCore engine, X, offsets, y, allowed, sample_weight, c
     return 0
 
 
-cdef int step_on(EngineCore engine, TrainingRun run, rows, counts) except -1:
-    """Changes the model in place; undoes everything if the pass fails. `counts`: the weights of rows in the columns' sums."""
+cdef int step_on(EngineCore engine, TrainingRun run, snapshot, counts) except -1:
+    """Changes the model in place; reverts to the snapshot if the pass fails. `counts`: the weights of rows in the columns' sums."""
     cdef list interrupts = []
     cdef Model model = run.model
     cdef Weights weights = model.parts.weights
@@ -371,8 +371,8 @@ cdef int step_on(EngineCore engine, TrainingRun run, rows, counts) except -1:
     cdef double loss = model.loss
     cdef bint weighted = model.weighted
     cdef PassResult passed
-    set_back = setting_back(model.context.random) if model.shuffles or model.sharded else None
-    snapshot, last = weights.snapshot(rows), mistakes[-1] if mistakes else 0
+    set_back = setting_back(model.context.random) if run.draws() else None
+    last = mistakes[-1] if mistakes else 0
     before, model.visit_totals = model.visit_totals, run.visit_totals
     if not model.streaming:
         mistakes.append(0)
@@ -417,17 +417,17 @@ cdef int step_scaled(EngineCore engine, TrainingRun run, rows, scaling, list int
     install = weights.rescaling(*scaling.inverse)
     if not callable(install):                         # rows are scaled whenever they are read, as at first
         try:
-            return step_on(engine, run, rows, None)
+            return step_on(engine, run, weights.snapshot(rows), None)
         finally:
             if weights.averaging.n_visited > n_visited:
                 model.scaling, model.scales = scaling, True
-    state = state_of(weights)
+    snapshot = weights.snapshot(None)
     try:
         install()
-        step_on(engine, run, rows, None)
+        step_on(engine, run, snapshot, None)
     except BaseException:
         if weights.averaging.n_visited == n_visited:
-            retry_on_interrupt(interrupts, weights.restore, state)
+            retry_on_interrupt(interrupts, snapshot.revert)
         else:
             leave(model, scaling, interrupts)
         raise

@@ -37,6 +37,7 @@ cdef class TrainingRun:
 
     cdef int begin(self, Model model, context, Rows rows, y, costs, list online, list history, before, observers, engine) except -1
     cpdef order(self)
+    cdef bint draws(self)
     cpdef PassResult run(self, order=*, rule=*, double loss_weight=*)
     cdef int visit(self, PassResult passed, order, rule, double loss_weight, online) except -1
     cdef int visit_each(self, PassResult passed, order, rule, double loss_weight, predictions) except -1

@@ -190,9 +190,13 @@ cdef class TrainingRun:
             return self.progress.cut.order
         if self.expected is not None:
             return drawn(self.expected, self.context.random, self.context.shuffle)
-        if not self.model.shuffles:
+        if not self.model.shuffles or self.n_examples == 1:
             return self.active
         return shuffled(self.n_examples if self.active is None else self.active, self.context.random)
+
+    cdef bint draws(self):
+        """Whether the next order, or a shard, draws from the generator of the fit."""
+        return self.expected is not None or self.model.sharded or self.model.shuffles and self.n_examples > 1
 
     def begin_epoch(self):
         """Counts an epoch and starts its clock."""

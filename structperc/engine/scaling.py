@@ -62,7 +62,7 @@ class Scaling:
         deviation = self.deviation
         return np.where(deviation > 0, deviation, 1.0)
 
-    @property
+    @cached_property
     def inverse(self):
         """Shift and spread of the way back."""
         return -self.shift / self.spread, 1 / self.spread
@@ -70,10 +70,11 @@ class Scaling:
     def with_rows(self, rows, sample_weight=None) -> Scaling:
         """The same of more rows."""
         if sample_weight is None and rows.n_rows == 1 and self.n_rows and not rows.sparse:
-            moments = moments_with_row(rows.X[0], self.n_rows, self.mean, self.squares)
+            moments = moments_with_row(rows.X[0], self.n_rows, self.mean, self.squares, self.centred)
             if moments is not None:
-                scaling = Scaling(self.n_rows + 1, *moments[:2], self.centred)
-                scaling.__dict__["deviation"] = moments[2]
+                mean, squares, deviation, spread, *inverse = moments
+                scaling = Scaling(self.n_rows + 1, mean, squares, self.centred)
+                scaling.__dict__.update(deviation=deviation, spread=spread, inverse=inverse)
                 return scaling
         X, weights = weighted_rows(rows, sample_weight)
         scaling, n = self, X.shape[0]
@@ -108,8 +109,8 @@ class Scaling:
             strings = strings.copy()
             strings.data = (strings.data / self.spread[strings.indices]).astype(strings.dtype)
         if dense is not None:
-            shift, spread = (values[rows.n_features - dense.shape[1]:] for values in (self.shift, self.spread))
-            dense = on_one_scale(dense, shift, spread)
+            first = rows.n_features - dense.shape[1]
+            dense = on_one_scale(dense, self.shift[first:], self.spread[first:])
         X = strings if dense is None else dense if strings is None else Joined(strings, dense)
         scaled = rows.like(X, rows.offsets, 0, rows.n_rows)
         scaled.restrict(rows.allowed)
@@ -185,6 +186,8 @@ def of_dense(X, weights):
 
 def on_one_scale(X, shift, spread):
     """(X - shift) / spread in float64, rounded to the type of X: block by block, so that no copy of the size of X is made beside it."""
+    if X.size <= IN_CACHE:
+        return ((X - shift) / spread).astype(X.dtype, copy=False)
     scaled, step = np.empty(X.shape, X.dtype), max(1, IN_CACHE // max(1, X.shape[1]))
     for start in range(0, len(X), step):
         block = X[start:start + step] - shift

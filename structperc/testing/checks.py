@@ -21,6 +21,7 @@ from structperc.core.weights import PrimalWeights
 from structperc.engine import answers as inference
 from structperc.engine import plugins as registry
 from structperc.engine.options import changed_options
+from structperc.engine.scaling import Scaling
 from structperc.engine.trainers import INTERRUPTED, OnlineTrainer
 from structperc.testing.case import MOST_STRUCTURES, close
 from structperc.testing.twins import CtrlC, PythonCalls, RememberedSteps
@@ -107,7 +108,23 @@ def features_add_up(case):
     if batch is not None:
         require(close(np.asarray(batch), np.array([features.scores(w, x) for x in case.examples])),
                 f"{name}.batch_scores differs from scores.")
+    require_rescaled(case, features, w, name)
     return None
+
+
+def require_rescaled(case, features, w, name) -> None:
+    """`rescaled`, of a map that has it, returns weights that score the rows as w scores those with divided columns."""
+    rows = case.rows_of(case.data)
+    if rows.objects or rows.first_stage is not None:
+        return
+    divided = Scaling(1.0, np.zeros(rows.n_features), case.random.uniform(0.5, 2, rows.n_features) ** 2, centred=False)
+    weights = features.rescaled(w, divided.shift, divided.spread)
+    scaled = divided.applied(rows)
+    for i, x in enumerate(case.examples if weights is not None else ()):
+        z = scaled.example(i)
+        z.n_atoms = x.n_atoms
+        require(close(features.scores(np.asarray(weights), x), features.scores(w, z)),
+                f"{name}.rescaled does not return weights that score example {i} as w scores it with divided columns.")
 
 
 def constraints_hold(case):

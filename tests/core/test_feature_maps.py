@@ -27,7 +27,7 @@ from structperc.components import (
 )
 from structperc.core.component import adapted
 from structperc.core.features import has_constant_gram
-from structperc.errors import PluginError
+from structperc.errors import DataError, PluginError
 from structperc.testing import check_problem
 
 D = 5
@@ -182,6 +182,38 @@ def test_a_sum_has_the_atoms_of_its_parts_one_after_the_other(names, seed, form,
     assert_is_twin(total, phi, X, offsets, form, dtype, repeated and form != "dense", random)
     assert_is_twin(pickle.loads(pickle.dumps(total)), phi, X, offsets, form, dtype, False, random)
     assert total.clone().left is not total.left
+
+
+RESCALED = [("rows",), ("blocks",), ("row part",), ("plain row part",), ("thresholds",), ("table", "table per row"), ("row part", "table"),
+            ("blocks", "one weight"), ("table", "row part", "table per row")]
+MOVABLE = {"blocks", "row part", "thresholds", "table", "table per row", "one weight"}       # which have constant features, or no columns
+
+
+@pytest.mark.parametrize("names", RESCALED)
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 10**6), sparse=st.booleans(), shifts=st.booleans())
+def test_rescaled_weights_score_rows_in_other_units(names, seed, sparse, shifts):
+    random = np.random.default_rng(seed)
+    parts = [MAPS[name][0](sparse and not DENSE_ONLY & set(names)) for name in names]
+    features = parts[0] if len(parts) == 1 else SumFeatures(*parts)
+    X, offsets = examples(random, any(MAPS[name][2] for name in names))
+    shift, spread = shifts * random.normal(size=D), random.uniform(0.1, 10, D)
+    there, here = Rows(X, offsets), Rows((X - shift) / spread, offsets)
+    w = random.normal(size=features.n_weights)
+    before = w.copy()
+    moved = features.rescaled(w, shift, spread)
+    assert np.array_equal(w, before)
+    if shifts and not MOVABLE >= set(names):
+        assert moved is None
+        return
+    for i in range(there.n_examples):
+        np.testing.assert_allclose(features.scores(moved, there.example(i)), features.scores(w, here.example(i)), atol=1e-9)
+
+
+def test_rescaled_refuses_other_sizes():
+    for w, shift, spread in ((9, 2, 2), (15, 4, 4), (15, 5, 4)):
+        with pytest.raises(DataError, match="rescaled got|expected one of each per column"):
+            RowPart(3, D).rescaled(np.zeros(w), np.zeros(shift), np.ones(spread))
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -10,6 +10,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from structperc import callbacks, hookimpl
 from structperc.cli import main
+from structperc.components import BlockFeatures
 from structperc.core.rows import Rows
 from structperc.engine import scaling
 from structperc.errors import DataError, PluginError, ScaleWarning
@@ -208,9 +209,108 @@ def test_moments_of_single_rows_are_those_of_blocks_of_one_row(dtype):
     for i in range(2, 30):
         compiled = compiled.with_rows(Rows(X[i:i + 1]))
         plain = plain.with_block(*scaling.of_dense(X[i:i + 1], None))
-        for name in ("mean", "squares", "deviation", "spread", "shift"):
+        for name in ("mean", "squares", "deviation", "spread", "shift", "inverse"):
             assert np.array_equal(getattr(compiled, name), getattr(plain, name))
         assert compiled.n_rows == plain.n_rows == i + 1
     assert compiled.spread[3] == 1
     with pytest.raises(DataError, match="too large to be squared"):
         compiled.with_rows(Rows(np.full((1, 4), 1e200)))
+
+
+class OwnRescaling(BlockFeatures):
+    """A map in Python, `rescaled` included."""
+
+    returned = None
+
+    def __init__(self):
+        super().__init__(4, 5)
+        self.calls = 0
+
+    def scores(self, w, x):
+        return super().scores(w, x)
+
+    def add(self, w, x, c):
+        super().add(w, x, c)
+
+    def rescaled(self, w, shift, spread):
+        self.calls += 1
+        return super().rescaled(w, shift, spread) if self.returned is None else self.returned
+
+
+class OtherScores(BlockFeatures):
+    """Its scores are not those that the inherited `rescaled` keeps."""
+
+    def __init__(self):
+        super().__init__(4, 5)
+
+    def scores(self, w, x):
+        return super().scores(w, x) * (1 + x.rows[0, 0] ** 2)
+
+
+def test_rescaled_of_an_own_map_in_python_is_called():
+    features = OwnRescaling()
+    engine, bundled = (Engine("multiclass", scale=True, epochs=3, plugins=plugins).fit(X, Y) for plugins in ([features], []))
+    assert engine.parts_.features.calls and engine.coef_.tolist() == bundled.coef_.tolist()
+    assert Engine("multiclass", scale=True, plugins=[features]).partial_fit(X, Y).n_features_in_ == 5
+
+
+@pytest.mark.parametrize(("returned", "message"), [(np.zeros(3), r"rescaled returned an array of shape \(3,\); expected \(24,\), or None"),
+                                                   ("a text", "could not convert")])
+def test_a_wrong_answer_of_rescaled_is_an_error(returned, message):
+    features = OwnRescaling()
+    features.returned = returned
+    with pytest.raises((PluginError, ValueError), match=message):
+        Engine("multiclass", scale=True, plugins=[features]).fit(X, Y)
+
+
+def test_the_inherited_rescaled_is_no_method_of_other_scores():
+    """Such rows are scaled whenever they are read."""
+    engine = Engine("multiclass", scale=True, epochs=3, plugins=[OtherScores()]).fit(X, Y)
+    by_hand = Engine("multiclass", epochs=3, plugins=[OtherScores()]).fit(Z, Y)
+    np.testing.assert_allclose(engine.label_scores(X), by_hand.label_scores(Z), rtol=1e-6, atol=1e-9)
+
+
+class Failing(BlockFeatures):
+    """Fails at one example."""
+
+    at = None
+
+    def __init__(self):
+        super().__init__(4, 5)
+
+    def add(self, w, x, c):
+        super().add(w, x, c)
+
+    def scores(self, w, x):
+        if x.index == self.at:
+            raise RuntimeError("no score")
+        return super().scores(w, x)
+
+    def rescaled(self, w, shift, spread):
+        return super().rescaled(w, shift, spread)
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("sparse_rows", [False, True])
+@pytest.mark.parametrize("n", [1, 30])
+def test_a_failed_chunk_on_moving_scales_changes_nothing(average, sparse_rows, n):
+    rows = sparse.csr_matrix(X) if sparse_rows else X
+    engine = Engine("multiclass", scale=True, average=average, shuffle=True, plugins=[Failing()])
+    engine.partial_fit(rows[:50], Y[:50], classes=[1, 2, 3, 4])
+    mistakes, before, random = engine.mistakes_, engine.label_scores(X).tolist(), engine.model_.context.random.bit_generator.state
+    engine.parts_.features.at = n - 1
+    with pytest.raises(RuntimeError, match="no score"):
+        engine.partial_fit(rows[50:50 + n], Y[50:50 + n])
+    engine.parts_.features.at = None
+    assert engine.label_scores(X).tolist() == before and engine.mistakes_ == mistakes
+    assert engine.model_.context.random.bit_generator.state == random
+
+
+def test_one_row_calls_are_a_fit_in_file_order():
+    """The generator is for orders of two rows or more, so calls with one row leave it as it is."""
+    engines = [Engine("cusum", scale=True, average=True, shuffle=shuffle, random_state=3).partial_fit(X[:1], Y[:1], classes=[1, 2, 3, 4])
+               for shuffle in (True, False)]
+    for i in range(1, 200):
+        for engine in engines:
+            engine.partial_fit(X[i:i + 1], Y[i:i + 1])
+    assert engines[0].coef_.tolist() == engines[1].coef_.tolist()
