@@ -31,7 +31,9 @@ def one_row_calls(n):
     data = datasets.dense(n, FEATURES, seed=2)
     rows = [(data.X[i:i + 1], data.y[i:i + 1]) for i in range(data.n)]
     alone = [(X,) for X, _ in rows]
-    contenders = {f"structperc {problem}, partial_fit": functools.partial(stream_calls, problem, rows) for problem in ("cusum", "prank")}
+    contenders = {f"structperc {problem}, partial_fit": functools.partial(stream_calls, problem, rows, preset="paper", average=True)
+                  for problem in ("cusum", "prank")}
+    contenders["structperc cusum, partial_fit, defaults"] = functools.partial(stream_calls, "cusum", rows)
     for problem in ("cusum", "prank"):
         engine = Engine(problem, preset="paper", average=True).fit(data.X, data.y)
         contenders[f"structperc {problem}, predict"] = functools.partial(calls_per_second, engine.predict, alone)
@@ -53,8 +55,8 @@ class Nothing:
         memoryview(y)
 
 
-def stream_calls(problem, rows):
-    return calls_per_second(Engine(problem, preset="paper", average=True, classes=CLASSES).partial_fit, rows)
+def stream_calls(problem, rows, **options):
+    return calls_per_second(Engine(problem, classes=CLASSES, **options).partial_fit, rows)
 
 
 def learner_calls(learner, rows):

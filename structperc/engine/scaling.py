@@ -74,7 +74,7 @@ class Scaling:
             if moments is not None:
                 mean, squares, deviation, spread, *inverse = moments
                 scaling = Scaling(self.n_rows + 1, mean, squares, self.centred)
-                scaling.__dict__.update(deviation=deviation, spread=spread, inverse=inverse)
+                scaling.__dict__.update(shift=mean if self.centred else self.shift, deviation=deviation, spread=spread, inverse=inverse)
                 return scaling
         X, weights = weighted_rows(rows, sample_weight)
         scaling, n = self, X.shape[0]

@@ -12,7 +12,7 @@ def main(argv=None) -> int:
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, help="how long; 60 without --executions")
     parser.add_argument("--executions", type=int, help="how many of each target")
-    parser.add_argument("--target", action="append", help="a target, may be repeated; without it all")
+    parser.add_argument("--target", action="append", metavar="NAME", help="a target, may be repeated; without it all")
     parser.add_argument("--seed", type=int, default=0, help="another seed makes other inputs (0)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="child processes at a time (one for each processor)")
     parser.add_argument("--limit", type=float, default=5.0, help="seconds of one execution before it counts as a hang (5)")
@@ -28,6 +28,8 @@ def main(argv=None) -> int:
 
     warnings.simplefilter("ignore")
     known = targets()
+    if unknown := sorted({*(arguments.target or ())} - {*known}):
+        parser.error(f"--target {unknown[0]}: there is no such target. Choose from {', '.join(sorted(known))}.")
     chosen = {name: known[name] for name in arguments.target or known}
     kinds.prepare()
     if arguments.coverage:
