@@ -13,6 +13,8 @@ import attrs
 import fingerprint
 from measuring import circumstances, single_thread, table
 
+from structperc.core.schedules import Schedule
+
 RESULTS = Path(__file__).with_name("results")
 
 
@@ -65,9 +67,16 @@ def carry_out(chosen, name, description, measure, report, goals, draw):
     raw |= {"seconds": time.perf_counter() - begin, "goals": [attrs.asdict(goal) for goal in reached]}
     text = "\n\n".join([f"# {description}", *heading(raw), report(raw)]) + "\n"
     print(text, *([goal_table(reached)] if reached else []), sep="\n", flush=True)
+    chosen.output.joinpath(f"{name}.json").write_text(json.dumps(raw, indent=1, default=settings_as_text) + "\n")
     chosen.output.joinpath(f"{name}.md").write_text(text)
-    chosen.output.joinpath(f"{name}.json").write_text(json.dumps(raw, indent=1) + "\n")
     draw(raw, chosen.output)
+
+
+def settings_as_text(value):
+    """JSON for the schedules among the settings of a record."""
+    if isinstance(value, Schedule):
+        return str(value)
+    raise TypeError(f"a record holds {value!r}, which JSON cannot write")
 
 
 def heading(raw):

@@ -128,13 +128,17 @@ def machine():
 
 
 def circumstances():
-    """What a record has beside its figures: day, commit (with a plus sign where tracked files differ from it), machine and its load."""
+    """What a record has beside its figures: day, commit, machine and its load.
+
+    The commit has a plus sign if tracked files differ from it, results left out.
+    """
     return {"measured": time.strftime("%Y-%m-%d"), "commit": commit(), "load": os.getloadavg()[0], "machine": machine()}
 
 
 def commit():
     git = functools.partial(subprocess.run, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
-    found, changed = git(["git", "rev-parse", "HEAD"]), git(["git", "status", "--porcelain", "--untracked-files=no"])
+    found = git(["git", "rev-parse", "HEAD"])
+    changed = git(["git", "status", "--porcelain", "--untracked-files=no", "--", ":/", ":!results"])
     return found.stdout.strip() + "+" * bool(changed.stdout) if found.returncode == 0 else "unknown"
 
 
