@@ -23,6 +23,24 @@ def missed(monkeypatch):
     return missed
 
 
+@pytest.fixture
+def summaries(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    import summaries
+
+    return summaries
+
+
+@pytest.mark.parametrize("page", ["docs/performance.md", "README.md"])
+def test_tables_of_figures_are_those_of_the_pages(summaries, page):
+    text, results = (ROOT / page).read_text(encoding="utf-8"), summaries.read_results()
+    assert summaries.written(page, text, results) == text
+    results["epoch"].tables[0].rows[0][3] = results["peers"].tables[0].rows[0][1] = "0.5"
+    assert summaries.written(page, text, results) != text
+    with pytest.raises(ValueError, match="has 0 tables with the head"):
+        summaries.written(page, "", results)
+
+
 def linked_numbers(text):
     """All numbers on the results pages that a text links."""
     pages = re.findall(r"benchmarks/results/([\w-]+)\.md", text)
