@@ -26,7 +26,8 @@ REASONS = {         # why, by the name of the record
     "log_loss": "By less than a tenth of a point of F1.",
     "ordinal_columns": "On three of six sets, by less than a standard error.",
     "predictions": "Search, check and label are added to reading. Weights are float64, so float32 rows save only memory traffic.",
-    "rare_classes": "At the same weight both predict the rare label less often than logistic regression, with a smaller error of all ranks.",
+    "rare_classes": "At the same weight both predict the rare label less often than logistic regression. Their error of all ranks is "
+                    "smaller.",
     "reproduce-ranking": "The latent support vector machine beside it is this library's own, and fast as well.",
     "segments": "Features of whole segments add little by themselves. With the loss by segments too, the goal is exceeded.",
     "stream": "An argmax in Python is called for each example.",
