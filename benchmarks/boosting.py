@@ -42,7 +42,7 @@ def compare(X, y, ranks, stumps):
 
 
 def orboost(X, y, stumps):
-    from skordinal.ensemble import ORBoost
+    from skordinal.classifiers import ORBoost
 
     ORBoost(n_estimators=stumps).fit(X, y)
 

@@ -18,7 +18,7 @@ from structperc import Engine
 
 FEATURES, GAMMA, HELD_OUT, EPOCHS = 20, 1 / 20, 5000, 5
 SIZES, GROWTH = (5_000, 50_000), (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
-CS, AUGMENTS, SVM_CS = (0.1, 0.3, 1.0, 3.0), (0.0, 1.0), (1.0, 3.0, 10.0)     # what is tried
+CS, LOSS_WEIGHTS, SVM_CS = (0.1, 0.3, 1.0, 3.0), (0.0, 1.0), (1.0, 3.0, 10.0)     # what is tried
 WIDTHS, ROWS = (20, 50, 136, 784), ("float64", "float32")
 BANK, BLOCK = 4096, 256         # rows that kernel values are taken with, and rows at a time for BLAS
 LONG = 10_000                   # rows from which everything is measured once
@@ -122,7 +122,7 @@ def stay_on(cores):
 
 
 def choose(n):
-    """C of pa1, pa2 and the support vector machines, and augment, by the error on a fifth of the rows."""
+    """C of pa1, pa2 and the support vector machines, and loss_weight, by the error on a fifth of the rows."""
     X, y, _, _ = data(n)
     kept = n - n // 5
 
@@ -130,7 +130,7 @@ def choose(n):
         predict, _ = system(X[:kept], y[:kept], **options)()
         return float((predict(X[kept:]) != y[kept:]).mean())
 
-    tried = [{"augment": augment, "C": C} for augment in AUGMENTS for C in CS]
+    tried = [{"loss_weight": weight, "C": C} for weight in LOSS_WEIGHTS for C in CS]
     found = {update: min(tried, key=lambda options: error(structperc, update=update, shuffle=True, **options)) for update in ("pa1", "pa2")}
     return found | {"svm": min(({"C": C} for C in SVM_CS), key=lambda options: error(scikit_learn, **options))}
 
@@ -163,7 +163,7 @@ def rates(width, n):
     for rows, kernel in itertools.product(ROWS, ("rbf", "linear")):
         kept, asked = S.astype(rows), Q.astype(rows)
         # Of two ranks the wrong one is always preferred, so that every row is learned from.
-        predict, support = structperc(kept, random.integers(2, size=n), kernel, 1 / width, epochs=1, loss_weight=1e9, rows=rows)()
+        predict, support = structperc(kept, random.integers(2, size=n), kernel, 1 / width, epochs=1, loss_weight=1e9, dtype=rows)()
         found[f"{kernel} {rows}"] = rate(functools.partial(predict, asked), n * support)
     for rows in ROWS:
         kept, asked = S.astype(rows), Q.astype(rows)
@@ -226,7 +226,8 @@ def report(raw):
     chosen = raw["chosen"]
     parts = [f"RBF kernel, gamma = 1/{FEATURES}, {FEATURES} standard normal features, two classes cut at the median of a "
              f"non-linear sum. structperc: `Engine(\"cusum\", plugins=[\"dual-kernel\"], kernel=\"rbf\")`, averaged, {EPOCHS} epochs. "
-             + "; ".join(f"{update}: augment {chosen[update]['augment']:g}, C = {chosen[update]['C']:g}" for update in ("pa1", "pa2"))
+             + "; ".join(f"{update}: loss_weight = {chosen[update]['loss_weight']:g}, C = {chosen[update]['C']:g}"
+                         for update in ("pa1", "pa2"))
              + f"; SVC also with C = {chosen['svm']['C']:g}: chosen by the error on the last fifth of the {raw['sizes'][0]:,} training "
              "rows. SVC and libsvm have a cache of 200 MB. libsvm is libsvm-official "
              f"{installed('libsvm-official')}, its data converted beforehand. "

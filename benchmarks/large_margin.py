@@ -5,7 +5,6 @@ Rows of skordinal are left out where it is not installed. Fits of many seconds r
 
 import functools
 import importlib.util
-import os
 
 import job
 import numpy as np
@@ -27,7 +26,7 @@ MARGIN = 100                # MiB besides the cache: what the process takes for 
 def measure(quick):
     small = 10 if quick else 1
     kernels = [compare(n // small, n < LARGE) for n in (*ROWS, LARGE)]
-    return {"load": os.getloadavg()[0], "kernels": kernels, "prediction": prediction(SUPPORT_ROWS // small)}
+    return {"kernels": kernels, "prediction": prediction(SUPPORT_ROWS // small)}
 
 
 def workload(n, seed=0):

@@ -40,7 +40,7 @@ def measure(quick):
         f"{n:,} rows of 50 columns": threads("cusum", X[:n], y[:n], lambda engine: float(np.abs(engine.predict(X[n:]) - y[n:]).mean()),
                                              quick),
     }
-    raw = {"load": os.getloadavg()[0], "threads": cases, "rounds": rounds(words, tags), "kills": kills(3 if quick else KILLS, KILLED_ROWS)}
+    raw = {"threads": cases, "rounds": rounds(words, tags), "kills": kills(3 if quick else KILLS, KILLED_ROWS)}
     return {**raw, "load_after": os.getloadavg()[0]}
 
 

@@ -21,14 +21,14 @@ EPOCHS, GROWTH = 3, 1.1                     # how much more memory the most rows
 
 
 def measure(quick):
-    rows, load = 20_000 if quick else ROWS, os.getloadavg()[0]
+    rows = 20_000 if quick else ROWS
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder), rows)
         cases = [(True, n) for n in FILES] + [(False, n) for n in FILES[:2]]
         found = [{"stream": stream, "rows": n * rows, **trained(sorted(map(str, Path(folder).glob("*.parquet")))[:n], stream)}
                  for stream, n in cases]
         size = sum(path.stat().st_size for path in Path(folder).iterdir()) / FILES[-1]
-    return {"load": [load, os.getloadavg()[0]], "rows_of_a_file": rows, "mb_of_a_file": size / 1e6, "cases": found}
+    return {"load_after": os.getloadavg()[0], "rows_of_a_file": rows, "mb_of_a_file": size / 1e6, "cases": found}
 
 
 def write(folder, rows):
@@ -64,7 +64,7 @@ def report(raw):
         f"`cusum`, averaged, shuffled, {D} columns of float64, two shards on two workers of this machine. Each "
         f"Parquet file has {raw['rows_of_a_file']:,} rows ({raw['mb_of_a_file']:.0f} MB) in pieces of {PIECE:,} rows. Memory is the peak "
         f"of a worker's process, with Python, Dask and libraries. That of the caller is what it has gained. "
-        f"Load of the machine: {raw['load'][0]:.1f} before, {raw['load'][1]:.1f} after; what else runs slows the passes.",
+        f"Load of the machine: {raw['load']:.1f} before, {raw['load_after']:.1f} after; what else runs slows the passes.",
         table(["data", "rows", "MiB of each worker", "MiB of the caller", "seconds of the first pass", "of a later one", "mistakes"],
               rows)])
 

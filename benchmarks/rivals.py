@@ -1,7 +1,6 @@
 """Other libraries for online learning, rankings and sequences in one run: wall time until they are as good as each other."""
 
 import functools
-import os
 import tempfile
 import time
 from importlib import import_module
@@ -244,7 +243,7 @@ TASKS = {
 
 
 def measure(quick):
-    return {"load": os.getloadavg(), "tasks": {name: task(make, learners, quick) for name, (_, make, learners) in TASKS.items()}}
+    return {"tasks": {name: task(make, learners, quick) for name, (_, make, learners) in TASKS.items()}}
 
 
 def task(make, learners, quick):
@@ -306,7 +305,7 @@ def rows_of(learners):
 def report(raw):
     parts = [
         f"Each fit starts from nothing with data in memory, on one thread. Seconds are by the clock (in brackets: CPU time), the fewest of "
-        f"up to {ROUNDS} fits; the load of the machine was {raw['load'][0]:.1f}. A learner's line is its cheapest setting within "
+        f"up to {ROUNDS} fits; the load of the machine was {raw['load']:.1f}. A learner's line is its cheapest setting within "
         f"{TOLERANCE:.1%} of its best quality. Beside it: the time in which one of structperc's learners is as good, and how many times "
         f"longer the other took. Passes are iterations of lbfgs, trees of LightGBM, and minus the exponent of C of RankingSVM."]
     for name, (title, _, _) in TASKS.items():

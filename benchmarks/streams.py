@@ -50,7 +50,7 @@ def measure(quick):
         write(Path(folder), n)
         contenders = {case: functools.partial(fresh, case, folder) for case in CASES}
         found = take_turns(contenders, 1 if quick else 3)
-    return {"n": n, "cores": os.cpu_count(), "load": os.getloadavg()[0], "cases": found}
+    return {"n": n, "cores": os.cpu_count(), "cases": found}
 
 
 def write(folder, n):
