@@ -10,7 +10,6 @@ RESULTS = Path(__file__).with_name("results")
 PAGE = Path(__file__).parents[1] / "docs/performance.md"
 SECTION = re.compile(r"(?<=^## Goals that are missed\n\n).*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 REASONS = {         # why, by the name of the record
-    "arborescences": "Only at ten words: many random trees have several roots, and then the search runs twice.",
     "clustering": "On names and places the difference is within the range over the halves. With names only, early weights make "
                   "nearly random scores, for which no exact search is run.",
     "defaults": "wisconsin has 194 rows of 32 columns: `cusum` is 0.03 worse than the median, by less than a standard error. `prank` has "
