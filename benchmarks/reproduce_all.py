@@ -60,7 +60,7 @@ def main():
         return
     failed = [part.name for part in waiting if subprocess.run([sys.executable, FOLDER / part.command[0], *part.command[1:]]).returncode]
     if waiting:
-        for script in ("missed.py", "summaries.py", "report.py"):
+        for script in ("missed.py", "report.py", "summaries.py"):
             subprocess.run([sys.executable, FOLDER / script], check=True)
     if failed:
         sys.exit(f"reproduce_all.py: no record of {', '.join(failed)}; the reasons are printed above. The others are kept.")

@@ -17,12 +17,15 @@ class Results:
     """The rows of all tables of a page, by what its first cells are."""
 
     def __init__(self, name):
+        self.name = name
         self.tables = read_page(missed.RESULTS / f"{name}.md").tables
 
     def cells(self, *first, under=None):
         """The further cells of the first row that begins with these, of the tables below a heading if one is named."""
-        rows = (row for table in self.tables if under in (None, table.under) for row in table.rows)
-        return next(row[len(first):] for row in rows if row[:len(first)] == list(first))
+        rows = [row for table in self.tables if under in (None, table.under) for row in table.rows if row[:len(first)] == list(first)]
+        if not rows:
+            raise ValueError(f"results/{self.name}.md has no row {' | '.join(first)!r}, which a summary reads. Was all of it measured?")
+        return rows[0][len(first):]
 
 
 def median(cell):
