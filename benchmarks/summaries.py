@@ -1,6 +1,6 @@
 """The tables of docs/performance.md and README whose figures stand on pages of results; `python benchmarks/summaries.py` writes them anew.
 
-A table is found by the first cells of its head. What stands before and after it is written by hand.
+A table is found by its head. The text before and after it is written by hand.
 """
 
 import re
@@ -21,7 +21,7 @@ class Results:
         self.tables = read_page(missed.RESULTS / f"{name}.md").tables
 
     def cells(self, *first, under=None):
-        """The further cells of the first row that begins with these, of the tables below a heading if one is named."""
+        """The further cells of the first row that begins with these. `under`: only of tables below this heading."""
         rows = [row for table in self.tables if under in (None, table.under) for row in table.rows if row[:len(first)] == list(first)]
         if not rows:
             raise ValueError(f"results/{self.name}.md has no row {' | '.join(first)!r}, which a summary reads. Was all of it measured?")
