@@ -4,16 +4,19 @@ import ast
 import functools
 import hashlib
 import inspect
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LIBRARY = [ROOT / "structperc", ROOT / "plugins"]
+UNMEASURED = "testing"                  # a folder that no measurement depends on
 SOURCES = {".py", ".pyx", ".pxd", ".h"}
+COMMENT = re.compile(r"^\s*#(?! distutils| cython).*\n", re.MULTILINE)
 
 
 @functools.cache
 def of(function):
-    """A hash of the function, of what it names in scripts of its folder, and of the library's sources."""
+    """A hash of the function, of what it names in scripts of its folder, and of the library without comments and docstrings."""
     return of_name(Path(inspect.getfile(function)), function.__name__)
 
 
@@ -27,10 +30,25 @@ def of_name(script, name):
 
 @functools.cache
 def library():
-    found = hashlib.sha256()
+    total = hashlib.sha256()
     for path in sorted(path for folder in LIBRARY for path in folder.rglob("*") if path.suffix in SOURCES):
-        found.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
-    return found.hexdigest()
+        name = path.relative_to(ROOT)
+        if UNMEASURED not in name.parts:
+            total.update(f"{name}\n{without_prose(path)}".encode())
+    return total.hexdigest()
+
+
+def without_prose(path):
+    """A source file without comments and, if it is Python, docstrings."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        return text if path.suffix == ".h" else COMMENT.sub("", text)
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                node.body = [one for one in node.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
+    return ast.unparse(tree)
 
 
 @functools.cache
