@@ -16,7 +16,7 @@ COMMENT = re.compile(r"^\s*#(?! distutils| cython).*\n", re.MULTILINE)
 
 @functools.cache
 def of(function):
-    """A hash of the function, of what it names in scripts of its folder, and of the library without comments and docstrings."""
+    """A hash of the function, of what it names in scripts of its folder, and of the library. Comments and docstrings do not count."""
     return of_name(Path(inspect.getfile(function)), function.__name__)
 
 
