@@ -1,6 +1,7 @@
 """The hash of the code that a measurement depends on: a function with all that it names in the scripts, and the sources of the library."""
 
 import ast
+import copy
 import functools
 import hashlib
 import inspect
@@ -43,7 +44,12 @@ def without_prose(path):
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
         return text if path.suffix == ".h" else COMMENT.sub("", text)
-    tree = ast.parse(text)
+    return unparsed(ast.parse(text))
+
+
+def unparsed(tree):
+    """The code of a tree without docstrings."""
+    tree = copy.deepcopy(tree)
     for node in ast.walk(tree):
         match node:
             case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -76,7 +82,7 @@ def follow(script, name, statements):
         return
     texts = statements[script.name, name] = []
     for statement in bindings(script).get(name, ()):
-        texts.append(ast.unparse(statement))
+        texts.append(unparsed(statement))
         for node in ast.walk(statement):
             match node:
                 case ast.Name(id=other):
