@@ -113,7 +113,8 @@ def test_a_hash_of_code_changes_with_what_a_fit_depends_on_alone(scripts, tmp_pa
     first = code("first")
     same = [code("prose", MODULE.replace("a page", "another page")), code("other", MODULE.replace("OTHER = 3", "OTHER = 4")),
             code("unused", helper=HELPER.replace("pass", "return 1")), code("comment", library="# two\none"),
-            code("words", MODULE.replace("fitted(number):", 'fitted(number):\n    """Fits."""')), code("docstring", python='"""Another page."""  # and a comment\n')]
+            code("words", MODULE.replace("fitted(number):", 'fitted(number):\n    """Fits."""')),
+            code("docstring", python='"""Another page."""  # and a comment\n')]
     changed = [code("body", MODULE.replace("+ helper", "- helper")), code("constant", MODULE.replace("SCALE = 2", "SCALE = 3")),
                code("limit", helper=HELPER.replace("5", "6")), code("deeper", helper=HELPER.replace("return number", "return -number")),
                code("library", library="two"), code("flags", library="# distutils: extra_compile_args = LOOPS\none"),
