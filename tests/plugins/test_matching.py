@@ -84,6 +84,13 @@ def test_all_forms_of_pairs_train_the_same_model():
     assert "with" in str(models["blocks"].explain(blocks[0])) and models["arrays"].explain(X[0]).margin >= 0
 
 
+def test_one_pair_and_none_are_outputs_of_pairs():
+    X, _ = parties(4)
+    one, none = Engine("matching", epochs=3).fit(X, [[(0, 1)]] * 4), Engine("matching", epochs=3).fit(X, [[]] * 4)
+    assert one.coef_.tolist() == Engine("matching", epochs=3).fit(X, [[1]] * 4).coef_.tolist()
+    assert none.predict(X).tolist() == [()] * 4
+
+
 def compared(left, right):
     """All pairs of rows that share the first letter."""
     pairs = [(i, j) for i, j in itertools.product(range(len(left)), range(len(right))) if left[i][0][0] == right[j][0][0]]

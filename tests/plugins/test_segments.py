@@ -56,6 +56,8 @@ def test_segments_are_learned(options):
     engine = fitted(**options)
     found = engine.predict(X[TEST])
     assert segment_measures(Y[TEST], found)["segment F1"] > 0.97
+    with pytest.raises(ValueError, match="argument 2 is shorter"):
+        segment_measures(Y[TEST], found[1:])
     assert measures(engine, X[TEST], Y[TEST])["segment F1"] == segment_measures(Y[TEST], found)["segment F1"]
     assert engine.max_lengths_ == {"O": 1, "NP": 4, "VP": 1} and engine.classes_.tolist() == ["NP", "VP"]
     assert engine.transition_scores_.shape == (3, 3) and engine.length_scores_.shape == (3, 12)
