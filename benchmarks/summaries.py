@@ -1,4 +1,4 @@
-"""The tables of docs/performance.md and README whose figures stand on pages of results; `python benchmarks/summaries.py` writes them anew.
+"""Tables of docs/performance.md and README, made from pages of results; `python benchmarks/summaries.py` writes them.
 
 A table is found by its head. The text before and after it is written by hand.
 """
@@ -42,11 +42,11 @@ def predictions(results):
 
 
 def calls(results):
-    shown = {"structperc cusum, partial_fit": "`partial_fit`, CuSum", "structperc prank, partial_fit": "`partial_fit`, PRank",
-             "structperc cusum, partial_fit, defaults": "`partial_fit`, CuSum, columns on one scale",
-             "structperc cusum, predict": "`predict`, CuSum", "structperc prank, predict": "`predict`, PRank",
-             "the same, and looks at the buffers of X and y": "a method of Python that looks at the buffers of X and y"}
-    for name, text in shown.items():
+    labels = {"structperc cusum, partial_fit": "`partial_fit`, CuSum", "structperc prank, partial_fit": "`partial_fit`, PRank",
+              "structperc cusum, partial_fit, defaults": "`partial_fit`, CuSum, columns on one scale",
+              "structperc cusum, predict": "`predict`, CuSum", "structperc prank, predict": "`predict`, PRank",
+              "the same, and looks at the buffers of X and y": "a method of Python that looks at the buffers of X and y"}
+    for name, text in labels.items():
         cell = results["stream"].cells(name)[0]
         yield [text, median(cell), cell.partition("(")[2].rstrip(")")]
 
@@ -104,10 +104,10 @@ TABLES = {              # by page: the head of a table, and what yields its rows
 
 
 def written(page, text, results):
-    """The text of a page with the rows of its tables written anew."""
+    """The text of a page with the rows of its tables replaced."""
     for head, rows in TABLES[page].items():
         lines = "".join(f"| {' | '.join(row)} |\n".replace("|  |", "| |") for row in rows(results))
-        text, n = re.subn(rf"(?<=^{re.escape(head)}\n)(\|[-|]*\|\n)(?:\|.*\n)*", lambda found, lines=lines: found[1] + lines, text,
+        text, n = re.subn(rf"(?<=^{re.escape(head)}\n)(\|[-|]*\|\n)(?:\|.*\n)*", lambda match, lines=lines: match[1] + lines, text,
                           flags=re.MULTILINE)
         if n != 1:
             raise ValueError(f"{page} has {n} tables with the head {head}; expected one.")
