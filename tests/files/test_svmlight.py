@@ -60,6 +60,9 @@ class TestSvmlight:
         with pytest.raises(DataError, match=f"has the feature {index}; expected at most 2147483647"):
             survey(path)
 
+    def test_the_largest_index_of_libsvm_is_a_column(self, write):
+        assert survey(write("1 1:1\n2 2147483647:1\n", "data.svm"))[1] == 2**31
+
     @pytest.mark.parametrize("line", [
         "1 -1:1", "1 99999999999999999999:1", "1 1:1 1:2", "1 0x1:1", "1 1:", "1 :1", "x", "1 1:1:1", "1,2 1:1",
         "1 qid:99999999999999999999",

@@ -95,6 +95,12 @@ class TestWhatColumnsBecome:
         rows = TableReader(date={"day": "%d.%m.%Y"}).learn(pd.DataFrame({"day": ["31.12.2023", "02.01.2024"]}))
         assert rows.X.tolist() == [[0], [2]]
 
+    @pytest.mark.parametrize(("fill", "expected"), [("median", 2), ("mean", 3), ({"day": "2024-03-06"}, 5)])
+    def test_missing_dates_are_days_since_the_first(self, fill, expected):
+        reader = TableReader(fill=fill)
+        reader.learn(pd.DataFrame({"day": pd.to_datetime(["2024-03-03", "2024-03-01", "2024-03-08"])}))
+        assert reader.read(pd.DataFrame({"day": pd.to_datetime([None, "2024-02-28"])})).X.tolist() == [[expected], [-2]]
+
 
 class TestWhatIsKept:
     def test_a_model_answers_alike_after_a_save(self, tmp_path):
