@@ -1,4 +1,4 @@
-"""scikit-learn's own checks as cases of a test: all of them for one estimator of a class, those of what it computes for further ones."""
+"""Test cases from scikit-learn's checks: all checks for the first estimator of a class, `OF_COMPUTATION` for further ones."""
 
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -19,14 +19,15 @@ def name_of(check):
 
 
 def checks_of(estimator):
-    """Names, estimators and checks, as scikit-learn makes them."""
+    """(name, estimator, check) of each check that scikit-learn generates for an estimator."""
     return [(name_of(check), given, check) for given, check in estimator_checks_generator(estimator)]
 
 
 def scikit_learns_checks(*estimators, failing=None):
-    """Cases for a test of (estimator, check); further estimators of a class that came before are checked by `OF_COMPUTATION` alone.
+    """Yields test cases (estimator, check). If a class came before, only the checks in `OF_COMPUTATION` are used.
 
-    failing: the checks that must fail, each with its reason, or a function of an estimator that returns these; a reason in a list may fail.
+    `failing` maps names of checks that must fail to reasons. It may also be a function that returns this dict for an estimator.
+    If a reason is a list, the check may pass as well.
     """
     seen = set()
     for estimator in estimators:

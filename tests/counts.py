@@ -1,4 +1,4 @@
-"""What there is to know in the house, counted: rooms, contracts, options, lines and modules, a column for each checkout.
+"""Counts of the code base: rooms, contracts, options, lines and modules, with a column for each checkout.
 
     python tests/counts.py [CHECKOUT ...]
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from layout import arrows_between, between_rooms, circles, floors, room_of, sources
 
-# The base classes of parts, which a plugin overrides, and where each is written.
+# The base classes of parts that a plugin overrides, and their files.
 BASES = {
     "Reader": "structperc/reading/readers.py",
     "Weights": "structperc/core/weights.pyx",
@@ -35,9 +35,9 @@ NUMPYDOC = re.compile(r"^ *([\w, ]+) : ", re.MULTILINE)
 
 
 class Contract:
-    """What one base class says: `methods`, `compiled` methods, whose names end in _c, and `flags`, which are read and not called.
+    """The names of one base class: `methods`, `compiled` methods, which end in _c, and `flags`, which are read but not called.
 
-    Names with a leading underscore do not count. Fields that only compiled code sees count as flags where they are true or false.
+    Names with a leading underscore do not count. If only compiled code sees a field, it counts as a flag only if it is a bool.
     """
 
     def __init__(self, checkout, name, path):
@@ -70,10 +70,10 @@ def body_of(text, name) -> list:
 
 
 def lines_by_kind(paths) -> dict:
-    """How many lines of sources are code, imports, docstrings, comments and blank."""
+    """The numbers of source lines that are code, imports, docstrings, comments and blank."""
     kinds = dict.fromkeys(("code", "imports", "docstrings", "comments", "blank"), 0)
     for path in paths:
-        inside = None                               # what a line of more than one ends with, and of which kind they are
+        inside = None                               # the text that ends a statement or docstring of several lines, and its kind
         for line in path.read_text(encoding="utf-8").splitlines():
             text = line.strip()
             if inside:
@@ -96,10 +96,10 @@ def lines_by_kind(paths) -> dict:
 
 
 def option_places(checkout) -> dict:
-    """Where each option of an engine stands: in the classes of its group, and of what inherits the group, which would repeat it.
+    """The places of each engine option in the classes of its group and in their subclasses, which would repeat it.
 
-    Places are declarations, parameters of constructors, assignments to attributes and entries of the docstring. Other classes may have
-    options of the same names, which are others: `C` of RankingSVM weighs pairs.
+    Places are declarations, parameters of constructors, assignments to attributes and entries of the docstring. Options of other classes
+    may have the same names and do not count: `C` of RankingSVM weighs pairs.
     """
     table = ast.parse((checkout / "structperc/engine/options.py").read_text(encoding="utf-8"))
     trees = [ast.parse(path.read_text(encoding="utf-8")) for folder in ("structperc", "plugins")
@@ -153,7 +153,7 @@ def declared_options(tree) -> list:
 
 
 def vague_names(paths) -> int:
-    """How often a bare participle stands as a name."""
+    """How often a bare participle is used as a name."""
     return sum(token.type == tokenize.NAME and token.string in VAGUE for path in paths if path.suffix == ".py"
                and any(word in path.read_text(encoding="utf-8") for word in VAGUE) for token in tokens_of(path))
 
@@ -185,7 +185,7 @@ def counts(checkout) -> dict:
                   for module, reached in files.items() if room_of(module) == f"structperc.{room}"}
         rows[f"{room}: files, floors, arrows"] = f"{len(inside)}, {max(floors(inside).values())}, {sum(map(len, inside.values()))}"
     rows["modules"] = len(modules)
-    rows["extension modules"] = sum(path.suffix == ".pyx" for path in paths) + 1       # and what Cython shares between them
+    rows["extension modules"] = sum(path.suffix == ".pyx" for path in paths) + 1       # one more: the module that Cython's modules share
     rows["lines of .pyx"] = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths if path.suffix == ".pyx")
     rows["import names of a wheel"] = len({module.split(".")[0] for module in modules})
     for name, contract in contracts.items():
@@ -193,7 +193,7 @@ def counts(checkout) -> dict:
     rows["Component: methods, flags"] = f"{len(shared.methods)}, {len(shared.flags)}"
     bases = (*contracts.values(), shared)
     rows["flags of the eight bases"] = sum(len(contract.flags) for contract in bases)
-    said = shared.flags | shared.methods                    # of every part: a base that overrides one has no further name
+    said = shared.flags | shared.methods                    # names of every part: if a base overrides one, it adds no name
     rows["names of the eight bases"] = len(said) + sum(len((contract.flags | contract.methods) - said) for contract in contracts.values())
     places = option_places(checkout)
     rows["options of an engine"] = len(places)

@@ -24,7 +24,7 @@ def single(problem, n_labels=4, **options):
 
 
 def blocks(problem, rows, answers, n=25, width=3, **options):
-    """Blocks of fixed first columns and drawn ones, and the answers that a taste gives them."""
+    """An engine, its blocks of fixed and random columns, and their outputs, which `answers` computes from linear scores."""
     random = np.random.default_rng(2)
     X = [np.column_stack([*rows, random.normal(size=(len(rows[0]) if len(rows) else 4, width))]) for _ in range(n)]
     y = [answers(x[:, len(rows):] @ [2.0, -1.0, 0.5]) for x in X]
@@ -73,5 +73,5 @@ OF_BLOCKS = ("sequence", "segments", "matching", "perfect matching", "path", "di
 
 @functools.cache
 def engine_and_examples(name):
-    """A trained engine, and its examples with their outputs; tests leave all three as they are."""
+    """A trained engine, and its examples with their outputs. Tests must not change them."""
     return MODELS[name]()

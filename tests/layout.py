@@ -1,9 +1,9 @@
-"""The house as its imports draw it: rooms, floors, arrows and circles.
+"""The structure of the code, from its imports: rooms, floors, arrows and circles.
 
     python tests/layout.py [CHECKOUT]
 
-A room is a folder or a file directly under structperc/, or a package under plugins/. An arrow is an import or cimport, wherever in a
-file it stands, of something in another room. A room's floor is one above the highest room that it imports.
+A room is a folder or a file directly under structperc/, or a package under plugins/. An arrow is an import or cimport of another
+room, anywhere in a file. A room's floor is one above the highest room that it imports.
 """
 
 import ast
@@ -16,7 +16,7 @@ IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+(?:cimport|import)\s+(\([^)]*\)|[
 
 
 class Imported:
-    """One import: the module, the names taken from it, whether it is a cimport."""
+    """One import: the module, the imported names, and whether it is a cimport."""
 
     def __init__(self, module, names, compiled):
         self.module, self.names, self.compiled = module, names, compiled
@@ -62,7 +62,7 @@ def room_of(module) -> str:
 
 
 def arrows_between(modules) -> dict:
-    """Which modules of the house each of them imports."""
+    """The modules of structperc and the plugins that each of them imports."""
     arrows = {}
     for module, paths in modules.items():
         reached = set()
@@ -107,7 +107,7 @@ def circles(arrows) -> list:
 
 
 def floors(arrows) -> dict:
-    """The floor of each node, from 1; those of a circle stand on one."""
+    """The floor of each node, from 1. The nodes of a circle have the same floor."""
     circle_of = {node: min(circle) for circle in circles(arrows) for node in circle}
     name = {node: circle_of.get(node, node) for node in arrows}
     below = defaultdict(set)

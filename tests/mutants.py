@@ -1,10 +1,10 @@
-"""Do the tests notice a fault? Changes one operator, number or constant of a Python module at a time and runs the tests that concern it.
+"""Do the tests detect a fault? Changes one operator, number or constant of a Python module at a time and runs the tests that concern it.
 
     python tests/mutants.py [--count 100] [--seed 0] [--jobs 2] [FILE ...]
 
-The sample is drawn from all mutants of structperc and the bundled plugins, or of the files named; the same seed draws the same one.
-A mutant is killed if a test fails that passes without it. Survivors show what no test sees, or change no result. The checkout is not
-changed: each mutant lives in a folder of links.
+The sample is drawn from all mutants of structperc and the bundled plugins, or of the named files. The same seed draws the same sample.
+A mutant is killed if a test fails that passes without it. Survivors show gaps in the tests, or changes without any effect. The checkout
+is not changed: each mutant is in a folder of links.
 """
 
 import argparse
@@ -21,8 +21,8 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MOST_FILES = 8              # of tests that a mutant is run against
-SECONDS = 300               # of one file of tests: whoever takes longer is killed
+MOST_FILES = 8              # test files that are run against a mutant
+SECONDS = 300               # per test file; a longer run kills the mutant
 OPERATORS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot,
     ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
@@ -34,7 +34,7 @@ NAMES = {"min": "max", "max": "min", "argmin": "argmax", "argmax": "argmin", "an
 
 
 class Mutant:
-    """One change: a file, the line, what stood there and what stands there now, and the whole source with the change."""
+    """One change: the file, the line, the code before and after, and the whole source with the change."""
 
     def __init__(self, path, node, changed, source):
         self.path, self.line = path, node.lineno
@@ -68,7 +68,7 @@ def changeable(node):
 
 
 def changes(node):
-    """What may stand instead of a node."""
+    """The replacements of a node."""
     if isinstance(node, ast.Compare):
         for i, operator in enumerate(node.ops):
             changed = copy.deepcopy(node)
@@ -124,9 +124,9 @@ def users(path, root) -> set:
 
 @cache
 def concerned(path, root) -> list:
-    """The files of tests that a mutant of this module is run against.
+    """The test files that are run against a mutant of this module.
 
-    The one of its name, then those of the names of its users, then those that use its rarest names.
+    First the file of its name, then files of modules that import it, then files that use its rarest names.
     """
     tree = ast.parse((root / path).read_text(encoding="utf-8"))
     stem, package = path.parent.name if path.stem == "__init__" else path.stem, path.parent.name.removeprefix("structperc_")
@@ -143,7 +143,7 @@ def concerned(path, root) -> list:
 
 
 def links(mutant, root, folder) -> None:
-    """A folder from which structperc is imported with the mutant: links to everything else."""
+    """Creates a folder of links, from which Python imports structperc with the mutant."""
     for top in (root / "structperc", *sorted((root / "plugins").glob("structperc*"))):
         for path in top.rglob("*"):
             place = folder / path.relative_to(root if top.parent == root else root / "plugins")
@@ -157,7 +157,7 @@ def links(mutant, root, folder) -> None:
 
 
 def passes(test, folder, root) -> bool:
-    """Whether all tests of a file pass that import structperc from this folder."""
+    """Whether all tests of a file pass with structperc from this folder."""
     paths = [str(folder), str(root / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--rootdir", str(root), test]
@@ -172,7 +172,7 @@ def passes(test, folder, root) -> bool:
 
 
 class Trial:
-    """Runs mutants against the tests that concern them; a file of tests that fails without a mutant kills none."""
+    """Runs mutants against the tests that concern them. A test file that fails without a mutant kills none."""
 
     def __init__(self, root, whole):
         self.root, self.whole, self.sound = root, whole, {}
@@ -183,7 +183,7 @@ class Trial:
         return self.sound[test]
 
     def killer(self, mutant):
-        """The file of tests that notices a mutant, or None."""
+        """The test file that detects a mutant, or None."""
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             links(mutant, self.root, folder)

@@ -1,4 +1,4 @@
-"""Pieces of HTML for notebooks: nothing in them acts or reaches out, all elements are closed, and they are small."""
+"""Pieces of HTML for notebooks: they are small, close all elements, and have neither scripts nor links."""
 
 from html.parser import HTMLParser
 
@@ -7,7 +7,7 @@ TAGS = {"div", "p", "svg", "line", "rect", "circle", "path", "polygon", "text", 
 
 
 class Checker(HTMLParser):
-    """Refuses what could act or reach out, and elements that are not closed."""
+    """Fails on scripts, on addresses, and on elements that are not closed."""
 
     def __init__(self):
         super().__init__()

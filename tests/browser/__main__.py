@@ -1,8 +1,8 @@
-"""`make browser`: opens every page that is there in headless Chromium, narrow and wide, light and dark, and looks at it.
+"""`make browser` opens every page in headless Chromium, narrow and wide, light and dark, and checks it.
 
-Faults are errors in the console, requests to the network, pages wider than the window, controls that Tab does not reach, and what axe-core
-finds, contrast among it. Screenshots and the pages made for this lie in build/browser. The documentation site, the gallery and the report
-are looked at where they were built before. Without a browser or Node it says so, and ends well.
+Faults are console errors, network requests, pages wider than the window, and controls that Tab does not reach. Findings of axe-core are
+faults too, contrast among them. Screenshots and generated pages are in build/browser. The documentation site, the gallery and the report
+are checked if you have built them. Without a browser, Node or npm, the command prints what is missing and exits with 0.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def main(argv=None) -> int:
 
 
 def install(folder) -> bool:
-    """Fetches what drives the browser, unless it is there."""
+    """Installs the packages with npm, unless they are installed. Returns True on success."""
     if all((folder / "node_modules" / package.split("@")[0]).is_dir() for package in PACKAGES):
         return True
     done = subprocess.run(["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--loglevel=error", *PACKAGES])
@@ -48,7 +48,7 @@ def install(folder) -> bool:
 
 
 def built(site, report) -> list:
-    """The pages of the site and the report, as far as they were built."""
+    """The pages of the site and the report, if they are built."""
     found = [("report", report), *((f"site-{'-'.join(path.relative_to(site).with_suffix('').parts)}", path)
                                    for pattern in SITE for path in sorted(site.glob(pattern)))]
     if not site.is_dir():
@@ -59,7 +59,7 @@ def built(site, report) -> list:
 
 
 def look(browser, folder, pages) -> int:
-    """Looks at the pages, and prints a line for each fault; 1 where there is one."""
+    """Checks the pages and prints a line for each fault. Returns 1 if there is a fault or Node fails, else 0."""
     asked = {"browser": browser, "modules": str(folder), "folder": str(folder), "pages": pages}
     seen = faulty = 0
     command = ["node", str(Path(__file__).with_name("check.cjs"))]

@@ -50,7 +50,7 @@ def test_a_command_that_was_killed_ends_with_the_same_model(data, run):
     assert run(*resumed)[0] == 0
     assert Path("resumed").read_bytes() == Path("undisturbed").read_bytes()
     assert sorted(os.listdir(data)) == ["c", "c.previous", "resumed", "train.csv", "undisturbed"]
-    assert run(*resumed)[0] == 0 and Path("resumed").read_bytes() == Path("undisturbed").read_bytes()      # was over
+    assert run(*resumed)[0] == 0 and Path("resumed").read_bytes() == Path("undisturbed").read_bytes()      # training had ended
 
 
 def test_after_ctrl_c_the_command_says_how_to_go_on(data, run, install):
@@ -126,7 +126,7 @@ def test_a_stream_that_was_killed_ends_with_the_same_model(data, run, further):
     code, out, _ = run(*resumed)
     assert code == 0 and "rows      60" in out
     assert Path("resumed").read_bytes() == Path("undisturbed").read_bytes()
-    code, again, _ = run(*resumed)      # was over
+    code, again, _ = run(*resumed)      # training had ended
     assert code == 0 and again == out and Path("resumed").read_bytes() == Path("undisturbed").read_bytes()
 
 

@@ -73,7 +73,7 @@ def one_line(text):
 
 
 def data(name, used, target):
-    """X and y of a file, all of whose columns are named."""
+    """X and y of a file: the columns `used` and the column `target`."""
     names = ["word", "pos", "chunk"]
     tokens = read_columns(name, names)
     return [[tuple(token[names.index(one)] for one in used) for token in sentence] for sentence in tokens], [
@@ -81,7 +81,7 @@ def data(name, used, target):
 
 
 def predictions(out):
-    """The last column of what predict writes, sentence by sentence."""
+    """The last column of the output of predict, sentence by sentence."""
     return [[line.split()[-1] for line in block.splitlines()] for block in out.split("\n\n") if block]
 
 
@@ -306,7 +306,7 @@ def test_rows_of_numbers_in_groups_are_tokens_too(run):
     assert ["X", "2", "2", "2", "1.0000", "1.0000", "1.0000"] in [line.split() for line in out.splitlines()]
 
 
-# ---- what may go wrong ----
+# ---- errors ----
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
@@ -354,7 +354,7 @@ def test_wrong_usage_is_one_sentence_and_exit_code_2(run, arguments, message):
     ("predict", "a b c d\n", [],
      "new.txt has 4 cells in each line (the first token is 'a b c d'), but the model reads the columns word, pos. One more column may "
      "have labels that it knows. Name all columns of the file with --columns"),
-    ("predict", "The B-NP DT\n", [], "but the model reads the columns word, pos"),      # no label of the model stands last
+    ("predict", "The B-NP DT\n", [], "but the model reads the columns word, pos"),      # the last column has no label of the model
     ("predict", "a b\n", ["--columns", "word,tag"],
      "the model reads the column 'pos': there is no such column; the columns of new.txt are word, tag; --columns names them."),
     ("predict", CONLLU, ["--format", "conllu"], "the model reads the column 'word'"),

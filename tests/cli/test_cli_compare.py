@@ -1,4 +1,4 @@
-"""`structperc compare`, and tables on terminals and elsewhere."""
+"""`structperc compare`, and tables on terminals and in other output."""
 
 import io
 import sys
@@ -15,7 +15,7 @@ ROWS = [["measure", "a"], ["[red]error", "\x1b[31m0.5"]]
 
 
 class Terminal(io.StringIO):
-    """A text file that says it is a terminal."""
+    """A text file whose `isatty` returns True."""
 
     def isatty(self):
         return True

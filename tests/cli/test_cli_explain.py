@@ -1,4 +1,4 @@
-"""`structperc explain`: what `Engine.explain` says, in a terminal, on a page and as a picture."""
+"""`structperc explain`: the result of `Engine.explain` in a terminal, on a page and as a picture."""
 
 from pathlib import Path
 

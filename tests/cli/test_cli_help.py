@@ -1,4 +1,4 @@
-"""Every command's help has an example, and every first example works as it stands."""
+"""Every command's help has an example, and the first example runs unchanged."""
 
 import re
 import shlex
@@ -21,7 +21,7 @@ CRFSUITE = Path(__file__).parents[1] / "files/crfsuite/words.crfsuite"
 
 
 def examples(command) -> list:
-    """The command lines below "example" or "examples" in the help, without what is said of them."""
+    """The command lines below "example" or "examples" in the help, without their remarks."""
     found = re.search(r"^examples?:\n((?:  .*\n?)+)", COMMANDS[command].format_help(), re.MULTILINE)
     return [] if found is None else [re.split(r" {2,}", line.strip())[0] for line in found[1].splitlines()]
 

@@ -1,4 +1,4 @@
-"""`--json` of fit and evaluate: one object on standard output, with what the text says."""
+"""`--json` of fit and evaluate prints one object to standard output, with the values of the text output."""
 
 import json
 from pathlib import Path

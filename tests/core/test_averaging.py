@@ -1,4 +1,4 @@
-"""Averages, decay, sample weights and chunks: identities that hold whatever the data are."""
+"""Averages, decay, sample weights and chunks: identities that are true for all data."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ RULES = [(problem, rule) for problem in ("cusum", "multiclass") for rule in ("pe
 
 
 def decays(name):
-    """Thresholds of prank bear no decay."""
+    """The decays to test. Prank supports only 0."""
     return [0.0] if name == "prank" else [0.0, 0.001, 0.1, 0.5]
 
 
@@ -35,7 +35,7 @@ def assert_same_bits(a, b):
 @pytest.mark.parametrize("layout", ["dense64", "csr64-int32"])
 @pytest.mark.parametrize(("name", "update", "decay"), [(*rule, decay) for rule in RULES for decay in decays(rule[0])])
 def test_the_average_is_the_mean_of_the_weights_after_each_example(name, update, layout, decay):
-    """CS-14: every example of every epoch. Also over runs long enough for decay to have forgotten the beginning many times over."""
+    """CS-14: the mean includes every example of every epoch. The run is so long that decay shrinks the first steps to almost nothing."""
     X, y = real(np.random.default_rng(1), 250, 4, 4, noise=1.0)
     X = stored(X, layout)
     options = dict(update=update, decay=decay, classes=[1, 2, 3, 4])
@@ -87,7 +87,7 @@ def test_chunks_of_a_stream_are_one_pass(name, layout, average, decay):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(("name", "decay"), [(name, decay) for name in PROBLEMS for decay in decays(name)[:2]])
 def test_a_failed_chunk_leaves_no_trace(name, decay, layout, average):
-    """NaN is noticed when its row is scored, after other rows of the chunk have been learned from."""
+    """The row with NaN is scored after steps on earlier rows of the chunk."""
     X, y = real(np.random.default_rng(8), 60, 12, 4)
     damaged = X.copy()
     damaged[25, 3] = np.nan

@@ -1,4 +1,4 @@
-"""The updates "log-loss" and "direct": steps are gradients, optima are those of exact solvers, and what has no marginals is refused."""
+"""The updates "log-loss" and "direct": steps are gradients, optima equal those of exact solvers, and problems need marginals."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ class Totals:
         return np.array(found)
 
     def step(self, i, **options):
-        """What visiting example i from w changes, divided by the step size; and the loss that is recorded."""
+        """The change of w in a visit of example i, divided by the step size, and the recorded loss."""
         engine, one = self.case.engine(step_size=STEP, **options), self.data.take([i])
         engine.partial_fit(one.X, one.y, offsets=one.offsets)
         engine.model_.parts.weights.assign(self.w, 1)
@@ -67,7 +67,7 @@ def test_a_step_of_log_loss_is_the_gradient_of_the_negative_log_likelihood(probl
 
 
 EPSILON = 0.5
-SURROGATES = {      # of the loss of the prediction, from below and central
+SURROGATES = {      # finite differences that approximate the loss of the prediction: from below, and central
     "direct-better": lambda s, gold, losses: (s.max() - (s - EPSILON * losses).max()) / EPSILON,
     "direct": lambda s, gold, losses: ((s + EPSILON * losses).max() - (s - EPSILON * losses).max()) / (2 * EPSILON),
 }
@@ -76,13 +76,13 @@ SURROGATES = {      # of the loss of the prediction, from below and central
 @pytest.mark.parametrize("update", SURROGATES)
 @pytest.mark.parametrize("problem", SEARCHED)
 def test_a_direct_step_is_the_gradient_of_a_finite_difference_around_the_loss(problem, update):
-    """ST-10: the sign of either direction."""
+    """ST-10: the signs of both directions."""
     case = Totals(problem, 2)
     direction = np.random.default_rng(3).normal(size=len(case.w))
     slopes = case.derivative(SURROGATES[update], direction)
     predicted = case.sums(case.w, lambda s, gold, losses: losses[s.argmax()])
     below, between = (case.sums(case.w, SURROGATES[name]) for name in ("direct-better", "direct"))
-    assert (below <= predicted + 1e-9).all() and (2 * between - below >= predicted - 1e-9).all()        # the second is the one from above
+    assert (below <= predicted + 1e-9).all() and (2 * between - below >= predicted - 1e-9).all()        # bounds from below and above
     for i in range(0, len(case.examples), 5):
         step, loss = case.step(i, update=update, loss_weight=EPSILON)
         assert step @ direction == pytest.approx(-slopes[i], rel=1e-5, abs=1e-5)
@@ -117,7 +117,7 @@ def test_the_record_counts_negative_log_likelihood_and_wrong_predictions():
     engine = Engine("sequence", update="log-loss", step_size=0.5, epochs=3, plugins=[history]).fit(X, y)
     assert history.records[0].loss > history.records[-1].loss > 0
     assert engine.cumulative_loss_ == pytest.approx(sum(record.loss for record in history.records))
-    first = Engine("sequence", update="log-loss", step_size=1e-12).fit(X, y)        # all labellings are as probable
+    first = Engine("sequence", update="log-loss", step_size=1e-12).fit(X, y)        # all labellings are equally probable
     assert first.cumulative_loss_ == pytest.approx(np.log(4) + np.log(2))
 
 

@@ -1,4 +1,4 @@
-"""Exact passive-aggressive steps: each is the one optimum of its problem, whatever the state before, and keeps thresholds in order."""
+"""Exact passive-aggressive steps: each is the unique optimum of its problem in any state, and keeps thresholds in order."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +19,7 @@ TRIALS = 2048           # per number of ranks: 49 * 2048 > 10^5 per variant
 
 @dataclass
 class Trials:
-    """States and examples that have nothing to do with each other, one per row."""
+    """Independent states and examples, one per row."""
 
     f: np.ndarray
     theta: np.ndarray
@@ -45,7 +45,7 @@ class Trials:
 
 
 def trials(rng, K, n):
-    """Ties, equal thresholds, zero vectors, exact labels, wide intervals and [1, K] among them; whole numbers in a third of the rows."""
+    """Random trials with ties, equal thresholds, zero vectors, exact labels, wide intervals and [1, K]. About 30% have whole numbers."""
     theta = rng.normal(size=(n, K - 1)) * 10.0 ** rng.uniform(-2, 1, (n, 1))
     f, X = rng.normal(size=n) * 10.0 ** rng.uniform(-1, 1, n), rng.normal(size=(n, 2)) * 10.0 ** rng.uniform(-2, 1, (n, 1))
     whole = rng.random(n) < 0.3
@@ -64,7 +64,7 @@ def trials(rng, K, n):
 
 
 class Given(Weights):
-    """Answers example i by row i of given scores and writes the coefficients of its step down; learns nothing."""
+    """Returns row i of given scores for example i. Records the coefficients of its step, and learns nothing."""
 
     def __init__(self, scores):
         self.given, self.taken = scores, np.zeros_like(scores)
@@ -80,7 +80,7 @@ class Given(Weights):
 
 
 def steps(problem, scores, X, y, variant, margin=1.0, weights=None, **options):
-    """The coefficients of the compiled rule for every trial, each from its own scores; no weights for the rule that has no slack."""
+    """The coefficients of the compiled rule for each trial, from its own scores. "exact-pa" gets no sample weights: it has no slack."""
     store = Given(scores)
     weights = None if variant == "exact-pa" else weights
     Engine(problem, update=variant, margin=margin, plugins=[store], **options).fit(X, y, sample_weight=weights)
@@ -92,13 +92,13 @@ def interval_steps(some, variant, margin=1.0):
 
 
 def size(scores, squared):
-    """What rounding is measured by, one number per trial: a multiplier is a difference of numbers of the size of the deficits."""
+    """The unit of rounding errors, one number per trial. A multiplier is a difference of numbers as large as the deficits."""
     return (1 + abs(scores).max(axis=1)) * (1 + squared) * np.sqrt(scores.shape[1])
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_optimality_conditions_on_every_trial(variant):
-    """And the thresholds are in order after each; the step is that of the sweep, the greedy search and the form of minima and maxima."""
+    """The thresholds are in order after each step. The step equals those of the sweep, the greedy search and the minima-maxima form."""
     rng = np.random.default_rng(VARIANTS.index(variant))
     n_trials = idle = 0
     worst = {"conditions": 0.0, "disorder": 0.0, "sweep": 0.0, "greedy": 0.0, "minima and maxima": 0.0}
@@ -126,7 +126,7 @@ def test_optimality_conditions_on_every_trial(variant):
 
 
 def states(some):
-    """(w, theta, x) of each trial; where x is 0 the thresholds carry f."""
+    """(w, theta, x) of each trial. If x is 0, f is subtracted from the thresholds."""
     for x, f, theta, s in zip(some.X, some.f, some.theta, some.squared, strict=True):
         yield (np.zeros(2), theta - f, x) if s == 0 else (f * x / s, theta, x)
 
@@ -196,7 +196,7 @@ def test_sample_weights_scale_the_aggressiveness(variant):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_margin_only_scales(variant):
-    """Twice the margin from twice the state makes twice the step (pa1: with twice the cap)."""
+    """Doubling the margin and the state doubles the step (pa1: if the cap is doubled too)."""
     some = trials(np.random.default_rng(6), 7, 500)
     c = interval_steps(some, variant)
     some.f, some.theta = 2 * some.f, 2 * some.theta
@@ -211,7 +211,7 @@ def test_the_margin_only_scales(variant):
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("problem", ["cusum", "multiclass"])
 def test_orthogonal_atoms_move_independently(problem, variant, fit_intercept):
-    """Each atom makes the binary passive-aggressive step of its own: for classes, one against the rest."""
+    """Each atom makes its own binary passive-aggressive step. For classes this is one-vs-rest."""
     rng = np.random.default_rng([7, VARIANTS.index(variant)])
     X = np.round(rng.normal(size=(3000, 3)), 1)
     X[rng.random(len(X)) < 0.1] = 0
@@ -232,7 +232,7 @@ def test_orthogonal_atoms_move_independently(problem, variant, fit_intercept):
 
 
 def test_a_null_vector_leaves_directions_alone():
-    """It moves thresholds, for which a = G(0), and nothing where there are none."""
+    """The step changes only thresholds, with a = G(0), and intercepts. Without either, it changes nothing."""
     some = Trials(np.zeros(1), np.zeros((1, 3)), np.zeros((1, 2)), np.array([2]), np.array([3]), np.ones(1))
     engine = Engine("interval-pa", update="exact-pa", classes=[1, 2, 3, 4]).fit(some.X, some.y)
     assert engine.coef_.tolist() == [0, 0] and engine.thresholds_.tolist() == [-1, 0, 1]
@@ -245,7 +245,7 @@ def test_a_null_vector_leaves_directions_alone():
         assert not tilted.coef_.any() and tilted.predict(some.X).tolist() == [3]
 
 
-# ---- right predictions, and what is refused ----
+# ---- right predictions, and errors ----
 
 
 @pytest.mark.parametrize("problem", ["interval-pa", "prank", "cusum", "multiclass"])
@@ -290,7 +290,7 @@ def test_a_step_that_overflows_is_an_error_and_changes_nothing():
 
 
 def one_step(scores, row, low, high, variant, C=1.0, margin=1.0):
-    """The coefficients of one trial, or None where the step is refused."""
+    """The coefficients of one trial, or None if the step raises DataError."""
     try:
         K = len(scores) + 1
         return steps("interval-pa", np.array([scores]), np.array([[row]]), np.array([[low, high]]), variant, margin,
@@ -302,7 +302,7 @@ def one_step(scores, row, low, high, variant, C=1.0, margin=1.0):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_steps_on_rows_of_any_length_equal_rational_arithmetic_or_are_refused(variant):
-    """Where all multipliers have one sign, never refused; otherwise only where their rounding alone would move the scores."""
+    """Steps with multipliers of one sign never raise an error. Other steps raise one only if rounding would move the scores."""
     rng = np.random.default_rng([11, VARIANTS.index(variant)])
     taken = refused = one_sided = 0
     for _ in range(500):
@@ -336,7 +336,7 @@ def test_steps_on_rows_of_any_length_equal_rational_arithmetic_or_are_refused(va
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("problem", ["prank", "interval-pa", "cusum", "multiclass"])
 def test_rows_of_any_scale_are_learned_or_refused(problem, variant):
-    """No worse than at 10^4, where features already outweigh thresholds and intercepts; never converged with mistakes."""
+    """As few mistakes as at 10^4, where features already outweigh thresholds and intercepts. The status is never "converged"."""
     X = np.random.default_rng(0).normal(size=(60, 4))
     y = np.digitize(X @ [2, -1, 0, 1], [-1, 1]) + 1
     most = {"prank": 4, "interval-pa": 4, "cusum": 15, "multiclass": 20}[problem]
@@ -362,7 +362,7 @@ def test_norms_that_underflow_are_refused(problem, variant, sparse):
 
 @pytest.mark.parametrize("update", [*VARIANTS, "pa", "pa1", "pa2"])
 def test_training_that_no_step_improves_has_stalled(update):
-    """Rows without any feature have no direction to move in; a chunk of them stalls, too."""
+    """Rows without features give no direction to move in. A chunk of them stalls too."""
     engine = Engine("multiclass", update=update, fit_intercept=False, epochs=9).fit(np.zeros((3, 2)), [1, 2, 3])
     assert (engine.status_, engine.mistakes_) == ("stalled", [2])
     assert engine.partial_fit(np.zeros((3, 2)), [1, 2, 3]).status_ == "stalled"

@@ -1,4 +1,4 @@
-"""Every feature map, and sums of them, against their definitions; the calls of Python maps, and the sentences about their faults."""
+"""Feature maps and their sums against their definitions, the calls of Python maps, and error messages about faulty maps."""
 
 import pickle
 
@@ -93,7 +93,7 @@ SUMS = st.lists(st.sampled_from([name for name in MAPS if name != "thresholds"])
 
 
 def stored(X, form, dtype, repeated):
-    """X as dense or CSR; `repeated`: a sparse row names columns twice."""
+    """X as dense or CSR. With `repeated`, a sparse row has the same column twice."""
     X = X.astype(dtype)
     if form == "dense":
         return X
@@ -106,14 +106,14 @@ def stored(X, form, dtype, repeated):
 
 
 def examples(random, one_row, n=3):
-    """Blocks of rows with few non-zeros, in quarters: sums of all orders agree in every bit, also in float32."""
+    """Blocks of rows with few non-zeros, in quarters: sums in any order have the same bits, also in float32."""
     sizes = np.ones(n, dtype=int) if one_row else random.integers(0 if n > 2 else 1, 4, n)
     X = np.round(random.normal(size=(sizes.sum(), D)) * 4) / 4 * (random.random((sizes.sum(), D)) < 0.5)
     return X, np.append(0, np.cumsum(sizes)).astype(np.int64)
 
 
 def assert_is_twin(features, phi, X, offsets, form, dtype, repeated, random):
-    """All that a map says of its examples, called as Python and as the loop would."""
+    """All methods of a map agree with the twin, called from Python and as the loop calls them."""
     blocks = [phi(x) for x in np.split(X, offsets[1:-1])]
     rows = Rows(stored(X, form, dtype, repeated), offsets).summed()         # as a store prepares them
     w = random.normal(size=features.n_weights)
@@ -186,7 +186,7 @@ def test_a_sum_has_the_atoms_of_its_parts_one_after_the_other(names, seed, form,
 
 RESCALED = [("rows",), ("blocks",), ("row part",), ("plain row part",), ("thresholds",), ("table", "table per row"), ("row part", "table"),
             ("blocks", "one weight"), ("table", "row part", "table per row")]
-MOVABLE = {"blocks", "row part", "thresholds", "table", "table per row", "one weight"}       # which have constant features, or no columns
+MOVABLE = {"blocks", "row part", "thresholds", "table", "table per row", "one weight"}       # with constant features, or no columns
 
 
 @pytest.mark.parametrize("names", RESCALED)
@@ -268,7 +268,7 @@ def test_sparse_rows_of_weights_that_a_step_can_touch():
 
 
 def saved_rows(features, rows):
-    """The rows of weights that are saved before steps on these examples; None: all."""
+    """The rows of weights that are saved before steps on these examples. None means all."""
     weights = PrimalWeights()
     weights.allocate(features)
     return weights.snapshot(rows).touched
@@ -303,7 +303,7 @@ class Largest(Argmax):
 
 
 def problem(make):
-    """Answer the atom of largest score, with the map that `make(context)` makes."""
+    """A problem that predicts the atom of largest score, with the map from `make(context)`."""
     class Problem:
         name = "largest"
 
@@ -390,7 +390,7 @@ def test_vectors_are_written_once_per_visit_and_once_per_prediction(update):
     Recorded.calls.clear()
     engine.fit(X, y)
     epochs = len(engine.mistakes_)
-    assert len(Recorded.calls) <= (epochs + 2) * 20         # before training, to look at y and to make room
+    assert len(Recorded.calls) <= (epochs + 2) * 20         # two more passes before training: over y, and to allocate weights
 
     Recorded.calls.clear()
     engine.predict(X)

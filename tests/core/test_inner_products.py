@@ -1,4 +1,4 @@
-"""Inner products and updates: every instruction set gives the bits of the numpy twin, for every layout and size."""
+"""Inner products and updates: every instruction set has the bits of the numpy twin, for every layout and size."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ ALL = (*LAYOUTS, *JOINED)
 
 
 def example(rng, d, layout):
-    """A row with a few zeros, as the kernels see it and as its twin does."""
+    """A row with a few zeros, as an example for the kernels and as a row of the twin."""
     x = rng.normal(size=(1, d)) * 10.0 ** rng.integers(-3, 4, d)
     x[rng.random((1, d)) < 0.3] = 0
     X = Joined(*map(stored, np.split(x, [d // 3], axis=1), JOINED[layout])) if layout in JOINED else stored(x, layout)
@@ -61,7 +61,7 @@ def test_dots(layout, name):
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_dots_of_many_rows(layout, name, feature_major):
-    """The bits of one row alone, whatever rows and blocks are taken together."""
+    """Products of several rows have the bits of single rows, for any number of rows and blocks."""
     rng = np.random.default_rng(LAYOUTS.index(layout))
     for blocks in (1, 2, 3, 4, 5, 8, 11):
         for n in (1, 3, 4, 5, 9):
@@ -116,7 +116,7 @@ def test_the_environment_names_no_set():
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("layout", ALL)
 def test_dots_with_blocks_side_by_side(layout, name):
-    """Weights as (feature, block): one running sum, also for dense rows as soon as there is more than one block."""
+    """Weights as (feature, block): one running sum, also for dense rows if there is more than one block."""
     for x, twin, w, _ in cases(layout):
         order = running if len(w) > 1 else twin.add_up
         expected = twin.in_order(order).dots(w)
@@ -137,14 +137,14 @@ def test_add(layout, name, feature_major):
         np.testing.assert_array_equal(changed.T if feature_major else changed, expected)
 
 
-MANY = [10, 11, 12, 13, 23, 24, 25, 47, 48, 49, 50, 63, 64, 65, 97, 128, 130, 200]      # blocks: whole passes, and every kind of rest
+MANY = [10, 11, 12, 13, 23, 24, 25, 47, 48, 49, 50, 63, 64, 65, 97, 128, 130, 200]      # blocks: whole passes, and every kind of remainder
 
 
 @pytest.mark.parametrize("feature_major", [False, True])
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("layout", ALL)
 def test_many_blocks(layout, name, feature_major):
-    """Several registers full of blocks at a time; of an update only the blocks that move, 64 looked at together."""
+    """A pass covers several registers of blocks. An update touches only the blocks that move, and tests 64 at a time."""
     rng = np.random.default_rng(ALL.index(layout))
     for blocks in MANY:
         x, twin = example(rng, int(rng.integers(1, 30)), layout)
@@ -165,7 +165,7 @@ def test_many_blocks(layout, name, feature_major):
 
 @pytest.mark.parametrize("name", SETS)
 def test_max_plus(name):
-    """Of every width, with ties and with what is forbidden; the table's rows need not be a multiple of the registers."""
+    """Tables of every width, with ties and forbidden entries. The width need not be a multiple of the register size."""
     rng = np.random.default_rng(3)
     for m in [*range(1, 70), 95, 96, 97, 128, 200, 333]:
         for n in (1, 2, 7, m):
@@ -178,7 +178,7 @@ def test_max_plus(name):
 
 @pytest.mark.parametrize("name", SETS)
 def test_plus_times(name):
-    """Of every width, in the order of the rows."""
+    """Tables of every width, summed in the order of the rows."""
     rng = np.random.default_rng(4)
     for m in [*range(1, 34), 47, 48, 49, 97, 200]:
         for n in (1, 2, 7, m):

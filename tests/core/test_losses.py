@@ -1,4 +1,4 @@
-"""Losses: their values, and that adding them to atom scores adds them to the score of every label, up to a constant."""
+"""Losses: their values, and augmented atom scores, which add the loss to the score of every label, up to a constant."""
 
 from types import SimpleNamespace
 
@@ -101,7 +101,7 @@ def test_costs_of_each_example(kind, r, seed, scale):
 
 @given(st.integers(1, 6).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n - 1)))), st.floats(0.1, 5))
 def test_hamming_on_sets_of_atoms(sets, scale):
-    """Over all subsets of the atoms."""
+    """All subsets of the atoms."""
     n, gold = sets
     outputs = Outputs()
     loss = HammingLoss()
@@ -120,7 +120,7 @@ def test_hamming_on_sets_of_atoms(sets, scale):
 
 @pytest.mark.parametrize(("problem", "meaning"), [("cusum", costs.table("absolute", 3)), ("multiclass", 2 * costs.table("zero-one", 3))])
 def test_hamming_on_labels_is_refused_or_counts_their_atoms(problem, meaning):
-    """Labels 1..r are no atom numbers: one must not be read as the other."""
+    """The loss must not read the labels 1..r as numbers of atoms."""
     rng = np.random.default_rng(2)
     X, y = csr_array(rng.normal(size=(40, 3))), rng.integers(1, 4, 40)
     try:

@@ -1,4 +1,4 @@
-"""Structures in an encoding of one's own: what `count` says reaches every comparison, loss and augmented search."""
+"""Structures in a custom encoding: every comparison, loss and augmented search uses `count`."""
 
 import itertools
 import subprocess
@@ -12,11 +12,11 @@ from structperc import hookimpl
 from structperc.components import Argmax, HammingLoss, Outputs, VectorFeatures, ZeroOneLoss
 from structperc.errors import DataError, PluginError
 
-FAR = 10**8                     # codes that no array of atoms has
+FAR = 10**8                     # larger than any number of atoms
 
 
 class Bits(Outputs):
-    """y: 0 or 1 for each row; where it is 1, the row counts. Codes are the bits, moved by `shift`."""
+    """y: 1 for each chosen row, 0 for others. Codes are these bits, plus `shift`."""
 
     def __init__(self, shift=0):
         self.shift = shift
@@ -78,7 +78,7 @@ def data(n=300, seed=0):
 
 
 def twin(X, y, epochs, loss_weight=0.0):
-    """The perceptron with every bit's atom written down: mistakes and the sum of Hamming losses per epoch, and the weights."""
+    """The perceptron on bits: mistakes per epoch, the sum of all Hamming losses, and the weights."""
     w, mistakes, losses = np.zeros(3), [], 0
     for _ in range(epochs):
         mistakes.append(0)
@@ -217,7 +217,7 @@ def test_atoms_that_occur_twice_are_measured_but_not_searched_with():
 @pytest.mark.parametrize("loss_weight", [0.0, 1.0])
 @pytest.mark.parametrize("atom", [-1, 5, FAR])
 def test_atoms_that_do_not_exist_are_refused_wherever_the_check_was_dropped(atom, loss_weight):
-    """In a process of its own: writing there would end it."""
+    """In a process of its own, because a write to such an atom would crash it."""
     code = f"""
 import numpy as np
 from structperc import Engine, hookimpl

@@ -1,4 +1,4 @@
-"""What every weight store promises: a vector that can be assigned, rows as it wants them, a count of visits that is kept."""
+"""Weight stores: assignment of a vector, rows without repeated columns, and a saved count of visits."""
 
 import io
 
@@ -43,7 +43,7 @@ def test_what_is_assigned_is_the_vector(problem, average, sparse):
 
 
 def test_rows_on_demand_are_assigned_where_they_are_not_zero():
-    """Sentences of sparse rows: weights of features without a step take no memory."""
+    """Sentences of sparse rows: weights of features without a step use no memory."""
     X, y = data(60, 40, sparse=True)
     lengths = [5] * 12
     one, other = (Engine("sequence", average=average, epochs=3, classes=[1, 2, 3]).fit(X[part], y[part], lengths=lengths[:n])
@@ -143,7 +143,7 @@ def test_rows_are_copied_only_where_a_column_comes_twice():
 
 
 def test_every_part_sees_each_column_once():
-    """Also a rule and a store written in Python, in training and in prediction."""
+    """A store in Python, in training and in prediction."""
     seen = []
 
     class Looking(Weights):
@@ -187,7 +187,7 @@ def test_a_product_has_the_same_bits_for_a_row_alone(layout, d):
 
 
 class Counting(Weights):
-    """A store with averages of its own, which says nothing of `n_visited`."""
+    """A store with its own averages, whose `state` leaves out `n_visited`."""
 
     options_used = ("average",)
 

@@ -1,4 +1,4 @@
-"""More than the best structure: k best, margins, marginals and rivals, of solvers with methods of their own and of all others alike."""
+"""Beyond the best structure: k best, margins, marginals and rivals, from solvers with and without methods of their own."""
 
 import itertools
 
@@ -23,7 +23,7 @@ PROBLEMS = ["multiclass", "cusum", "prank"]
 
 
 class ListedSubsets(Subsets):
-    """Any rows of an example, and a list of all choices."""
+    """Choose any rows of an example. The outputs enumerate all choices."""
 
     class Outputs(Outputs):
         def enumerate(self, x):
@@ -77,7 +77,7 @@ def sequences(request):
     return Engine("sequence", epochs=1, classes=LABELS[:3], **request.param).fit(X, y), X
 
 
-# ---- labels: looked at one by one ----
+# ---- labels, against enumeration ----
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -107,7 +107,7 @@ def test_margins_are_the_lead_over_the_second(problem):
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_marginals_of_labels(problem, average):
-    """A class's is its softmax; a rank's atom k is "above rank k", as the probabilities of ranks say."""
+    """The marginals of classes are their softmax. Atom k of a rank has the probability of the ranks above k."""
     engine, X = label_engine(problem, average=average)
     p = softmax(totals(engine, X), axis=1) if problem == "multiclass" else engine.predict_proba(X)
     expected = p if problem == "multiclass" else p[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
@@ -141,7 +141,7 @@ def test_marginals_of_a_chain_add_up_to_one_whatever_the_size_of_its_scores(scal
 @pytest.mark.parametrize("rule", [(), [(1, 2)]], ids=["free", "constrained"])
 @pytest.mark.parametrize("signs", [[1, 1, 1, 1], [-1, 1, 1, 1], [1, 1, 1, -1]], ids=["all", "later", "first"])
 def test_scores_that_add_up_to_infinity_are_refused(rule, signs):
-    """They are neither infeasible nor decided by chance."""
+    """Infinite sums raise an error of their own: they are neither infeasible nor ties."""
     engine = Engine("sequence", classes=[1, 2, 3], forbidden_transitions=rule).fit([np.eye(3)[:2]], [[1, 3]])
     parts, x = engine.parts_, engine.parts_.reader.read([np.zeros((4, 3))]).example(0)
     scores = np.concatenate([np.repeat(signs, 3) * 1e308, np.zeros(9)])
@@ -158,7 +158,7 @@ def test_a_k_that_no_memory_could_hold_is_refused():
             engine.predict([np.ones((100, 3))], k=k)
 
 
-# ---- structures: looked at one by one ----
+# ---- structures, against enumeration ----
 
 
 def test_subsets_are_ranked_by_their_rows(subsets):
@@ -180,7 +180,7 @@ def test_rows_that_are_chosen_independently_have_logistic_marginals(subsets):
 
 
 class Anything(Argmax):
-    """Of two rows the first, written in one of two orders; nothing where there are fewer."""
+    """Returns rows 0 and 1, or no rows if there are fewer than two."""
 
     def argmax(self, scores, x):
         return (0, 1) if x.n_atoms > 1 else ()
@@ -207,7 +207,7 @@ def test_atoms_that_no_structure_has_are_said_so():
 
 
 class InNumpy(PrefixArgmax):
-    """A solver whose labels are numpy's, as the loop takes them."""
+    """A solver that returns labels of numpy types, which the loop accepts."""
 
     def argmax(self, scores, x):
         return 1 + np.argmax(np.append(0, np.cumsum(scores)))
@@ -239,7 +239,7 @@ class Parts:
 
 
 class OnlyArgmax(Argmax):
-    """A solver without what it could do beside."""
+    """A solver that has only the method `argmax`."""
 
     def __init__(self, solver):
         self.solver = solver
@@ -249,7 +249,7 @@ class OnlyArgmax(Argmax):
 
 
 def test_chains_answer_as_if_every_labelling_were_looked_at(sequences):
-    """Also where constraints hold and only some labels are allowed."""
+    """With constraints, and with restricted labels."""
     engine, X = sequences
     parts, rng = engine.parts_, np.random.default_rng(3)
     plain = Parts(parts.outputs, OnlyArgmax(parts.argmax))
@@ -313,11 +313,11 @@ def test_a_dual_store_answers_the_same(average):
     np.testing.assert_allclose(list(dual.predict_marginals(X)), list(primal.predict_marginals(X)), rtol=0, atol=1e-9)
 
 
-# ---- what cannot be answered ----
+# ---- questions that raise errors ----
 
 
 def every_question(engine, X):
-    """(what it is about, a function that asks it)"""
+    """(the name of a question, a function that asks it)"""
     return [
         ("the k best structures", lambda: engine.predict(X, k=2)),
         ("the k best structures", lambda: engine.margins(X)),
@@ -372,7 +372,7 @@ def test_an_untrained_engine_says_so(name):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_nan_is_located_in_every_question(layout):
-    """In the rows of the second sentence, counted over all rows."""
+    """The error counts rows over all sentences."""
     X, lengths = np.ones((5, 2)), [2, 3]
     engine = Engine("sequence").fit(stored(X, layout), list("ababa"), lengths=lengths)
     X[3, 1] = np.nan
@@ -390,7 +390,7 @@ def test_asking_changes_nothing(sequences):
     assert all(map(np.array_equal, before, engine.atom_scores(X)))
 
 
-# ---- against a rival of one's choice ----
+# ---- explanations against a chosen rival ----
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -452,7 +452,7 @@ def test_a_rival_that_is_no_output_is_refused(problem, x, against, sentence):
         engine.explain(x if problem == "multiclass" else np.array(x), against=against)
 
 
-# ---- where examples begin, said in one of three ways ----
+# ---- the beginnings of examples, given in three ways ----
 
 SIZES = [2, 0, 3, 1]
 WAYS = [{"lengths": SIZES}, {"lengths": np.array(SIZES)}, {"lengths": tuple(SIZES)}, {"offsets": np.array([0, 2, 2, 5, 6], dtype=np.uint8)},
@@ -462,7 +462,7 @@ GROUPED = [{"groups": ["a", "a", "c", "c", "c", "b"]}, {"groups": [7, 7, 1, 1, 1
 
 
 def answers(engine, X, **where):
-    """All that an engine says of these examples, in a form that can be compared."""
+    """All results of an engine for these examples, in a form that can be compared."""
     found = [engine.predict(X, **where), engine.predict(X, k=3, **where), engine.margins(X, **where)]
     tables = [engine.atom_scores(X, **where), *(engine.predict_marginals(X, kind=kind, **where) for kind in ("sum", "max"))]
     return [one.tolist() for one in found] + [[array.tolist() for array in arrays] for arrays in tables]

@@ -1,4 +1,4 @@
-"""What an author's code raises or answers wrongly: the exception itself with a note, or a sentence; never an adapter's name."""
+"""Exceptions and wrong return values of an author's code: a note or a message names the author's method, never an adapter."""
 
 import numpy as np
 import pytest
@@ -173,7 +173,7 @@ class Bare(Exception):
 
 
 def broken(base, method):
-    """A class whose method raises an exception that says nothing."""
+    """A class whose method raises an exception without a message."""
 
     def raising(self, *arguments, **named):
         raise Bare

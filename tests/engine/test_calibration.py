@@ -1,4 +1,4 @@
-"""A temperature by cross-fitting: probabilities match how often answers are right, predictions stay, model files keep it."""
+"""A temperature by cross-fitting: probabilities match the accuracy, predictions stay the same, and model files contain it."""
 
 import io
 import pickle
@@ -15,7 +15,7 @@ from structperc.estimators import CuSumRank, IntervalPA, PRank, SequenceTagger, 
 
 
 def ranked(n, seed):
-    """Rows whose levels are known up to noise."""
+    """Rows with noisy levels."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(n, 4))
     return X, np.digitize(X[:, 0] - X[:, 1] + random.logistic(size=n), [-1, 0.5, 2]) + 1
@@ -40,7 +40,7 @@ def test_the_temperature_is_nearly_the_best_for_rows_never_seen(make, kernel):
     assert log_loss(calibrated, X, y) < best + 0.02
     assert log_loss(calibrated, X, y) < log_loss(plain, X, y) + 0.01
     if make is PRank and kernel is None:
-        assert log_loss(calibrated, X, y) < log_loss(plain, X, y) - 0.5        # steps of 1 are far too sure
+        assert log_loss(calibrated, X, y) < log_loss(plain, X, y) - 0.5        # steps of 1 are overconfident
 
 
 def sentences(n, seed):
@@ -145,7 +145,7 @@ def test_what_cannot_be_cross_fitted_is_refused_before_training():
 
 
 class Counted(ZeroOneLoss):
-    """Counts the models whose loss is asked for."""
+    """Counts the models that use this loss."""
 
     n_models = 0
 
@@ -170,7 +170,7 @@ def test_more_models_are_trained_only_where_rows_are_few_beside_the_weights(n, n
 @pytest.mark.parametrize(("problem", "weights"), [("prank", None), ("cusum", np.geomspace(0.01, 100, 1300))])
 def test_the_temperature_of_training_scores_has_the_least_weighted_log_loss_there(problem, weights):
     X, y = ranked(1300, 0)
-    X[650:] = np.random.default_rng(1).permutation(X[650:])                 # nothing is known of the heavy rows
+    X[650:] = np.random.default_rng(1).permutation(X[650:])                 # the heavy rows have features without information
     engine = Engine(problem, epochs=2, average=True, calibrate=True, random_state=0).fit(X, y, sample_weight=weights)
 
     def loss(temperature):
@@ -185,7 +185,7 @@ def test_the_temperature_of_weighted_sentences_has_the_least_log_loss_there():
     random, weights = np.random.default_rng(0), np.geomspace(0.01, 100, 500)
     tags = random.integers(0, 2, size=500)
     X = np.eye(2)[np.where(np.arange(500) < 250, tags, random.permutation(tags))] + random.normal(scale=0.4, size=(500, 2))
-    sentences, gold = list(X[:, None]), tags[:, None].tolist()              # of one token, so its marginals are the probabilities
+    sentences, gold = list(X[:, None]), tags[:, None].tolist()              # of one token each, so the marginals are the probabilities
     options = {"fit_intercept": False, "epochs": 2, "average": True, "calibrate": True, "random_state": 0}
     engine = Engine("sequence", **options).fit(sentences, gold, sample_weight=weights)
 
@@ -280,14 +280,14 @@ def test_checkpoints_keep_the_temperature(tmp_path, scale):
     loaded = Engine.load(tmp_path / "a")
     assert loaded.temperature_ == whole.temperature_ != 1
     np.testing.assert_allclose(loaded.predict_proba(X), whole.predict_proba(X), rtol=1e-9)
-    again = engine("a").fit(X, y, resume=True)          # which was over
+    again = engine("a").fit(X, y, resume=True)          # training had ended
     assert again.temperature_ == whole.temperature_ and np.allclose(again.predict_proba(X), whole.predict_proba(X), rtol=1e-9)
     longer = engine("a", epochs=5).fit(X, y, resume=True)
     assert longer.temperature_ not in (1, whole.temperature_) and len(longer.mistakes_) == 5
 
 
 def embedded(n, seed):
-    """Sentences of vectors of 384 numbers that lie around one for each tag."""
+    """Sentences of vectors of 384 numbers, scattered around one center per tag."""
     word_vectors, random = np.random.default_rng(7).normal(size=(3, 384)) / 16, np.random.default_rng(seed)
     tags = [random.integers(0, 3, size=6) for _ in range(n)]
     return [word_vectors[t] + random.normal(size=(6, 384)) / 2.5 for t in tags], [t.tolist() for t in tags]

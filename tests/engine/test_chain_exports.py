@@ -1,4 +1,4 @@
-"""Exported taggers answer as `predict` does: Viterbi with constraints, of rows, named features and templates, in each language."""
+"""Exported taggers predict as `predict` does: Viterbi with constraints, on rows, named features and templates, in each language."""
 
 import itertools
 import json
@@ -30,7 +30,7 @@ def sentences(token):
 
 
 def tags(n):
-    """Phrases in iob2."""
+    """Random phrases as IOB2 tags."""
     found, inside = [], None
     for k in RANDOM.integers(0, 4, n):
         inside = inside if k == 3 and inside else [None, "A", LABELS[2][2:], None][k]
@@ -56,7 +56,7 @@ MODELS = {
 
 @pytest.fixture(scope="module", params=[*MODELS, "ties"])
 def model(request):
-    """An engine and sentences to tag; where "ties" knows no feature of a token, all labels tie but for the pairs that it has seen."""
+    """An engine and sentences to tag. If "ties" has not seen the features of a token, labels differ only by pairs seen in training."""
     if request.param == "ties":
         engine = Engine("sequence", classes=LABELS, forbidden_transitions="iob2", fit_intercept=False)
         return engine.fit([[["a"], ["b"]]] * 2, [["B-A", "I-A"]] * 2), [[["a"], ["c"]], [["c"]] * 3, [[]], []]
@@ -161,7 +161,7 @@ OF_CELLS = ("void _2_tags_scores(int n_tokens, const char *const *cells, int tok
 
 
 def named(token, prefix=""):
-    """The features of a token with their values, as the documentation of X says."""
+    """The features of a token with their values, as the documentation of X describes them."""
     if not isinstance(token, dict):
         return [(f"{prefix}{name}", 1) for name in token]
     pairs = [[(f"{prefix}{key}:{value}", 1)] if isinstance(value, str) else named(value, f"{prefix}{key}:")
@@ -249,7 +249,7 @@ def test_what_is_no_linear_chain_is_refused(make, message, tmp_path):
 
 
 class Forgetful(Viterbi):
-    """Says that pairs of labels have no scores, and searches with those that they have."""
+    """Returns pair scores of 0 from `chain_of`, but searches with the true ones."""
 
     def chain_of(self, scores, x):
         tokens, pairs, start, end = super().chain_of(scores, x)

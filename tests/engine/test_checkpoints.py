@@ -1,4 +1,4 @@
-"""A training that is killed at any moment and resumed ends with the bits of the one that was never stopped."""
+"""Training that is killed at any moment and resumed ends with the bits of undisturbed training."""
 
 import io
 import itertools
@@ -103,7 +103,7 @@ def trained(name, *observers, resume=False, **changed):
 
 
 def arrays(engine):
-    """Everything in the model file but the header, of which a generator without a seed is a part."""
+    """The arrays of the model file, without its header: the header contains the state of the generator, which may be unseeded."""
     with zipfile.ZipFile(io.BytesIO(saved(engine))) as file:
         return {name: file.read(name) for name in file.namelist() if name not in ("header.npy", "SHA256SUMS")}
 
@@ -119,10 +119,10 @@ def test_from_every_checkpoint_on_a_training_has_the_bits_of_the_undisturbed_one
     undisturbed = trained(name, Checkpoint(path, every))
     expected, online = saved(undisturbed), KINDS[name][4].get("record_predictions")
     n, kills = len(undisturbed.mistakes_), list(copies)
-    within_epochs = not name.startswith("boosting")         # whose epochs make no passes
+    within_epochs = not name.startswith("boosting")         # boosting makes no passes within epochs
     assert len(kills) >= int(n / (every if within_epochs else max(every, 1))) + 1 and n > 1
 
-    for kill in kills[[*KINDS].index(name) % 2::2]:         # together the kinds are stopped everywhere
+    for kill in kills[[*KINDS].index(name) % 2::2]:         # every other checkpoint; together the kinds cover all
         shutil.copy(kill, path)
         resumed = trained(name, Checkpoint(path, every), resume=True)
         assert saved(resumed) == expected
@@ -161,7 +161,7 @@ def test_observers_go_on_with_what_they_had_seen(every, path, copies):
 @pytest.mark.parametrize("every", [1.0, 0.4])
 def test_the_weights_of_the_best_epoch_are_kept_in_checkpoints(name, every, path, copies):
     def trained_on(epochs, resume=False):
-        stopping = EarlyStopping(-X, Y, patience=100)           # which grows worse, so that the best epoch is an early one
+        stopping = EarlyStopping(-X, Y, patience=100)           # -X: the loss grows, so that the best epoch is an early one
         return trained(name, stopping, Checkpoint(path, every), resume=resume, epochs=epochs, random_state=1), stopping
 
     longer, _ = trained_on(9)
@@ -253,11 +253,11 @@ def test_the_checkpoint_of_another_training_is_refused_in_a_sentence(name, path)
     assert os.stat(path).st_ino == before.st_ino and other.model is None
 
 
-# ---- trainings that were over ----
+# ---- training that had ended ----
 
 
 class Counting(Weights):
-    """Zero weights that count what they score; engines make copies, so the count is the class's."""
+    """Zero weights that count the scored examples in a class attribute, because engines copy parts."""
 
     scored = 0
 
@@ -312,7 +312,7 @@ def test_batch_training_with_more_epochs_goes_on_to_its_tolerance(path):
 
 
 class CtrlC(History):
-    """Interrupts an epoch once, as Ctrl-C would."""
+    """Raises KeyboardInterrupt at the end of one epoch, once."""
 
     def __init__(self, epoch):
         super().__init__()
@@ -408,7 +408,7 @@ def test_kill_9_again_and_again_ends_with_the_bits_of_the_undisturbed_training(t
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
-# ---- parts and trainers of others ----
+# ---- custom parts and trainers ----
 
 
 class Twice(OnlineTrainer):
@@ -427,7 +427,7 @@ class Twice(OnlineTrainer):
 
 
 class OnePass(Trainer):
-    """One epoch, whatever the options say, and a status of its own."""
+    """One epoch for any options, with the status "once"."""
 
     options_used = ("trainer", "update")
 
@@ -438,7 +438,7 @@ class OnePass(Trainer):
 
 
 class Remembering(Weights):
-    """Plain weights that also keep a running sum, with other rounding than what they save."""
+    """Weights with an unsaved running sum, which has other rounding than the saved weights."""
 
     def start(self, parts, context):
         super().start(parts, context)
@@ -474,7 +474,7 @@ def test_trainers_and_stores_of_others_are_resumed(parts, options, every, path, 
         assert saved(fit(True)) == expected
 
 
-# ---- what is refused ----
+# ---- errors ----
 
 
 @pytest.mark.parametrize("every", [0, -1.0, float("inf"), float("nan"), True, "1", None])

@@ -1,4 +1,4 @@
-"""Every attribute that a base class declares acts where a class sets it in its body as where `__init__` sets it."""
+"""Every declared attribute of a base class has the same effect, whether a class body or `__init__` sets it."""
 
 import re
 
@@ -48,7 +48,7 @@ ATTRIBUTES = [(kind, name) for kind, base in BASES.items() for name in declared(
 
 
 def started(kind, made):
-    """The part of a trained engine, and what compiled code reads of an attribute where it is a field."""
+    """The part of this kind in an engine trained with `made()`."""
     hook = {f"structperc_{kind}": hookimpl(lambda self, context: made())}
     return getattr(Engine("multiclass", plugins=[type("P", (), hook)()]).fit(X, Y).parts_, kind)
 

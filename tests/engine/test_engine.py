@@ -70,11 +70,11 @@ def test_numpy_integers_are_seeds_and_a_stream_repeats_too():
                               .partial_fit(X[30:], y[30:]).coef_)
 
 
-# ---- what is recorded ----
+# ---- records ----
 
 
 class Noting(PrefixArgmax):
-    """Notes the examples in the order of visiting."""
+    """Records the visited examples in order."""
 
     visited = []
 
@@ -299,7 +299,7 @@ def test_parts_that_do_not_fit_each_other_are_refused(part, why, kind):
 
 
 class Tags:
-    """Any set of tags per row: a structure is the tags it holds, and every tag has its own direction."""
+    """A structure is a set of tags of a row, and every tag has its own direction."""
 
     class Positive(Argmax):
         def argmax(self, scores, x):
@@ -367,7 +367,7 @@ def test_what_a_part_raises_in_prediction_is_what_the_user_sees(average):
 
 
 class Interrupting(PrefixArgmax):
-    """Ctrl-C while this example is searched, in the given pass."""
+    """Raises SIGINT in the search of a given example, in a given pass."""
 
     at, passes = None, 0
 
@@ -476,7 +476,7 @@ def test_ctrl_c_reaches_the_compiled_loop_between_two_examples(layout):
 
 
 def in_threads(*works):
-    """Runs them at once and raises what they raise."""
+    """Runs functions in parallel threads, and raises the first of their errors."""
     errors = []
 
     def guarded(work):
@@ -552,7 +552,7 @@ def test_predicting_in_another_thread_does_not_disturb_training(plugins):
 
 
 def test_predicting_while_weights_find_their_place():
-    """Averages of a chain on sparse rows, whose features get their memory one by one while they are learned."""
+    """Averages of a chain on sparse rows: features get memory one by one during training."""
     rng = np.random.default_rng(5)
     X = random_matrix(6000, 20_000, density=0.001, format="csr", random_state=rng)
     y, lengths = rng.integers(1, 7, 6000), np.full(300, 20)
@@ -572,7 +572,7 @@ def test_predicting_while_weights_find_their_place():
             assert engine.coef_.shape == (6, 20_000)
 
     in_threads(train, predict, predict)
-    np.testing.assert_array_equal(engine.coef_, expected.coef_)         # nothing of the way is kept
+    np.testing.assert_array_equal(engine.coef_, expected.coef_)         # equal to training without readers
     assert engine.predict(X, lengths=lengths).tolist() == expected.predict(X, lengths=lengths).tolist()
 
 
@@ -590,7 +590,7 @@ def test_threads_that_fail_at_once_get_their_own_error():
 
 
 class Waiting:
-    """Holds training at the end of the first epoch."""
+    """Blocks training at the end of the first epoch."""
 
     def __init__(self):
         self.reached, self.go_on = threading.Event(), threading.Event()
@@ -612,7 +612,7 @@ def test_an_engine_is_trained_by_one_thread_at_a_time():
             for train in (engine.fit, engine.partial_fit):
                 with pytest.raises(BusyError, match="is being trained"):
                     train(X, 5 - y)
-            with pytest.raises(NotFittedError):         # not by this thread, before the fit has ended
+            with pytest.raises(NotFittedError):         # another thread is still in the first fit
                 engine.predict(X)
         finally:
             waiting.go_on.set()
@@ -795,7 +795,7 @@ def test_many_predictions_show_the_labels_that_each_alone_shows(labels):
     found, alone = engine.predict(X), [engine.predict(X[i:i + 1]) for i in range(100)]
     assert found.tolist() == [one[0] for one in np.concatenate(alone).reshape(-1, 1).tolist()] and len(set(found.tolist())) > 1
     assert found.dtype == alone[0].dtype == engine.classes_.dtype
-    alone[0][0] = alone[99][0]              # an answer of one's own
+    alone[0][0] = alone[99][0]              # a change of a result must not reach the engine
     assert engine.predict(X[:1])[0] == found[0]
     with pytest.raises(IndexError):
         decode_many(engine.parts_.outputs, np.full(100, 9, dtype=np.intc), engine.read(X), engine.parts_.features)

@@ -1,4 +1,4 @@
-"""What goes wrong is said in a sentence that names the place, and a call that fails leaves the engine exactly as it was."""
+"""Errors name the place of the fault, and a failed call leaves the engine exactly as it was."""
 
 import copy
 from contextlib import contextmanager
@@ -30,7 +30,7 @@ PROBLEMS = ["cusum", "prank", "multiclass"]
 
 
 def state(engine):
-    """All that training made, down to the bits."""
+    """Everything that training set, to the bit."""
     weights = {name: np.asarray(values).tobytes() for name, values in engine.parts_.weights.state().items()}
     online = engine.online_predictions_.tolist() if hasattr(engine, "online_predictions_") else None
     return weights, engine.mistakes_, engine.cumulative_loss_, engine.status_, engine.classes_.tolist(), engine.n_features_in_, online
@@ -38,7 +38,7 @@ def state(engine):
 
 @contextmanager
 def refused(engine, X, y, match, kind=DataError):
-    """The block raises and leaves no trace: the engine is the same to the bit and goes on as a twin that was never asked."""
+    """The block raises an error and leaves no trace. The engine has the same bits, and trains on like a twin without the call."""
     twin, before = copy.deepcopy(engine), state(engine)
     with pytest.raises(kind, match=match):
         yield
@@ -118,7 +118,7 @@ def test_rows_of_blocks_are_counted_from_the_beginning_of_X(kind, call):
     assert np.array_equal(engine.coef_, before)
 
 
-# ---- numbers that grow out of floating point ----
+# ---- overflow ----
 
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
@@ -254,14 +254,14 @@ BAD_CSR = [
     (indices(9, 4), r"X\.indices\[9\] \(row 2\) is 4, outside the 4 columns"),
     (indices(9, -1), r"X\.indices\[9\] \(row 2\) is -1, outside the 4 columns"),
     (indptr(_3=1), r"X\.indptr is damaged"),
-    (indptr(_3=2**31 - 1, _4=-5), r"X\.indptr is damaged"),         # the falls of 32-bit integers can wrap around
+    (indptr(_3=2**31 - 1, _4=-5), r"X\.indptr is damaged"),         # differences of 32-bit integers can overflow
     (indptr(_0=1), r"X\.indptr is damaged"),
     (indptr(_60=1000), r"X\.indptr is damaged"),
     (cut("indptr", 31), r"X\.indptr is damaged"),
     (cut("indptr", 0), r"X\.indptr is damaged"),
     (cut("indices", 100), r"X\.indptr is damaged"),
     (cut("data", 100), r"X\.indptr is damaged"),
-    (lambda A: (indptr(_3=1)(A), setattr(A, "data", A.data.astype(int))), r"X\.indptr is damaged"),      # and needs to be converted
+    (lambda A: (indptr(_3=1)(A), setattr(A, "data", A.data.astype(int))), r"X\.indptr is damaged"),      # and must be converted
     (lambda A: (indptr(_60=1000)(A), setattr(A, "indices", A.indices.astype(np.int64))), r"X\.indptr is damaged"),
 ]
 
@@ -306,7 +306,7 @@ def test_an_entry_of_a_sparse_matrix_that_is_no_number_is_named(problem):
 @pytest.mark.parametrize("n_columns", [2**55, 2**60 + 1, 2**62 + 5, 2**63 - 1])
 @pytest.mark.parametrize("problem", [*PROBLEMS, "sequence", "latent-ranking"])
 def test_more_weights_than_can_be_addressed_are_refused(problem, n_columns, average):
-    """Columns times labels, which could wrap to a small number."""
+    """The product of columns and labels could overflow to a small number."""
     X = csr_array((np.ones(4), np.arange(4), np.arange(5)), shape=(4, n_columns))
     with pytest.raises((DataError, MemoryError), match="more than the 36028797018963968 that can be addressed|Unable to allocate"):
         Engine(problem, average=average).fit(X, [1, 2, 3, 1], **({} if problem in PROBLEMS else {"lengths": [2, 2]}))
@@ -584,7 +584,7 @@ class Blown(RuntimeError):
 
 
 class Fuse:
-    """Blows at one example; shared by all parts below, whatever copies of them there are."""
+    """Raises Blown from one example on. All parts below share it, their copies too."""
 
     at = None
 
@@ -626,7 +626,7 @@ class FusedScores(BlockFeatures):
 
 class FusedSteps(BlockFeatures):
     def add(self, w, x, c):
-        super().add(w, x, c)        # the step is half done when it fails
+        super().add(w, x, c)        # w has changed when the step fails
         Fuse.touch(x.index)
 
 
@@ -651,7 +651,7 @@ FUSED = [FusedArgmax(4), FusedLoss(), FusedUpdate(), FusedScores(3, 4), FusedSte
 
 
 class AlwaysTheSame:
-    """Answers every fit with one and the same weight store, as plugins should not."""
+    """Returns the same weight store for every fit, which plugins should not do."""
 
     def __init__(self):
         self.store = PrimalWeights()
@@ -774,7 +774,7 @@ def test_a_first_call_that_fails_leaves_the_engine_untrained(call):
 
 
 class AsManyAtomsAsItSays(VectorFeatures):
-    """How many atoms an example has stands in its first column, not in its number of rows."""
+    """The number of atoms is the value in the first column, not the number of rows."""
 
     def vectors(self, x):
         return np.ones((int(x.rows[0, 0]), 2))
@@ -844,7 +844,7 @@ ARGUMENTS = ("X", "y", "sample_weight", "lengths", "offsets", "groups", "allowed
 @pytest.mark.parametrize("problem", ["cusum", "sequence"])
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: f"{type(odd).__name__}-{odd!r:.12}".split("\n")[0].split(" at ")[0])
 def test_any_argument_is_taken_or_refused_in_a_sentence(problem, odd):
-    """No bare exception of Python or numpy, whatever stands in whatever place."""
+    """No argument raises a bare exception of Python or numpy, in any place."""
     X, y = data(12)
     where = {"lengths": [6, 6]} if problem == "sequence" else {}
     trained = Engine(problem).fit(X, y, **where)

@@ -199,7 +199,7 @@ def test_a_sparse_row_explains_only_what_it_holds():
 
 @pytest.fixture(scope="module")
 def intervals():
-    """The example plugin, as a module that nobody installed."""
+    """The example plugin, as a module that is not installed."""
     spec = importlib.util.spec_from_file_location("structperc_intervals", INTERVALS)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -233,7 +233,7 @@ def test_structures_are_explained_by_their_best_rival(intervals):
 
 
 class Any:
-    """Choose any rows; nothing says how many structures there are."""
+    """Choose any rows. The class of outputs is given, and may enumerate the structures."""
 
     class Positive(Argmax):
         def argmax(self, scores, x):

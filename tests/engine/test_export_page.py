@@ -1,4 +1,4 @@
-"""The page of a model answers and explains as the engine does, from the texts that its form takes."""
+"""The page of a model predicts and explains as the engine does, from the texts in its form."""
 
 import json
 import math
@@ -75,7 +75,7 @@ def typed(rows):
 
 
 def asked(text, rows, folder):
-    """What the page says of rows, by Node."""
+    """The results of the page for these rows, from its script in Node."""
     folder.joinpath("page.js").write_text("\n".join(re.findall(r"<script>(.*?)</script>", text, re.DOTALL)) + ASK, encoding="utf-8")
     done = subprocess.run(["node", "page.js"], input=json.dumps(typed(rows)), capture_output=True, check=True, cwd=folder, text=True)
     return json.loads(done.stdout)
@@ -88,7 +88,7 @@ def test_the_changes_that_it_shows_are_the_smallest_ones_of_one_input(exported, 
     rows = rows.head(20) if frame else rows[:20]
 
     def predicted(i, j, cell):
-        """What the engine predicts with another value in one cell."""
+        """The engine's prediction with another value in one cell."""
         changed = rows.iloc[[i]].copy() if frame else rows[[i]].copy()
         if frame:
             changed[changed.columns[j]] = [float(cell)] if pd.api.types.is_numeric_dtype(rows.dtypes.iloc[j]) else cell

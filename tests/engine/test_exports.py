@@ -1,4 +1,4 @@
-"""Exported models answer as `predict` does, in each language that is there to be asked."""
+"""Exported models predict as `predict` does, in each installed language."""
 
 import ctypes
 import json
@@ -41,7 +41,7 @@ UNTRAINED = {name: (lambda problem=name: Engine(problem, fit_intercept=False).fi
 
 @pytest.fixture(scope="module", params=[*MODELS, *UNTRAINED])
 def model(request):
-    """An engine and rows to ask about; of the untrained ones every label ties."""
+    """An engine and rows to predict. If the engine is untrained, all labels tie."""
     if request.param in UNTRAINED:
         return UNTRAINED[request.param](), np.zeros((4, 2))
     return MODELS[request.param](), X
@@ -161,7 +161,7 @@ def test_what_is_not_linear_is_refused(make, message, tmp_path):
 
 
 def test_models_of_ranks_and_classes_are_linear_whatever_the_scale_of_their_columns():
-    """In scores of the models CANCELLING, and of 16, large terms cancel."""
+    """Large terms cancel in the scores of the models CANCELLING and of model 16."""
     for seed in (*range(60), *CANCELLING):
         random = np.random.default_rng(seed)
         d, k, n = random.integers(1, 7), random.integers(2, 6), int(random.integers(20, 200))
@@ -172,14 +172,14 @@ def test_models_of_ranks_and_classes_are_linear_whatever_the_scale_of_their_colu
         y = np.digitize(latent, np.quantile(latent, np.arange(1, k) / k)) + 1
         engine = Engine(("cusum", "prank", "multiclass")[seed % 3], epochs=3, scale=seed % 5 == 0, average=seed % 7 == 0)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")      # of columns that differ in scale
+            warnings.simplefilter("ignore")      # about columns that differ in scale
             form = described(engine.fit(rows, y))
         assert np.allclose(form.weights @ rows.T + form.bias[:, None], engine.label_scores(rows).T, rtol=0,
                            atol=1e-9 * abs(engine.label_scores(rows)).max()), seed
 
 
 class Bent(BlockFeatures):
-    """A map of columns that another function has changed."""
+    """A feature map that applies the function `bend` to the columns."""
 
     def __init__(self, n_blocks, n_columns, bend):
         super().__init__(n_blocks, n_columns, False)
@@ -193,7 +193,7 @@ class Bent(BlockFeatures):
 
 
 class Classes:
-    """A problem of one label that is made of parts of its own."""
+    """A problem of one label, from custom parts."""
 
     name = "own-classes"
 
@@ -229,7 +229,7 @@ def test_a_problem_of_ones_own_with_compiled_methods_is_exported(tmp_path):
 
 
 class Careful(Argmax):
-    """Agrees with the largest score at ties."""
+    """Predicts the first label, unless the largest score is more than 5 above its score."""
 
     exact = False
 
@@ -242,14 +242,14 @@ class Careful(Argmax):
 
 
 class Renamed(ClassOutputs):
-    """Shows a label of its own."""
+    """Shows the label below the predicted one."""
 
     def decode(self, y, x):
         return self.labels[max(y - 2, 0)]
 
 
 class Swap:
-    """One part instead of the problem's."""
+    """Replaces one part of the problem."""
 
     name = "swap"
 

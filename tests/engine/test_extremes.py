@@ -1,4 +1,4 @@
-"""Extremes of scale and options: each combination learns or is refused in a sentence; none has converged with mistakes left."""
+"""Extreme scales and options: each combination learns or raises an error, and none converges with mistakes left."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ EXTREMES = {
 
 
 def outcome(problem, rule, extreme):
-    """What came of it: mistakes left and the status, "refused", or None where the options have no meaning together."""
+    """The mistakes and the status, "refused" if training raises DataError, or None if the options have no meaning together."""
     scale, options = EXTREMES[extreme]
     plugins = {"plugins": ["dual-kernel"]} if "kernel" in options else {}
     try:

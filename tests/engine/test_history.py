@@ -1,4 +1,4 @@
-"""What training keeps on request: each visit with what was said and how it stepped, and predictions made before the steps."""
+"""Records of training on request: each visit with its prediction and step, and predictions made before the steps."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Arguments that no program passes on purpose end in a sentence, also where their repr fails or they are no numbers that float64 holds."""
+"""Hostile arguments raise an error with a message, also if their repr fails or float64 cannot represent them."""
 
 import functools
 from decimal import Decimal
@@ -11,7 +11,7 @@ from plain import Engine
 from structperc.errors import DataError, OptionError, PluginError, StructPercError, shortened
 
 X, y = np.random.default_rng(0).normal(size=(12, 3)), np.arange(12) % 3 + 1
-DEEP = functools.reduce(lambda inner, _: [inner], range(3000), 1)       # whose repr is a RecursionError
+DEEP = functools.reduce(lambda inner, _: [inner], range(3000), 1)       # its repr raises RecursionError
 ENGINE = Engine("cusum").fit(X, y)
 LISTS = Engine("latent-ranking", k=2).fit(X, [0, 1, 0] * 4, lengths=[3] * 4)
 CHAINS = Engine("sequence").fit(X, [["a", "b", "a"]] * 4, lengths=[3] * 4)

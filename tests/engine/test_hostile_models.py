@@ -1,4 +1,4 @@
-"""Model files from elsewhere: what was damaged, mixed or crafted is refused in a sentence that names it, before any of it is used."""
+"""Damaged, mixed or crafted model files raise an error that names the fault, before any of the file is used."""
 
 import copy
 import functools
@@ -25,7 +25,7 @@ from structperc.engine import plugins as registry
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError, StructPercError
 
 LATER = ("trainer.epoch", "trainer.seed", "trainer.place", "update.estimate", "reader.key_names", "reader.n_columns", "columns.centre",
-         "columns.squares")                      # what older files lack
+         "columns.squares")                      # missing in older files
 REFUSED = (ModelFormatError, PluginError, OptionError)
 KINDS = kinds()
 MODELS = Path(__file__).parent / "models"
@@ -60,7 +60,7 @@ def cusum():
     return saved(Engine("cusum", average=True, shuffle=True, random_state=0, epochs=3).fit(*classes()))
 
 
-# ---- what once crashed the process ----
+# ---- files that once crashed the process ----
 
 
 @pytest.mark.parametrize("sizes", [[2**60, 5, 2**62 + 2**61, -(2**62)], [0, -1, 0, 0], [0, 5, 3, 4], [1, 2, 3, 4]])
@@ -101,7 +101,7 @@ def test_every_generator_of_numpy_comes_back_where_it_was(kind):
     assert again.model.context.random.integers(2**60, size=9).tolist() == engine.model.context.random.integers(2**60, size=9).tolist()
 
 
-# ---- what was once taken for a model ----
+# ---- files that once loaded as models ----
 
 
 @pytest.mark.parametrize(("changes", "why"), [
@@ -140,7 +140,7 @@ def test_headers_that_no_training_leaves_are_refused(cusum, change, why):
 
 
 def texts(header):
-    """Hostile texts of a header, and why each is refused."""
+    """Hostile texts of a header, and the messages of their errors."""
     text = json.dumps(header)
     yield text.replace('"loss": 0.0', '"loss": 0.0', 1).replace('"margin": 1.0', '"margin": NaN'), "NaN is no number of JSON"
     yield text.replace('"margin": 1.0', '"margin": -Infinity'), "-Infinity is no number of JSON"
@@ -263,7 +263,7 @@ def test_arrays_that_describe_themselves_otherwise_than_they_are_take_no_memory(
 
 
 def test_members_that_overlap_are_refused(cusum):
-    """Two entries of the list of members that point at the same bytes: many of them would ask for any amount of memory."""
+    """Two entries of the list of members point at the same bytes. Many of them would allocate any amount of memory."""
     name = b"labels.npy"
     listed = cusum.rindex(b"PK\x01\x02", 0, cusum.rindex(name))
     content = bytearray(cusum)
@@ -278,7 +278,7 @@ def test_members_that_overlap_are_refused(cusum):
 
 
 def odd_members():
-    """Each array that some part takes back, in one kind that has it: pairs of kind and name."""
+    """(kind, array) for each array that a part reads, from one kind of model that has it."""
     found = {}
     for kind in KINDS:
         header, parts = header_of(content_of(kind)), type(KINDS[kind].load(content_of(kind)).parts_.weights).__name__
@@ -289,7 +289,7 @@ def odd_members():
 
 
 def forms(array):
-    """The array in other types and shapes, none of which may be taken."""
+    """The array in other types and shapes."""
     for dtype in (np.int8, np.float32, np.uint64, np.complex128, "S3", "U5", object, bool, "M8[s]"):
         if array.dtype != dtype and not (array.dtype.kind == "U" and dtype == "U5"):
             with warnings.catch_warnings():
@@ -303,7 +303,7 @@ def forms(array):
 
 
 def values(array):
-    """Arrays of the same type and shape with values that training does not leave, or might."""
+    """Arrays of the same type and shape, with values that training rarely or never produces."""
     if array.dtype.kind == "f":
         fills = (np.nan, np.inf, -np.inf, -1.0, 1e308, 0.0)
     elif array.dtype.kind in "iu":
@@ -326,7 +326,7 @@ def values(array):
 
 
 def refused_or_harmless(kind, content):
-    """Loads a crafted file: whatever is not refused answers, learns and is refused in sentences."""
+    """Loads a crafted file. Loading raises an error with a message, or the engine predicts and learns with expected errors only."""
     try:
         engine = kind.load(content)
     except REFUSED as error:
@@ -356,12 +356,12 @@ def test_arrays_of_other_types_and_shapes_are_refused_whoever_takes_them():
     assert tried > 500
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")          # of numbers that overflow
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")          # numbers overflow
 def test_values_that_no_training_leaves_are_refused_or_harmless():
     for name, member in odd_members():
         content = content_of(name)
         for i, other in enumerate(values(array_of(content, member))):
-            if (i + i // 2 + len(member)) % 2:      # every other fill at one place, every other throughout; `make fuzz` tries them all
+            if (i + i // 2 + len(member)) % 2:      # each value in one place or everywhere, by turns; `make fuzz` tries both
                 refused_or_harmless(KINDS[name], with_arrays(content, **{member: other}))
 
 
@@ -451,7 +451,7 @@ def test_files_of_the_first_format_are_checked_but_for_sums(name):
 
 
 def traced(function):
-    """The most memory that Python and numpy have asked for at a time, in bytes."""
+    """The peak memory of Python and numpy during a call, in bytes, and the call's result."""
     tracemalloc.start()
     try:
         kept = function()

@@ -1,7 +1,7 @@
-"""Ctrl-C at every place where Python code runs: the model is that of before, or has made whole steps, and the engine goes on.
+"""Ctrl-C at every place of Python code: the model is unchanged or has made whole steps, and the engine can train on.
 
-A place is a line, call or return of Python code of the package or of a test's own part. `interruptions` repeats a call, with a
-KeyboardInterrupt at its first place, then at its second, until one call comes through.
+A place is a line, call or return in Python code of the package or of a test's own part. `interruptions` repeats a call. It raises
+KeyboardInterrupt at the first place, then at the second, until a call completes.
 """
 
 import copy
@@ -22,7 +22,7 @@ from structperc import hookimpl
 from structperc.components import Loss, PrefixArgmax, PrimalWeights
 from structperc.errors import DataError
 
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")     # of generators that are thrown away
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")     # from discarded generators
 
 FOLDERS = (str(Path(structperc.__file__).parent), str(Path(structperc.__file__).parents[1] / "plugins"), __file__)
 RNG = np.random.default_rng(3)
@@ -42,7 +42,7 @@ class PythonArgmax(PrefixArgmax):
 
 
 class Watcher:
-    """An observer of more than one line."""
+    """An observer whose hook has several lines."""
 
     @hookimpl
     def structperc_epoch_end(self, engine, record):
@@ -56,7 +56,7 @@ def linear(A, B):
 
 
 def made(problem, X, y, **options):
-    """A function that makes an engine with further plugins, and the data that it learns."""
+    """A function that creates an engine with more plugins, and its training data."""
     def make(*observers):
         return Engine(problem, **{**options, "plugins": [*options.get("plugins", ()), *observers]}), X, y
     return make
@@ -73,12 +73,12 @@ KINDS = {
     "python loss": made("cusum", X, Y, **THREE, plugins=[PythonLoss()]),
     "python argmax": made("cusum", X, Y, **THREE, plugins=[PythonArgmax(3)]),
 }
-ROWS = ("row_numbers", "numbers")       # how rows are counted: a chunk counts on
+ROWS = ("row_numbers", "numbers")       # counters of rows, which continue in the next chunk
 IN_PYTHON = ("function kernel", "python loss", "python argmax")        # a pass can be interrupted at each of its examples
 
 
 def interruptions(make, call, each=1, first=1):
-    """Yields what `make` made after `call` was interrupted at its first place, its second (or each further), and so on."""
+    """Yields the result of `make` after each interrupt of `call`: at place `first`, then `each` places later, and so on."""
     for place in itertools.count(first, each):
         subject, left = make(), place
 
@@ -99,18 +99,18 @@ def interruptions(make, call, each=1, first=1):
             yield subject
         else:
             if left > 0:
-                return              # the call came through; otherwise a generator that was thrown away swallowed the interrupt
+                return              # the call completed; otherwise a discarded generator swallowed the interrupt
         finally:
             sys.settrace(None)
 
 
 def sampled(kind):
-    """A place in seven, from another one on for each kind: together they interrupt all that the kinds have in common."""
+    """Every seventh place, with another first place for each kind. Together, the kinds cover all places that they share."""
     return {"each": 7, "first": 1 + [*KINDS].index(kind)}
 
 
 def content(engine, begun=0):
-    """The bytes of everything that was learned, but why training ended; with epochs begun in which no example was visited yet."""
+    """The bytes of everything learned, without the status. `begun` adds epochs without a visit."""
     if engine.model is None:
         return None
     parts = {key: np.asarray(value).tobytes() for key, value in engine.parts_.weights.state().items() if key not in ROWS}
@@ -190,7 +190,7 @@ def test_kept_predictions_are_those_of_the_visits_that_count():
 
 
 class Reverting(PrimalWeights):
-    """Takes back in Python."""
+    """A store whose snapshot reverts in Python."""
 
     class Snapshot:
         def __init__(self, weights, snapshot):
@@ -260,7 +260,7 @@ def test_ctrl_c_while_waiting_for_another_thread_leaves_no_place_in_the_queue():
     with pytest.raises(KeyboardInterrupt), one_signal(0.02) as send:
         send()
         engine.partial_fit(X, Y)
-    assert engine.predict(X).shape == (12,)         # no writer stands before a reader any more
+    assert engine.predict(X).shape == (12,)         # the waiting writer no longer blocks readers
     free.set()
     thread.join()
     engine.partial_fit(X, Y)

@@ -1,4 +1,4 @@
-"""The k best outputs with their scores, and the probability of a given output, beside those of every structure."""
+"""The k best outputs with their scores, and the probability of a given output, against those of every structure."""
 
 import itertools
 
@@ -13,13 +13,13 @@ from structperc.testing.case import make_case
 
 LABELS = ["low", "middle", "high", "top"]
 OF_LABELS = ["multiclass", "cusum", "prank", "interval-pa"]
-NOT_LISTED = {"latent-ranking", "decisions"}            # a list of two orders, and outputs that only a function of the user's knows
+NOT_LISTED = {"latent-ranking", "decisions"}            # two orders of one list, and outputs that only the user's function defines
 OF_STRUCTURES = sorted({plugin.name for plugin in BUNDLED if plugin.sample} - {*OF_LABELS, *NOT_LISTED})
 MOST = 500
 
 
 def trained(problem):
-    """An engine that has learned a few examples, and each of them as X and where it begins."""
+    """A trained engine, and each of its examples as X and arguments of predict."""
     random = np.random.default_rng(5)
     if problem in OF_LABELS:
         X = random.integers(-2, 3, (30, 3)).astype(float)
@@ -33,7 +33,7 @@ def trained(problem):
 
 
 def every_structure(engine, X, where):
-    """All structures of one example as `predict` shows them, their atom counts and their scores; empty where they are too many."""
+    """All structures of one example as `predict` shows them, their atom counts and their scores. Empty if there are too many."""
     outputs, model = engine.parts_.outputs, engine.model_
     (x, scores), = model.scores(engine.read(X, **where))
     structures = list(itertools.islice(outputs.enumerate(x), MOST))
@@ -128,7 +128,7 @@ def test_tied_labellings_are_in_the_order_of_their_last_labels(n_tokens):
 
 
 def test_constraints_and_allowed_labels_bound_both():
-    """The probability of an output is that among the allowed ones."""
+    """The probability of an output is that among the allowed outputs."""
     X, y = [np.eye(2), np.eye(2)[::-1]], [["a", "b"], ["b", "a"]]
     engine = Engine("sequence", epochs=3, classes=["a", "b"], forbidden_transitions=[("a", "a")]).fit(X, y)
     allowed = [[["a"], None]]

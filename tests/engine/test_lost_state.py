@@ -1,4 +1,4 @@
-"""A part that changes while training, and does not say how it is saved, is named in a warning when it is saved."""
+"""If a part changes during training but has no method `state`, saving it raises a warning that names the attribute."""
 
 import pickle
 import warnings

@@ -1,4 +1,4 @@
-"""X and y in forms that somebody might try: what is meant is said, and what to pass."""
+"""X and y in mistaken forms: the error names the likely intention, and the form to pass."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Models on disk: what is loaded predicts and learns on as what was saved, and nothing damaged, foreign or hostile is taken for a model."""
+"""Models on disk: a loaded model predicts and trains on like the saved one. Damaged, foreign or hostile files raise an error."""
 
 import decimal
 import io
@@ -51,7 +51,7 @@ OPTIONS = [
 
 
 def fits(problem, options):
-    """Thresholds bear whole steps only."""
+    """Prank supports neither decay nor fit_intercept nor other updates."""
     return problem != "prank" or not {"decay", "fit_intercept", "update"} & set(options)
 
 
@@ -70,7 +70,7 @@ def test_a_loaded_model_predicts_and_learns_on_to_the_bit(problem, options, layo
         again.partial_fit(Z[chunk], y[chunk])
         assert_same_model(again, engine)
         again = loaded(saved(again))
-    if options != {"shuffle": True}:         # with the same seed, or with none to need
+    if options != {"shuffle": True}:         # the others have a seed, or need none
         assert_same_model(again.fit(Z, y), Engine(problem, **options).fit(Z, y))
 
 
@@ -111,7 +111,7 @@ def test_labels_keep_their_type_and_order(problem, names, classes):
     given = [names[k - 1] for k in y]
     for kind in (list, np.array, lambda values: np.array(values, dtype=object)):
         if kind is np.array and len(set(map(type, names))) > 1:
-            continue        # numpy would make strings of them all
+            continue        # numpy would turn all labels into strings
         engine = Engine(problem, classes=kind(names) if classes else None).fit(X, kind(given))
         again = loaded(saved(engine))
         assert_same_model(again, engine)
@@ -408,7 +408,7 @@ def test_files_opened_as_text_are_refused(tmp_path):
         Engine.load(file)
 
 
-# ---- what is no model ----
+# ---- files that are no models ----
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Structures near the prediction, and atoms that some or all of them have, are those of an enumeration, for every bundled problem."""
+"""Structures near the prediction, and their possible and certain atoms, equal those of an enumeration, for every bundled problem."""
 
 import numpy as np
 import pytest
@@ -94,7 +94,7 @@ def test_an_approximate_solver_leaves_bounds_on_both_sides(name, options):
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(-4, 4), min_size=4, max_size=4), st.floats(0.01, 100), st.floats(0, 8))
 def test_the_scale_of_scores_moves_no_border(scores, factor, distance):
-    """The distances of ties, at which members begin, are multiplied as well."""
+    """Scores and the distance are scaled by the same factor. Distances of ties are left out."""
     parts, x, _, _ = next(example for example in drawn("matching", 4) if example[1].n_atoms == 4)
     one, other = (Near(parts, x, np.array(scores, dtype=float) * times).atoms(distance * times) for times in (1.0, factor))
 

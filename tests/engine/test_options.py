@@ -1,4 +1,4 @@
-"""An option stands once: signature, docstring, context and model file follow from it; the values that an Option accepts."""
+"""An option is declared once: signature, docstring, context and model file follow from it. An Option has a range of values."""
 
 import inspect
 import pickle
@@ -34,7 +34,7 @@ X, Y = [[-2.0], [-1.0], [0.5], [2.0]], [1, 1, 2, 3]
 
 
 class Patient(Engine):
-    """An engine with an option more, and one with another default."""
+    """An engine with a further option, and with another default."""
 
     patience: int = option(3, "epochs without progress", low=1, later=True, about="Training ends after them.")
     epochs: int = 7
@@ -59,7 +59,7 @@ def test_an_option_of_a_subclass_is_declared_in_one_place(tmp_path):
 
 
 class Careful(CuSumRank):
-    """A ranker with an option more, and one with another default."""
+    """A ranker with a further option, and with another default."""
 
     care: float = option(0.5, "share of rows that are read twice", low=0)
     epochs: int = 3
@@ -185,7 +185,7 @@ def hooked(hook, make, name="mine", **attributes):
 
 
 class Store(Weights):
-    """A store that knows neither average nor decay."""
+    """A store that uses neither average nor decay."""
 
     def start(self, parts, context):
         super().start(parts, context)
@@ -219,7 +219,7 @@ class Weighed(PerceptronUpdate):
 
 
 class Aimless(Trainer):
-    """One epoch; it names no options, and reads none."""
+    """One epoch. The class neither names nor reads options."""
 
     def train(self, run):
         run.begin_epoch()
@@ -387,7 +387,7 @@ class Twice(Loss):
 
 
 class Once(OnlineTrainer):
-    """The online trainer under a name of its own."""
+    """The online trainer under another class name."""
 
 
 @pytest.mark.parametrize(("name", "make"), [("update", Half), ("loss", Twice), ("trainer", Once)])

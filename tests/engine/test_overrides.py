@@ -1,7 +1,7 @@
-"""Replacing one hot spot of cusum by a registered object takes effect in training and in prediction, and nothing bypasses it.
+"""A registered object that replaces one hot spot of cusum takes effect in training and in prediction. Nothing bypasses it.
 
-Every replacement subclasses a compiled class and overrides one Python method, and is registered as a component and as a
-plugin that answers one hook; X is dense, where predictions are one matrix product, and CSR.
+Every replacement subclasses a compiled class and overrides one Python method. The test registers it as a component, as a plugin with
+one hook, and as a class. X is CSR or dense. If X is dense, predictions are one matrix product.
 """
 
 import subprocess
@@ -59,7 +59,7 @@ def training_set(request):
 
 @pytest.fixture(params=["component", "plugin", "class"])
 def register(request):
-    """How a replacement is given to the engine."""
+    """A function that wraps a component for `plugins`: unchanged, as a plugin object, or as a plugin class."""
 
     def as_plugin(component):
         hook = "structperc_" + next(name for kind, name in HOOKS.items() if isinstance(component, kind))
@@ -147,7 +147,7 @@ def test_the_augmented_search_asks_the_replaced_argmax_too(training_set, registe
 
 
 class OnlyTheFirstColumn(BlockFeatures):
-    """Scores that see one column; what is learned stays as it was."""
+    """Scores use only the first column. Steps are unchanged."""
 
     def scores(self, w, x):
         blocks, intercepts = self.split(w)
@@ -235,7 +235,7 @@ def test_scores_in_python_over_interleaved_weights_are_refused():
 @pytest.mark.parametrize("layout", [np.array, csr_matrix], ids=["dense", "CSR"])
 @pytest.mark.parametrize("method", ["norm", "inner", "n_atoms"])
 def test_a_chain_of_which_one_method_is_replaced(layout, method):
-    """The same bits as without; on sparse rows most weights have no place of their own yet."""
+    """The model has the same bits. On sparse rows, most weights have no memory yet."""
     Same = type("Same", (ChainFeatures,), {method: lambda self, *of: getattr(ChainFeatures, method)(self, *of)})
 
     class Replacement:
@@ -253,7 +253,7 @@ def test_a_chain_of_which_one_method_is_replaced(layout, method):
 
 @pytest.mark.parametrize("problem", ["sequence", Subsets])
 def test_another_number_of_atoms_needs_scores_of_its_own(problem):
-    """Compiled scores would be written beyond their space."""
+    """Compiled scores would be written outside of the array."""
     kind = ChainFeatures if problem == "sequence" else RowFeatures
 
     class Fewer:
@@ -355,7 +355,7 @@ def test_replacing_the_whole_weight_store(training_set, register, average):
 
 
 class SquaredColumns(BlockFeatures):
-    """phi(x, a) of the squares of x, but for the cells."""
+    """phi(x, a) of the squares of x, except in the method `cell`."""
 
     def scores(self, w, x):
         return np.asarray(w).reshape(RANKS - 1, FEATURES) @ x.rows[0] ** 2
@@ -480,7 +480,7 @@ class Lenient(RankOutputs):
 
 
 class OneThresholdApart(RankOutputs):
-    """Every rank above the first consists of one atom only."""
+    """Every rank above the first has only one atom."""
 
     def count(self, x, y):
         return (np.arange(x.n_atoms) == y - 2).astype(float)

@@ -1,4 +1,4 @@
-"""Plugins are found, ordered and refused as they should be: each refusal names the plugin, where it comes from, and the hook."""
+"""Plugins are found and ordered. A faulty plugin raises an error that names the plugin, its origin and the hook."""
 
 import contextlib
 import copy
@@ -45,7 +45,7 @@ WORKING = HEADER + "@hookimpl\n" + LOSS
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Installs a module as a distribution of its own with one entry point, for the length of a test."""
+    """Installs a module as a distribution with one entry point, until the test ends."""
     monkeypatch.syspath_prepend(tmp_path)
     modules = []
 
@@ -270,7 +270,7 @@ def test_a_hook_may_leave_out_its_arguments():
 
 
 class Compiled:
-    """A callable that is no Python function, as functions of a Cython module are none."""
+    """A callable that is not a Python function, like the functions of a Cython module."""
 
     def __init__(self, function):
         self.function = function
@@ -280,7 +280,7 @@ class Compiled:
 
 
 class Untold(Compiled):
-    """One that does not even tell its arguments."""
+    """A callable without a readable signature."""
 
     @property
     def __signature__(self):
@@ -353,7 +353,7 @@ def test_a_hook_is_asked_once_also_where_its_answer_is_wrong(answer):
     assert len(asked) == 1
 
 
-# ---- what a plugin says about itself ----
+# ---- declarations of a plugin ----
 
 
 def test_unknown_names_are_answered_with_those_that_the_plugins_declare():
@@ -661,7 +661,7 @@ def test_components_of_every_kind_are_taken_as_plugins():
 
 
 class Keeping:
-    """Returns one and the same store from each call."""
+    """Returns the same store from each call."""
 
     def __init__(self, store):
         self.store = store

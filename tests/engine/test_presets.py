@@ -1,4 +1,4 @@
-"""What the options are that nobody sets: the presets, what plugins recommend, and what the user has chosen."""
+"""Values of options: from the presets, from the recommendations of plugins, and from the user."""
 
 import copy
 import pickle
@@ -32,7 +32,7 @@ def ranks():
 
 
 class Own:
-    """A problem of one's own."""
+    """A custom problem."""
 
     name = "own"
     options = {"depth": Option(1)}
@@ -59,7 +59,7 @@ def values(engine, names):
     return {name: engine.plugin_options[name] if name in engine.plugin_options else getattr(engine, name) for name in names}
 
 
-# ---- where values come from ----
+# ---- sources of values ----
 
 
 def test_paper_is_the_declared_defaults():
@@ -133,7 +133,7 @@ def test_an_unknown_preset_is_refused():
         Engine("prank", preset="papers")
 
 
-# ---- what gives way ----
+# ---- presets with the user's options ----
 
 
 @pytest.mark.parametrize("options", [
@@ -202,7 +202,7 @@ def test_an_iterator_is_read_once(ranks):
         fit_stream(Engine("prank", classes=[1, 2, 3], epochs=5), iter(parts))
 
 
-# ---- three doors ----
+# ---- command line, engine and estimator ----
 
 
 def table(ranks, path):
@@ -268,7 +268,7 @@ def test_streams_start_from_the_same(problem, ranks):
     assert len(streamed.mistakes_) > 1 and (streamed.predict(X) == y).mean() > 0.7
 
 
-# ---- what is shown and kept ----
+# ---- repr, model files and pickles ----
 
 
 def test_repr_shows_what_differs_from_the_preset():

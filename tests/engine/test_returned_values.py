@@ -1,4 +1,4 @@
-"""What a method of a part returns is checked before compiled code reads it: a sentence names class and method, and no memory is touched."""
+"""Compiled code reads the return values of a part's methods only after a check. The error names the class and the method."""
 
 import re
 
@@ -40,13 +40,13 @@ NAN = float("nan")
 
 
 def plugin(part, *arguments):
-    """A plugin that answers one hook with a new part of this class."""
+    """A plugin with one hook, which returns a new part of this class."""
     hook = "structperc_" + next(name for kind, name in KINDS.items() if issubclass(part, kind))
     return type("P", (), {hook: hookimpl(lambda self, context: part(*arguments))})()
 
 
 def returning(base, method, value, name="Mine"):
-    """A class of which one method returns this value."""
+    """A class with one method that returns this value."""
     return type(name, (base,), {method: lambda self, *arguments, **named: value})
 
 
@@ -236,7 +236,7 @@ def test_a_pass_belongs_to_an_epoch():
 
 
 def test_none_is_no_example():
-    """Compiled methods would read its fields."""
+    """Compiled methods would read the fields of None."""
     engine = Engine("multiclass").fit(X, Y)
     parts = engine.parts_
     for call in (lambda: parts.features.scores(parts.weights.vector(), None), lambda: parts.weights.scores(None),
@@ -258,7 +258,7 @@ def test_the_number_of_atoms_is_a_whole_number(value):
 
 
 class Atoms(Features):
-    """Any number of atoms for each row, of which the scores are the row's numbers, again and again."""
+    """Given numbers of atoms, one per row. The scores are the row's numbers times the weights, repeated."""
 
     def __init__(self, *n_atoms):
         self.numbers = n_atoms
@@ -278,7 +278,7 @@ class Atoms(Features):
 @pytest.mark.parametrize("options", [{}, {"loss_weight": 1.0}, {"update": "log-loss"}, {"update": "pa1"}], ids=str)
 @pytest.mark.parametrize(("problem", "n_labels"), [("multiclass", 3), ("cusum", 4), ("prank", 4)])
 def test_every_example_has_as_many_atoms_as_labels_need(problem, n_labels, options):
-    """Compiled code counts the atoms of labels without looking."""
+    """Compiled code does not check the number of atoms."""
     y = np.arange(60) % n_labels
     for few, sentence in (((2,), "Atoms has 2 atoms"), ((5,), "Atoms has 5 atoms"),
                           ((3, 2), r"Atoms has another number of atoms in example \d+")):
@@ -351,7 +351,7 @@ def test_a_norm_is_a_number_at_least_0(value):
 
 
 def test_a_norm_of_0_is_that_of_no_step():
-    """A passive-aggressive rule would make no step, without a word."""
+    """A passive-aggressive rule would skip the step without an error."""
     refused(r"Mine.norm returned 0 for example \d+; expected [1-9].*, the squared length of what add adds",
             returning(BlockFeatures, "norm", 0.0), update="pa1")
     zeros = returning(BlockFeatures, "norm", 0.0)

@@ -1,4 +1,4 @@
-"""Shards trained apart and mixed: against the papers' formulas, the same bits in any threads, Ctrl-C, checkpoints, refusals."""
+"""Shards trained apart and mixed: the papers' formulas, equal bits in any threads, Ctrl-C, checkpoints and errors."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ PROBLEMS = [
     ("cusum", X, Y, {}),
     ("cusum", X, Y, {"update": "pa2", "loss_weight": 1.0}),
     ("prank", X, Y, {}),
-    ("multiclass", WIDE, CLASSES, {"update": "pa1", "C": 0.1}),         # rows of weights stand where steps first touch them
+    ("multiclass", WIDE, CLASSES, {"update": "pa1", "C": 0.1}),         # memory of weights is in the order of first steps
     ("multiclass", WIDE, CLASSES, {"update": "log-loss", "step_size": inverse_sqrt()}),
     ("sequence", SENTENCES, TAGS, {"update": "latent", "decay": 0.05}),
     ("sequence", SENTENCES, [[f"{tag}{len(tags)}" for tag in tags] for tags in TAGS], {}),      # rows that only some rounds touch
@@ -118,7 +118,7 @@ def test_a_saved_engine_keeps_its_options_and_answers(tmp_path):
 
 
 class Stop(Exception):
-    """The process is gone."""
+    """The process was killed."""
 
 
 class Killer:
@@ -152,7 +152,7 @@ def test_ctrl_c_ends_all_threads_and_leaves_a_usable_model():
     with pytest.raises(KeyboardInterrupt), one_signal(0.3) as send:
         send()
         engine.fit(many, y)
-    if hasattr(engine, "status_"):          # else it came before the first example
+    if hasattr(engine, "status_"):          # otherwise Ctrl-C came before the first example
         assert engine.status_ == "interrupted" and np.isfinite(weights_of(engine)).all()
         assert engine.parts_.weights.n_visited > 0 and len(engine.predict(X)) == 60
     engine.epochs = 1
@@ -183,7 +183,7 @@ def test_parts_in_python_are_copied_for_each_shard():
 
 
 class Counting(PerceptronUpdate):
-    """A rule that learns from its steps."""
+    """A rule whose steps change its own state."""
 
     steps = 0
 

@@ -1,4 +1,4 @@
-"""Threads: any number read a whole model while one trains; a second one that trains is refused; a fork keeps no thread waiting."""
+"""Any number of threads read a whole model while one trains. A second one that trains raises an error. A fork blocks no thread."""
 
 import contextlib
 import copy
@@ -19,7 +19,7 @@ from structperc.errors import BusyError, DataError, NotFittedError
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(40, 4)), [1, 2, 3, 4] * 10
-WAIT = 30           # seconds after which a test fails rather than waits
+WAIT = 30           # seconds until a test fails
 
 
 def running(function, *arguments):
@@ -30,7 +30,7 @@ def running(function, *arguments):
 
 @contextlib.contextmanager
 def training(engine, call, *arguments, gate):
-    """While another thread trains the engine and waits at the gate."""
+    """Runs the block while another thread trains the engine and waits at the gate."""
     thread = running(getattr(engine, call), *arguments)
     assert gate.reached.wait(WAIT)
     try:
@@ -42,7 +42,7 @@ def training(engine, call, *arguments, gate):
 
 
 class Gate:
-    """Where training waits: at the end of an epoch, or at an example."""
+    """A point where training waits: the end of an epoch, or an example."""
 
     def __init__(self):
         self.reached, self.open = threading.Event(), threading.Event()
@@ -148,7 +148,7 @@ def test_a_second_trainer_is_refused_at_once(first, second, monkeypatch):
 
 
 class Reentrant:
-    """Rows that do something when they are read."""
+    """Rows that call `action` when they are read."""
 
     def __init__(self, rows, action):
         self.rows, self.action, self.shape = rows, action, rows.shape
@@ -174,7 +174,7 @@ def test_rows_that_train_the_engine_while_they_are_read_are_answered_by_one_mode
     except BusyError as error:
         assert change == "partial_fit" and "reads it is under way" in str(error)
     else:
-        if change == "partial_fit":                 # rows are read before the scores are, so this is the model of after
+        if change == "partial_fit":                 # rows are read before scores, so the changed model is used
             expected = getattr(engine, call)(Z)
         assert str(found) == str(expected)
 
@@ -211,13 +211,13 @@ def test_a_rule_may_predict_with_the_engine_that_it_trains():
     assert answers == [40] * sum(engine.mistakes_)
 
 
-# ---- many threads, for a moment ----
+# ---- many threads ----
 
 
 @pytest.mark.parametrize("options", [{"average": True}, {"plugins": ["dual-kernel"], "kernel": "rbf", "gamma": 0.3, "budget": 15},
                                      {"update": "pa1", "decay": 0.01}], ids=["average", "budget", "decay"])
 def test_every_answer_is_that_of_a_complete_model(options):
-    """Two threads train, three read; each set of scores equals that of a twin after some number of whole calls."""
+    """Two threads train, and three read. Each set of scores equals that of a twin after a number of whole calls."""
     def fresh():
         return Engine("cusum", classes=[1, 2, 3, 4], **options)
 
@@ -268,7 +268,7 @@ def test_every_answer_is_that_of_a_complete_model(options):
     assert engine.atom_scores(X).tobytes() == complete[-1]
 
 
-# ---- who waits for whom ----
+# ---- the lock ----
 
 
 def test_a_stream_of_readers_does_not_keep_a_writer_out_nor_a_stream_of_writers_a_reader():
@@ -319,7 +319,7 @@ def test_a_failing_call_leaves_the_model_free():
 
 
 def in_child(function):
-    """What a function answers in a child process, as text."""
+    """The return value of a function in a child process, or its error, as text."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

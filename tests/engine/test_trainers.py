@@ -1,4 +1,4 @@
-"""Trainers are parts like any other: chosen by name, several packages side by side, none shared; passes search only where they must."""
+"""Trainers are parts like any other: chosen by name, from several packages, and never shared. Passes search only if their rule needs it."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def data(seed=0, n=20):
 
 
 class Counting(LargestArgmax):
-    """Counts its searches; engines make copies, so the count is the class's."""
+    """Counts its searches in a class attribute, because engines copy parts."""
 
     calls = 0
 
@@ -141,7 +141,7 @@ def test_online_training_searches_once_and_with_the_loss_twice():
 
 
 class Recording(Update):
-    """Keeps the trials; takes no step."""
+    """Records the trials, and makes no step."""
 
     when = "always"
 
@@ -157,7 +157,7 @@ class Recording(Update):
 
 
 class OnePass(Trainer):
-    """Makes one pass with a rule of its own before the online ones."""
+    """Makes one pass with its own rule."""
 
     def __init__(self, rule, recorded):
         self.rule, self.recorded = rule, recorded
@@ -251,7 +251,7 @@ def test_an_error_of_a_rule_is_shown_with_rule_and_example():
 
 
 class Solved(Trainer):
-    """Makes the mean row of each class its direction, without a pass; partial_fit may go on from there, but class 3 is never answered."""
+    """Sets the direction of each class to the mean of its rows, without a pass. partial_fit needs the rule "perceptron"."""
 
     online = False
     options_used = ("trainer", "update")
@@ -307,11 +307,11 @@ def test_a_trainer_of_one_problem_takes_no_chunks_by_itself():
         Engine("multiclass", plugins=["batch"], trainer="bcfw").partial_fit(*data())
 
 
-# ---- the end by itself ----
+# ---- training until the loss levels off ----
 
 
 class Losses:
-    """Keeps the mean loss of each epoch."""
+    """Records the mean loss of each epoch."""
 
     def __init__(self):
         self.means = []
@@ -322,7 +322,7 @@ class Losses:
 
 
 def first_level(means, patience=3):
-    """The epoch behind which the loss has not fallen below its lowest for so long."""
+    """The first epoch after `patience` epochs without a new lowest loss."""
     for epoch in range(1, len(means) + 1):
         if epoch - 1 - int(np.argmin(means[:epoch])) >= patience:
             return epoch

@@ -1,4 +1,4 @@
-"""Every estimator beside every ability: what it has works, and what it lacks has a reason."""
+"""Every estimator and every ability: the ability works, or the estimator gives a reason for its absence."""
 
 import inspect
 import pathlib
@@ -34,7 +34,7 @@ LACKING = {
 }  # fmt: skip
 NOT_EXPORTED = {"SegmentTagger", "GraphLabeler", "PairMatcher", "PairClusterer", "PathFinder", "DecisionMaker", "DependencyParser",
                 "LatentRanker", "RankingSVM", "AdaBoostOR", "ORStump"}
-NOT_SUMMED = {"DecisionMaker": ("margins", "predict_k_best", "log_probability")}        # its outputs only a function of the user's knows
+NOT_SUMMED = {"DecisionMaker": ("margins", "predict_k_best", "log_probability")}        # only the user's function defines its outputs
 RANKERS = {"LatentRanker", "RankingSVM"}
 TOOLS = {LabelScorer, RankingScorer, LeafFeatures, StructureSet}          # no predictors
 
@@ -120,7 +120,7 @@ def comes_back(name, model, given, y, where, folder):
 
 
 def shown(predicted):
-    """Predictions that compare; of sets their best and their certain atoms."""
+    """Predictions in a form that can be compared. For sets, these are the best output and the atoms."""
     if isinstance(predicted[0], StructureSet):
         return [(plain([one.prediction]), one.certain, one.possible, one.atom_set) for one in predicted]
     return plain(predicted)
@@ -182,7 +182,7 @@ def has_probabilities(name, model, given, y, where, folder):
 def goes_on(name, model, given, y, where, folder):
     if name == "PRank":
         assert not hasattr(type(model)(pocket=True), "partial_fit")
-    if name == "RankingSVM":            # which has another engine after each call
+    if name == "RankingSVM":            # each call creates a new engine
         before = model.coef_
         assert (model.partial_fit(given[:10], y[:10], groups=GROUPS[:10]).coef_ != before).any()
         return
@@ -211,7 +211,7 @@ def test_each_class_has_a_signature_and_its_clones_have_its_parameters(name):
 @pytest.mark.parametrize("name", ["CuSumRank", "StructuredClassifier", "SequenceTagger", "StructuredEstimator", "SegmentTagger",
                                   "GraphLabeler", "PathFinder", "DecisionMaker", "PairMatcher"])
 def test_options_of_a_rule_are_parameters(name):
-    """The step of AdaGrad moves the weights, and its schedule as well."""
+    """With AdaGrad, another step_size gives other scores."""
     parameters, given, y, _ = EXAMPLES.get(name, ({}, X, RANKS, {}))
     make = getattr(structperc.estimators, name)
     chosen = {"update": "adagrad", "loss_weight": 0.0, "epochs": 2, "random_state": 0}
@@ -242,7 +242,7 @@ def test_estimators_within_others_come_back_from_one_file(make, tmp_path):
     if hasattr(model, "predict_interval"):
         assert again.predict_interval(X).tolist() == model.predict_interval(X).tolist() and again.quantile_ == model.quantile_
         assert again.partial_calibrate(X, RANKS).quantile_ == model.partial_calibrate(X, RANKS).quantile_
-    if inner.__dict__.get("engine_") is not None:            # what is within still saves itself
+    if inner.__dict__.get("engine_") is not None:            # the inner estimator can still be saved
         inner.save(tmp_path / "inner")
         assert type(load(tmp_path / "inner")) is structperc.estimators.PRank
     assert repr(clone(again)) == repr(clone(model)) or isinstance(model.estimator, structperc.Engine)
@@ -282,7 +282,7 @@ def test_a_note_that_was_changed_by_hand_is_refused(damage, tmp_path):
 
 @pytest.mark.parametrize("name", estimators())
 def test_metadata_is_routed_to_each_estimator(name):
-    """Weights, and what says which rows are one example, are requested by name, and clones keep the requests."""
+    """Weights and the arguments that group rows into examples are requested by name, and clones keep the requests."""
     parameters = EXAMPLES.get(name, ({},))[0]
     make = getattr(structperc.estimators, name)
     arguments = set(inspect.signature(make.fit).parameters) & {"sample_weight", "groups", "lengths", "costs"}

@@ -1,4 +1,4 @@
-"""Intervals of ranks hold the right one as often as promised, are contiguous, and keep scikit-learn's contract."""
+"""Intervals of ranks contain the right rank as often as promised, are contiguous, and pass scikit-learn's checks."""
 
 import pickle
 from fractions import Fraction
@@ -29,7 +29,7 @@ NO_ORDER = "the ranks of bare strings are unknown, and alphabetical order is sel
 
 
 class OtherStump(ORStump):
-    """A base that boosting does not know to be a stump."""
+    """A stump that boosting does not recognize as a stump."""
 
 
 RANKERS = (PRank(), CuSumRank(), IntervalPA(), PRank(kernel="rbf", epochs=3), SVOR(), AdaBoostOR(n_estimators=20),
@@ -65,7 +65,7 @@ def codes_inside(sets):
 @pytest.mark.parametrize("coverage", [0.5, 0.9])
 @pytest.mark.parametrize("base", [PRank(epochs=3, random_state=0), CuSumRank(epochs=3, random_state=0), LogisticRegression()])
 def test_intervals_hold_the_right_rank_as_often_as_promised(base, coverage):
-    """Over draws of 29 held-out rows and 20 new ones: at least `coverage`, and at most 1/30 more where distances do not tie."""
+    """Draws of 29 held-out rows and 20 new ones. The coverage is at least `coverage`, and without ties at most 1/30 more."""
     X, y = made(400)
     base = clone(base).fit(X[:100], y[:100])
     m, n_new, draws = 29, 20, 250
@@ -78,13 +78,13 @@ def test_intervals_hold_the_right_rank_as_often_as_promised(base, coverage):
     slack = 3.5 * hits.std() / np.sqrt(draws)
     exact = Fraction(-(-(m + 1) * Fraction(str(coverage)) // 1), m + 1)
     assert hits.mean() >= coverage - slack
-    if coverage > 0.6:                                      # at 0.5 most distances are those of right answers, 0
+    if coverage > 0.6:                                      # at 0.5 most distances are 0, those of right predictions
         assert abs(hits.mean() - float(exact)) <= slack
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=25), st.sampled_from(["0.1", "0.5", "0.75", "0.8", "0.9"]))
 def test_the_quantile_is_exact(distances, coverage):
-    """Latent scores that lie by whole numbers beyond the only threshold of their rank: these are the distances."""
+    """The distances are the whole numbers by which latent scores exceed the only threshold of their rank."""
     X = np.append(np.array(distances, dtype=float), [0])[:, None]
     model = OrdinalConformal(Latent(), coverage=float(coverage), prefit=True).calibrate(X, np.ones(len(X), dtype=int))
 
@@ -116,7 +116,7 @@ def test_distances_are_those_of_the_latent_score_to_the_ranks_interval():
 
 
 class Bumpy:
-    """Scores of three boundaries in no order, and an answer of its own."""
+    """Scores of three boundaries in any order, and predictions that do not depend on them."""
 
     classes_ = np.array([1, 2, 3, 4])
 
@@ -177,7 +177,7 @@ def test_whole_weights_count_as_copies_and_small_ones_as_doubt():
 
 
 def test_a_stream_forgets():
-    """The noise triples half-way; forgetting intervals grow to the new width, others stay too narrow for long."""
+    """The noise triples half-way. With decay, intervals reach the new width. Without it, they stay too narrow for long."""
     random = np.random.default_rng(0)
     base, n = Wide(), 1200
     scale = np.where(np.arange(n) < n / 2, 1.0, 3.0)
@@ -210,7 +210,7 @@ class Wide:
 
 
 def test_the_newest_row_counts_less_than_the_one_to_be_predicted():
-    """Distances 3, 1 and 2 weigh 1/8, 1/4 and 1/2, beside 1 of the new row: no distance covers half of all."""
+    """The distances 3, 1 and 2 weigh 1/8, 1/4 and 1/2, and the new row weighs 1. No distance covers half of the sum."""
     rows = np.full((3, 1), 5.0), [1, 3, 2]
     model = OrdinalConformal(Wide(), prefit=True, decay=0.5, coverage=0.5).partial_calibrate(*rows)
     assert model._distances.tolist() == [3, 1, 2] and model.quantile_ == np.inf
@@ -232,7 +232,7 @@ def test_parts_of_a_stream_are_one_calibration():
     assert once.quantile_ == plain.calibrate(X[100:], y[100:], sample_weight=fading).quantile_
 
 
-# ---- forms of data, parameters, refusals ----
+# ---- forms of data, parameters, errors ----
 
 
 def test_labels_frames_and_sparse_rows():
@@ -320,7 +320,7 @@ def test_a_failed_call_leaves_what_was_measured():
 
 
 def test_labels_known_as_intervals_are_covered_as_often_as_promised():
-    """The right label lies somewhere in the interval; the promise holds for it."""
+    """The right label is somewhere in the interval of its row. The promise is about the right label."""
     covered, n_draws, n_new = 0, 30, 50
     for seed in range(n_draws):
         random = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Estimators with a kernel: the engine with the plugin "dual-kernel", in scikit-learn's manners, on rows and on lists of objects."""
+"""Estimators with a kernel: the engine with the plugin "dual-kernel" behind scikit-learn's interface, on rows and on lists of objects."""
 
 import inspect
 import pickle
@@ -28,7 +28,7 @@ EPOCHS = 5
 
 @pytest.fixture(scope="module")
 def rings():
-    """Ranks by the distance from the middle, which no direction tells apart."""
+    """Ranks by the distance from the center, which no linear score separates."""
     random = np.random.default_rng(0)
     X = random.normal(size=(90, 2))
     return X, np.digitize(np.hypot(*X.T), [0.8, 1.5]) + 1
@@ -36,7 +36,7 @@ def rings():
 
 @pytest.fixture(scope="module")
 def words():
-    """Words of two languages without a letter in common, but for one."""
+    """Words of two languages that share only one letter."""
     random = np.random.default_rng(1)
     letters = np.where(np.arange(40) % 2, "abcx", "defx")
     return ["".join(random.choice(list(known), size=7)) for known in letters], np.where(np.arange(40) % 2, "one", "other").tolist()
@@ -225,7 +225,7 @@ def test_a_tagger_compares_tokens():
 
 
 def test_rankings_bend_too():
-    """Documents are relevant far from the middle, which no direction tells."""
+    """Documents far from the center are relevant, which no linear score can rank."""
     random = np.random.default_rng(0)
     X, queries = random.normal(size=(600, 3)), np.repeat(np.arange(60), 10)
     relevant = (np.abs(X[:, 0]) > 1).astype(int)

@@ -1,4 +1,4 @@
-"""LatentRanker: what fit and predict take and give, scikit-learn's tools, and ranking files."""
+"""LatentRanker: arguments and results of fit and predict, scikit-learn's tools, and ranking files."""
 
 import gzip
 import pickle
@@ -84,7 +84,7 @@ def test_all_ways_to_say_which_rows_are_a_query(way):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csc_matrix, pandas.DataFrame, np.ndarray.tolist])
 def test_rows_in_any_order(form):
-    """Queries in the order in which they first appear; answers in the order of the rows."""
+    """Queries are in the order of their first rows, and predictions in the order of all rows."""
     rng = np.random.default_rng(1)
     first = np.flatnonzero(np.append(True, GROUPS[1:] != GROUPS[:-1]))
     rest = np.setdiff1d(np.arange(len(X)), first)
@@ -145,7 +145,7 @@ def test_relevances_that_are_seldom_meant_are_told(options, y, sentence):
         LatentRanker(**SETTINGS, **options).fit(X, y, groups=GROUPS)
     LatentRanker(**SETTINGS, relevant=-0.5).fit(X, np.where(Y == 0, -1, Y), groups=GROUPS)
     stream = LatentRanker(k=3).partial_fit(X, Y, groups=GROUPS)
-    stream.partial_fit(X, 0 * Y, groups=GROUPS)         # a part may hold nothing relevant
+    stream.partial_fit(X, 0 * Y, groups=GROUPS)         # a part may have no relevant documents
 
 
 def test_before_training():
@@ -178,7 +178,7 @@ def ranking_file(path, zipped=False):
 
 @pytest.mark.parametrize("zipped", [False, True])
 def test_files_are_streamed(tmp_path, zipped):
-    """Parts end with whole queries, and together they are the file."""
+    """Parts end with whole queries, and together they equal the file."""
     path = tmp_path / ("rank.svm.gz" if zipped else "rank.svm")
     ranking_file(path, zipped)
     table = read_svmlight(path, grouped=True)
@@ -186,7 +186,7 @@ def test_files_are_streamed(tmp_path, zipped):
     assert repr(table) == f"Table(X: csr_matrix of shape ({len(Y)}, 5), y: int64 of shape ({len(Y)},), offsets: of 30 examples)"
     for size in (1, 7, 50, 1 << 24):
         parts = list(stream_svmlight(path, n_features=5, grouped=True, rows=size))
-        assert (len(parts) == 2) == (size == 1 << 24) and (size > 1 or len(parts) == 30)      # its end may yet be part of a query
+        assert (len(parts) == 2) == (size == 1 << 24) and (size > 1 or len(parts) == 30)      # the last query may continue
         np.testing.assert_array_equal(sparse.vstack([part.X for part in parts]).toarray(), table.X.toarray())
         assert np.concatenate([part.y for part in parts]).tolist() == table.y.tolist()
         assert np.concatenate([np.diff(part.offsets) for part in parts]).tolist() == LENGTHS.tolist()
@@ -250,7 +250,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_training_ends_by_a_held_out_part_of_the_queries(form):
-    """Whole queries are held out; the model is that of EarlyStopping on the same parts, whatever the form of the data."""
+    """Whole queries are held out. The model equals that of EarlyStopping on the same parts, for every form of the data."""
     X, y = drawn_queries()
     given, relevance, where = FORMS[form](X, y)
     options = {"k": 3, "epochs": 60, "random_state": 0}
@@ -268,7 +268,7 @@ def test_training_ends_by_a_held_out_part_of_the_queries(form):
 def test_held_out_queries_have_weights_and_bounds():
     X, y = drawn_queries()
     weights = np.ones(40)
-    weights[np.random.default_rng(0).permutation(40)[:4]] = 1000         # of held-out queries: no step is scaled by them
+    weights[np.random.default_rng(0).permutation(40)[:4]] = 1000         # of held-out queries, which scale no step
     options = {"k": 3, "n_iter_no_change": 2, "random_state": 0}
     weighted = LatentRanker(**options).fit(X, y, lengths=[10] * 40, sample_weight=weights)
     assert weighted.coef_.tolist() == LatentRanker(**options).fit(X, y, lengths=[10] * 40, sample_weight=np.ones(40)).coef_.tolist()

@@ -1,4 +1,4 @@
-"""Leaves of trees as features: columns, inner products, scikit-learn's checks, and the rankers that they bend."""
+"""Leaves of trees as features: columns, inner products, scikit-learn's checks, and non-linear rankers."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ BENDS = {"leaves": lambda: LeafFeatures(GradientBoostingRegressor(n_estimators=1
 @pytest.mark.parametrize("bend", BENDS)
 @pytest.mark.parametrize("ranker", [RankingSVM(C=0.1), LatentRanker(k=3, random_state=0)], ids=lambda ranker: type(ranker).__name__)
 def test_rankers_bend(ranker, bend):
-    """Documents at both ends of a column come first, which no linear score says; groups go past the first step."""
+    """Documents at both ends of a column come first, which no linear score can express. The pipeline passes groups to the ranker."""
     with config_context(enable_metadata_routing=True):
         straight, bent = (cross_val_score(model, X, Y, params={"groups": GROUPS}, cv=GroupKFold(3)).mean()
                           for model in (ranker, make_pipeline(BENDS[bend](), ranker)))

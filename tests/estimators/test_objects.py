@@ -1,4 +1,4 @@
-"""What an estimator says of itself: its attributes to Tab and help, its name in errors, its file, its margins and its progress."""
+"""Estimators as objects: attributes for Tab and help, names in errors, files, margins and progress."""
 
 import inspect
 import io
@@ -145,7 +145,7 @@ def test_functions_are_passed_again(ranks, tmp_path):
 
 
 class Own(PRank):
-    """A class that no installed package has."""
+    """A class that is in no installed package."""
 
 
 def test_files_of_others_are_told_apart(ranks, tmp_path):
@@ -184,7 +184,7 @@ def test_a_hostile_note_imports_nothing_and_is_a_sentence(note, said, ranks):
         estimators.load(file)
 
 
-# ---- answers ----
+# ---- margins and marginals ----
 
 
 @pytest.mark.parametrize("make", PROBLEMS)

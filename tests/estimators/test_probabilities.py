@@ -1,4 +1,4 @@
-"""Scores and probabilities of labels: what they are, and that scikit-learn's tools can use them."""
+"""Scores and probabilities of labels: their definitions, and their use in scikit-learn's tools."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def test_probabilities_of_ranks_are_differences_of_marginals(make, data):
     X, y = data
     model = make(random_state=0).fit(X, y)
 
-    above = np.stack(list(model.engine_.predict_marginals(X[:50])))             # of every rank but the highest, that y is above
+    above = np.stack(list(model.engine_.predict_marginals(X[:50])))             # P(y > rank) of every rank but the highest
     expected = -np.diff(above, axis=1, prepend=1, append=0)
     assert np.allclose(model.predict_proba(X[:50]), expected, atol=1e-12)
 
@@ -80,7 +80,7 @@ def test_logarithms_do_not_underflow():
 
 
 class Growing:
-    """Labels of which row i of X counts the atoms of label k as often as the row's first cell says."""
+    """Labels that count their atom as often as the first cell of the row."""
 
     name = "growing"
 

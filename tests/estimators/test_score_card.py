@@ -1,4 +1,4 @@
-"""Score cards: whole points, the best cut-offs, and nothing but the table decides."""
+"""Score cards: whole points, the best cut-offs, and predictions from nothing but the table."""
 
 import itertools
 import json
@@ -42,7 +42,7 @@ def card(patients):
 
 
 def by_hand(card, frame):
-    """The ranks that somebody finds who has the table and the cut-offs alone."""
+    """The sums and ranks that follow from the table and the cut-offs, without the model."""
     sums = np.zeros(len(frame), dtype=int)
     for i, (_, row) in enumerate(frame.iterrows()):
         for line in card.table_:
@@ -92,7 +92,7 @@ def test_a_card_may_have_one_point():
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(1, 4)), min_size=2, max_size=9), st.integers(2, 4))
 def test_cutoffs_are_the_best_of_all(rows, n_ranks):
-    """A single column with as many bins as values: sums are the column's positions, any cut-offs could have been chosen."""
+    """A single column with as many bins as values. Sums are positions in the column, so the card can use any cut-offs."""
     rows = [(value, min(rank, n_ranks)) for value, rank in rows] + [(7, 1)]
     X, y = np.array([[float(value)] for value, _ in rows]), np.array([rank for _, rank in rows])
     card = ScoreCard(Upwards(), bins=8, max_points=70, classes=list(range(1, n_ranks + 1))).fit(X, y)

@@ -1,4 +1,4 @@
-"""SequenceTagger adds scikit-learn's manners to the engine's sequences: forms of data, constraints, scores, reasons and folds."""
+"""SequenceTagger adds scikit-learn's interface to the engine's sequences: forms of data, constraints, scores, reasons and folds."""
 
 import enum
 import inspect
@@ -34,7 +34,7 @@ def made(**options):
 
 @pytest.fixture(scope="module")
 def corpus():
-    """Sentences of phrases (a determiner, up to two words inside) and words between them, as dicts of features, and their chunks."""
+    """Sentences as dicts of features, and their chunks. Phrases are a determiner and up to two words, with other words in between."""
     random = np.random.default_rng(3)
     X, y = [], []
     for _ in range(30):
@@ -49,7 +49,7 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def noisy():
-    """Whole numbers, so that sums are exact, sentences of 1 to 4 tokens, and three labels that no chain gets all right."""
+    """Sentences of 1 to 4 tokens, and three labels that no chain predicts perfectly. Whole numbers have exact sums."""
     random = np.random.default_rng(5)
     X = [random.integers(-3, 4, size=(size, 4)).astype(float) for size in random.integers(1, 5, size=40)]
     y = [[LABELS[code] for code in (block[:, :3] + random.integers(-2, 3, size=(len(block), 3))).argmax(axis=1)] for block in X]
@@ -61,7 +61,7 @@ def lengths_of(X):
 
 
 def forms(X):
-    """The same sentences in every form that numbers come in: (X, further arguments, whether predictions are flat)."""
+    """The same sentences in every numeric form: (X, further arguments of fit)."""
     lengths = lengths_of(X)
     groups = np.repeat([f"s{i}" for i in range(len(X))], lengths)
     return {
@@ -80,7 +80,7 @@ def flat(y):
 
 
 def total(model, block, labels):
-    """The score of an output, from the weights that the model shows."""
+    """The score of an output, from the fitted attributes of the model."""
     codes = [model.classes_.tolist().index(label) for label in labels]
     tokens = block @ model.coef_.T + model.intercept_
     pairs = sum(model.transition_scores_[a, b] for a, b in itertools.pairwise(codes))
@@ -130,7 +130,7 @@ def test_an_option_is_given_in_one_place():
         SequenceTagger(plugin_options={"start": False}).fit([[["a"]]], [["x"]])
 
 
-# ---- learning: the engine's, and nothing else ----
+# ---- training equals the engine's ----
 
 
 @pytest.mark.parametrize("update", ["perceptron", "pa", "pa1", "pa2"])
@@ -287,7 +287,7 @@ def test_a_matrix_does_not_say_where_sentences_begin(noisy):
 
 
 def test_data_frames_of_sentences(corpus):
-    """A column of lists, as grouping the tokens of a table by sentence makes it."""
+    """A column of lists, as pandas groups the tokens of a table by sentence."""
     X, y = corpus
     frame = pd.DataFrame({"tokens": X, "tags": y}, index=range(5, 5 + len(X)))
     model = made().fit(frame.tokens, frame.tags)
@@ -309,7 +309,7 @@ def follows_iob2(labels):
 
 
 def iob2_sentences(noisy):
-    """The noisy sentences with B where an I stands alone."""
+    """The noisy sentences with B instead of I, if the I is first or follows an O."""
     X, y = noisy
     mended = []
     for labels in y:
@@ -713,7 +713,7 @@ def test_citations_name_the_methods_in_use(noisy):
 def test_cross_validation_of_lists(corpus, noisy):
     assert cross_val_score(made(), *corpus, cv=KFold(3, shuffle=True, random_state=0), error_score="raise").min() > 0.9
     X, y = noisy
-    blocks = [sparse.csr_array(block) for block in X]               # which are not scaled
+    blocks = [sparse.csr_array(block) for block in X]               # sparse rows are not scaled
     assert not is_classifier(SequenceTagger())
     found = cross_validate(made(), blocks, y, cv=3, error_score="raise", return_estimator=True)
     train, test = next(KFold(3).split(blocks))
@@ -745,7 +745,7 @@ def test_metadata_routing_passes_groups_on(noisy):
 
 
 def test_tokens_of_a_sentence_may_stand_anywhere():
-    """Sentences in the order in which they first appear, tokens in theirs; labels and marginals in the order of the rows."""
+    """Sentences are in the order of their first rows, and tokens in row order. Labels and marginals follow the rows."""
     random = np.random.default_rng(5)
     rows, names = random.normal(size=(40, 3)), np.repeat(np.arange(10), 4)
     labels = np.where(rows[:, 0] > 0, "A", "B")

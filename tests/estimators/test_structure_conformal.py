@@ -1,4 +1,4 @@
-"""Sets of structures hold the right one as often as promised, and say the same as an enumeration of everything that they have."""
+"""Sets of structures contain the right one as often as promised, and equal an enumeration of their members."""
 
 import itertools
 import pickle
@@ -21,7 +21,7 @@ LABELS = ("a", "b", "c")
 
 
 def sentences(n, seed, longest=4):
-    """Sentences of two numbers for each token, and labels by noisy scores and the label before."""
+    """Sentences of two numbers per token. Labels depend on noisy scores and on the previous label."""
     random = np.random.default_rng(seed)
     X, y = [], []
     for length in random.integers(1, longest + 1, n):
@@ -50,7 +50,7 @@ def all_outputs(x):
     return [list(labels) for labels in itertools.product(LABELS, repeat=len(x))]
 
 
-# ---- what a set says ----
+# ---- contents of a set ----
 
 
 @pytest.mark.parametrize("scale", [None, "length", "sqrt-length", "doubt", "margin", lambda x: 1.0 + x.n_rows])
@@ -153,7 +153,7 @@ def is_tree(heads):
 @pytest.mark.parametrize("name", MODELS)
 def test_sets_of_every_problem_are_the_enumeration_of_outputs_near_the_prediction(name):
     engine, X, y = engine_and_examples(name)
-    y = [*y[1:], y[0]]                          # wrong ones, so that sets have more than the prediction
+    y = [*y[1:], y[0]]                          # wrong outputs, so that sets have more than the prediction
     sets = StructureConformal(engine, coverage=0.6).calibrate(X, y)
     outputs, rows, sizes = engine.parts_.outputs, engine.read(X[:4]), []
     shown = outputs.display().local_atoms
@@ -216,7 +216,7 @@ def test_pictures_are_firm_where_atoms_are_certain(trained):
     assert "<svg" in answer._repr_html_() and "score" in answer._repr_html_()
 
 
-# ---- how often it is right ----
+# ---- coverage ----
 
 
 def draws(n_draws, m, coverage, **options):
@@ -403,7 +403,7 @@ def test_labels_given_the_heads_have_no_sets():
                 StructureConformal(parser).calibrate(X, y)
 
 
-# ---- manners ----
+# ---- scikit-learn's interface and errors ----
 
 
 def test_what_cannot_be_measured_is_refused(trained):

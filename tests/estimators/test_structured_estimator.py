@@ -1,4 +1,4 @@
-"""StructuredEstimator: any problem with scikit-learn's manners; and grids that cross parameters with those that do not use them."""
+"""StructuredEstimator: any problem behind scikit-learn's interface, and grids that cross parameters with rules that do not use them."""
 
 import copy
 import itertools
@@ -37,7 +37,7 @@ class Largest(Argmax):
 
 
 class Choice:
-    """A problem of one's own with an option: the `size` rows of largest score."""
+    """A custom problem with an option: choose the `size` rows of largest score."""
 
     name = "choice"
     options = {"size": Option(2)}

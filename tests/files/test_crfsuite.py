@@ -1,4 +1,4 @@
-"""Models of CRFsuite tag as CRFsuite does, and other files are refused in a sentence."""
+"""Models of CRFsuite predict as in CRFsuite. Other files raise an error."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""A CSV file in parts of any size holds what it holds as a whole: every cell means the same, whatever stands beside it."""
+"""A CSV file has the same content in parts of any size as in one read. No cell changes the meaning of another."""
 
 import os
 import tempfile
@@ -30,7 +30,7 @@ def written(rows):
 
 
 def contents(tables):
-    """Rows of X to the bit, and labels; or the error's class."""
+    """Rows of X to the bit, and labels, or "refused" after a DataError."""
     try:
         return [(*(one.hex() if isinstance(one, float) else one for one in x), y)
                 for table in tables() for x, y in zip(table.X.to_numpy(dtype=float).tolist(), table.y.tolist(), strict=True)]
@@ -39,7 +39,7 @@ def contents(tables):
 
 
 def cases(path, **options):
-    """The file as a whole, and in parts of every size; the whole also from pieces that are parsed one by one."""
+    """Pairs of contents: the file read at once, and the file read piece by piece or in parts of 1 to 8 rows."""
     whole = contents(lambda: [read_csv(path, **options)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_tables, "AT_ONCE", 2)
@@ -65,7 +65,7 @@ def test_numbers_in_parts_are_those_of_the_file(rows):
 @example([("1", "NA", "a"), ("1", "9007199254740993", "a"), ("1", "0.30000000000000004", "a")])
 @example([("x", "1", "a"), ("1", "nan", "a"), ("1e400", "", "a")])
 def test_cells_of_tables_in_parts_are_those_of_the_file(rows):
-    """Columns with a cell that is neither a number nor empty are text where that part holds one; others are the file's numbers."""
+    """A cell that is neither a number nor empty makes a column text in its part. Other columns have the file's numbers."""
     path = written(rows)
     try:
         whole = read_csv(path, target="y", text_labels=True, as_text=["z"])
@@ -90,7 +90,7 @@ def test_a_truth_value_is_one_or_zero_in_every_column_of_numbers(tmp_path):
 
 
 def test_lines_end_with_any_character_also_before_a_space(tmp_path):
-    """pandas overflows a buffer at lines that end with a carriage return and begin with a space."""
+    """pandas overflows a buffer if a line ends with a carriage return and the next begins with a space."""
     for end in ("\n", "\r\n", "\r"):
         (tmp_path / "d.csv").write_bytes(end.join(["y,a,b", " 1,-0.5,1", ' 1,2,"2"', " 1,3e2,-0.5", ""]).encode())
         assert read_csv(tmp_path / "d.csv", target="y").X.to_numpy().tolist() == [[-0.5, 1], [2, 2], [300, -0.5]]

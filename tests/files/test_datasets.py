@@ -1,4 +1,4 @@
-"""Data sets: read where they lie, fetched once where they do not, and nothing kept that is not what it should be."""
+"""Data sets are read from their folder, or downloaded once. Files with other checksums are not kept."""
 
 import gzip
 import hashlib
@@ -42,7 +42,7 @@ CONLLU = "\n".join([
 ]).encode()
 
 
-# ---- a server with the files, and sources with the checksums of these small ones ----
+# ---- a server with small files, and sources with their checksums ----
 
 
 def archive(**members):
@@ -55,7 +55,7 @@ def archive(**members):
 
 @pytest.fixture
 def server(monkeypatch):
-    """Answers with what its dict `files` holds by path, instead of the real server; keeps the paths asked for in `asked`."""
+    """A local server instead of the real one. It sends `files[path]`, and records the requested paths in `asked`."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
@@ -83,7 +83,7 @@ def server(monkeypatch):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Sources whose checksums are those of small files."""
+    """Sources with the checksums of small files."""
     for name, content in {"conll2000": CHUNKED, "ud_english_ewt": CONLLU}.items():
         files = tuple(attrs.evolve(file, sha256=hashlib.sha256(content).hexdigest()) for file in SOURCES[name].files)
         monkeypatch.setitem(SOURCES, name, attrs.evolve(SOURCES[name], files=files))
@@ -103,7 +103,7 @@ def everything_in(folder):
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
 
 
-# ---- where ----
+# ---- folders ----
 
 
 def test_the_environment_names_the_folder(monkeypatch, tmp_path):
@@ -129,7 +129,7 @@ def test_else_it_is_the_users_cache(monkeypatch, tmp_path, platform, variable, b
         assert data_home() == tmp_path / "structperc"
 
 
-# ---- files that are there ----
+# ---- files that exist ----
 
 
 @pytest.mark.parametrize("compressed", [True, False])
@@ -215,7 +215,7 @@ def members(name, bins=(5, 10)):
 
 
 def numbered(member):
-    """Two rows that tell the files apart; the number of the partition is a feature, 5 or 10 the rank."""
+    """Two rows that identify a file. Features show the partition and whether it is training data. The first rank is the number of bins."""
     number = member.rpartition(".")[2]
     bins = member.partition("bins")[0]
     return f"{number}.00000 {float('train' in member)} {bins}\n{number}.00000 0.5 1\n".encode()
@@ -272,7 +272,7 @@ def test_partitions_that_are_not_there(tmp_path, arguments, said):
         load_partitions(*arguments, home=tmp_path)
 
 
-# ---- files that are fetched ----
+# ---- files that are downloaded ----
 
 
 def test_fetched_once_checked_and_kept(tmp_path, server, small, capfd):
@@ -366,7 +366,7 @@ def test_no_damage_to_an_archive_goes_unnoticed(tmp_path, server, small):
         server.files[sources.CONLL2000_ZIP] = WHOLE[:at] + bytes([WHOLE[at] ^ 255]) + WHOLE[at + 1:]
         home = tmp_path / str(at)
         try:
-            assert len(load_conll2000(home=home).train) == 2        # a byte that means nothing, such as a date
+            assert len(load_conll2000(home=home).train) == 2        # the byte has no meaning, such as one of a date
         except MissingData:
             assert not home.exists()
             noticed += 1
@@ -408,11 +408,11 @@ def test_without_pooch_the_extra_is_named(tmp_path, monkeypatch):
         load_conll2000(home=tmp_path)
 
 
-# ---- the real files, where they are ----
+# ---- the real files, if they exist ----
 
 
 def real(name):
-    """The paths of a data set, or a skipped test: tests fetch nothing."""
+    """The paths of a data set. If it is missing, the test is skipped: tests download nothing."""
     if not os.environ.get("STRUCTPERC_DATA"):
         pytest.skip("STRUCTPERC_DATA names no folder with data sets")
     try:
@@ -433,7 +433,7 @@ def size(sentences):
 
 
 def test_folds_of_queries(tmp_path):
-    """Three fifths to learn from, one to choose with, one to test with; columns count from 1 in the files."""
+    """Three fifths for training, one for validation, one for testing. Columns count from 1 in the files."""
     folder = tmp_path / "letor3_ohsumed"
     folder.mkdir()
     for part in range(1, 6):

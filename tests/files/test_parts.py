@@ -1,4 +1,4 @@
-"""Files with a fault in any line, read whole and in parts of few rows: the same tables, or the same refusal."""
+"""Files with a fault in any line, read whole and in parts of few rows: the tables are equal, or the errors are."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from structperc.files.svmlight import stream_svmlight
 
 ROWS = (None, 1, 2, 3)
 WORD = "\t_" * 8
-TEXTS = {   # lines of a file, and lines that are put at each place of it
+TEXTS = {   # lines of a file, and lines to insert at each place
     "svmlight": ([f"{i} {i}:0.5 {i + 1}:2" for i in range(5)],
                  ["1 2:nan", "x 1:2", "1 20:3", "1 2:3 junk", "", "# c", "1", "1 1:2\r"]),
     "queries": ([f"{i} qid:{i // 2} {i}:0.5" for i in range(5)],
@@ -32,7 +32,7 @@ def read_text(kind, path, rows):
 
 
 def outcome(read, *arguments):
-    """What comes out, or the refusal without what a part may say otherwise: after which example, and which of two scattered queries."""
+    """The tables, or the error message. The message is cut before words that depend on the size of a part."""
     try:
         return read(*arguments)
     except DataError as error:

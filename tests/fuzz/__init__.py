@@ -1,4 +1,4 @@
-"""Hostile input, made by mutators that know the structure of what they spoil: `make fuzz`; CONTRIBUTING.md tells how.
+"""Hostile input for `make fuzz`, from mutators that know the structure of what they change. CONTRIBUTING.md describes the command.
 
-An execution is a function of the name of its target, a seed and an index alone, so that each can be repeated.
+An execution depends only on its target's name, a seed and an index, so that you can repeat it.
 """

@@ -1,4 +1,4 @@
-"""Hostile values: numbers at the ends of their ranges, texts, containers, and objects that lie, raise, or change what is being read."""
+"""Hostile values: numbers at the ends of their ranges, texts, containers, and objects that raise errors or change the data being read."""
 
 import datetime
 import decimal
@@ -18,7 +18,7 @@ JSON = (*NUMBERS, *TEXTS, None, [], {}, [[]], [None], {"": 0}, {"array": "weight
 
 
 class Raises:
-    """Every question it is asked ends in an error of its own."""
+    """Every method raises Hostility."""
 
     def _raise(self, *arguments):
         raise Hostility("a hostile object was asked")
@@ -29,7 +29,7 @@ class Raises:
 
 
 class Acts:
-    """A number, text and mapping that does something whenever it is looked at."""
+    """A number and text whose methods call `act`."""
 
     def __init__(self, act):
         self.act = act
@@ -58,8 +58,10 @@ class Acts:
 
 
 class Sequence(Acts):
-    """The same, also where it is asked for its length, entries and keys; numpy itself crashes on lists that hold one (so lists of numbers
-    are given none)."""
+    """Also calls `act` for its length, entries and keys.
+
+    Lists of numbers have no such entry, because numpy itself crashes on them.
+    """
 
     def __len__(self):
         self.act()
@@ -77,7 +79,7 @@ class Sequence(Acts):
 
 
 class Array(Sequence):
-    """The same, also where it is asked for an array."""
+    """Also calls `act` when it is converted to an array."""
 
     def __init__(self, act, answer):
         self.act, self.answer = act, answer
@@ -88,21 +90,21 @@ class Array(Sequence):
 
 
 class Text(str):
-    """A text that is not the class str."""
+    """A text of a subclass of str."""
 
     def __str__(self):
         raise Hostility("a hostile text was asked")
 
 
 class Number(float):
-    """A number that is not the class float."""
+    """A number of a subclass of float."""
 
     def __float__(self):
         raise Hostility("a hostile number was asked")
 
 
 def scalar(random):
-    """A hostile value that holds no other."""
+    """A hostile value without other values inside."""
     make = random.choice((
         lambda: random.choice(NUMBERS), lambda: random.choice(NUMBERS), lambda: random.choice(NUMBERS), lambda: random.choice(TEXTS),
         lambda: None, lambda: b"bytes", lambda: bytearray(b"\xff\0"), lambda: 1 + 2j, lambda: decimal.Decimal("1e9999"),
@@ -116,7 +118,7 @@ def scalar(random):
 
 
 def value(random):
-    """A hostile value, now and then one that holds others."""
+    """A hostile value: a scalar in three cases of four, otherwise mostly a container."""
     if random.random() < 0.75:
         return scalar(random)
     make = random.choice((

@@ -1,4 +1,4 @@
-"""Changes to nested lists, arrays, matrices, texts and bytes: each takes a random.Random, and leaves what it is given as it was."""
+"""Changes to nested lists, arrays, matrices, texts and bytes. Each uses a random.Random, and leaves its argument unchanged."""
 
 import copy
 
@@ -13,7 +13,7 @@ DTYPES = ("f8", "f4", "f2", "i8", "i4", "i1", "u8", "u2", "?", "c16", ">f8", ">i
 
 
 def spoil(random, tree, value=hostile.value):
-    """A copy of nested lists, tuples and dicts in which one entry, at any depth, is replaced, dropped, doubled, wrapped or moved."""
+    """A copy of nested lists, tuples and dicts. One entry at any depth is replaced, dropped, doubled, wrapped or moved."""
     if not isinstance(tree, (list, tuple, dict)) or not tree or random.random() < 0.15:
         return wrapped(random, tree, value)
     place = random.choice(list(tree)) if isinstance(tree, dict) else random.randrange(len(tree))
@@ -45,8 +45,10 @@ def wrapped(random, tree, value):
 
 
 def disturbed(random, tree, act=None, kind=hostile.Acts):
-    """A copy of nested lists in which one entry, of class `kind`, does `act` when it is looked at; by default it empties or extends a
-    list around it."""
+    """A copy of nested lists. One entry, of class `kind`, calls `act` when it is read.
+
+    By default `act` empties or extends a list around the entry.
+    """
     found = copy.deepcopy(tree)
     path = [found]
     while isinstance(path[-1], (list, dict)) and path[-1] and (len(path) == 1 or random.random() < 0.7):
@@ -148,7 +150,7 @@ def with_shape(random, array):
 
 
 def spoil_bytes(random, content, splice=b""):
-    """Bytes flipped, cut, inserted, zeroed, repeated or swapped; `splice` is other content of the kind."""
+    """Bytes flipped, cut, inserted, zeroed, repeated or swapped. `splice` is other content of the same kind."""
     found = bytearray(content)
     for _ in range(random.choice((1, 1, 1, 2, 4))):
         if not found:
@@ -177,7 +179,7 @@ def spoil_bytes(random, content, splice=b""):
 
 
 def spoil_text(random, text, separators):
-    """A text of lines and cells in which lines or cells are replaced, dropped, doubled or swapped."""
+    """A text of lines and cells. Lines or cells are replaced, dropped, doubled or swapped."""
     lines = text.split("\n")
     for _ in range(random.choice((1, 1, 2, 3))):
         i = random.randrange(len(lines))

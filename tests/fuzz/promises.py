@@ -1,4 +1,4 @@
-"""What the library promises of any call, however hostile its arguments, as functions that targets call."""
+"""Promises of the library for any call with hostile arguments, as functions that targets call."""
 
 import numpy as np
 
@@ -6,18 +6,18 @@ from structperc.errors import StructPercError
 
 
 class Hostility(Exception):
-    """Raised by hostile objects themselves; a library may hand it on."""
+    """Raised by hostile objects. A library may let it pass."""
 
 
 class BrokenPromise(Exception):
-    """What no input may bring about."""
+    """Raised if an execution breaks a promise of the library."""
 
 
 REFUSALS = (StructPercError, Hostility)
 
 
 def attempt(call, *arguments, also=(), **keywords):
-    """(True, the answer) of a call, or (False, the error) where it was refused; any other exception is a failure of the execution."""
+    """Returns (True, the result) of a call, or (False, the error) if an expected error is raised. Other exceptions fail the execution."""
     try:
         return True, call(*arguments, **keywords)
     except (*REFUSALS, *also) as error:
@@ -27,7 +27,7 @@ def attempt(call, *arguments, also=(), **keywords):
 
 
 def expect(kept, promise):
-    """Fails the execution unless a promise was kept."""
+    """Raises BrokenPromise unless a promise was kept."""
     if not kept:
         raise BrokenPromise(promise)
 
@@ -41,7 +41,7 @@ def plain(value):
     return value
 
 
-# The calls that read an engine, by name: functions of (engine, X, how its rows make examples).
+# The calls that read an engine, by name. Their arguments are the engine, X, and the division of rows into examples.
 READING = {
     "predict": lambda engine, X, **told: engine.predict(X, **told),
     "k best": lambda engine, X, **told: engine.predict(X, k=2, **told),

@@ -1,4 +1,4 @@
-"""Runs targets in child processes, which may crash or hang without an end to the run, and counts what came of each execution."""
+"""Runs targets in child processes, and counts the outcome of each execution. If a child crashes or hangs, the run continues."""
 
 import contextlib
 import faulthandler
@@ -19,7 +19,7 @@ from pathlib import Path
 from fuzz import kinds
 from fuzz.promises import BrokenPromise
 
-SLOT = 4                                # numbers that a child shares: index under way, accepted, refused, when the index began
+SLOT = 4                                # shared numbers of a child: current index, accepted, rejected, time when the index began
 POLL = 0.02                             # seconds
 
 
@@ -29,9 +29,9 @@ def chooser(target, seed, index) -> random.Random:
 
 
 def execute(target, run, seed, index):
-    """One execution: True where its input was accepted, False where it was refused; raises what is a failure."""
+    """One execution. Returns whether its input was accepted. If the execution fails, the failure is raised."""
     ignored = []
-    sys.unraisablehook = ignored.append         # what Python would print and forget
+    sys.unraisablehook = ignored.append         # exceptions that Python only prints
     accepted = run(chooser(target, seed, index))
     if ignored:
         raise BrokenPromise(f"an ignored {ignored[0].exc_type.__name__}: {ignored[0].exc_value} in {ignored[0].object!r:.80}")
@@ -39,7 +39,7 @@ def execute(target, run, seed, index):
 
 
 def signature(error) -> tuple:
-    """What equal failures share: type, message without numbers, and the innermost line of this project."""
+    """The properties that equal failures share: type, message without digits, and the innermost line of this project."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if "structperc" in frame.filename and "/fuzz/" not in frame.filename] or list(frames)
     place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else ""
@@ -49,7 +49,7 @@ def signature(error) -> tuple:
 
 
 def child(name, target, seed, indices, slot, failures, memory):
-    """Runs some executions of a target; how far it is stands in its slot of shared memory, failures in a file of lines."""
+    """Runs some executions of a target. Its progress is in its slot of shared memory, and its failures in a file of lines."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable(open(f"{failures}.{os.getpid()}", "w"))             # noqa: SIM115  stays open until the process ends
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -64,7 +64,7 @@ def child(name, target, seed, indices, slot, failures, memory):
                 refused += 1
         except BaseException as error:
             refused += 1
-            kinds.reset()           # the next execution finds the engines as they were
+            kinds.reset()           # so that the next execution has unchanged engines
             with open(failures, "a") as file:
                 line = {"target": name, "index": index, "signature": signature(error), "message": f"{type(error).__name__}: {error!s:.300}"}
                 file.write(json.dumps(line) + "\n")
@@ -72,7 +72,7 @@ def child(name, target, seed, indices, slot, failures, memory):
 
 
 class Runner:
-    """Children side by side, the next chunk of executions going to the target that is most behind its share of the time.
+    """Runs children side by side. The next chunk goes to the target with the least time for its share.
 
     Parameters
     ----------
@@ -92,18 +92,18 @@ class Runner:
         self.slots = [shared[SLOT * i:SLOT * (i + 1)] for i in range(jobs)]
         self.folder = tempfile.mkdtemp(prefix="structperc-fuzz-")
         self.failures = os.path.join(self.folder, "failures")
-        tempfile.tempdir = self.folder          # also of the children
+        tempfile.tempdir = self.folder          # for the children as well
         self.next = dict.fromkeys(targets, 0)
         self.again = []                         # (name, indices) that a crash cut off
         self.seconds = dict.fromkeys(targets, 0.0)            # of processors
         self.accepted, self.refused = defaultdict(int), defaultdict(int)
-        self.broken = []                        # crashes and hangs, like the lines of the file of failures
+        self.broken = []                        # crashes and hangs, in the form of the file of failures
         self.children = {}                      # slot: (process, name, indices)
         for target in targets.values():
             target.prepare()
 
     def run(self, seconds=None, executions=None):
-        """For so many seconds, or so many executions of each target."""
+        """Runs for this number of seconds, or for this number of executions of each target."""
         end = time.monotonic() + (seconds or float("inf"))
         try:
             while True:
@@ -150,11 +150,11 @@ class Runner:
         self.children[slot] = process, name, indices
 
     def look(self, slot):
-        """Ends a child that hangs, counts that of one that has ended."""
+        """Kills a child that hangs, and adds the counts of a child that has ended."""
         process, name, indices = self.children[slot]
         hangs = self.slots[slot][0] >= 0 and time.monotonic() - self.slots[slot][3] > self.limit
         if hangs:
-            os.kill(process, signal.SIGABRT)    # faulthandler writes down where
+            os.kill(process, signal.SIGABRT)    # faulthandler writes the stack
         ended, status, used = os.wait4(process, 0 if hangs else os.WNOHANG)
         if not ended:
             return
@@ -186,7 +186,7 @@ class Runner:
         return lines + self.broken
 
     def table(self) -> str:
-        """Executions, accepted and refused inputs and failures of each target, and executions in a second of one processor."""
+        """A table of executions, accepted and rejected inputs, and failures of each target, and of its executions per second."""
         failures = defaultdict(int)
         for line in self.lines:
             failures[line["target"]] += 1
@@ -200,7 +200,7 @@ class Runner:
         return "\n".join(f"{row[0]:12}" + "".join(f"{cell:>12}" for cell in row[1:]) for row in rows)
 
     def summary(self) -> list:
-        """A line for each kind of failure: how many, what, and the first execution that shows it."""
+        """A line for each kind of failure: the first execution, the number, the message and the place."""
         kinds = {}
         for line in self.lines:
             kinds.setdefault((line["target"], *line["signature"]), []).append(line)

@@ -1,4 +1,4 @@
-"""The best constant answer: never worse by the model's loss than any other, and measured like predictions."""
+"""The best constant prediction: no label has a smaller mean loss, and its measures are those of predictions."""
 
 import numpy as np
 import pytest

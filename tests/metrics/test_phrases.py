@@ -1,4 +1,4 @@
-"""Phrases against cases worked out by hand, against every way to write the same phrases, and against a slow twin of conlleval."""
+"""Phrases against cases worked out by hand, against every tagging scheme, and against a slow twin of conlleval."""
 
 from collections import Counter
 
@@ -21,21 +21,21 @@ def tags(text):
     ("O O", []),
     ("B-NP I-NP O B-VP", [(0, 2, "NP"), (3, 4, "VP")]),
     ("B-NP B-NP I-NP", [(0, 1, "NP"), (1, 3, "NP")]),                   # IOB2: B parts neighbours
-    ("I-NP I-NP B-NP I-VP", [(0, 2, "NP"), (2, 3, "NP"), (3, 4, "VP")]),        # IOB1: B only where I would go on
+    ("I-NP I-NP B-NP I-VP", [(0, 2, "NP"), (2, 3, "NP"), (3, 4, "VP")]),        # IOB1: B only where I would continue
     ("I-NP O I-NP", [(0, 1, "NP"), (2, 3, "NP")]),                      # malformed IOB2: I after O begins
     ("B-NP I-VP I-VP", [(0, 1, "NP"), (1, 3, "VP")]),                   # malformed IOB2: I of another type begins
-    ("B-NP I-VP I-NP", [(0, 1, "NP"), (1, 2, "VP"), (2, 3, "NP")]),     # ... also where it goes back: nothing is nested
+    ("B-NP I-VP I-NP", [(0, 1, "NP"), (1, 2, "VP"), (2, 3, "NP")]),     # ... also a return to the first type: phrases do not nest
     ("I-NP E-NP I-NP E-NP", [(0, 2, "NP"), (2, 4, "NP")]),              # IOE
     ("E-NP E-NP", [(0, 1, "NP"), (1, 2, "NP")]),
     ("I-NP E-VP", [(0, 1, "NP"), (1, 2, "VP")]),
     ("B-NP E-NP S-NP B-NP I-NP E-NP S-VP", [(0, 2, "NP"), (2, 3, "NP"), (3, 6, "NP"), (6, 7, "VP")]),     # IOBES
     ("B-NP L-NP U-NP I-NP", [(0, 2, "NP"), (2, 3, "NP"), (3, 4, "NP")]),        # BILOU
-    ("B-NP S-NP I-NP", [(0, 1, "NP"), (1, 2, "NP"), (2, 3, "NP")]),     # malformed: S is one by itself wherever it stands
+    ("B-NP S-NP I-NP", [(0, 1, "NP"), (1, 2, "NP"), (2, 3, "NP")]),     # malformed: S is a phrase of its own anywhere
     ("[-NP ]-NP O ]-NP", [(0, 1, "NP"), (1, 2, "NP"), (3, 4, "NP")]),   # brackets: of length 1
     ("B I O B B", [(0, 2, ""), (3, 4, ""), (4, 5, "")]),                # no types
     ("B M E S", [(0, 3, ""), (3, 4, "")]),                              # BMES
     ("B-A-B I-A-B I-A", [(0, 2, "A-B"), (2, 3, "A")]),                  # the type begins after the first dash
-    ("B-NP . I-NP O-NP", [(0, 1, "NP"), (2, 3, "NP")]),                 # . is outside as O is, whatever its type
+    ("B-NP . I-NP O-NP", [(0, 1, "NP"), (2, 3, "NP")]),                 # . is outside like O, for any type
     ("NN VB B-", [(2, 3, "")]),                                         # letters that mean nothing, and no type: outside
     ("X-NP X-NP I-NP", [(0, 3, "NP")]),                                 # a type, though the letter means nothing: inside
 ])  # fmt: skip
@@ -46,8 +46,8 @@ def test_phrases_of_a_sentence(labels, expected):
 def test_scores_worked_out_by_hand():
     true = [tags("B-NP I-NP B-VP O B-NP"), tags("B-PP B-NP I-NP")]
     predicted = [tags("B-NP I-NP B-VP I-VP B-NP"), tags("B-PP I-NP I-NP")]
-    # true       NP 0-1, VP 2, NP 4;   PP 0, NP 1-2
-    # predicted  NP 0-1, VP 2-3, NP 4; PP 0, NP 1-2 (I after another type begins): all right but VP
+    # true:      NP 0-1, VP 2, NP 4;   PP 0, NP 1-2.
+    # predicted: NP 0-1, VP 2-3, NP 4; PP 0, NP 1-2 (I after another type begins). All are right except VP.
     scores = phrase_scores(true, predicted)
     assert (scores.true, scores.predicted, scores.correct) == (5, 5, 4)
     assert scores.precision == scores.recall == scores.f1 == phrase_f1(true, predicted) == 0.8
@@ -91,11 +91,11 @@ def test_the_measure_is_found_among_the_metrics():
     assert metrics.phrase_f1 is phrase_f1 and metrics.phrase_scores is phrase_scores
 
 
-# ---- every way to write phrases ----
+# ---- tagging schemes ----
 
 
 def write(spans, length, scheme):
-    """The tags of spans (start, end, type) that do not overlap, in a scheme."""
+    """The tags of spans (start, end, type) in a scheme. Spans must not overlap."""
     labels = ["O"] * length
     for start, end, kind in spans:
         before = any(stop == start and k == kind for _, stop, k in spans)
@@ -166,7 +166,7 @@ def test_counts_are_those_of_conlleval(letters, data):
         assert (found.true, found.predicted, found.correct) == tuple(counter[kind] for counter in expected.values())
 
 
-# ---- labels that are tags, and input that is none ----
+# ---- labels that are tags, and invalid input ----
 
 
 @pytest.mark.parametrize(("labels", "expected"), [

@@ -1,4 +1,4 @@
-"""A search that sees gold: with losses that no sum over atoms is, by the solver's k best or by a solver's own; against all structures."""
+"""Augmented search with losses that are no sum over atoms: by the solver's k best or by its own method, against all structures."""
 
 import itertools
 
@@ -77,7 +77,7 @@ def test_the_k_best_find_what_all_structures_would(name, whole):
 
 
 def twin(X, y, name, scale, epochs):
-    """The perceptron that looks at every labelling, on whole numbers: which of equal ones it takes is the solver's list's choice."""
+    """The perceptron with a search of all labellings, on whole numbers. Among equals, it chooses the first in the solver's list."""
     options = read_constraints(LABELS)
     solver, steps = Viterbi(3, False, False, options), []
     weights = np.zeros(3 * 2 + 3 + 9)
@@ -139,11 +139,11 @@ def test_a_bound_that_is_exceeded_is_said():
         Engine("sequence", classes=LABELS, plugins=[Larger()], loss_weight=1.0, epochs=3).fit(X, y)
 
 
-# ---- a solver of one's own ----
+# ---- a custom solver ----
 
 
 class OwnSearch(Argmax):
-    """Subsets' solver, and with a loss a look at all subsets."""
+    """The solver of Subsets. With a loss, it enumerates all subsets."""
 
     seen = []
 

@@ -1,4 +1,4 @@
-"""Batch training ends at the optimum of the quadratic program over all structures, and its gap is certain on the way."""
+"""Batch training ends at the optimum of the quadratic program over all structures. Its duality gap bounds the distance from it."""
 
 import traceback
 
@@ -31,14 +31,14 @@ TIGHT = {"plugins": ["batch"], "trainer": "bcfw", "tolerance": 1e-8, "epochs": 2
 
 
 def labelled(seed=0, n=25, d=3, r=4):
-    """Rows whose labels no weights separate."""
+    """Rows whose labels are not linearly separable."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(n, d))
     return X, 1 + np.argmax(X @ random.normal(size=(d, r)) + 1.5 * random.normal(size=(n, r)), axis=1)
 
 
 class Disjoint:
-    """Choose intervals that do not overlap, whose argmax looks at all choices; rows are start, end and further features."""
+    """Choose intervals that do not overlap. `argmax` enumerates all choices. Rows are start, end and further features."""
 
     name = "disjoint"
 
@@ -71,7 +71,7 @@ class Disjoint:
 
 
 class Bags:
-    """Multiple instances: a bag of rows is positive if one of its rows is, and nobody says which. A structure is that row, or none."""
+    """Multiple instances: a bag of rows is positive if one of its rows is, and y does not name it. A structure is that row, or none."""
 
     name = "bags"
     losses = ("bags",)
@@ -121,7 +121,7 @@ class Bags:
 
 
 def bags(seed=0, n=8, d=2, size=3, shift=1.0):
-    """Bags of 1 to `size` rows; of a positive bag one row is shifted."""
+    """Bags of 1 to `size` rows. In a positive bag, one row is shifted."""
     random = np.random.default_rng(seed)
     X, y = [], np.arange(n) % 2
     for bag in y:
@@ -154,7 +154,7 @@ def sentences(seed=0, n=8, L=3, d=2):
 
 
 def assert_optimal(engine, examples, C, weights=None, margin=1.0):
-    """The model is the program's optimum, and what the engine says of it is true."""
+    """The model is the program's optimum, and the engine's objective and duality gap are correct."""
     _, best = structural_svm.optimum(examples, C, weights, margin)
     w = engine.parts_.weights.vector()
     reached = structural_svm.objective(w, examples, C, weights, margin)
@@ -283,7 +283,7 @@ def test_other_problems_pass_the_battery_with_it(problem):
 
 
 class Counting(LargestArgmax):
-    """Counts its searches; engines make copies, so the count is the class's."""
+    """Counts its searches in a class attribute, because engines copy parts."""
 
     calls = 0
 
@@ -293,7 +293,7 @@ class Counting(LargestArgmax):
 
 
 class Searches:
-    """Notes the searches made until the end of each epoch."""
+    """Records the number of searches until the end of each epoch."""
 
     def __init__(self):
         self.calls, Counting.calls = [], 0
@@ -364,7 +364,7 @@ def test_predictions_are_kept_by_a_search_beside_and_change_nothing():
     assert (kept.online_predictions_[:len(y)] != y).sum() != kept.mistakes_[0]
 
 
-# ---- what observers and estimators see ----
+# ---- observers and estimators ----
 
 
 def test_observers_are_told_of_every_epoch_and_may_stop():
@@ -408,11 +408,11 @@ def test_the_methods_are_cited():
     assert "lacoste2013block" in engine.citation() and "yu2009learning" in engine.citation()
 
 
-# ---- going on ----
+# ---- continued training ----
 
 
 class CtrlC:
-    """Presses Ctrl-C at the end of an epoch."""
+    """Raises KeyboardInterrupt at the end of an epoch."""
 
     def __init__(self, epoch):
         self.epoch = epoch
@@ -459,7 +459,7 @@ def test_an_interrupted_fit_goes_on_where_it_was(tmp_path, make, problem, throug
 
 
 class Pressing(RowFeatures):
-    """Presses Ctrl-C at a call of `add`."""
+    """Raises KeyboardInterrupt in a call of `add`."""
 
     left = 0
 
@@ -477,7 +477,7 @@ class PressingDisjoint(Disjoint):
 
 
 def written_down(engine, X, y):
-    """w(a) from the dual solution that a model file would hold."""
+    """w(a) from the dual solution that a model file would contain."""
     state, parts = engine.parts_.update.state(), engine.parts_
     rows = parts.reader.read(X)
     codes = np.split(state["structures"], np.cumsum(state["sizes"])[:-1])
@@ -589,7 +589,7 @@ def test_a_model_file_keeps_what_is_certain(tmp_path):
 
 
 def latent_examples(engine, X, y, offsets=None):
-    """(phi, losses, agrees) of every example; what agrees with the gold output costs nothing."""
+    """(phi, losses, agrees) of every example. If a structure agrees with the gold output, its loss is 0."""
     parts = engine.parts_
     rows = parts.reader.read(X, offsets)
     gold = parts.outputs.encode(y, rows)
@@ -667,7 +667,7 @@ def test_an_interrupted_latent_fit_goes_on():
     assert engine.objectives_[-1] == pytest.approx(structural_svm.latent_objective(w, latent_examples(engine, X, y), 1.0), rel=1e-9)
 
 
-# ---- refusals ----
+# ---- errors ----
 
 
 class Guessing(LargestArgmax):

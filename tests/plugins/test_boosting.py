@@ -1,4 +1,4 @@
-"""Stumps are the best of all, boosting keeps its invariants round by round, and the ensemble is an engine's model like any other."""
+"""Stumps are optimal, and boosting keeps its invariants round by round. The ensemble is an engine's model like any other."""
 
 import io
 import math
@@ -60,7 +60,7 @@ def test_every_number_of_ranks_is_searched_alike(n_ranks):
 
 
 def test_independent_cuts_would_claim_too_little():
-    """LL-9: two points, the costs (1, 1, 0) and (0, 1, 1): 1, where independent cuts claim 0."""
+    """LL-9: for the costs (1, 1, 0) and (0, 1, 1), the best rising stump costs 1. Independent cuts would claim 0."""
     stump, ranks = SortedColumns(np.array([[0.0], [1.0]])).search(np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]))
 
     assert stump.cost == 0 and stump.direction == -1 and ranks.tolist() == [3, 1]
@@ -113,7 +113,7 @@ def test_costs_that_cannot_be_added_are_refused():
 
 @given(st.lists(st.integers(0, 5), min_size=2, max_size=5), st.data(), st.fractions(0, 3))
 def test_costs_are_reweighed_as_published(steps, data, growth):
-    """LL-8: with the slips put right."""
+    """LL-8, without the errors in the paper's formula."""
     n_ranks = len(steps) + 1
     y, r = data.draw(st.integers(1, n_ranks)), data.draw(st.integers(1, n_ranks))
     c = [sum(steps[min(k, y) - 1:max(k, y) - 1]) for k in range(1, n_ranks + 1)]
@@ -188,7 +188,7 @@ def test_rounds_are_those_of_exact_arithmetic(seed):
         least = best_stump(X.tolist(), exact)[0]
         assert np.isclose(least, joined.ranker.cost * float(ends))
         if sum(cost == least for cost in costs_of_stumps(X, exact)) > 1:
-            return                              # equal costs, between which rounding may decide
+            return                              # rounding may decide between equal costs
 
 
 def costs_of_stumps(X, costs):
@@ -201,7 +201,7 @@ def costs_of_stumps(X, costs):
 
 
 class Bases:
-    """A base that answers given ranks, round after round."""
+    """A base that returns given ranks, one array per round."""
 
     def __init__(self, *answers):
         self.answers = list(answers)
@@ -230,14 +230,14 @@ def test_a_ranker_without_errors_is_the_ensemble_alone():
 
 
 def test_a_ranker_with_an_error_of_a_half_ends_the_rounds():
-    """LL-7: its vote is 0, and it would come again."""
+    """LL-7: its vote is 0, and the next round would repeat it."""
     rounds, answers = boosted([1, 2, 2], [1, 2, 2])
 
     assert rounds == [("given", 1 / 6, False), None] and answers == [1, 2, 2]
 
 
 def test_the_best_constant_stands_in_where_no_ranker_is_better_than_chance():
-    """LL-7: the printed rule would answer the highest rank."""
+    """LL-7: the printed rule would predict the highest rank."""
     rounds, answers = boosted([3, 2, 1])
 
     assert rounds == [("always 2", 1 / 3, True)] and answers == [2, 2, 2]
@@ -394,7 +394,7 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(data, tmp_path):
     checkpoint, plain = Checkpoint(tmp_path / "checkpoint"), Engine("adaboost-or", epochs=8).fit(X, y)
     with pytest.raises(KeyboardInterrupt):
         Engine("adaboost-or", epochs=8, plugins=[checkpoint, Interrupt()]).fit(X, y)
-    for _ in range(2):                  # begun anew, and then over
+    for _ in range(2):                  # first to the end, then from ended training
         engine = Engine("adaboost-or", epochs=8, plugins=[checkpoint]).fit(X, y, resume=True)
         assert engine.votes_.tolist() == plain.votes_.tolist() and engine.predict(X).tolist() == plain.predict(X).tolist()
 
@@ -431,7 +431,7 @@ def test_the_command_line_trains_and_predicts(run, tmp_path, data):
 
 @pytest.mark.parametrize("name", ["machine", "boston"])
 def test_published_costs_are_reached(name, monkeypatch):
-    """Lin and Li's table: 10 ranks of equal frequency, mean absolute test cost of a stump and of 1000, by the rule of the results page."""
+    """Lin and Li's table: 10 ranks of equal frequency, mean absolute test cost of one stump and of 1000. The results page has the rule."""
     folder = Path(__file__).parents[2] / "benchmarks"
     if not folder.exists():
         pytest.skip("the archive of the sources has no benchmarks")

@@ -1,4 +1,4 @@
-"""Arguments of fit, partial_fit and the calls that answer: X, y, sample weights, offsets, lengths, groups, allowed, costs, k."""
+"""Arguments of fit, partial_fit and predicting calls: X, y, sample weights, offsets, lengths, groups, allowed, costs, k."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +14,7 @@ def listed(value):
 
 
 def called(random, one, X, acts=False, **told):
-    """A call by chance with such an X; whether it was accepted. A refused one leaves the engine as it was, unless X acts."""
+    """Makes a random call with X, and returns whether it was accepted. If it fails, the engine is unchanged, unless X `acts`."""
     kind, engine = one.kind, one.engine
     if random.random() < 0.85:
         name = random.choice(list(READING))
@@ -26,7 +26,7 @@ def called(random, one, X, acts=False, **told):
 
 
 def trained(random, one, X, y, acts=False, **told):
-    """fit or partial_fit, whether it was accepted; as `called`."""
+    """Calls fit or partial_fit, and returns whether it was accepted, as `called` does."""
     call = random.choice(("fit", "partial_fit") if one.kind.online else ("fit",))
     accepted, _ = attempt(getattr(one.engine, call), X, y, **told)
     if accepted:
@@ -37,7 +37,7 @@ def trained(random, one, X, y, acts=False, **told):
 
 
 def hostile_rows(random):
-    """X: hostile cells, types, shapes, broken sparse matrices, objects that act while they are read."""
+    """X: hostile cells, types, shapes, broken sparse matrices, objects that run code while they are read."""
     one = kinds.pick(random)
     X = one.kind.X
     act = random.randrange(12)
@@ -63,7 +63,7 @@ def hostile_rows(random):
 
 
 def again(random, one):
-    """A call of the same engine from within."""
+    """A call of the same engine, for use within another call."""
     kind, engine = one.kind, one.engine
     calls = [lambda: engine.predict(kind.X, **kind.told), lambda: engine.fit(kind.X, kind.y, **kind.told, **kind.fitting),
              lambda: kinds.dumped(engine)]
@@ -74,7 +74,7 @@ def again(random, one):
 
 
 def broken_sparse(random, X):
-    """A sparse matrix whose arrays do not fit together, which scipy does not look at again."""
+    """A sparse matrix with inconsistent arrays, which scipy does not check again."""
     found = random.choice((sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array))(sp.csr_array(X), copy=True)
     for _ in range(random.choice((1, 1, 2))):
         names = ("row", "col", "data") if found.format == "coo" else ("indptr", "indices", "data")
@@ -85,13 +85,13 @@ def broken_sparse(random, X):
             broken[random.randrange(broken.size)] = random.choice((-1, 2**31, 2**62, -(2**62), 2**63 - 1, -(2**63), 3, 40))
         try:
             setattr(found, name, broken)
-        except Exception:               # scipy refuses it at once
+        except Exception:               # scipy raises an error at once
             return found
     return found
 
 
 def hostile_answers(random):
-    """y, allowed and costs: hostile entries, missing ones, other kinds' answers."""
+    """y, allowed and costs: hostile entries, missing ones, outputs of other kinds."""
     one = kinds.pick(random)
     kind = one.kind
     X, y, extra = kind.X, kind.y, dict(kind.fitting)
@@ -114,7 +114,7 @@ def hostile_answers(random):
 
 
 def allowed(random, kind):
-    """What may be allowed where outputs check_signals it: labels for each row of each example."""
+    """Allowed labels of each row of each example if outputs are lists of labels, otherwise y."""
     return [[random.sample(sorted(set(sum(map(list, kind.y), []))), 2) if random.random() < 0.5 else [label] for label in labels]
             if isinstance(labels, list) and all(isinstance(one, (int, str)) for one in labels) else [labels]
             for labels in kind.y] if isinstance(kind.y, list) and isinstance(kind.y[0], list) else listed(kind.y)
@@ -165,7 +165,7 @@ def segments(random, name):
 
 
 def narrowed(random, given):
-    """Whole numbers as an array of some type that holds them, or wraps."""
+    """Whole numbers as an array of a random type, in which they may overflow."""
     dtype = random.choice((np.int64, np.int64, np.uint64, np.int32, np.float64, np.uint8))
     return np.array([value % 2**64 for value in given], dtype=np.uint64).astype(dtype)
 

@@ -23,7 +23,7 @@ OPTIONS = {
 
 
 def hostile_changes(random):
-    """A counterfactual of the first example: found, and then predicted as wanted, or refused in a sentence."""
+    """A counterfactual of the first example, with a distance of at least its bound, or an error."""
     one = kinds.pick(random)
     x, wanted = one.kind.first, random.choice(listed(one.kind.y))
     options = {name: random.choice(OPTIONS[name]) for name in random.sample(sorted(OPTIONS), k=random.choice((0, 0, 1, 2)))}

@@ -115,7 +115,7 @@ def hostile_commands(random):
 
 
 def learned_in_parts(random, arguments):
-    """The same fit by the papers' plain algorithm ends in the same weights with --stream, or is refused."""
+    """The same fit with the paper's algorithm has the same weights with --stream, or fails."""
     whole, parts = path_of("whole.model"), path_of("parts.model")
     arguments = [*arguments, "--set", "preset=paper"]
     if run(*arguments, "--model", whole)[0] == 0 and run(*arguments, "--model", parts, "--stream", "--rows", random.choice("123"))[0] == 0:

@@ -1,4 +1,4 @@
-"""Calls that once ended the interpreter, or in an error without a sentence: each must be accepted, or refused in a sentence."""
+"""Calls that once crashed the interpreter, or raised an error without a message. Each must succeed, or raise an error with one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EDGES = np.stack([np.arange(99_999), np.arange(1, 100_000)], axis=1)        # th
 
 
 def damaged_offsets():
-    """An Arrow file whose texts stand behind its end."""
+    """Reads an Arrow file with offsets of texts beyond its end."""
     import pyarrow
     from pyarrow import ipc
 
@@ -35,7 +35,7 @@ def damaged_offsets():
 
 
 class Shrinks:
-    """Another number than what its comparisons say."""
+    """A number that its comparisons contradict."""
 
     def __index__(self):
         return 2

@@ -29,7 +29,7 @@ def folder():
 
 
 def prepare():
-    """Imports what readers import at their use."""
+    """Reads every file once, because readers import libraries on first use."""
     columnar()
     for name, text in corpus.files().items():
         path = folder() / name
@@ -48,7 +48,7 @@ def spoiled(random, name) -> bytes:
 
 
 def written(random, name) -> Path:
-    """The path of a spoiled file, compressed and damaged then now and then."""
+    """The path of a spoiled file, sometimes compressed and damaged again."""
     content, ending = spoiled(random, name), random.choice(("",) * 9 + (".gz", ".bz2", ".xz"))
     content = COMPRESS[ending](content)
     if ending and random.random() < 0.5:
@@ -59,7 +59,7 @@ def written(random, name) -> Path:
 
 
 def whole_and_parts(read, stream, path, how, parts):
-    """A file read at once and part after part: where both take it, they hold the same rows."""
+    """Reads a file at once and in parts. If both succeed, their rows are equal."""
     taken, table = attempt(read, path, also=(OSError,), **how)
     streamed, tables = attempt(lambda: list(stream(path, **how, **parts)), also=(OSError,))
     if taken and streamed:
@@ -133,7 +133,7 @@ def hostile_files(random):
 
 
 def hostile_columns(random):
-    """One Arrow or Parquet file with changed bytes, most often one to five flipped bits, read at once and in parts."""
+    """One Arrow or Parquet file with changed bytes, read at once and in parts. Most files have one to five flipped bits."""
     if not columnar():
         return False
     name = random.choice(list(columnar()))
@@ -144,14 +144,14 @@ def hostile_columns(random):
     else:
         content = spoil_bytes(random, bytes(content))
     path = folder() / f"columns{Path(name).suffix}"
-    path.unlink(missing_ok=True)            # the one before may be mapped
+    path.unlink(missing_ok=True)            # the previous file may be memory-mapped
     path.write_bytes(content)
     return READERS[path.suffix](random, path)
 
 
 @functools.cache
 def columnar() -> dict:
-    """Arrow and Parquet files, by name; none where pyarrow is not installed."""
+    """Arrow and Parquet files, by name. Empty if pyarrow is not installed."""
     try:
         from pyarrow import Table, ipc
         from pyarrow import parquet as format

@@ -1,4 +1,4 @@
-"""Models of CRFsuite, their bytes and the numbers of their headers spoiled, read as engines."""
+"""Models of CRFsuite with spoiled bytes and header numbers, read as engines."""
 
 import functools
 import struct
@@ -19,7 +19,7 @@ def content() -> bytes:
 
 
 def damaged_crfsuite(random) -> bool:
-    """A damaged model is refused, or tags: a label for each token."""
+    """A damaged model raises an error, or predicts one label for each token."""
     found = bytearray(content())
     starts = (0, *struct.unpack_from("<3I", found, 28))
     for _ in range(random.randrange(3)):

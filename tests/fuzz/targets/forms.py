@@ -1,4 +1,4 @@
-"""Harmless forms of X: whatever holds the same numbers is answered alike."""
+"""Harmless forms of X: the predictions are the same for all forms of the same numbers."""
 
 import numpy as np
 import pandas
@@ -28,7 +28,7 @@ def read_only(X):
 
 
 def duplicated(X):
-    """CSR with every entry as the sum of two, in no order."""
+    """CSR with every entry as the sum of two, and unsorted columns."""
     coo = sp.coo_array(X)
     row, col, data = (np.concatenate([part, part]) for part in (coo.coords[0], coo.coords[1], coo.data / 2))
     order = np.lexsort((-col, row))
@@ -73,7 +73,7 @@ SPARSE = (
 
 
 def equal_forms(random):
-    """The answers of an engine to its own rows, and to a few others, in a form by chance."""
+    """The results of an engine for its own rows in a random form equal those for plain arrays."""
     one = kinds.pick(random, lambda kind: kind.any_form and not isinstance(kind.X, list))
     kind = one.kind
     stored_sparse = sp.issparse(kind.X)

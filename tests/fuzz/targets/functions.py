@@ -14,13 +14,13 @@ from fuzz.targets.arguments import broken_sparse, listed
 from fuzz.targets.forms import misaligned, read_only, strided
 from structperc import metrics, solvers
 
-TRAINED = ("engine", "model", "rows", "first", "second")        # of metrics: what this library has made
+TRAINED = ("engine", "model", "rows", "first", "second")        # arguments of metrics that this library creates
 SIZES = ("k", "n_nodes", "n_rows", "n_columns", "n_items", "n_labels", "n_tokens", "longest", "most_pairs", "most_nodes")
 
 PLACES = ("tails", "heads", "dependents", "first", "second", "edges", "start", "end")       # numbers of nodes
 
 
-# ---- right arguments, drawn; numbers are multiples of 1/16, so that float32 holds them ----
+# ---- valid arguments, drawn at random; float32 is exact for multiples of 1/16 ----
 
 
 def scores(random, *shape):
@@ -181,7 +181,7 @@ def read(random):
 
 
 def of_class(make, method):
-    """A call of a method with some arguments, of an object made of the others."""
+    """A call of a method with some arguments, on an object constructed from the others."""
     def called(**given):
         made = {name: given.pop(name) for name in list(given) if name in ("n_nodes", "n_labels", "edges", "A", "b")}
         return getattr(make(**made), method)(**given)
@@ -274,7 +274,7 @@ METRICS = {
 
 
 def drawn(random, module, calls):
-    """A name, its function, and right arguments of it."""
+    """A name, its function, and valid arguments for it."""
     name = random.choice(list(calls))
     made = calls[name]
     call, make = made if isinstance(made, tuple) else (getattr(module, name), made)
@@ -285,7 +285,7 @@ def drawn(random, module, calls):
 
 
 def spoilt(random, name, given):
-    """One argument, nearly right or hostile."""
+    """One argument, nearly valid or hostile."""
     act = random.randrange(12)
     if sp.issparse(given) and act < 8:
         return broken_sparse(random, given)
@@ -303,17 +303,17 @@ def spoilt(random, name, given):
 
 
 def asks_for_much(name, value) -> bool:
-    """Whether so large a size asks for time or memory, as it should."""
+    """Whether a size is so large that the call needs much time or memory."""
     if name in PLACES and isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.size:
         value = int(value.max())
     return name in (*SIZES, *PLACES) and isinstance(value, (int, float, np.floating)) and 1e4 < value < 2**40
 
 
 def hostile_calls(random, module, calls, made=()):
-    """One call with one to three arguments spoilt, none of `made`: refused in a sentence, or accepted; too little memory is no failure."""
+    """One call with one to three spoilt arguments, none of `made`. Errors of the library and MemoryError are no failures."""
     _, call, given = drawn(random, module, calls)
     names = random.choices([name for name in given if name not in made], k=random.choice((1, 1, 2, 3)))
-    for name in dict.fromkeys(names):               # each spoilt once: scipy refuses to copy what is broken
+    for name in dict.fromkeys(names):               # each is spoilt once: scipy fails to copy a broken matrix
         value = spoilt(random, name, given[name])
         if not asks_for_much(name, value):
             given[name] = value
@@ -342,7 +342,7 @@ FORMS = (
 
 
 def equal_forms(random):
-    """Equal numbers in other forms are answered as plain arrays are; a form may be refused in a sentence, but no read-only array."""
+    """Equal numbers in other forms have the results of plain arrays. A form may raise an error, except a read-only array."""
     module, calls = random.choice(((solvers, SOLVERS), (metrics, METRICS)))
     name, call, given = drawn(random, module, calls)
     arrays = [key for key, value in given.items() if isinstance(value, np.ndarray) and value.dtype.kind in "fi"]
@@ -360,7 +360,7 @@ def equal_forms(random):
 
 
 def comparable(answer):
-    """An answer as nested lists."""
+    """A result as nested lists."""
     if attrs.has(type(answer)):
         return [comparable(getattr(answer, field.name)) for field in attrs.fields(type(answer))]
     if isinstance(answer, dict):
@@ -371,7 +371,7 @@ def comparable(answer):
 
 
 def equal(one, other) -> bool:
-    """Equal, numbers but for rounding."""
+    """Whether two results are equal, up to rounding."""
     if isinstance(one, list):
         return isinstance(other, list) and len(one) == len(other) and all(map(equal, one, other))
     if isinstance(one, float) and isinstance(other, (int, float)):

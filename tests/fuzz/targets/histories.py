@@ -1,4 +1,4 @@
-"""Histories: an engine that fails, is saved, pickled and copied on the way ends in the bytes of a twin that only learned."""
+"""Histories: an engine that fails, is saved, pickled and copied ends with the bytes of a twin that was only trained."""
 
 import copy
 import pickle
@@ -10,7 +10,7 @@ from fuzz.targets.arguments import listed
 
 
 def twins(random):
-    """Four to ten steps."""
+    """Four to ten steps of an engine and its twin."""
     one = kinds.pick(random)
     kind = one.kind
     engine, twin = kind.load(one.content), kind.load(one.content)
@@ -40,7 +40,7 @@ def copied(random, engine):
 
 
 def unusual(random, kind, engine, twin):
-    """A step that fails, as a rule; whether it did. The twin takes it only where it did not."""
+    """A step that usually fails. Returns whether it failed. The twin makes the step only if it succeeds."""
     X, y, told = kind.X, kind.y, dict(kind.told) | kind.fitting
     act = random.randrange(4)
     if act == 0:

@@ -1,4 +1,4 @@
-"""Model files: damaged bytes, mixed members, crafted arrays and headers; checksums are made anew, so that later checks are reached."""
+"""Model files: damaged bytes, mixed members, crafted arrays and headers. They have new checksums, so that later checks are reached."""
 
 import functools
 import hashlib
@@ -29,7 +29,7 @@ def header(one):
 
 
 def zipped(parts, compression=zipfile.ZIP_STORED) -> bytes:
-    """A zip file with these (name, bytes), names may be there twice."""
+    """A zip file of (name, bytes), in which names may repeat."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", compression) as archive:
         for name, content in parts:
@@ -38,7 +38,7 @@ def zipped(parts, compression=zipfile.ZIP_STORED) -> bytes:
 
 
 def summed(parts) -> dict:
-    """The members with checksums that hold, where there are checksums."""
+    """The members with valid checksums, if they have checksums."""
     if SUMS not in parts:
         return parts
     sums = "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in parts.items() if name != SUMS)
@@ -52,7 +52,7 @@ def as_npy(array) -> bytes:
 
 
 def load(one, content):
-    """The engine of a file, or None where it was refused."""
+    """The engine of a file, or None if loading raises an error."""
     loaded, engine = attempt(one.kind.load, content)
     return engine if loaded else None
 
@@ -63,7 +63,7 @@ def same_answers(one, engine):
 
 
 def damaged(random):
-    """Bytes of a file changed: it is refused, or was not changed where it matters."""
+    """A file with changed bytes raises an error, or the engine predicts as before."""
     one = kinds.pick(random)
     splice = kinds.pick(random).content if random.random() < 0.2 else b""
     engine = load(one, spoil_bytes(random, one.content, splice))
@@ -73,7 +73,7 @@ def damaged(random):
 
 
 def mixed(random):
-    """Members dropped, doubled, renamed, swapped, deflated or taken from other models, with checksums of zip that hold."""
+    """Members dropped, doubled, renamed, swapped, deflated or copied from other models, with valid checksums of zip."""
     one = kinds.pick(random)
     parts = list(members(one).items())
     other = list(members(kinds.pick(random)).items())
@@ -105,12 +105,12 @@ def mixed(random):
 
 
 def sealed(one) -> bool:
-    """Whether files hold a digest of all members."""
+    """Whether files contain a digest of all members."""
     return SUMS in members(one)
 
 
 def crafted(random, one, parts):
-    """Whether a crafted file is taken; where it is, the engine answers, learns and is saved in sentences."""
+    """Whether a crafted file loads. If it does, calls of the engine may raise only expected errors."""
     engine = load(one, zipped(summed(parts).items()))
     if engine is not None:
         used(random, one, engine)
@@ -118,7 +118,7 @@ def crafted(random, one, parts):
 
 
 def used(random, one, engine):
-    """Uses an engine of a crafted file: nothing but refusals may come of it."""
+    """Uses an engine of a crafted file. The calls may raise only expected errors."""
     kind = one.kind
     attempt(READING[random.choice(list(READING))], engine, kind.X, **kind.told)
     attempt(engine.predict, kind.X, **kind.told)
@@ -132,7 +132,7 @@ def used(random, one, engine):
 
 
 def crafted_arrays(random):
-    """Arrays with other values, types, shapes, orders and npy headers, under checksums that hold."""
+    """Arrays with other values, types, shapes, orders and npy headers, under valid checksums."""
     one = kinds.pick(random)
     parts = dict(members(one))
     for name in random.sample(sorted(set(parts) - {"header.npy", SUMS}), k=random.choice((1, 1, 2))):
@@ -146,7 +146,7 @@ def crafted_arrays(random):
 
 
 def lying_npy(random, content):
-    """An array whose header says another shape or type."""
+    """An array whose header has another shape or type."""
     array = npy.read_array(io.BytesIO(content))
     file = io.BytesIO()
     shape = random.choice(((2**40,), (2**62, 4), (0, 2**62), (-1,), (3,) * 40, (), (len(content),)))
@@ -156,7 +156,7 @@ def lying_npy(random, content):
 
 
 def crafted_header(random):
-    """A header with hostile values, without some, or with some twice, under checksums that hold."""
+    """A header with hostile values, with missing keys or with repeated keys, under valid checksums."""
     one = kinds.pick(random)
     parts = dict(members(one))
     tree = header(one)

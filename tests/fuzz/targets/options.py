@@ -1,4 +1,4 @@
-"""Options: hostile and unusual values of all that engines and plugins take, then a fit."""
+"""Options: hostile and unusual values for all options of engines and plugins, then a fit."""
 
 import functools
 
@@ -24,7 +24,7 @@ USUAL = (*WORDS, *WORDS, True, False, None, 0, 1, 2, 3, 50, 0.1, 0.5, 1e-9, 1e9,
                                                                                                                                         [1,
                                                                                                                                          0]],
          [[0, 1, 2], [1, 0, 1], [2, 1, 0]], [1, 2, 3], ["D", "N", "V"], [0, 1, 3])
-GIANT = ("epochs", "n_hashed", "cache_size")        # whose large values ask for time or memory, as they should
+GIANT = ("epochs", "n_hashed", "cache_size")        # large values need much time or memory
 
 
 @functools.cache
@@ -34,14 +34,14 @@ def names():
 
 
 def hostile_options(random):
-    """An engine with one to three options of hostile or unusual values is refused, or fits and predicts, or is refused then."""
+    """An engine with one to three hostile or unusual options. The constructor or fit raises an error, or the engine predicts."""
     one = kinds.pick(random)
     kind, given = one.kind, dict(one.kind.options)
     for name in random.choices(names(), k=random.choice((1, 1, 2, 3))):
         value = random.choice(USUAL) if random.random() < 0.6 else hostile.value(random)
         if name in GIANT and isinstance(value, (int, float)) and value > 100:
             continue
-        if not (name == "kernel" and callable(value)):          # whose errors are its author's
+        if not (name == "kernel" and callable(value)):          # errors of a function are its author's
             given[name] = value
     if random.random() < 0.3:
         given["plugins"] = random.choice((["dual-kernel"], ["batch"], ["batch", "dual-kernel"], ["prank"], ["no such"],

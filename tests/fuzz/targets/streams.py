@@ -1,4 +1,4 @@
-"""Parts of a file against the whole of it: nearly right files, with what readers may take otherwise at the beginning of a part."""
+"""Parts of a file against the whole file: nearly valid files, with cells that readers could misread at the start of a part."""
 
 import functools
 import io
@@ -17,7 +17,7 @@ ENDS = ("\n", "\n", "\n", "\r\n", "\r")
 
 
 def cells(random, n, odd):
-    """n cells of a column, some of them odd, alone or in runs."""
+    """n cells of a column. Some are odd, single or in runs."""
     found = [random.choice(NUMBERS) for _ in range(n)]
     for _ in range(random.choice((0, 1, 1, 2)) if odd else 0):
         cell, at = random.choice(ODD), random.randrange(n)
@@ -27,20 +27,20 @@ def cells(random, n, odd):
 
 
 def same_tables(random, read, stream, path, how, n):
-    """A file is refused at once and in parts, or holds the same rows, answers and weights in both."""
+    """Reading at once and in parts both raise an error, or both return the same rows and labels."""
     taken, table = attempt(read, path, **how)
     rows = random.choice((1, 1, 2, 3, max(n // 2, 1), n))
     streamed, tables = attempt(lambda: list(stream(path, **how, rows=rows)))
     expect(taken == streamed, f"at once: {'taken' if taken else table}; in parts: {'taken' if streamed else tables}")
     if taken:
         expect(cells_of(table.X) == [row for part in tables for row in cells_of(part.X)], "parts hold other rows than the whole")
-        if {part.y.dtype.kind for part in tables} == {table.y.dtype.kind}:          # a part of numbers knows of no text elsewhere
+        if {part.y.dtype.kind for part in tables} == {table.y.dtype.kind}:          # a part of a text column may have only numbers
             expect(repr(plain(table.y)) == repr([one for part in tables for one in plain(part.y)]), "parts hold other answers")
     return taken
 
 
 def cells_of(X) -> list:
-    """The rows of X as texts; a part of whole numbers knows of no fractions elsewhere."""
+    """The rows of X as texts. Whole numbers become floats, because a part of a column may have no fractions."""
     return [repr([float(cell) if isinstance(cell, int) else cell for cell in row]) for row in plain(dense(X))]
 
 
@@ -80,7 +80,7 @@ def svmlight_parts(random):
 
 
 def conll_parts(random):
-    """Sentences of columns: all tokens, in order, whatever the number of sentences in a part."""
+    """Sentences of columns: the parts have as many tokens as the file, for any number of sentences per part."""
     lines = []
     for _ in range(random.randrange(1, 6)):
         lines += [f"{random.choice(('the', 'dog', random.choice(ODD).strip() or 'x'))} {random.choice(('D', 'N', 'O'))}"
@@ -98,7 +98,7 @@ def conll_parts(random):
 
 @functools.cache
 def tables() -> tuple:
-    """Tables of pyarrow; none where it is not installed."""
+    """Tables of pyarrow, or none if it is not installed."""
     try:
         import pyarrow
     except ImportError:
@@ -137,5 +137,5 @@ def columnar_parts(random):
 
 
 def parts(random):
-    """One file of a format by chance."""
+    """One file of a random format."""
     return random.choice((csv_parts, csv_parts, svmlight_parts, conll_parts, *[columnar_parts] * bool(tables())))(random)

@@ -1,4 +1,4 @@
-"""Sentences of tokens with named features, trees and strings: hostile names and values, and objects that act while they are read."""
+"""Sentences of tokens with named features, trees and strings: hostile names and values, and objects that run code while they are read."""
 
 from fuzz import hostile, kinds
 from fuzz.mutators import disturbed, spoil
@@ -7,7 +7,7 @@ from fuzz.targets.arguments import again, called, trained
 
 
 def token_part(random):
-    """What may stand for a token, a name or a value."""
+    """A hostile token, name or value."""
     return random.choice((
         lambda: hostile.value(random), lambda: {"a": hostile.scalar(random)}, lambda: {random.choice(hostile.TEXTS): 1.0},
         lambda: [random.choice(hostile.TEXTS)] * random.choice((1, 2, 30)), lambda: (hostile.scalar(random),), lambda: {"a", "b"},
@@ -19,7 +19,7 @@ def token_part(random):
 
 
 def hostile_sentences(random):
-    """X of objects, spoiled or disturbed, in calls that answer and calls that train."""
+    """X of objects, spoiled or disturbed, in calls that predict and calls that train."""
     one = kinds.pick(random, lambda kind: isinstance(kind.X, list))
     kind = one.kind
     act = random.randrange(8)
