@@ -20,6 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
+from layout import arrows_between, sources
+
 ROOT = Path(__file__).parents[1]
 MOST_FILES = 8              # test files that are run against a mutant
 SECONDS = 300               # per test file; a longer run kills the mutant
@@ -113,13 +115,15 @@ def words_of_tests(root) -> dict:
 
 
 @cache
+def arrows(root) -> dict:
+    return arrows_between(sources(root))
+
+
 def users(path, root) -> set:
     """The stems of the modules that import this one."""
     package = path if path.parts[0] == "structperc" else path.relative_to("plugins")
     module = ".".join(package.with_suffix("").parts).removesuffix(".__init__")
-    pattern = re.compile(rf"(?:from|import) {re.escape(module)}\b|from {re.escape(module.rpartition('.')[0])} import .*\b{path.stem}\b")
-    return {other.stem for top in ("structperc", "plugins") for other in sorted((root / top).rglob("*.py*"))
-            if other.suffix in (".py", ".pyx") and pattern.search(other.read_text(encoding="utf-8"))}
+    return {other.rpartition(".")[2].removeprefix("structperc_") for other, imported in arrows(root).items() if module in imported}
 
 
 @cache

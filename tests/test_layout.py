@@ -76,6 +76,29 @@ def test_circles_and_rising_arrows_would_be_noticed():
     assert "structperc.reading.matrices" in FILES["structperc.engine.model"], "from structperc.reading import matrices"
 
 
+def from_the_end(text):
+    """The lines of compiled code that index from the end although the directive of its module, or of setup.py, excludes that."""
+    if re.search(r"^# cython:.*wraparound=True", text, re.MULTILINE):
+        return []
+    code = re.sub(r'(?s:""".*?""")|#.*|"[^"\n]*"', "", text)
+    return re.findall(r"^.*[\w\])]\[-\d+\].*$", code, re.MULTILINE)
+
+
+def test_compiled_code_indexes_from_the_start():
+    """With `wraparound=False` a negative index is undefined: Cython 3.3 adds the length, and 3.1 raises an IndexError."""
+    compiled = [path for paths in MODULES.values() for path in paths if path.suffix == ".pyx"]
+
+    assert len(compiled) > 50
+    assert {str(path): lines for path in compiled if (lines := from_the_end(path.read_text(encoding="utf-8")))} == {}
+
+
+def test_an_index_from_the_end_is_noticed():
+    text = 'def f(a):\n    """a[-1]"""\n    return a[-1]      # a[-2]\n'
+
+    assert [line.strip() for line in from_the_end(text)] == ["return a[-1]"]
+    assert from_the_end("# cython: boundscheck=True, wraparound=True\n" + text) == []
+
+
 def test_the_script_prints_the_figures(capsys):
     main(ROOT)
     printed = capsys.readouterr().out

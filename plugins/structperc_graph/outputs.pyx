@@ -90,7 +90,7 @@ cdef class GraphOutputs(Outputs):
                 raise DataError(f"y[{i}] has {len(labels)} label{'s' * (len(labels) != 1)} but graph {i} of X has {n} node"
                                 f"{'s' * (n != 1)}; give one label per node.")
             offsets[i + 1] = offsets[i] + n
-        codes = np.zeros(int(offsets[-1]), dtype=np.intc)
+        codes = np.zeros(int(offsets[len(y)]), dtype=np.intc)
         unknown = encode_nested(self.codes.code_of, y, codes, offsets)
         if unknown is not None:
             i, j, label = unknown
