@@ -1,11 +1,9 @@
 """Checks the English of documents, docstrings, comments, messages and help texts; part of `make lint`.
 
-    python tests/prose.py [FILE ...]        all sentences that break a rule, in these files or in all
-    python tests/prose.py --check           only those above the counts of tests/prose.txt
-    python tests/prose.py --shrink          lower the counts of tests/prose.txt to those of today
+    python tests/prose.py [FILE ...]
 
+Prints all sentences that break a rule, in these files or in all. The exit status is 1 if there are any.
 Two rules: a sentence has at most 20 words, and uses none of the words in WORDS. Code in backquotes, a formula and a link count as one word.
-tests/prose.txt allows older files the offences that they still have; its counts only shrink.
 """
 
 import re
@@ -13,9 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-COUNTS = ROOT / "tests/prose.txt"
 LONGEST = 20
-NONE = {"long": 0, "word": 0}
 DISPLAY = 4                 # columns by which a formula or a table is indented, behind a blank line
 
 # A word or turn, and what to write instead.
@@ -156,7 +152,7 @@ def joined(text, run):
         return                                                      # a list of names
     if run[0][2]["string"].startswith(('"""', "'''")):
         content = run[0][2]["string"][3:-3]
-        if not content.lstrip().startswith(("@", "<", "{")):        # BibTeX, pages, JSON
+        if not content.lstrip().startswith(("@", "<", "{", "import ")):        # BibTeX, pages, JSON, programs
             margin = re.match(" *", text[text.rfind("\n", 0, run[0][0]) + 1:])[0]
             yield from paragraphs(re.sub(f"^{margin}", "", without_examples(content), flags=re.MULTILINE), line)
         return
@@ -187,43 +183,10 @@ def offences(path):
     return sorted(offence for prose in pieces for offence in prose.offences())
 
 
-def counted(breaks):
-    return {kind: sum(offence[1] == kind for offence in breaks) for kind in NONE}
-
-
-def allowed():
-    """The offences that each file may have: {path: {kind: count}}; no file may have any where there is no list yet."""
-    rows = (line.split() for line in COUNTS.read_text().splitlines() if not line.startswith("#")) if COUNTS.exists() else ()
-    return {path: {"long": int(long), "word": int(word)} for long, word, path in rows}
-
-
-def written(counts):
-    lines = ["# Offences that a file still has: long sentences, listed words. The counts only shrink: python tests/prose.py --shrink"]
-    lines += [f"{count['long']:4d} {count['word']:4d}  {path}" for path, count in sorted(counts.items()) if any(count.values())]
-    COUNTS.write_text("\n".join(lines) + "\n")
-
-
 def main(arguments):
-    named = [Path(argument).resolve() for argument in arguments if not argument.startswith("--")]
-    breaks = {path.relative_to(ROOT).as_posix(): offences(path) for path in named or files()}
-    counts = {path: counted(some) for path, some in breaks.items()}
-    limits, listed = allowed(), COUNTS.exists()
-    if "--shrink" in arguments:
-        written({path: {kind: min(number, limits.get(path, NONE)[kind]) if listed else number for kind, number in count.items()}
-                 for path, count in counts.items()})
-        limits = allowed()
-    if not named:
-        print(*(f"{sum(count[kind] for count in counts.values())} {text}" for kind, text in
-                (("long", f"sentences of more than {LONGEST} words,"), ("word", "listed words"))))
-    if "--check" not in arguments and "--shrink" not in arguments:
-        limits = {}
-    above = {path: limits.get(path, NONE) for path in breaks if any(counts[path][kind] > limits.get(path, NONE)[kind] for kind in NONE)}
-    for path, limit in above.items():
-        print(*(f"{path}:{line}: {advice}" for line, kind, advice in breaks[path] if counts[path][kind] > limit[kind]), sep="\n")
-    loose = [path for path, limit in limits.items() if not named and any(counts.get(path, NONE)[kind] < limit[kind] for kind in NONE)]
-    if loose:
-        print(f"tests/prose.txt allows more than these files have: {', '.join(loose)}. Run python tests/prose.py --shrink.")
-    return bool(above or loose)
+    faults = [f"{path}:{line}: {advice}" for path in ([*map(Path, arguments)] or files()) for line, _, advice in offences(path.resolve())]
+    print(*faults, sep="\n", end="\n" * bool(faults))
+    return bool(faults)
 
 
 if __name__ == "__main__":

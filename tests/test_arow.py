@@ -1,4 +1,4 @@
-"""The example of a weight store of one's own: against AROW written down, its battery, its means, its model files."""
+"""Tests of the example of a custom weight store: AROW in plain numpy, `check_problem`, averages, model files."""
 
 import importlib.util
 import io
@@ -38,7 +38,7 @@ def engine(**options):
 
 
 def by_hand(X, y, r, epochs=1):
-    """AROW of three classes: the weights after each visit, the last covariance, and the mistakes."""
+    """AROW for three classes: the weights after each visit, the last variances, and the number of mistakes."""
     w, sigma, after, mistakes = np.zeros((3, X.shape[1])), np.ones((3, X.shape[1])), [], 0
     for x, gold in zip(np.tile(X, (epochs, 1)), np.tile(y, epochs) - 1, strict=True):
         z = int(np.argmax(w @ x))
@@ -64,7 +64,10 @@ def test_it_is_arow(average):
 
 
 def test_variances_are_those_of_the_exact_update_over_diagonals():
-    """ST-9: x = (1, 2), r = 1: 0.5 and 0.2; the diagonal of the full update has 1 - x^2 / (||x||^2 + r), 0.833 and 0.333."""
+    """ST-9: for x = (1, 2), r = 1 the variances are 0.5 and 0.2.
+
+    The diagonal of the full update is 1 - x^2 / (||x||^2 + r), which is 0.833 and 0.333.
+    """
     trained, x = engine(C=0.5, classes=[1, 2]).fit([[1.0, 2.0]], [2]), np.array([1.0, 2.0])
     assert 1 / trained.parts_.weights.precision == pytest.approx([0.5, 0.2, 0.5, 0.2])
     assert 1 - x**2 / (x @ x + 1) == pytest.approx([5 / 6, 1 / 3])

@@ -1,4 +1,4 @@
-"""`structperc.counterfactual`: the smallest change that makes a prediction, compared with enumeration and with one program written out."""
+"""Tests of `structperc.counterfactual`: the smallest change for a prediction, against enumeration and against one large program."""
 
 import functools
 import itertools
@@ -30,7 +30,7 @@ def model(name):
 
 
 class Written:
-    """An example written out: every structure, its counts, and scores and slopes by differences, without the module under test."""
+    """An example with all structures, their counts, and scores and slopes by differences, without the tested module."""
 
     def __init__(self, engine, x, spreads=None):
         self.read = engine.model_.parts.reader.read_one(x, False, engine.model_.parts.features.layout.atoms_per_example is None)
@@ -50,7 +50,7 @@ class Written:
             moved = self.x.copy()
             moved[place] += 1
             slopes.append(self.scores(moved) - self.at_x)
-        self.slopes = self.counts @ np.array(slopes).T * self.sd            # of every structure, by standard deviations
+        self.slopes = self.counts @ np.array(slopes).T * self.sd            # of every structure, in standard deviations
         self.totals = self.counts @ self.at_x
 
     def scores(self, x):
@@ -60,13 +60,13 @@ class Written:
         return self.engine.parts_.outputs.decode(self.structures[k], self.example)
 
     def is_one_of(self, output, wanted):
-        """Whether an output, as `predict` shows it, is one of these structures."""
+        """Whether an output, in the format of `predict`, is one of these structures."""
         outputs = self.engine.parts_.outputs
         counts = outputs.count(self.example, outputs.encode_answers([output], self.read)[0])
         return (self.counts[wanted] == counts).all(axis=1).any()
 
     def nearest(self, wanted, norm="l1", lead=0.0, ends=np.inf, whole=False):
-        """The distance over all wanted structures, each with all rivals in one program; inf where none can win.
+        """The distance over all wanted structures, each with all rivals in one program; inf if none can win.
 
         lead: of the wanted structure; ends: how far a value may fall or rise, shape () or (2, n); whole: which values are whole numbers.
         """
@@ -284,7 +284,7 @@ def test_matchings_of_tables_come_back_as_tables(show):
 
 
 def pairs_of(engine, table):
-    """The pairs of a predicted matching of a table of three columns."""
+    """The pairs of the predicted matching of a table with three columns."""
     return [pair if isinstance(pair, tuple) else divmod(int(pair), 3) for pair in engine.predict([table])[0]]
 
 
@@ -399,7 +399,7 @@ def test_structures_with_small_whole_weights_and_many_ties_have_the_distance_of_
 
 @functools.cache
 def chained(forbidden):
-    """A tagger of five tokens, with scores of the first and the last label, and pairs of labels that are forbidden."""
+    """A tagger with three labels and these forbidden transitions, trained on one sentence of five tokens."""
     engine = Engine("sequence", classes=["a", "b", "c"], forbidden_transitions=forbidden, **PLAIN)
     return engine.fit([np.zeros((5, 2))], [["a", "b", "c", "b", "a"]])
 
@@ -460,7 +460,7 @@ def test_categories_of_tokens_are_nearest_of_all_categories():
 
 
 def test_far_tokens_leave_the_search_short():
-    """Labels a and b nearly tie at twenty tokens, and c is steep: a million labellings is within reach of the change of one token."""
+    """Labels a and b nearly tie at twenty tokens, and c has a steep slope. A change at one token could reach a million labellings."""
     engine, random = chained(()), np.random.default_rng(0)
     engine.parts_.weights.assign(np.append([1.0, 0, 0, 0, 0, 10], random.normal(size=len(engine.parts_.weights.vector()) - 6) / 100), 1)
     x = np.tile([0.0, -10], (21, 1))
@@ -543,7 +543,7 @@ def test_the_old_model_is_left_as_it_was():
     assert np.array_equal(before, engine.parts_.weights.vector()) and np.array_equal(x, examples[0])
 
 
-# ---- what is refused ----
+# ---- rejected arguments ----
 
 
 @pytest.mark.parametrize(("options", "message"), [

@@ -1,4 +1,4 @@
-"""`structperc demo` keeps its promises, and everything that it and the README tell to type next works on what it has written."""
+"""Tests of `structperc demo`: its results and its picture, and the commands that it and the README suggest next."""
 
 import gzip
 import os
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def run(command, folder):
-    """What a command prints, run where a user would with structperc on the path."""
+    """Runs a command in `folder`, with structperc on the path; returns its output."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -26,7 +26,7 @@ def run(command, folder):
 
 
 def typed(commands, capsys):
-    """What command lines print, run in this process."""
+    """Runs command lines in this process; returns the output of each."""
     answers = []
     for command in commands:
         assert main(shlex.split(command, comments=True)[1:]) == 0, command

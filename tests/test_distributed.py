@@ -1,4 +1,4 @@
-"""Shards on Dask's workers: the bits of shards in one process, whatever happens to a worker."""
+"""Tests of shards on Dask's workers: training gives the bits of one process, even if workers fail or are replaced."""
 
 import os
 import threading
@@ -41,7 +41,7 @@ def trained(parts=PARTS, problem="cusum", classes=(1, 2, 3), **how):
 
 
 class Forgetful:
-    """Has workers lose their shards, as one that is killed and replaced."""
+    """Removes all shards from workers, as if these had been killed and replaced."""
 
     @hookimpl
     def structperc_epoch_end(self, engine, record):
@@ -51,13 +51,13 @@ class Forgetful:
 
 
 def slots():
-    """Of each worker of the client in use, those that it keeps."""
+    """The shards that each worker of the current client keeps."""
     workers = pytest.importorskip("distributed").default_client().cluster.workers.values()
     return [[value for value in dict(worker.data).values() if isinstance(value, Slot)] for worker in list(workers)]
 
 
 class Watching:
-    """Notes how many shards each worker holds."""
+    """Records the number of shards on each worker."""
 
     def __init__(self):
         self.numbers = []
@@ -75,7 +75,7 @@ def client():
             yield found
 
 
-pytestmark = pytest.mark.filterwarnings("ignore")       # of other libraries
+pytestmark = pytest.mark.filterwarnings("ignore")       # warnings of other libraries
 
 
 def test_float64_has_the_bits_of_fit():
@@ -103,7 +103,7 @@ def test_workers_have_the_bits_of_one_process(client, dtype):
 
 
 def wait_until_no_shard_is_held():
-    for _ in range(1000):           # the scheduler tells workers, and nobody waits for it
+    for _ in range(1000):           # workers release their shards after training has returned
         if not any(slots()):
             return
         time.sleep(0.01)
@@ -115,7 +115,7 @@ def test_a_worker_that_forgets_everything_changes_no_bit(client):
 
 
 class Exchanged:
-    """Closes all workers in the middle of a training; another one comes when the next round has been asked for."""
+    """Closes all workers during training. A new worker starts after the request for the next round."""
 
     @hookimpl
     def structperc_epoch_end(self, engine, record):
@@ -130,7 +130,7 @@ class Exchanged:
 def test_a_training_goes_on_with_other_workers_than_it_began_with():
     distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
     dask = pytest.importorskip("dask")
-    with dask.config.set({"distributed.scheduler.no-workers-timeout": "30 s"}):         # instead of a wait without end
+    with dask.config.set({"distributed.scheduler.no-workers-timeout": "30 s"}):         # instead of an endless wait
         with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
             with distributed.Client(cluster) as found:
                 assert np.array_equal(weights_of(trained(client=found, plugins=[Exchanged()])), weights_of(trained()))
@@ -183,7 +183,7 @@ def test_streams_have_the_bits_of_shards_in_memory(client, options):
 def test_streams_are_read_at_each_pass_in_random_orders(tmp_path):
     log = tmp_path / "read"
     found = trained(stream=True, read=partial(logged, log))
-    assert log.read_text().split()[1:] == ["20"] * 12           # behind the first, of which the caller learns
+    assert log.read_text().split()[1:] == ["20"] * 12           # the caller reads the first part once before training
     shuffled = [trained(stream=True, read=in_pieces, n_shards=2, random_state=seed) for seed in (6, 6, 7)]
     assert np.array_equal(*map(weights_of, shuffled[:2])) and not np.array_equal(*map(weights_of, shuffled[1:]))
     assert all((one.predict(X) == Y).mean() > 0.7 for one in (found, *shuffled))
@@ -210,7 +210,7 @@ def test_streams_show_labels_names_and_weights_piece_by_piece(client):
 
 
 def test_labels_and_names_are_learned_from_all_parts(client):
-    tags = [[f"{tag}{i // 10}" for tag in sentence] for i, sentence in enumerate(TAGS)]        # each part has labels of its own
+    tags = [[f"{tag}{i // 10}" for tag in sentence] for i, sentence in enumerate(TAGS)]        # each part has its own labels
     words = [[[f"{name}{i // 20}" for name in token] for token in sentence] for i, sentence in enumerate(WORDS)]
     whole = Engine("sequence", **OPTIONS | {"n_shards": 2}).fit(words, tags)
     parts = [(words[i:i + 10], tags[i:i + 10]) for i in range(0, 40, 10)]
@@ -354,7 +354,7 @@ def test_a_training_goes_on_from_its_checkpoint(tmp_path):
 
 
 class Locked:
-    """Observes, and cannot be pickled."""
+    """An observer that cannot be pickled."""
 
     def __init__(self):
         self.lock, self.epochs = threading.Lock(), []

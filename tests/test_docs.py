@@ -1,4 +1,4 @@
-"""What README and docs say is true: their code runs, their tables agree with the code, what they name exists."""
+"""Tests of README and docs: their code runs, their tables agree with the code, and the files and names in them exist."""
 
 import contextlib
 import doctest
@@ -45,7 +45,7 @@ def code_blocks(page, language):
 
 
 def table(page, header):
-    """Rows of the table whose header line begins so, as lists of cells."""
+    """Rows of the table whose header line begins with `header`, as lists of cells."""
     lines = iter(page.read_text().split("\n"))
     for line in lines:
         if line.startswith(f"| {header} |"):
@@ -63,11 +63,11 @@ def quoted(cell):
     return re.findall(r"`([^`]+)`", cell)
 
 
-# ---- code that is shown ----
+# ---- code on pages ----
 
 
 def run_blocks(page):
-    """Runs the page's Python from top to bottom; what it printed, and the names it made."""
+    """Runs the page's Python code from top to bottom; returns its output and the names that it defines."""
     names, printed = {"__name__": "page"}, io.StringIO()
     with contextlib.redirect_stdout(printed):
         for block in code_blocks(page, "python"):
@@ -76,7 +76,7 @@ def run_blocks(page):
 
 
 def said(page):
-    """What the page says that its Python prints."""
+    """The output that the page shows for its Python code."""
     return re.findall(r"# -> (.*?)(?:, where .*)?$", "\n".join(code_blocks(page, "python")), re.MULTILINE)
 
 
@@ -129,7 +129,7 @@ def test_write_a_plugin_shows_the_loss_of_the_examples():
 
 
 def modules():
-    """Every module of structperc and its bundled plugins, compiled ones included."""
+    """Every module of structperc and its bundled plugins, with the compiled ones."""
     for package in dict.fromkeys(["structperc", *(plugin.plugin.__name__.partition(".")[0] for plugin in BUNDLED)]):
         package = importlib.import_module(package)
         yield package
@@ -157,15 +157,15 @@ def test_docstrings_of_compiled_modules_are_read_too():
     assert {"structperc.engine.engine.Engine", "structperc.estimators.PRank"} <= set(DOCTESTS)
 
 
-# ---- what works today ----
+# ---- problems and update rules ----
 
 
 PROBLEMS = ROOT / "docs/guide/problems.md"
-OF_STRUCTURES = {plugin.name for plugin in BUNDLED if plugin.sample} - {"sequence", "latent-ranking"}      # atoms are told by y itself
+OF_STRUCTURES = {plugin.name for plugin in BUNDLED if plugin.sample} - {"sequence", "latent-ranking"}      # their y determines the atoms
 
 
 def promised():
-    """The update rules, and what each problem says of each; one column may stand for several rules."""
+    """The update rules, and the cells of each problem by update rule. A column of the table may name several rules."""
     header, *rows = table(PROBLEMS, "problem")
     columns = [column.split(", ") for column in header[2:]]
     answers = {quoted(row[0])[0]: {update: cell for column, cell in zip(columns, row[2:], strict=True) for update in column}
@@ -192,7 +192,10 @@ CELLS = [(problem, update, cell == "yes") for problem, row in promised()[1].item
 @pytest.mark.parametrize(("number", "problem", "update", "works"), [(i, *cell) for i, cell in enumerate(CELLS)],
                          ids=["-".join(map(str, cell)) for cell in CELLS])
 def test_each_problem_works_with_the_update_rules_that_the_guide_lists(number, problem, update, works):
-    """Each rule with two of four options and of as many forms of X, which change from rule to rule: each pair occurs with some rule."""
+    """Each rule runs with two of four options and with two formats of X.
+
+    The options and formats change from rule to rule, so each pair occurs with some rule.
+    """
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 2))
     y = np.digitize(X[:, 0], [-1, 0, 1])
@@ -203,7 +206,7 @@ def test_each_problem_works_with_the_update_rules_that_the_guide_lists(number, p
     if problem == "latent-ranking":
         other = {"loss": "recall"}
     elif problem in OF_STRUCTURES:
-        other = {} if update in ("direct", "direct-better", "adagrad") else {"loss": "zero-one"}    # not every solver searches with it
+        other = {} if update in ("direct", "direct-better", "adagrad") else {"loss": "zero-one"}    # not every solver supports it
     else:
         other = {"loss": np.subtract.outer(np.arange(4), np.arange(4)) ** 2}
     groups = np.arange(200) // 20 if problem == "latent-ranking" else None
@@ -257,7 +260,7 @@ def test_a_hook_is_listed_with_its_base_class_and_methods(hook):
 
 
 def compiled_methods(base):
-    """The methods ending in _c that a base class declares, in order; `Trial`'s are for rules to call."""
+    """The methods ending in _c that a base class declares, in order. Update rules call those of `Trial`."""
     declarations = "\n\n".join(file.read_text() for file in sorted((ROOT / "structperc/core").glob("*.pxd")))
     body = re.search(rf"^cdef class {base.__name__}\(\w+\):\n(.*?)(?=^\S|\Z)", declarations, re.MULTILINE | re.DOTALL) if base else None
     return re.findall(r"(\w+_c)\(", body[1]) if body else []
@@ -322,7 +325,7 @@ def test_each_promise_names_a_test_that_exists():
 
 
 def understood(arguments):
-    """Whether the command line takes these arguments, or answers with help."""
+    """Whether the command line accepts these arguments, or prints help."""
     try:
         return bool(build().parse_args(arguments))
     except SystemExit as stop:
@@ -338,7 +341,7 @@ def test_commands_are_understood(page, capsys):
         if first == "make":
             assert words[0] in targets, command
         elif first == "structperc":
-            arguments = words if words[1:] else [*words, "--help"]      # the name alone, in prose
+            arguments = words if words[1:] else [*words, "--help"]      # only the name, in prose
             assert understood(arguments), f"{command}: {capsys.readouterr().err}"
         elif first == "python" and words[0] != "-m":
             assert (ROOT / words[0]).is_file(), command
@@ -347,7 +350,7 @@ def test_commands_are_understood(page, capsys):
             if ">=" in path:
                 assert all(f'"{word}' in (ROOT / "pyproject.toml").read_text() for word in words[1:]), command
                 continue
-            assert (ROOT / path / "pyproject.toml").is_file() or path.startswith("structperc-"), command      # what `new` has written
+            assert (ROOT / path / "pyproject.toml").is_file() or path.startswith("structperc-"), command      # from `structperc new`
             assert not extra or extra.rstrip("]") in extras, command
 
 

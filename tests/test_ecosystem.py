@@ -1,4 +1,4 @@
-"""Other libraries with estimators of structperc: a test for each row of docs/ecosystem.md."""
+"""Tests of other libraries with estimators of structperc, one for each row of docs/ecosystem.md."""
 
 import io
 import pickle
@@ -107,7 +107,7 @@ def test_river_wraps_a_classifier():
 
 @pytest.mark.filterwarnings("ignore")
 def test_checks_of_river_pass_as_those_of_a_wrapped_classifier_of_scikit_learn():
-    """Columns that come and go fail in any wrapped model of scikit-learn."""
+    """Columns that appear and disappear fail in any wrapped model of scikit-learn."""
     compat, checks = pytest.importorskip("river.compat"), pytest.importorskip("river.checks")
     model = compat.convert_sklearn_to_river(StructuredClassifier(random_state=0), classes=[False, True])
     failed = set()
@@ -136,7 +136,7 @@ def test_leaves_of_histogram_boosting_are_those_that_predict(trees):
 
 
 def check_leaves(made, predict):
-    """Rows in the same leaves have the same prediction, and each row is in one leaf of every tree."""
+    """Checks that rows in the same leaves have equal predictions. Each row must be in one leaf of every tree."""
     leaves, predicted = made.transform(X).toarray(), predict(made.estimator_, X)
     assert len(np.unique(np.count_nonzero(leaves, axis=1))) == 1 and leaves.shape[1] > np.count_nonzero(leaves[0])
     same = (leaves[:, None] == leaves[None]).all(axis=2)
@@ -188,7 +188,7 @@ print(re.search(r"VmHWM:\\s*(\\d+)", pathlib.Path("/proc/self/status").read_text
 
 
 def test_a_stream_from_a_database_needs_memory_for_parts(tmp_path):
-    """Ten times the rows, 160 MB more of numbers, take less than 100 MB more, 64 of which the database may have."""
+    """Ten times the rows are 160 MB more. The stream needs less than 100 MB more memory, of which the database may use 64."""
     duckdb, _ = pytest.importorskip("duckdb"), pytest.importorskip("adbc_driver_duckdb.dbapi")
     if not Path("/proc/self/status").exists():
         pytest.skip("the peak of memory is read from /proc")

@@ -1,6 +1,6 @@
-"""Errata of papers: the numbers of those that no other test shows, and docs/errata.md beside the tests that it names.
+"""Tests of errata of papers that no other test shows, and of docs/errata.md against the tests that it names.
 
-A test carries the number of its erratum at the beginning of a sentence of its docstring: "CS-3: ...".
+The number of an erratum is at the beginning of a sentence in the docstring of its test: "CS-3: ...".
 """
 
 import ast
@@ -26,13 +26,13 @@ NUMBER = re.compile(r"\b(?:CS|IL|LV|SL|LL|ST)-\d+\b")
 # ---- the page and the tests ----
 
 def entries():
-    """Erratum to the tests that the page names for it, as (path, function)."""
+    """A dict from each erratum to the tests that the page names for it, as (path, function)."""
     parts = re.split(r"^### ", PAGE.read_text(), flags=re.MULTILINE)[1:]
     return {NUMBER.match(part)[0]: {tuple(one.split("::")) for one in re.findall(r"`(tests/[^`]+)`", part)} for part in parts}
 
 
 def numbered_tests():
-    """(path, function) of every test to the errata of its docstring."""
+    """A dict from every test, as (path, function), to the errata in its docstring."""
     found = {}
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         if NUMBER.search(source := path.read_text()):
@@ -55,7 +55,7 @@ def test_every_erratum_names_its_tests_and_every_such_test_its_errata():
 # ---- Cumulative Sum Ranking ----
 
 def test_the_sign_of_zero_is_positive():
-    """CS-1: s(3) - s(1) = w_2 . x + w_3 . x; a sign of 0 at k = y = 3 would leave w_3 . x out."""
+    """CS-1: s(3) - s(1) = w_2 . x + w_3 . x. With a sign of 0 at k = y = 3, w_3 . x would be missing."""
     engine = Engine("cusum", fit_intercept=False, classes=[1, 2, 3]).fit([[-1.0, 2.0], [1.0, 1.0], [2.0, -1.0]], [3, 1, 2])
     x = np.array([3.0, 1.0])
     boundaries = engine.coef_[1:] @ x
@@ -65,7 +65,7 @@ def test_the_sign_of_zero_is_positive():
 
 
 def test_a_threshold_at_minus_infinity_leaves_no_norm_and_no_score():
-    """CS-2: with b_1 = -inf the separator cannot have norm 1, and all scores are infinite; prank has K - 1 finite thresholds."""
+    """CS-2: with b_1 = -inf no separator has norm 1, and all scores are infinite. prank has K - 1 finite thresholds."""
     with_it = np.array([1.0, -np.inf, 0.0])
     assert np.linalg.norm(with_it) == np.inf and {sum(2.0 - b for b in with_it[1:y + 1]) for y in (1, 2)} == {np.inf}
     engine = Engine("prank").fit([[0.0], [1.0], [2.0]], [1, 2, 3])
@@ -73,7 +73,7 @@ def test_a_threshold_at_minus_infinity_leaves_no_norm_and_no_score():
 
 
 def dual_predictions(X, y, feature, passes=3):
-    """Figure 4 of three classes: alpha counts (example, wrong label); `feature(i)` is the label of the example's own feature vector."""
+    """Figure 4 for three classes: alpha counts (example, wrong label). `feature(i)` is the label in the correct feature vector of i."""
     alpha, found = {}, []
     for i in [*range(len(X))] * passes:
         scores = [sum(count * (X[j] @ X[i]) * ((z == feature(j)) - (z == wrong)) for (j, wrong), count in alpha.items()) for z in (1, 2, 3)]
@@ -84,7 +84,7 @@ def dual_predictions(X, y, feature, passes=3):
 
 
 def test_figure_4_needs_the_label_of_the_example():
-    """CS-10: x = (0, 0), (-1, 0) with y = 2, 3, three passes: 1 1 1 3 1 3; phi(x_i, i) as printed gives 1 1 1 2 1 2."""
+    """CS-10: x = (0, 0), (-1, 0) and y = 2, 3. Three passes predict 1 1 1 3 1 3; with phi(x_i, i) as printed, 1 1 1 2 1 2."""
     X, y = np.array([[0.0, 0.0], [-1.0, 0.0]]), [2, 3]
     engine = Engine("multiclass", classes=[1, 2, 3], fit_intercept=False, epochs=3).fit(X, y, record_predictions=True)
     assert engine.online_predictions_.tolist() == dual_predictions(X, y, lambda i: y[i]) == [1, 1, 1, 3, 1, 3]
@@ -92,7 +92,7 @@ def test_figure_4_needs_the_label_of_the_example():
 
 
 def test_figure_5_needs_all_pairs_of_atoms():
-    """CS-10: a sentence of two equal tokens, tags 1 0: then 1 1; summing over common atoms alone gives 1 0."""
+    """CS-10: a sentence has two equal tokens with the tags 1 0. It is then predicted as 1 1; with common atoms only, as 1 0."""
     X, gold, first = [np.ones((2, 1))], (1, 0), (0, 0)
     engine = Engine("sequence", epochs=1, fit_intercept=False).fit(X, [list(gold)])
     counts = {("tag", t, tags[t]): 0 for tags in (gold, first) for t in (0, 1)} | {("pair", *gold): 1, ("pair", *first): -1}
@@ -112,7 +112,7 @@ def test_figure_5_needs_all_pairs_of_atoms():
 
 
 def test_ties_and_inputs_of_zero_have_a_rule():
-    """CS-11: the first prediction from zero is the lowest rank of cusum, the highest of prank; x = 0 counts and takes no step."""
+    """CS-11: from zero weights, cusum predicts the lowest rank and prank the highest. x = 0 counts as a mistake but causes no step."""
     for name, first in (("cusum", 1), ("prank", 3)):
         assert Engine(name, classes=[1, 2, 3]).fit([[1.0]], [2], record_predictions=True).online_predictions_[0] == first
     engine = Engine("cusum", update="pa", fit_intercept=False, classes=[1, 2]).fit([[0.0]], [2])
@@ -121,13 +121,13 @@ def test_ties_and_inputs_of_zero_have_a_rule():
 
 @pytest.fixture
 def published(monkeypatch):
-    """The published figures, beside the scripts that measure ours."""
+    """The module with the published results, which is next to the scripts of the benchmarks."""
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     return pytest.importorskip("published", reason="the archive of the sources has no benchmarks")
 
 
 def test_two_benchmarks_are_not_one(published):
-    """CS-12: housing has an error of 0.497 in ten bins of equal length, 0.747 in ten of equal frequency; abalone 0.516 and 1.361."""
+    """CS-12: in ten bins of equal length housing has an error of 0.497, in ten of equal frequency 0.747. abalone: 0.516 and 1.361."""
     equal_length, equal_frequency = published.NINE[10], published.SVOR_BENCHMARK
     assert (round(equal_length["bostonhousing"][0], 3), equal_frequency["boston"]) == (0.497, 0.747)
     assert (equal_length["abalone"][0], equal_frequency["abalone"]) == (0.516, 1.361)
@@ -137,14 +137,14 @@ def test_two_benchmarks_are_not_one(published):
 
 
 def test_cusum_is_ahead_on_half_of_the_sets(published):
-    """CS-13: the smaller mean error on 5 of 9 sets with 5 bins, on 4 of 9 with 10."""
+    """CS-13: CuSum has the smaller mean error on 5 of 9 sets with 5 bins, on 4 with 10."""
     assert {bins: sum(cusum < svm for svm, cusum in sets.values()) for bins, sets in published.NINE.items()} == {5: 5, 10: 4}
 
 
 # ---- A Perceptron Algorithm for Latent Variables ----
 
 def test_theorem_6_3_is_implied_by_the_length_of_features():
-    """LV-1: surrogate(w) + 2 R ||w|| is never below the largest loss, so the bound holds for any w without learning anything."""
+    """LV-1: surrogate(w) + 2 R ||w|| is at least the largest loss. So the bound is true for every w, even without training."""
     random = np.random.default_rng(0)
     for _ in range(300):
         features, losses = random.normal(size=(2, 4, 3)), random.random((2, 4))
@@ -156,7 +156,7 @@ def test_theorem_6_3_is_implied_by_the_length_of_features():
 
 
 def test_the_growth_of_the_norm_needs_updates_on_losses_and_a_plain_search():
-    """LV-2: augmented search, k = 1: ||w||^2 grows by 4 + 72/41 = 5.76, the lemma allows 4; 4 R^2 / beta + 2 = 6 bounds it."""
+    """LV-2: with augmented search and k = 1, ||w||^2 grows by 4 + 72/41 = 5.76. The lemma allows 4; 4 R^2 / beta + 2 = 6 bounds it."""
     engine = Engine("latent-ranking", k=1, loss_weight=1.0).fit([[-1.0, 0.0], [1.0, 0.0]], [0, 1], groups=[0, 0])
     before = engine.coef_ @ engine.coef_
     engine.partial_fit(np.array([[-9.0, -40.0], [9.0, 40.0]]) / 41, [0, 1], groups=[0, 0])
@@ -169,7 +169,7 @@ def test_the_growth_of_the_norm_needs_updates_on_losses_and_a_plain_search():
 
 
 def test_completions_are_the_lists_without_a_loss():
-    """LV-3: over all lists the completion is the prediction, and nothing is learned; over those of loss 0 one step is enough."""
+    """LV-3: over all lists, the completion is the prediction, and nothing is learned. Over lists of loss 0, one step is enough."""
     X, relevant = np.array([[-1.0], [1.0]]), [0, 1]
     engine = Engine("latent-ranking", k=1, epochs=5).fit(X, relevant, groups=[0, 0])
     assert engine.mistakes_ == [1, 0] and engine.coef_.tolist() == [2.0]
@@ -180,7 +180,10 @@ def test_completions_are_the_lists_without_a_loss():
 
 
 def test_slips_of_the_latent_bounds():
-    """LV-4: ||v|| <= 4 R^2 fails at R = 1/4, 2 R ||w|| / beta at beta = 4; 2 R and the root of beta are right. (12) gives 9 for a 4."""
+    """LV-4: ||v|| <= 4 R^2 fails at R = 1/4, and 2 R ||w|| / beta at beta = 4.
+
+    The correct factors are 2 R and the root of beta. Bound (12) is 9 for a loss of 4.
+    """
     R = 0.25
     assert 4 * R**2 < abs(R - -R) <= 2 * R
     R, beta, u, v = 1.0, 4.0, 2.0, 2.0                          # one step of loss 4 from zero; u . v = 4 separates
@@ -190,7 +193,7 @@ def test_slips_of_the_latent_bounds():
 
 
 def test_the_published_perceptron_is_behind_at_the_first_place(published):
-    """LV-6: precision of the latent perceptron and Ranking SVM: 0.5575 < 0.597 at 1, above it at 3, 5 and 10."""
+    """LV-6: at 1, the latent perceptron has precision 0.5575 and Ranking SVM 0.597. At 3, 5 and 10 the perceptron has the higher one."""
     ours, theirs = published.PRECISION["latent perceptron"], published.PRECISION["Ranking SVM"]
     assert [a > b for a, b in zip(ours, theirs, strict=True)] == [False, True, True, True] and (ours[0], theirs[0]) == (0.5575, 0.597)
 
@@ -198,17 +201,21 @@ def test_the_published_perceptron_is_behind_at_the_first_place(published):
 # ---- Ranking with Large Margin Principle ----
 
 def test_the_dual_of_the_fixed_margin_has_a_half():
-    """SL-1: x = -1 | +1, C = 10: the primal is 1/2 at w = 1; the printed dual has its maximum 1/4 at w = 1/2."""
+    """SL-1: for x = -1 | +1 and C = 10 the primal is 1/2 at w = 1. The printed dual has its maximum 1/4 at w = 1/2."""
     model = SVOR(method="fixed-margin", kernel="linear", C=10.0, tol=1e-8).fit([[-1.0], [1.0]], [1, 2])
     assert model.objective_ == pytest.approx(0.5) and model.coef_ == pytest.approx([1], abs=1e-4)
-    mu = np.linspace(0, 10, 10_001)                             # of both examples alike, w = 2 mu
+    mu = np.linspace(0, 10, 10_001)                             # mu of each example; w = 2 mu
     for half, value, w in ((0.5, 0.5, 1.0), (1.0, 0.25, 0.5)):
         dual = 2 * mu - half * (2 * mu) ** 2
         assert dual.max() == pytest.approx(value) and 2 * mu[dual.argmax()] == pytest.approx(w)
 
 
 def test_thresholds_of_a_direction_are_order_statistics():
-    """SL-10: with m examples on its left, a threshold lies between the m-th and the next of the scores + 1 and - 1; no linear program."""
+    """SL-10: thresholds need no linear program, because they are order statistics.
+
+    With m examples on its left, a threshold is between the m-th and the next value. Values are score + 1 on the left, and score - 1 on the
+    right.
+    """
     random = np.random.default_rng(4)
     X, y = random.normal(size=(40, 2)), np.repeat([1, 2, 3], [12, 15, 13])
     X[:, 0] += y
@@ -224,7 +231,7 @@ def test_thresholds_of_a_direction_are_order_statistics():
 
 @pytest.mark.filterwarnings("ignore:the planes around the rank")
 def test_a_large_sum_of_margins_bounds_no_single_margin():
-    """SL-12: x = 0 | 0.1 | 10: the margins add up to 10, and the smaller is 0.1."""
+    """SL-12: for x = 0 | 0.1 | 10 the margins add up to 10, and the smaller one is 0.1."""
     model = SVOR(method="sum-of-margins", kernel="linear", C=3.0, scale=False).fit([[0.0], [0.1], [10.0]], [1, 2, 3])
     assert model.objective_ == pytest.approx(-10) and sorted(np.diff(model.margins_).ravel()) == pytest.approx([0.1, 9.9])
 
@@ -233,7 +240,7 @@ def test_a_large_sum_of_margins_bounds_no_single_margin():
 
 @pytest.mark.parametrize(("y", "r", "printed"), [(3, 1, []), (1, 3, [2, 3])])
 def test_weights_grow_where_the_ranker_is_on_the_other_side(y, r, printed):
-    """LL-2: y = 3, r = 1 and the reverse are wrong at k = 1 and 2; the printed ranges are none and 2, 3."""
+    """LL-2: y = 3 with r = 1, and y = 1 with r = 3, are wrong at k = 1 and 2. The printed ranges are empty, and 2 to 3."""
     wrong = [k for k in (1, 2) if (k < y) != (k < r)]
     assert wrong == [1, 2] and [k for k in (1, 2, 3) if y < k <= r] == printed
     costs = np.abs(np.arange(1, 4) - y)[None].astype(float)
@@ -247,14 +254,14 @@ def test_weights_grow_where_the_ranker_is_on_the_other_side(y, r, printed):
 
 
 def test_the_costs_at_the_ends_are_a_share_of_the_weights():
-    """LL-3: c = (1, 0, 1, 2): c[1] + c[4] = 3, the weights add up to 9 = 3 (K - 1)."""
+    """LL-3: for c = (1, 0, 1, 2), c[1] + c[4] = 3. The weights add up to 9 = 3 (K - 1)."""
     costs = np.array([[1.0, 0.0, 1.0, 2.0]])
     weights = reduce_costs([2], costs)[1]
     assert weights.sum() == 9 and costs[0, 0] + costs[0, -1] == weights.sum() / 3
 
 
 def test_a_stump_answers_the_lowest_rank_whose_threshold_is_above():
-    """LL-4: thresholds 1, 2, 3 and x = 0, 1.5, 2.5, 9: 1 2 3 4; the printed maximum gives 3 3 3 and nothing for 9."""
+    """LL-4: for thresholds 1, 2, 3 the stump maps x = 0, 1.5, 2.5, 9 to 1 2 3 4. The printed maximum gives 3 3 3 and nothing for 9."""
     X, theta = np.array([[0.0], [1.5], [2.5], [9.0]]), [1, 2, 3]
     stump = ORStump().fit(X, [1, 2, 3, 4])
     assert stump.predict(X).tolist() == [min([k for k in (1, 2, 3) if x < theta[k - 1]], default=4) for x in X[:, 0]] == [1, 2, 3, 4]
@@ -262,7 +269,7 @@ def test_a_stump_answers_the_lowest_rank_whose_threshold_is_above():
 
 
 def test_an_error_below_0_3_asks_little():
-    """LL-10: ten equal ranks, absolute costs: always rank 5 has 2.5 ranks of mean error, a relative error of 0.28; 0.3 allows 2.7."""
+    """LL-10: ten equal ranks, absolute costs. The constant rank 5 has the mean error 2.5, a relative error of 0.28. 0.3 allows 2.7."""
     y = np.arange(1, 11)
     costs = np.abs(y[:, None] - y)
     ends = (costs[:, 0] + costs[:, -1]).sum()
@@ -270,7 +277,7 @@ def test_an_error_below_0_3_asks_little():
 
 
 def test_the_smallest_C_has_an_error_below_0_3_here(published):
-    """LL-10: at C = 2^-20 the error is below 0.3; the published cost of bank, 1.63 ± 0.07, is not that of the smallest C."""
+    """LL-10: at C = 2^-20 the error is below 0.3. The published cost of bank, 1.63 ± 0.07, is not that of the smallest C."""
     random = np.random.default_rng(0)
     y = np.tile(np.arange(1, 11), 8)
     costs = np.abs(y[:, None] - np.arange(1, 11)).astype(float)
@@ -284,7 +291,7 @@ def test_the_smallest_C_has_an_error_below_0_3_here(published):
 # ---- structures ----
 
 def test_cuts_of_large_capacities_are_exact():
-    """ST-6: an edge of 2^62, of which int32 keeps 0: without it the labels would be 0 1, with it they are 1 1, and the flow is 2^32."""
+    """ST-6: int32 would change an edge of 2^62 to 0, with the labels 0 1. The labels are 1 1, and the flow is 2^32."""
     edge, there, back = 2**62, 2**32, 3 * 2**32
     labels, value = min_cut([there, -back], [[0, 1]], [edge])
     assert (labels.tolist(), value) == ([1, 1], there)
@@ -292,7 +299,7 @@ def test_cuts_of_large_capacities_are_exact():
 
 
 def test_a_structural_hinge_is_not_that_of_implicit_constraints():
-    """ST-13: f = 1/2, thresholds 0, 1 and 2, y = 2: the largest of L = R = 1/2, not their sum."""
+    """ST-13: f = 1/2, thresholds 0, 1 and 2, y = 2. The structural hinge is the maximum of L = R = 1/2, not their sum."""
     f, b, y = 0.5, np.array([0.0, 1.0, 2.0]), 2
     score = np.append(0, np.cumsum(f - b))
     structural = max(abs(z - y) + score[z - 1] - score[y - 1] for z in range(1, 5))

@@ -1,4 +1,4 @@
-"""The pages of the gallery: each asks, explains, shows a picture and says where to go on. `make docs` runs them all; two run here."""
+"""Tests of the gallery: a page has a question, an explanation, a picture and suggestions. `make docs` runs all pages; two run here."""
 
 import ast
 import importlib
@@ -19,7 +19,7 @@ def sentences(text):
 
 
 def named(path):
-    """Whether a dotted name leads to something."""
+    """Whether a dotted name exists."""
     for cut in range(path.count(".") + 1, 0, -1):
         parts = path.split(".")
         try:
@@ -60,7 +60,7 @@ def test_each_folder_has_a_header():
                                         ("structures/seat_guests", r"(9\d|100)% of 100 new parties")])
 def test_a_page_prints_what_it_promises(name, said, capsys, monkeypatch):
     drawn = []
-    pyplot.close("all")                             # of other tests
+    pyplot.close("all")                             # figures of other tests
     monkeypatch.setattr(pyplot, "show", lambda: drawn.extend(pyplot.get_fignums()))
     runpy.run_path(str(GALLERY / f"{name}.py"), run_name="__main__")
     pyplot.close("all")

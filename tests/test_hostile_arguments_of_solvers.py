@@ -1,4 +1,4 @@
-"""Every public name of structperc.solvers and structperc.metrics, called with hostile arguments and with harmless forms of good ones."""
+"""Tests of all public names of structperc.solvers and structperc.metrics, with hostile arguments and with valid ones in other formats."""
 
 import functools
 import itertools
@@ -157,7 +157,7 @@ METRICS = {
     "token_measures": [dict(y_true=TAGS, y_pred=OTHER_TAGS)],
     "unseen_labels": [dict(y_true=TAGS, labels=["O"])],
 }
-MODULES = {             # of modules that structperc.solvers does not list
+MODULES = {             # names that structperc.solvers does not list
     "pairs.short_pairs": (short_pairs, dict(scores=SCORES, levels=[0, 1, 0], order=[0, 1, 2], offsets=[0, 3], margin=1.0)),
     "block_steps.block_steps": (block_steps.block_steps, lambda: dict(alpha=np.array([1.0, 0.0]), value=np.array([0.0, 1.0]),
                                                                       distance=PAIRS)),
@@ -166,7 +166,7 @@ MODULES = {             # of modules that structperc.solvers does not list
         alpha=np.array([1.0, 0.0]), loss=[0.0, 1.0], vectors=ROWS[:2, :2].copy(), offsets=[0, 2], w=np.zeros(2), enough=0.1)),
     "pairwise_hinge.PairwiseProblem": (PairwiseProblem, dict(X=ROWS, levels=[0, 1], offsets=[0, 2], costs=[1.0])),
 }
-RECORDS = {Agreement, Comparison, Constant, Measured}         # what functions return; nothing is read from their arguments
+RECORDS = {Agreement, Comparison, Constant, Measured}         # types of results
 
 
 def cases(package, table):
@@ -185,7 +185,7 @@ def test_every_public_name_has_a_case():
 
 
 def outcome(call, arguments):
-    """What a call returns, or its error of structperc.errors; any other error is raised."""
+    """Returns the result of a call, or its error of structperc.errors; raises any other error."""
     try:
         return call(**arguments)
     except StructPercError as error:
@@ -216,7 +216,7 @@ FORMS = {
 
 
 def plain(value):
-    """What two answers are compared by."""
+    """A result as nested lists and dicts, for comparisons."""
     if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]
     if isinstance(value, dict):

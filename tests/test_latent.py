@@ -1,4 +1,4 @@
-"""Latent variables in general: outputs of which gold says a part, the update that completes them, schedules, on a problem of one's own."""
+"""Tests of latent variables: partial gold outputs, the update that completes them, schedules, and a custom problem."""
 
 import copy
 import io
@@ -24,13 +24,13 @@ PAGE = Path(__file__).parents[1] / "examples/gallery/structures/latent_box.py"
 
 
 class Example:
-    """The problem of the page of the gallery, and pictures like those there."""
+    """The problem of a gallery page, and pictures as on that page."""
 
     def __init__(self, page):
         self.Box, self.places, self.side, self.box = page["Box"], page["PLACES"], page["SIDE"], page["BOX"]
 
     def pictures(self, n, random):
-        """The windows of noisy pictures; half of them have a bright box, where the second list says."""
+        """The windows of noisy pictures, and the place of the bright box in each picture, or None. Half of the pictures have a box."""
         seen, boxes = random.normal(scale=0.6, size=(n, self.side, self.side)), [None] * n
         for t in range(0, n, 2):
             i, j = boxes[t] = self.places[random.integers(len(self.places))]
@@ -72,7 +72,7 @@ def test_the_problem_passes_the_battery(box):
 
 
 def twin(box, X, there, epochs):
-    """The latent perceptron written down: final weights, and the loss and v of each step."""
+    """The latent perceptron: the final weights, and the loss and v of each step."""
     w, steps = np.zeros(X[0].shape[1]), []
     for _ in range(epochs):
         for x, yes in zip(X, there, strict=True):
@@ -112,7 +112,7 @@ def test_where_nothing_is_hidden_it_is_the_perceptron():
 
 
 def test_a_step_of_nothing_is_no_step():
-    """Where the completed gold is what was found anyway, an epoch of such steps ends training, unless weights decay."""
+    """If the completed gold equals the prediction, the step is zero. An epoch of such steps ends training, unless weights decay."""
 
     class Stubborn(Outputs):
         def __init__(self):
@@ -206,7 +206,7 @@ def test_errors_of_a_schedule_leave_the_engine_as_it_was():
 
 
 def test_a_perceptron_with_falling_decay():
-    """Also for other rules: w <- (1 - decay) w + step."""
+    """Falling decay also applies to other rules: w <- (1 - decay) w + step."""
     X = np.random.default_rng(3).normal(size=(60, 2))
     y = (X[:, 0] > 0).astype(int)
     w, total = np.zeros((2, 3)), np.zeros((2, 3))
@@ -223,7 +223,7 @@ def test_a_perceptron_with_falling_decay():
 
 
 def test_models_of_before_these_options_are_read():
-    """Their files do not name the step size."""
+    """Model files of earlier versions do not have `step_size`."""
     X = np.random.default_rng(0).normal(size=(40, 3))
     engine = Engine("multiclass").fit(X, (X[:, 0] > 0).astype(int))
     header, arrays = collect(engine)
@@ -232,7 +232,7 @@ def test_models_of_before_these_options_are_read():
     write(buffer, header, arrays)
     again = loads(Engine, buffer.getvalue())
     np.testing.assert_array_equal(again.coef_, engine.coef_)
-    assert again.step_size is None             # the size of the rule itself
+    assert again.step_size is None             # the default of the update rule
 
 
 def fading(t):
@@ -242,7 +242,7 @@ def fading(t):
 @pytest.mark.parametrize(("rule", "factor", "value"), [("constant", 0.5, 0.5), ("inverse", 0.5, inverse(0.5)),
                                                        ("inverse-sqrt", 2.0, inverse_sqrt(2.0)), (fading, 0.5, Schedule(0.5, rule=fading))])
 def test_models_whose_schedules_were_options_are_read(rule, factor, value):
-    """Their files hold the number, and the rule as an option of its own."""
+    """Model files of earlier versions have the number and the rule as separate options."""
     X = np.random.default_rng(0).normal(size=(40, 3))
     engine = Engine("multiclass", update="latent", step_size=value).fit(X, (X[:, 0] > 0).astype(int))
     header, arrays = collect(engine)
@@ -277,7 +277,7 @@ def test_models_whose_width_and_mixing_were_options_are_read():
         assert repr(again) == repr(engine) and np.array_equal(again.coef_, engine.coef_)
 
 
-# ---- parts that know of partial outputs ----
+# ---- components for partial outputs ----
 
 
 def test_completion_can_be_called_from_python():

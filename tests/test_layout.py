@@ -1,4 +1,4 @@
-"""The house: arrows point down, nothing goes in a circle, and plugins, examples and templates import the public list alone."""
+"""Tests of the architecture: imports go down and have no cycles, and plugins, examples and templates import only the public list."""
 
 import importlib
 import inspect
@@ -50,7 +50,7 @@ def test_every_room_has_its_floor():
 
 def test_no_arrow_points_up():
     def beside(room, other):
-        return room.startswith("structperc_") and other.startswith("structperc_")       # plugins may build on plugins, not in a circle
+        return room.startswith("structperc_") and other.startswith("structperc_")       # plugins may import plugins, without cycles
 
     rising = {(room, other) for room, reached in between_rooms(FILES).items() for other in reached
               if floor_of(other) >= floor_of(room) and not beside(room, other)}
@@ -77,7 +77,7 @@ def test_circles_and_rising_arrows_would_be_noticed():
 
 
 def from_the_end(text):
-    """The lines of compiled code that index from the end although the directive of its module, or of setup.py, excludes that."""
+    """The lines of compiled code that index from the end although a directive excludes that."""
     if re.search(r"^# cython:.*wraparound=True", text, re.MULTILINE):
         return []
     code = re.sub(r'(?s:""".*?""")|#.*|"[^"\n]*"', "", text)
@@ -185,7 +185,7 @@ CLIENTS = sorted(path for folder in ("plugins", "examples", "structperc/cli/temp
 
 
 def strangers(path):
-    """What a file imports of structperc or another package of its kind beyond the public list."""
+    """The imports of a file from structperc or other packages of this repository that are not on the public list."""
     relative = path.relative_to(ROOT).parts
     own = relative[1] if relative[0] == "plugins" else None
     found = []

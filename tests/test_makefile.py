@@ -1,4 +1,4 @@
-"""make says in a sentence what it lacks, before it makes anything."""
+"""Tests of the Makefile: if something is missing, make prints an error about it before it builds anything."""
 
 import os
 import shutil

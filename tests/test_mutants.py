@@ -1,4 +1,4 @@
-"""The sample of mutants: what is changed, what is left alone, and who notices."""
+"""Tests of the sample of mutants: changed and unchanged code, the order of tests, and killed mutants."""
 
 import ast
 from pathlib import Path
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def changed(tmp_path, source):
-    """What the mutants of a source have instead of what."""
+    """(before, after) of each mutant of a source."""
     (tmp_path / "module.py").write_text(source, encoding="utf-8")
     mutants = mutants_of(Path("module.py"), tmp_path)
     for mutant in mutants:

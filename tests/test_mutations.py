@@ -1,4 +1,4 @@
-"""The battery as a mutation test: faults of plugin authors, each caught with its message."""
+"""Tests of `check_problem` by mutation: each fault of a plugin author fails with its message."""
 
 import itertools
 
@@ -66,7 +66,7 @@ class WrongSign(PerceptronUpdate):
 
 
 class Remembers(PrefixArgmax):
-    """At ties, now the lowest rank and now the highest."""
+    """At ties returns the lowest rank once, then the highest twice."""
 
     calls = itertools.count()
 
@@ -99,7 +99,7 @@ class AddsElsewhere(BlockFeatures):
 
 
 class AtMostTwo(Outputs):
-    """Beside an argmax that returns any number of rows."""
+    """Used with an argmax that returns any number of rows."""
 
     def enumerate(self, x):
         return [y for y in Subsets.Outputs().enumerate(x) if len(y) <= 2]
@@ -146,7 +146,7 @@ class NothingRestored(Narrow):
 
 
 class IgnoresAverage(Narrow):
-    """Says that it averages."""
+    """Declares `average` but ignores it."""
 
     def start(self, parts, context):
         super().start(parts, context)
@@ -154,7 +154,7 @@ class IgnoresAverage(Narrow):
 
 
 class Squares(BlockFeatures):
-    """Squares of rows, by `scores` and `add`; `cell` still names the rows."""
+    """`scores` and `add` use squares of rows, but `cell` still names the rows."""
 
     def __init__(self, n_blocks, n_features):
         super().__init__(n_blocks, n_features, False)
@@ -177,7 +177,7 @@ class SquaresPlugin:
 
 
 class Careful(Argmax):
-    """The best label if it is far better than the first: at ties what exports expect."""
+    """The best label if it is far better than the first, else the first. At ties this agrees with exports."""
 
     exact = False
 
@@ -195,7 +195,7 @@ class PartialInTheBody(RankIntervals):
         return self.Outputs()
 
 
-# problem, the faulty part (None: the problem itself), and what the test suite says
+# problem, the faulty part (None: the problem itself), and the pattern of the message
 FAULTS = {
     "augment does nothing": (Subsets(), NothingAdded(), "NothingAdded.augment: with the loss from .* has the largest score . loss"),
     "augment works in place": (Subsets(), AddedInPlace(), "a component changed the atom scores that it was given"),
@@ -236,7 +236,7 @@ def test_every_fault_is_caught(fault):
     print(f"{fault}: {caught.value}")
 
 
-# ---- faults that are refused, or have no effect, where they would act ----
+# ---- faults that raise an error or have no effect ----
 
 
 def test_a_kernel_does_not_go_around_the_scores_of_a_map():

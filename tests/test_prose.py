@@ -1,7 +1,7 @@
 """The checker of prose finds long sentences and listed words in every kind of text, and nowhere else."""
 
 import pytest
-from prose import allowed, main, of_code, of_markdown, offences, written
+from prose import main, of_code, of_markdown
 
 LONG = "This sentence has many words " + "and more words " * 6 + "so that it breaks the rule"
 
@@ -59,37 +59,16 @@ def test_cells_of_an_indented_table_are_sentences():
     assert kinds(of_code(f'"""Names.\n\n    it mends     {LONG}\n"""\n')) == [(3, "word"), (3, "long")]
 
 
-@pytest.fixture
-def page(tmp_path, monkeypatch):
-    monkeypatch.setattr("prose.ROOT", tmp_path)
-    monkeypatch.setattr("prose.COUNTS", tmp_path / "prose.txt")
-    monkeypatch.setattr("prose.files", lambda: [tmp_path / "page.md"])
-    return tmp_path / "page.md"
+def test_programs_in_strings_are_no_prose():
+    assert kinds(of_code(f'PROGRAM = """\nimport os  # {LONG}\n"""\n')) == []
 
 
-def test_an_allowed_offence_passes_and_a_new_one_fails(page, capsys):
-    page.write_text("It mends this.\n")
-    written({"page.md": {"long": 0, "word": 1}})
-    assert not main(["--check"])
-
-    page.write_text("It mends this, perhaps.\n")
-    assert main(["--check"])
-    assert "page.md:1: 'perhaps'" in capsys.readouterr().out
-
-
-def test_a_count_that_is_too_high_fails_until_it_is_lowered(page):
+def test_offences_are_printed_with_their_place(tmp_path, capsys):
+    page = tmp_path / "page.md"
     page.write_text("It fixes this.\n")
-    written({"page.md": {"long": 0, "word": 1}})
-    assert main(["--check"])
+    assert not main([str(page)])
+    assert capsys.readouterr().out == ""
 
-    assert not main(["--shrink"])
-    assert allowed() == {} and not main(["--check"])
-
-
-def test_shrinking_raises_no_count(page):
-    page.write_text("It mends this, perhaps.\n")
-    written({"page.md": {"long": 0, "word": 1}})
-
-    assert main(["--shrink"])
-    assert allowed() == {"page.md": {"long": 0, "word": 1}}
-    assert len(offences(page)) == 2
+    page.write_text("It fixes this.\n\nIt mends this.\n")
+    assert main([str(page)])
+    assert capsys.readouterr().out.startswith(f"{page}:3: 'mends' (fix): ")

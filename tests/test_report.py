@@ -1,4 +1,4 @@
-"""The page of all results: reading, counts, drawings; nothing is loaded, every element is closed, every table has a name."""
+"""Tests of the page of all results: parsing, counts, figures. A page loads nothing, closes every element and captions every table."""
 
 import json
 import math
@@ -37,12 +37,12 @@ COMPARISON = {"this": "0123456789ab", "other": "ba9876543210",
 
 @pytest.fixture
 def scripts(monkeypatch):
-    """The modules of the benchmarks can be imported."""
+    """Makes the modules of the benchmarks importable."""
     monkeypatch.syspath_prepend(FOLDER)
 
 
 class Reader(HTMLParser):
-    """Refuses what could load, act or stay open; keeps headings, ids, tables and texts."""
+    """Asserts that a page loads nothing, has no scripts and closes every element; keeps headings, ids, tables and texts."""
 
     def __init__(self):
         super().__init__()
@@ -97,7 +97,7 @@ def test_a_page_of_small_tables(tmp_path, scripts, capsys):
     report.main(["--results", str(results), "--output", str(output)])
     printed, text = capsys.readouterr().out, checked(output.read_text(encoding="utf-8"))
 
-    # P@1: 0.6 - 0.5575 is more than two standard errors, P@3 less, P@5 below; P@10 has no error. 168 - 10 claims of a page that is missing
+    # P@1: 0.6 - 0.5575 is over two standard errors, P@3 less, P@5 below; P@10 has no error. 168 cells - 10 claims of a missing page
     assert "158 published cells: 1 better, 1 even, 1 worse, 0 constant, 155 not run" in printed and "158 published cells" in text
     assert "A Perceptron Algorithm for Latent Variables 12 1 1 1 0 9" in text and "all 158 1 1 1 0 155" in text
     assert "latent perceptron, P@1 0.5575 0.6000 0.0100 ▲ better" in text
@@ -131,7 +131,7 @@ def test_verdicts(scripts):
     from report_papers import number
 
     assert number("**0.404 ± 0.022**") == (0.404, 0.022) and number("1,204")[0] == 1204 and all(map(math.isnan, number("–")))
-    # a published standard error that is not known is ours: 2 * 0.05 * sqrt(2) + 0.005 = 0.146
+    # if a published standard error is unknown, ours replaces it: 2 * 0.05 * sqrt(2) + 0.005 = 0.146
     assert [verdicts.beside_published(ours, 0.05, 1.0, 2) for ours in (0.85, 0.86, 1.14, 1.15)] == ["better", "even", "even", "worse"]
     assert [verdicts.beside_published(ours, 0.04, 1.0, 2, their_error=0.03) for ours in (0.89, 0.9, 1.1, 1.11)] == [
         "better", "even", "even", "worse"]
@@ -184,7 +184,7 @@ def test_ragged_tables_are_refused(tmp_path, scripts):
 
 
 def test_every_published_cell_is_found_or_says_why_not(scripts):
-    """On the tables of the repository: a table that changes its form would make its cells go missing."""
+    """With the tables of the repository: if a table changed its format, its cells would be missing."""
     from report import SPEED
     from report_papers import PAPERS, VERDICTS, counts
     from results_pages import read_page

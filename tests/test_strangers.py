@@ -1,4 +1,4 @@
-"""Third-party plugins, installed as a stranger would: in pure Python, for one hot spot only, in Cython, and freshly generated."""
+"""Tests of installed third-party plugins: in pure Python, for one hot spot, in Cython, and freshly generated ones."""
 
 import importlib.util
 import json
@@ -28,7 +28,7 @@ STRANGERS = {
     "arow": "structperc-arow",
     "largest-rows": "structperc-largest-rows",
 }
-OTHER_KINDS = [kind for kind in scaffold.KINDS if kind != "problem"]        # which "largest-rows" is
+OTHER_KINDS = [kind for kind in scaffold.KINDS if kind != "problem"]        # "largest-rows" is of the kind "problem"
 BUILT_BY_PIP = ("intervals", "cython_plugin")
 BUILD = """
 import os, sys
@@ -42,7 +42,7 @@ GENERATED = ["structperc-largest-rows", *(f"structperc-new-{kind}" for kind in O
 
 
 def run(site, *arguments, folder=None):
-    """What a Python process prints that sees the packages installed in `site`; what it compiles, it compiles in the shortest time."""
+    """Runs Python with the packages installed in `site`; returns its output. Compilers run without optimisation."""
     path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "PYTHONPATH": path, "CFLAGS": "-O0 -g0"}
     done = subprocess.run([sys.executable, *map(str, arguments)], env=environment, cwd=folder or site, capture_output=True, text=True)
@@ -52,7 +52,7 @@ def run(site, *arguments, folder=None):
 
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory):
-    """Copies of the example packages and a generated one, as their authors have them."""
+    """The sources of the example packages and of generated packages."""
     folder = tmp_path_factory.mktemp("strangers")
     for package in PACKAGES:
         shutil.copytree(EXAMPLES / package, folder / package, ignore=shutil.ignore_patterns("build", "*.egg-info", "*.c", "*.so"))
@@ -64,7 +64,7 @@ def checkout(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def site(compiler, checkout, tmp_path_factory):
-    """A folder with all of them installed: two from their sources as users do, the others from wheels that one process builds."""
+    """A folder with all packages installed: two from their sources, the others from wheels that one process builds."""
     site, wheels = (tmp_path_factory.mktemp(name) for name in ("site", "wheels"))
     sources = [checkout / package for package in BUILT_BY_PIP]
     others = [checkout / package for package in (*PACKAGES, *GENERATED) if package not in BUILT_BY_PIP]
@@ -88,7 +88,7 @@ print(json.dumps({p.name: [p.distribution, p.broken] for p in registry.installed
 
 @pytest.fixture(scope="session")
 def batteries(site):
-    """The outcomes of the test suite on each of them, or why it failed."""
+    """The outcomes of `check_problem` for each plugin, or the message of its error."""
     return json.loads(run(site, "-c", f"""
 import json
 from structperc.testing import check_problem

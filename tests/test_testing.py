@@ -1,4 +1,4 @@
-"""The battery passes every bundled plugin, and catches plugins that are broken in one place each."""
+"""Tests of `check_problem`: every bundled plugin passes, and plugins with one fault each fail."""
 
 import itertools
 
@@ -42,7 +42,7 @@ NAMES = [check.__name__ for check in CHECKS]
 
 
 class Subsets:
-    """Choose any rows; the score of a choice is the sum of its rows."""
+    """A structure is any set of rows; its score is the sum of the scores of these rows."""
 
     name = "subsets"
 
@@ -72,7 +72,7 @@ class Subsets:
 
 
 class Words:
-    """Objects instead of rows: which of three kinds is a word, from its letters?"""
+    """Objects instead of rows: one of three classes of a word, from its letters."""
 
     name = "words"
     check_options = {"classes": ["noun", "verb", "other"]}
@@ -140,13 +140,13 @@ class RankIntervals:
         return np.stack([answers, np.minimum(answers + random.integers(0, 2, len(answers)), 4)], axis=1)
 
 
-# ---- what passes ----
+# ---- plugins that pass ----
 
 
 OWN_TRAINER = dict.fromkeys(["separable_set_is_learned", "average_is_the_mean", "dense_equals_csr", "primal_equals_dual"],
                             "a trainer of its own drives the examples")
 NOT_LISTED = "Outputs.enumerate does not list Y(x), or lists more than 4096 structures"
-LEFT_OUT = {        # what does not apply to a bundled plugin, and why; all other checks pass
+LEFT_OUT = {        # checks that do not apply to a bundled plugin, with the reason; all others pass
     "adaboost-or": OWN_TRAINER, "batch": OWN_TRAINER, "large-margin": OWN_TRAINER,
     "clusters": {"dense_equals_csr": "X is a list of objects"},
     "decision-rules": {"separable_set_is_learned": "no bound is known for update='perturbed', loss_weight=0.0 and decay=0.0"},
@@ -286,7 +286,7 @@ class Narrow(Weights):
 
 
 class NarrowLast(Narrow):
-    """Averages no weights."""
+    """Does not average weights."""
 
     options_used = ()
 
@@ -312,7 +312,7 @@ def test_the_report_prints_as_a_table():
     assert [line.split() for line in lines] == [["argmax_maximises", "passed"], ["features_add_up", "passed"]]
 
 
-# ---- what does not apply is said ----
+# ---- checks that do not apply ----
 
 
 class Approximate(PrefixArgmax):
@@ -369,7 +369,7 @@ def test_more_structures_than_can_be_looked_at_do_not_apply():
     assert "lists more than 4096 structures" in report[0][1]
 
 
-# ---- what is broken is caught ----
+# ---- faults ----
 
 
 class OffByOne(PrefixArgmax):
@@ -383,7 +383,7 @@ class OutOfRange(PrefixArgmax):
 
 
 class Wavering(PrefixArgmax):
-    """A maximiser, but at ties once the lowest and twice the highest."""
+    """A maximiser that at ties returns the lowest rank once, then the highest twice."""
 
     lowest = itertools.cycle([True, False, False])
 
@@ -403,7 +403,7 @@ class NotLinear(BlockFeatures):
 
 
 class NotAdditive(BlockFeatures):
-    """The first two atoms together have a feature of their own."""
+    """The first two atoms together have an additional feature."""
 
     def add(self, w, x, c):
         super().add(w, x, c)
@@ -457,7 +457,7 @@ class Rewarding(AbsoluteLoss):
 
 
 class WeighedHamming(HammingLoss):
-    """Another value, but still the augmentation of Hamming."""
+    """Changes the value, but not the augmentation of Hamming."""
 
     def value(self, gold, y, x=None):
         return sum(1 + a for a in set(gold) ^ set(y))
@@ -469,7 +469,7 @@ class Unscaled(AbsoluteLoss):
 
 
 class Answers(PrefixArgmax):
-    """Further answers that are right, to be spoilt."""
+    """Correct k best lists, marginals and max-marginals, for faulty subclasses."""
 
     def all_ranked(self, scores):
         totals = np.append(0, np.cumsum(scores))
@@ -527,7 +527,7 @@ class CertainMarginals(Answers):
 
 
 class PrefixMarginals(Answers):
-    """The score up to each atom, as if nothing could follow."""
+    """The score up to each atom, without the best continuation."""
 
     def max_marginals(self, scores, x):
         return np.cumsum(scores)
@@ -585,7 +585,7 @@ class Idle(Update):
 
 
 class LastWeights(PrimalWeights):
-    """Claims to average, but answers with the last weights."""
+    """Declares averages, but `vector` returns the last weights."""
 
     def vector(self):
         return self.state()["weights"][:self.features.n_weights]
@@ -626,7 +626,7 @@ class Swallowing(OnlineTrainer):
 
 
 class Silent:
-    """None of its hooks answers with the default update."""
+    """None of its hooks returns a component for the default update rule."""
 
     problem = "multiclass"
 
@@ -662,7 +662,7 @@ class WrongCell(BlockFeatures):
 
 
 class Unweighing(Trainer):
-    """Ends with the same weights, whatever the sample weights are."""
+    """The final weights do not depend on sample weights."""
 
     online = False
     options_used = ("epochs", "shuffle", "random_state")
@@ -765,7 +765,7 @@ def test_the_whole_battery_stops_at_the_first_failure(broken):
         check_problem("cusum", plugins=[broken])
 
 
-# ---- what cannot be checked at all ----
+# ---- plugins that cannot be checked ----
 
 
 def test_a_single_hot_spot_needs_a_problem():

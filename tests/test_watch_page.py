@@ -1,4 +1,4 @@
-"""The page "watch a perceptron learn": its steps are the engine's, for every problem and every rule that it offers."""
+"""Tests of the page "watch a perceptron learn": its steps equal those of the engine, for every problem and update rule."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ from structperc.pages import FOLDER, page
 
 SCRIPTS = ("learning.js", "problems.js")
 VISITS, CLOSE = 25, 1e-12
-SIZES = (0.05, 1.0)              # of C
+SIZES = (0.05, 1.0)              # values of C
 ASK = """
 const found = {};
 for (const [name, problem] of Object.entries(PROBLEMS)) {
@@ -36,7 +36,7 @@ console.log(JSON.stringify(found));
 
 @cache
 def told():
-    """What the page's code does, by problem."""
+    """The results of the page's JavaScript, by problem."""
     if not shutil.which("node"):
         pytest.skip("Node, which runs JavaScript, is not here")
     asked = f"const asked = {json.dumps({'visits': VISITS, 'sizes': SIZES})};\n"
@@ -46,7 +46,7 @@ def told():
 
 
 def as_engine_takes(problem):
-    """The examples of a problem, an example each, the right outputs, and the options of the engine."""
+    """The examples and the gold outputs of a problem, one example per call, and the options of the engine."""
     xs, gold = [one["x"] for one in problem["examples"]], [one["gold"] for one in problem["examples"]]
     if problem["engine"] == "prank":
         return [[x] for x in xs], [[y] for y in gold], {"classes": [1, 2, 3, 4]}
@@ -102,7 +102,7 @@ def test_its_bounds_are_true_and_kept(name):
     assert problem["u2"] == pytest.approx(shortest(rows, least))
     for run in problem["runs"]:
         assert run["cost"] <= run["bound"]
-        assert run["status"] == "converged" or run["rule"].startswith("exact")      # these also act on right answers, without an end
+        assert run["status"] == "converged" or run["rule"].startswith("exact")      # exact rules need not converge
 
 
 def shortest(rows, least) -> float:

@@ -1,4 +1,4 @@
-"""Signals that come again and again, or once: a call is interrupted while its compiled work runs, not after it."""
+"""Helpers that interrupt a call by signals, once or repeatedly, while its compiled code runs."""
 
 import contextlib
 import gc
@@ -6,9 +6,9 @@ import signal
 
 
 class Ticks:
-    """Handler that raises KeyboardInterrupt once one call of compiled code has looked for signals three times.
+    """Handler that raises KeyboardInterrupt when one call of compiled code checks signals for the third time.
 
-    Unless `once`, it raises another one, with the next number, each time that this call looks again.
+    Unless `once`, it raises another one, with the next number, at each further check of this call.
     """
 
     def __init__(self, once):
@@ -26,7 +26,7 @@ class Ticks:
 
 @contextlib.contextmanager
 def alarms(handler=signal.default_int_handler):
-    """Has alarms answered by `handler`. Nothing is collected meanwhile: Python drops errors of the collector's callbacks."""
+    """Installs `handler` for alarms. The garbage collector is off meanwhile, because Python drops errors in its callbacks."""
     collects, before = gc.isenabled(), signal.signal(signal.SIGALRM, handler)
     gc.disable()
     try:
@@ -40,7 +40,7 @@ def alarms(handler=signal.default_int_handler):
 
 @contextlib.contextmanager
 def ticking(period=0.003, once=True):
-    """Interrupts a long call of compiled code that looks for signals; one that does not look ends as usual.
+    """Interrupts a long call of compiled code that checks signals. A call without such checks ends normally.
 
     period: in seconds; once: see `Ticks`.
     """
@@ -51,7 +51,7 @@ def ticking(period=0.003, once=True):
 
 @contextlib.contextmanager
 def one_signal(seconds=0.01):
-    """Gives a function that has KeyboardInterrupt raised so many seconds later, wherever the program then is."""
+    """Gives a function that raises KeyboardInterrupt after so many seconds, at any place of the program."""
     def send(*_):
         signal.setitimer(signal.ITIMER_REAL, seconds)
 

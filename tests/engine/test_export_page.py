@@ -21,7 +21,7 @@ const rows = JSON.parse(require("fs").readFileSync(0));
 console.log(JSON.stringify(rows.map((texts) => {
   const x = encode(texts), scores = model.scores(x), [winner, rival] = ranking(scores);
   const { margin, parts } = explain(x, winner, rival);
-  return { said: model.predict(x), first: model.labels[winner], probabilities: model.probabilities(x), margin, parts,
+  return { predicted: model.predict(x), first: model.labels[winner], probabilities: model.probabilities(x), margin, parts,
            ruler: about.ordered ? ruler(scores) : null, turns: about.inputs.map((_, j) => turns(texts, j)) };
 })));
 """
@@ -54,7 +54,7 @@ def exported(request, tmp_path_factory):
 def test_its_code_answers_and_explains_as_the_engine(exported, tmp_path):
     engine, rows, text = exported
     found = asked(text, rows, tmp_path)
-    assert [one["said"] for one in found] == [one["first"] for one in found] == engine.predict(rows).tolist()
+    assert [one["predicted"] for one in found] == [one["first"] for one in found] == engine.predict(rows).tolist()
     assert np.allclose([one["probabilities"] for one in found], engine.predict_proba(rows), rtol=0, atol=1e-9)
     for i, one in enumerate(found[:20]):
         why = engine.explain(rows.iloc[[i]] if isinstance(rows, pd.DataFrame) else rows[i])
@@ -99,7 +99,7 @@ def test_the_changes_that_it_shows_are_the_smallest_ones_of_one_input(exported, 
     for i, (one, texts) in enumerate(zip(asked(text, rows, tmp_path), typed(rows), strict=True)):
         for j, turns in list(enumerate(one["turns"]))[:6]:
             for turn in turns:
-                assert predicted(i, j, turn["text"]) == labels[turn["label"]] != one["said"]
+                assert predicted(i, j, turn["text"]) == labels[turn["label"]] != one["predicted"]
             try:
                 value = float(texts[j])
             except ValueError:
@@ -108,10 +108,10 @@ def test_the_changes_that_it_shows_are_the_smallest_ones_of_one_input(exported, 
             ends = [float(turn["text"]) for turn in turns]
             assert len(ends) <= 2 and sum(end < value for end in ends) <= 1 and sum(end > value for end in ends) <= 1
             for end in ends:
-                assert predicted(i, j, value + 0.98 * (end - value)) == one["said"]
+                assert predicted(i, j, value + 0.98 * (end - value)) == one["predicted"]
             for side in (-1e4, 1e4):
                 if not any((end - value) * side > 0 for end in ends):
-                    assert predicted(i, j, value + side) == one["said"]
+                    assert predicted(i, j, value + side) == one["predicted"]
     assert n_numbers > 20
 
 

@@ -1,4 +1,4 @@
-"""The chain solver: the optimum of a conic solver and of a slow twin, certified; the same bits for every cache; Ctrl-C."""
+"""Tests of the chain solver against a conic solver and a slow twin: optimum, certificates, kernel cache, restarts, Ctrl-C."""
 
 from types import SimpleNamespace
 
@@ -39,7 +39,7 @@ def gram(X, gamma, some=slice(None)):
 
 
 def noisy(n, n_ranks=4, d=3, seed=0):
-    """Rows and ranks, every rank present."""
+    """Random rows with noisy ranks; every rank occurs."""
     random = np.random.default_rng([n, n_ranks, d, seed])
     X = random.normal(size=(n, d))
     latent = X[:, 0] + X[:, 1] * X[:, -1] + 0.5 * random.normal(size=n)
@@ -50,7 +50,7 @@ def noisy(n, n_ranks=4, d=3, seed=0):
 
 @st.composite
 def problems(draw):
-    """A few rows on a grid, so that inputs repeat and scores tie, of ranks that all occur; perhaps sample weights, and costs."""
+    """Draws rows on a small grid, so inputs repeat and scores tie. Every rank occurs; sample weights and costs are optional."""
     n_ranks = draw(st.integers(2, 4))
     ranks = list(range(1, n_ranks + 1)) + draw(st.lists(st.integers(1, n_ranks), min_size=1, max_size=12))
     X = np.array(draw(st.lists(st.tuples(*[st.integers(0, 3)] * 2), min_size=len(ranks), max_size=len(ranks))), dtype=float)
@@ -62,7 +62,7 @@ def problems(draw):
 
 
 def costs_from(ranks, steps):
-    """Costs that grow by these steps from the right rank to both ends."""
+    """Costs that increase by these steps from the true rank towards both ends."""
     heights = np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps, axis=1)], axis=1)
     return abs(heights - heights[np.arange(len(ranks)), ranks - 1][:, None])
 
@@ -169,7 +169,7 @@ def test_a_sum_of_margins_without_direction_is_degenerate():
     assert solutions[1.0].status == "degenerate"
 
 
-# ---- beginning, ending, going on ----
+# ---- start values, limits, interruption ----
 
 
 @pytest.mark.parametrize("method", METHODS)

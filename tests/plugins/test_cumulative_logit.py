@@ -1,4 +1,4 @@
-"""The trainer "cumulative-logit": the maximum of the likelihood, its errors, intervals, absent ranks, and what it refuses."""
+"""Tests of the trainer "cumulative-logit": maximum likelihood, standard errors, intervals, absent ranks, and rejected input."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def ordinal(n=200, d=3, seed=0, n_ranks=4):
 
 
 def negative_log_likelihood(w, X, low, high, weights, penalty=0.0):
-    """The same by probabilities, without a trick."""
+    """The negative log-likelihood, computed directly from probabilities."""
     d = X.shape[1]
     bounds = np.concatenate([[-np.inf], w[d:], [np.inf]])
     f = X @ w[:d]
@@ -29,7 +29,7 @@ def negative_log_likelihood(w, X, low, high, weights, penalty=0.0):
 
 
 def maximum(X, low, high, n_ranks, weights, penalty=0.0):
-    """Another program: the first threshold and the logarithms of gaps, by quasi-Newton steps."""
+    """The maximum of the likelihood by BFGS; its variables are weights, the first threshold and the logarithms of the gaps."""
     d = X.shape[1]
 
     def unpacked(v):
@@ -124,7 +124,7 @@ def test_an_absent_rank_shares_its_threshold_with_a_neighbour(absent):
 
 
 def test_thresholds_that_no_answer_keeps_apart_meet_and_part_again():
-    """Rank 2 occurs only inside intervals: the best thresholds around it may be equal or apart."""
+    """If rank 2 occurs only inside wider intervals, its two thresholds may be equal or different at the optimum."""
     for seed in range(20):
         X, y = ordinal(60, 2, seed, n_ranks=3)
         low, high = np.where(y == 2, np.random.default_rng(seed).integers(1, 3, len(y)), y), y.copy()

@@ -1,4 +1,4 @@
-"""Predict, then optimise: the hinge of the loss of decisions is SPO+, worked examples, what is learned, what is refused."""
+"""Tests of predict-then-optimise: the structured hinge beside SPO+, worked examples, learning, and rejected costs and decisions."""
 
 from statistics import NormalDist
 
@@ -26,7 +26,7 @@ def most(scores):
 
 
 def routes(n, seed=0, degree=1):
-    """Grids whose arcs have two features, and costs that grow with the first."""
+    """(X, y, costs): grids whose arcs have two features, their cheapest paths, and arc costs that increase with both features."""
     random = np.random.default_rng(seed)
     features = random.uniform(0.1, 1, (n, len(GRID[0]), 2))
     costs = (features @ [2.0, 0.5]) ** degree
@@ -34,7 +34,7 @@ def routes(n, seed=0, degree=1):
 
 
 def test_the_structured_hinge_is_half_of_spo_plus():
-    """ST-8: with half the regret as its loss."""
+    """ST-8: if the loss is half the regret, twice the structured hinge equals SPO+."""
     X, y, costs = routes(30)
     engine = Engine("path", epochs=1, **OPTIONS).fit(X, y, costs=costs)
     rows, parts, random = engine.read(X), engine.parts_, np.random.default_rng(1)
@@ -51,7 +51,7 @@ def test_the_structured_hinge_is_half_of_spo_plus():
 
 
 def test_two_decisions_worked_by_hand():
-    """ST-8: c = (1, 3); a tie counts as the worst of its optima."""
+    """ST-8: c = (1, 3). For tied costs SPO+ equals the regret of the worst optimal decision."""
     def best(scores):
         return [int(scores[1] > scores[0])]
 
@@ -109,7 +109,7 @@ def test_a_loaded_model_goes_on_with_new_costs(tmp_path):
         type(loaded.parts_.loss)().of(x)
 
 
-# ---- the problem, and the rules by name ----
+# ---- the problem "decisions", and rules chosen by name ----
 
 
 def cheapest_route(costs, x):
@@ -117,10 +117,10 @@ def cheapest_route(costs, x):
 
 
 def blends(costs, x):
-    """The portfolio of least cost -r . v with v >= 0, sum v <= 1, |v| <= 0.8: amounts with a point."""
+    """The portfolio v of least cost -r . v with v >= 0, sum v <= 1 and |v| <= 0.8; its amounts are real numbers."""
     gain = np.maximum(-costs, 0)
     low, high = 0.0, gain.max(initial=0.0)
-    for _ in range(60):                                     # v is the projection of a multiple of the gains less a price of the budget
+    for _ in range(60):                                     # `price` is the multiplier of the budget
         price = (low + high) / 2
         v = np.maximum(gain - price, 0)
         v = 0.8 * v / max(np.sqrt(v @ v), 1e-300)
@@ -129,7 +129,7 @@ def blends(costs, x):
 
 
 def table(n, items, seed=0):
-    """A row of three features per example, and items whose costs are linear in them."""
+    """Rows of three features, and costs of `items` items that are linear in the features."""
     random = np.random.default_rng(seed)
     X, weights = random.normal(size=(n, 3)), random.normal(size=(items, 3))
     return X, X @ weights.T
@@ -150,7 +150,7 @@ def test_any_function_makes_a_problem(decide, rule):
 
 
 def test_the_problem_is_that_of_the_solver_itself():
-    """The same steps as the problem path makes with the same rows."""
+    """Training takes the same steps as the problem "path" on the same rows."""
     X, y, costs = routes(30)
     rows = [x[:, 2:] for x in X]
     for options in ({}, {"loss": "decision-cost", "loss_weight": 1.0, "update": "latent"}, {"update": "perturbed", "random_state": 3}):
@@ -162,7 +162,7 @@ def test_the_problem_is_that_of_the_solver_itself():
 
 
 def test_the_perturbed_step_is_the_gradient_of_its_fenchel_young_loss():
-    """Beside differences of the loss over the same draws; for two items also beside its closed form."""
+    """For two items, the mean of 40,000 perturbed steps equals the closed form, up to sampling error."""
     def cheaper(costs, x):
         return [int(costs[1] < costs[0])]
 
@@ -170,19 +170,19 @@ def test_the_perturbed_step_is_the_gradient_of_its_fenchel_young_loss():
     options = dict(items=2, fit_intercept=False, update="perturbed", samples=samples, sigma=sigma, random_state=1)
     engine = Engine("decisions", decide=cheaper, **options)
     engine.fit([[1.0]], [[0]])
-    # at w = 0 each item is taken by half of the draws: w = gold - 1/2
+    # at w = 0 half of the draws choose each item, so w = gold - 1/2
     np.testing.assert_allclose(engine.coef_.ravel(), [0.5, -0.5], atol=4 * 0.5 / np.sqrt(samples))
     start = random.normal(size=2)
     engine = Engine("decisions", decide=cheaper, **options)
     engine.fit([[0.0]], [[0]])
     engine.model.parts.weights.assign(start, 1)
     engine.partial_fit([[1.0]], [[1]])
-    share = NormalDist().cdf((start[1] - start[0]) / (sigma * np.sqrt(2)))      # of the draws that take item 1
+    share = NormalDist().cdf((start[1] - start[0]) / (sigma * np.sqrt(2)))      # of the draws that choose item 1
     np.testing.assert_allclose(engine.coef_.ravel() - start, [share - 1, 1 - share], atol=4 * 0.5 / np.sqrt(samples))
 
 
 def test_each_visit_draws_new_noise():
-    """Steps so small that the scores stay near 0: without new noise, each would be the one before."""
+    """The steps are so small that scores stay near 0. Without new noise, all steps would be equal."""
     engine = Engine("decisions", decide=lambda costs, x: [int(costs[1] < costs[0])], items=2, fit_intercept=False, update="perturbed",
                     samples=20, step_size=1e-9, random_state=0)
     weights = [engine.partial_fit([[1.0]], [[0]]).coef_.ravel() for _ in range(6)]

@@ -1,4 +1,4 @@
-"""The problem disjoint-intervals: what is learned and refused, and the command line."""
+"""Tests of the problem "disjoint-intervals": learning, rejected choices, and the command line."""
 
 import numpy as np
 import pandas
@@ -14,7 +14,7 @@ TASTE = np.array([2.0, -1.0, 0.5])
 
 
 def days(n, seed=0):
-    """Talks of a day, start and stop first, and those that the taste would choose."""
+    """(X, y): the talks of each day as rows of start, stop and features, and the best disjoint choice under TASTE."""
     random = np.random.default_rng(seed)
     X, y = [], []
     for _ in range(n):

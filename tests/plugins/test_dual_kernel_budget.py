@@ -1,16 +1,18 @@
-"""Budgets of the dual store: never more rows than they allow, beside a twin in Python, and what is proved of random removal.
+"""Tests of budgets of the dual store: the limit on rows, a twin in Python, and a mistake bound for random removal.
 
-Claim, for two classes, one pass over rows that do not repeat, K(x, x) <= 1 and a u with y u . x >= 1: if each row that joins a full
-store of B rows takes the place of one drawn uniformly, the expected number of mistakes is at most 2 ||u||^2 / (1 - ||u|| / sqrt(B))^2,
-where ||u||^2 < B. Proof: let w be the sum of the y_s x_s held, M the mistakes, and S the sum over mistakes of ||w||^2 before them.
+Claim. Take two classes, one pass over distinct rows, K(x, x) <= 1, and a u with y u . x >= 1 and ||u||^2 < B. A full store has B rows.
+Each new row replaces a row that is drawn uniformly. Then the expected number of mistakes is at most
+2 ||u||^2 / (1 - ||u|| / sqrt(B))^2.
 
-- A removal leaves E ||w - y_s x_s||^2 <= (1 - 2/B) ||w||^2 + 1, a step on a mistake adds at most 1. Before the store is full
-  ||w||^2 is at most the number of rows held. Both together: E ||w_end||^2 <= 2 E M, and E S <= B E M.
-- A removal leaves E u . w (1 - 1/B), a step adds at least 1: E u . w_end >= E M - ||u|| E (sum over mistakes of ||w||) / B, and that
-  sum is at most sqrt(M S), whose mean is at most sqrt(B) E M.
+Proof. Let w be the sum of y_s x_s over the stored rows, and M the number of mistakes. Let S be the sum of ||w||^2 before each mistake.
+
+- A removal leaves E ||w - y_s x_s||^2 <= (1 - 2/B) ||w||^2 + 1. A step on a mistake adds at most 1. Before the store is full,
+  ||w||^2 is at most the number of stored rows. Both together give E ||w_end||^2 <= 2 E M and E S <= B E M.
+- A removal leaves E u . w (1 - 1/B). A step adds at least 1. So E u . w_end >= E M - ||u|| E T / B, if T is the sum of ||w|| over
+  the mistakes. T is at most sqrt(M S), whose mean is at most sqrt(B) E M.
 - So E M (1 - ||u|| / sqrt(B)) <= ||u|| E ||w_end|| <= ||u|| sqrt(2 E M).
 
-It is of the kind that Cavallanti, Cesa-Bianchi and Gentile (Tracking the best hyperplane with a simple budget Perceptron, 2007) prove.
+Cavallanti, Cesa-Bianchi and Gentile prove similar bounds in "Tracking the best hyperplane with a simple budget Perceptron" (2007).
 """
 
 import itertools
@@ -35,7 +37,7 @@ def rbf(A, B):
 
 
 def data(problem, seed=0, n=60, draw=real):
-    """(X, y, where examples begin); sentences of 3 tokens."""
+    """(X, y, keyword arguments of fit); sentences have 3 tokens."""
     X, y = draw(np.random.default_rng(seed), n, 3, 4)
     return (X, y.reshape(-1, 3).tolist(), {"lengths": [3] * (n // 3)}) if problem == "sequence" else (X, y, {})
 
@@ -48,7 +50,7 @@ def shown(engine):
 @pytest.mark.parametrize("removal", REMOVALS)
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_beside_the_twin(problem, removal, average):
-    """Steps or rows of real sizes, so that nothing ties; rows of whole numbers repeat, and are held once."""
+    """Steps or rows are real numbers, so removals do not tie. Rows of whole numbers repeat, and the store keeps each of them once."""
     update = {"prank": {}}.get(problem, {"update": "pa1", "C": 0.7})
     for seed, budget in enumerate([2, 5] if average else [1, 12]):
         X, y, where = data(problem, seed, 30, whole if seed % 2 and problem != "prank" else real)
@@ -78,7 +80,7 @@ def test_never_more_is_held_in_a_long_stream(removal):
 
 
 def test_sparse_rows_leave_no_holes_behind():
-    """Removed rows of all lengths; the state holds no more entries than the rows in it."""
+    """Rows of all lengths are removed; the saved state has no entries except those of the stored rows."""
     rng = np.random.default_rng(5)
     X = csr_array(rng.normal(size=(4000, 40)) * (rng.random((4000, 40)) < rng.random((4000, 1))))
     y = rng.integers(1, 5, 4000)
@@ -117,7 +119,7 @@ def test_a_budget_that_is_never_reached_changes_nothing(problem, removal):
 
 
 def test_a_row_takes_its_share_of_the_average_with_it():
-    """Budget 1, orthogonal rows, perceptron: the mean counts the last row alone, by the share of examples that it has been held for."""
+    """Budget 1, orthogonal rows, perceptron. The mean contains only the last row, which was stored during 1 of 4 visits."""
     X, y = np.eye(4), [2, 2, 2, 2]
     engine = Engine("multiclass", plugins=["dual-kernel"], classes=[1, 2], fit_intercept=False, average=True, budget=1).fit(X, y)
     assert engine.mistakes_ == [4]
@@ -127,12 +129,12 @@ def test_a_row_takes_its_share_of_the_average_with_it():
 
 
 def test_each_removal_gives_up_the_row_that_it_names():
-    """Rows of lengths 1, 3 and 2 along three axes; a fourth takes a place."""
+    """Rows of lengths 1, 3 and 2 along three axes; a fourth row replaces one of them."""
     X, y = np.diag([1.0, 3.0, 2.0, 1.0]), [2, 2, 2, 2]
     options = dict(plugins=["dual-kernel"], classes=[1, 2], fit_intercept=False, budget=3, random_state=0)
     for removal, left in (("oldest", [1, 2, 3]), ("least", [1, 2, 3])):
         assert sorted(Engine("multiclass", **options, removal=removal).fit(X, y).support_) == left
-    order = [1, 0, 2, 3]            # the shortest of the first three joins second
+    order = [1, 0, 2, 3]            # the shortest of the first three rows joins second
     for removal, left in (("oldest", [1, 2, 3]), ("least", [0, 2, 3])):
         assert sorted(Engine("multiclass", **options, removal=removal).fit(X[order], y).support_) == left
     drawn = {tuple(sorted(Engine("multiclass", **{**options, "random_state": seed}, removal="random").fit(X, y).support_))
@@ -153,7 +155,7 @@ def test_repeated_rows_are_held_once(budget):
 
 
 def test_rows_that_a_function_compares_are_merged_whatever_their_layout():
-    """Zeros of both signs and those that a sparse row names; functions of objects are not asked whether two are equal."""
+    """Rows count as equal if they differ only in signs of zeros or in explicit zeros."""
     X = np.array([[1.0, 0.0], [-1.0, 2.0], [1.0, -0.0], [0.0, 1.0]])
     named = csr_array((np.array([1.0, 0.0, -1, 2, 1, 1]), np.array([0, 1, 0, 1, 0, 1]), np.array([0, 2, 4, 5, 6])), shape=(4, 2))
 
@@ -185,7 +187,7 @@ def test_budgets_that_are_none(budget):
 
 
 def test_random_removal_keeps_its_bound():
-    """See the top of this file; the mean of 40 runs, on sets that a u with ||u||^2 < B separates."""
+    """See the top of this file. The test uses the mean of 40 runs; some u with ||u||^2 < B separates each data set."""
     largest = 0
     for seed, (budget, d) in itertools.product(range(3), [(40, 2), (80, 3), (150, 4)]):
         rng = np.random.default_rng([seed, budget])
@@ -205,7 +207,7 @@ def test_random_removal_keeps_its_bound():
 
 
 def n_symbols(engine):
-    """How many symbols the kernel knows."""
+    """The number of symbols that the kernel stores."""
     return engine.parts_.weights.support.kernel_rows.kernel.n_symbols
 
 
@@ -215,7 +217,7 @@ def n_symbols(engine):
 @pytest.mark.parametrize("update", ["perceptron", "pa"])
 def test_a_budget_bounds_the_symbols_of_objects(kernel, make, update):
     engine = Engine("cusum", classes=[1, 2, 3], plugins=["dual-kernel"], kernel=kernel, budget=5, update=update)
-    most, n = 3 * (5 + 3), 200                  # of the rows held, and of the rows at hand
+    most, n = 3 * (5 + 3), 200                  # of the stored rows, and of the rows of the current call
     X, y = [make(i) for i in range(n)], [1 + i % 3 for i in range(n)]
     for i in range(n):
         assert n_symbols(engine.partial_fit(X[i:i + 1], y[i:i + 1])) <= most

@@ -1,4 +1,4 @@
-"""Whatever goes wrong in the dual store: a failed call leaves it as it was, an interrupted one usable, a damaged file is an error."""
+"""Tests of failures in the dual store: a failed call changes nothing, an interrupted one leaves a usable model, damaged files fail."""
 
 import copy
 import io
@@ -33,14 +33,14 @@ def engine(problem="cusum", **options):
 
 
 def state(trained):
-    """Everything that training has changed, as bytes."""
+    """All state that training changes, as bytes."""
     model = trained.model
     found = {name: np.asarray(value).tobytes() for name, value in model.parts.weights.state().items()}
     return {**found, "random": str(model.context.random.bit_generator.state), "record": (list(model.mistakes), model.loss, model.status)}
 
 
 class Failing:
-    """An RBF kernel of two matrices that does something else from its `at`-th call on."""
+    """An RBF kernel between two matrices that calls another function from its `at`-th call on."""
 
     def __init__(self):
         self.at, self.calls = None, 0
@@ -103,7 +103,7 @@ def test_a_kernel_that_fails_at_any_call_takes_back_the_chunk(wrong, number, var
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_rows_that_fail_take_back_the_chunk(variant, sparse, kernel):
-    """NaN in a row, rows whose powers overflow, labels that are unknown."""
+    """The chunk has NaN in a row, rows whose powers overflow, or unknown labels."""
     X, y = data()
     layout = csr_array if sparse else np.array
     options = {"kernel": kernel, "gamma": 0.5 if kernel != "linear" else "scale"}
@@ -129,7 +129,7 @@ def test_a_failed_chunk_takes_back_what_decay_multiplied_out():
 
 
 def test_a_norm_that_is_not_finite_is_an_error():
-    """K(x, x) alone is wrong, so that only the norm of a step sees it."""
+    """Only K(x, x) is wrong, so only the norm of a step reveals it."""
     X, y = data()
     for value, update in itertools.product([np.nan, np.inf], ["pa", "exact-pa"]):
         def kernel(A, B, value=value):
@@ -268,13 +268,13 @@ def copied(trained, plugins):
     return Engine.load(io.BytesIO(file.getvalue()), [p for p in plugins if not isinstance(p, str)])
 
 
-# ---- one call after another ----
+# ---- several calls ----
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_calls_after_one_another(sparse, variant):
-    """fit begins anew; partial_fit continues; neither remembers a data set that was at the same address."""
+    """`fit` starts again and `partial_fit` continues. Neither reuses values of an earlier data set at the same address."""
     X, y = data()
     layout = csr_array if sparse else np.array
     one = engine(**variant, epochs=2).fit(layout(X[30:]), y[30:])
@@ -289,7 +289,7 @@ def test_calls_after_one_another(sparse, variant):
 
 
 def test_scores_are_those_of_the_rows_at_hand():
-    """Rows of one data set after those of another, of the same numbers and perhaps at the same address."""
+    """The test scores rows of several data sets in turn. They have equal row numbers, and may have the same address."""
     X, y = data()
     one = engine().partial_fit(X[:20], y[:20])
     weights = one.parts_.weights
@@ -303,7 +303,7 @@ def test_scores_are_those_of_the_rows_at_hand():
 
 
 class Wandering(Trainer):
-    """Visits examples in an odd order, some of them twice, other data in between, and takes steps on its own."""
+    """Visits examples in an irregular order and some of them twice, scores other rows in between, and adds steps itself."""
 
     options_used = OnlineTrainer.options_used
 
@@ -327,7 +327,7 @@ class Wandering(Trainer):
 
 @pytest.mark.parametrize("kernel", ["rbf", Failing()])
 def test_trainers_may_visit_and_step_as_they_like(kernel):
-    """The dual store beside the primal one on rows of a square root of the Gram."""
+    """Compares the dual store with the primal store on the rows of a square root of the Gram matrix."""
     X, y = data(16)
     values, vectors = np.linalg.eigh(Failing()(X, X))
     E = vectors * np.sqrt(np.maximum(values, 0))
@@ -368,7 +368,7 @@ def test_predictions_while_another_thread_trains(sparse, variant):
 
 
 def test_predictions_while_another_thread_takes_chunks_back():
-    """Rows that are copied for a prediction stay as long as that takes."""
+    """Rows copied for a prediction stay in memory until it ends."""
     X, y = data(400)
     one = engine(kernel="polynomial").partial_fit(X[:100], y[:100])
     expected = one.predict(X).tolist()
@@ -447,7 +447,7 @@ def test_a_copy_in_the_middle_of_a_stream_continues_with_the_same_bits(sparse, v
 
 
 def common(a, b):
-    """Symbols that two strings have in common."""
+    """The number of symbols that two strings have in common."""
     return float(len(set(a) & set(b)))
 
 
@@ -463,7 +463,7 @@ def test_models_of_objects_continue_with_the_same_bits(kernel, budget):
 
 
 def model(kernel_rows):
-    """A model with this kind of kernel_rows, its X and its y."""
+    """A model with this kind of `kernel_rows`, its X and its y."""
     X, y = data(40)
     if kernel_rows == "strings":
         X, y = WORDS, [1, 2, 3, 4] * 2
@@ -475,7 +475,7 @@ def model(kernel_rows):
 
 
 def damages(array):
-    """Other arrays in its place; None: nothing."""
+    """Replacements for an array; None removes it."""
     yield None
     yield np.zeros(0)
     yield array.astype(array.dtype)[..., None]
@@ -494,7 +494,7 @@ def damages(array):
 
 @pytest.mark.parametrize("kernel_rows", ["dense", "sparse", "precomputed", "strings"])
 def test_damaged_files_are_errors_and_never_crashes(kernel_rows):
-    """Whatever loads also predicts, continues and fails in the ordinary ways."""
+    """If a damaged file loads, the model predicts and continues, or raises the usual errors."""
     trained, X, y = model(kernel_rows)
     file = io.BytesIO()
     trained.save(file)
@@ -532,11 +532,11 @@ def test_repeated_keys_and_columns_that_do_not_exist_are_refused():
             Engine.load(io.BytesIO(with_arrays(file.getvalue(), **{key: array})))
 
 
-# ---- what users may pass ----
+# ---- arguments and layouts ----
 
 
 def agree(problem, X, y, **given):
-    """The linear kernel beside the primal store."""
+    """Compares the linear kernel with the primal store; returns the engine with the kernel."""
     where = {key: given.pop(key) for key in ("lengths", "groups", "offsets", "allowed") if key in given}
     learned = {key: given.pop(key) for key in ("sample_weight", "costs") if key in given}
     options = {"epochs": 3, **given}
@@ -571,7 +571,7 @@ def test_allowed_outputs_and_groups():
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_examples_without_rows_and_examples_of_many(kernel):
-    """Sentences of no token, of one and of more than are looked at ahead."""
+    """Sentences without tokens, with one token, and with more tokens than one lookahead block."""
     X, y = data(900)
     lengths = [0, 300, 0, 1, 599, 0, 0]
     labels = [part.tolist() for part in np.split(y, np.cumsum(lengths)[:-1])]
@@ -586,7 +586,7 @@ def test_examples_without_rows_and_examples_of_many(kernel):
 
 
 def test_a_stream_that_begins_without_rows():
-    """What depends on data is settled by the first that have rows."""
+    """Parameters that depend on data come from the first examples that have rows."""
     X, y = data()
     one, other = (engine("sequence", gamma="scale", update="pa") for _ in range(2))
     one.partial_fit([X[:0]], [[]]).partial_fit([X], [y.tolist()])
@@ -598,7 +598,7 @@ def test_a_stream_that_begins_without_rows():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("index", [None, np.int32, np.int64])
 def test_layouts_of_rows(index, dtype):
-    """Slices of larger arrays and matrices, whose memory does not begin with their first row."""
+    """Slices of larger arrays and matrices, whose memory does not begin at the first row."""
     X, y = data(80)
     X[:, 1] = 0
     X[5] = 0
@@ -617,7 +617,7 @@ def test_layouts_of_rows(index, dtype):
 @pytest.mark.parametrize("problem", ["cusum", "prank", "multiclass"])
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "stump", "laplacian", "perceptron"])
 def test_small_shapes(kernel, problem):
-    """One column, one row, two classes, rows of zeros, and models that never stepped."""
+    """One column, one row, two classes, rows of zeros, and models without steps."""
     options = {"gamma": 0.5} if kernel in ("rbf", "laplacian") else {"gamma": "scale"}
     for X, y in (([[1.5]], [2]), ([[1.0], [-1.0]], [1, 2]), (np.zeros((5, 2)), [1, 2, 1, 2, 2]), (np.zeros((1, 1)), [1])):
         for update in ("perceptron", *(["pa1"] if problem != "prank" else ["exact-pa1"])):

@@ -1,7 +1,7 @@
-"""What kernels learn that no linear model does, mistake bounds in their feature spaces, and the linear kernel on real data.
+"""Tests of kernels: data that no linear model learns, mistake bounds in feature space, and the linear kernel on real data.
 
-Of n rows a kernel sees no more than their Gram, so that the rows of a square root of it are these rows in a feature space of n
-dimensions: bounds and separators of vectors hold for them as they stand.
+On n rows a kernel depends only on their Gram matrix. So the rows of a square root of it represent them in a feature space of n dimensions.
+Bounds and separators for vectors apply there without change.
 """
 
 import itertools
@@ -31,13 +31,13 @@ LEARNERS = [("cusum", "perceptron"), ("cusum", "pa"), ("cusum", "exact-pa"), ("p
 
 
 def embedded(K):
-    """Rows of a square root of a Gram matrix."""
+    """The rows of a square root of a Gram matrix."""
     values, vectors = np.linalg.eigh(K)
     return vectors * np.sqrt(np.maximum(values, 0))
 
 
 def separators(problem, X, y):
-    """(differences, losses) that a separator by the loss must reach."""
+    """(differences, losses): a separator by the loss has a margin of at least the loss on each difference."""
     table = costs.table(problem.loss, problem.r)
     return zip(*[(problem.phi(x, gold) - problem.phi(x, z), table[gold - 1, z - 1])
                  for x, gold in zip(problem.extended(X), y, strict=True) for z in problem.labels if z != gold], strict=True)
@@ -49,7 +49,7 @@ def gram(kernel, X):
 
 @pytest.mark.parametrize("name", SETS)
 def test_no_linear_model_separates_the_sets(name):
-    """But for the four points, as CuSum and as classes: two directions separate their ranks, no single one does."""
+    """The four points are an exception for CuSum and for classes: two directions separate their ranks, but no single direction does."""
     X, y = SETS[name]
     for problem in PROBLEMS.values():
         differences, margins = separators(problem(y.max()), X, y)
@@ -65,7 +65,7 @@ def test_kernels_learn_them_to_zero_mistakes(name, problem, update, kernel):
     target = np.column_stack([y, y]) if problem == "interval-pa" else y
     classes = list(range(1, y.max() + 1))
     engine = Engine(problem, **DUAL, kernel=kernel, **KERNELS[kernel], update=update, classes=classes, epochs=500).fit(X, target)
-    assert engine.status_ == "converged" or update != "perceptron"         # margins are met up to rounding
+    assert engine.status_ == "converged" or update != "perceptron"         # margins are reached up to rounding
     assert engine.mistakes_[-1] == 0
     assert engine.predict(X).tolist() == y.tolist()
     linear = Engine(problem, **DUAL, update=update, classes=classes, epochs=20).fit(X, target)
@@ -77,7 +77,7 @@ def test_kernels_learn_them_to_zero_mistakes(name, problem, update, kernel):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_perceptron_bounds_in_the_feature_space(name, kernel, augment):
-    """sum of losses <= (R^2 + 2 augment) ||u||^2 with the smallest u of the span that separates by the loss."""
+    """sum of losses <= (R^2 + 2 augment) ||u||^2 for the smallest u in the span that separates by the loss."""
     for X, y in SETS.values():
         problem = PROBLEMS[name](y.max())
         E = embedded(gram(kernel, X))
@@ -120,7 +120,7 @@ def test_passive_aggressive_bounds_in_the_feature_space(name, kernel, update):
 
 
 def loaded(load, *arguments):
-    """A data set, or a skipped test: tests fetch nothing."""
+    """Loads a data set, or skips the test if the files are missing; tests download nothing."""
     if not os.environ.get("STRUCTPERC_DATA"):
         pytest.skip("STRUCTPERC_DATA names no folder with data sets")
     try:
@@ -130,7 +130,7 @@ def loaded(load, *arguments):
 
 
 def graded(n, r=5):
-    """Rows of the Parkinson's telemonitoring data, scaled, and the score of each in r ranks of about one size."""
+    """Scaled rows of the Parkinson's telemonitoring data, and their scores in r ranks of about equal size."""
     table = loaded(datasets.load_numbers, "parkinsons")
     chosen = np.random.default_rng(0).permutation(len(table.values))[:n]
     X = table.without("subject#", "motor_UPDRS", "total_UPDRS")[chosen]
@@ -139,7 +139,7 @@ def graded(n, r=5):
 
 
 def same_run(problem, X, y, where=(), **options):
-    """Trains both stores; every online prediction and every score must agree."""
+    """Trains both stores; all online predictions and all scores must agree."""
     where = dict(where)
     primal = Engine(problem, **options).fit(X, y, **where, record_predictions=True)
     dual = Engine(problem, **DUAL, **options).fit(X, y, **where, record_predictions=True)
@@ -160,7 +160,7 @@ def test_the_linear_kernel_is_the_primal_store_on_real_rows(problem, update, ave
 
 @pytest.mark.parametrize("average", [False, True])
 def test_the_linear_kernel_is_the_primal_store_on_real_sentences(average):
-    """Tokens by what few features they have: the part of speech, and whether the word is capitalised or ends in "ing" or "ed"."""
+    """A token has few features: its part of speech, a capital first letter, and the endings "ing" and "ed"."""
     sentences = loaded(datasets.load_conll2000).train[:60]
     tags = sorted({token[1] for sentence in sentences for token in sentence})
     X = np.array([[*(tag == pos for pos in tags), word[0].isupper(), word.endswith("ing"), word.endswith("ed")]
@@ -173,7 +173,7 @@ def test_the_linear_kernel_is_the_primal_store_on_real_sentences(average):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_perceptron_bounds_on_real_rows(name):
-    """(P0) to (P2) for the vector that the run itself found, in several lengths; they hold whether or not data are separable."""
+    """(P0) to (P2) for multiples of the learned vector. The bounds apply to separable and to other data."""
     X, y = graded(150)
     K = kernels.rbf(X, X, gamma=0.1)
     problem = PROBLEMS[name](5)
@@ -190,7 +190,7 @@ def test_perceptron_bounds_on_real_rows(name):
 
 @pytest.mark.filterwarnings("ignore::structperc.errors.ScaleWarning")
 def test_random_data_beside_their_square_root():
-    """A kernel learner is the primal one on the rows of a square root of the Gram."""
+    """Training with a kernel equals primal training on the rows of a square root of the Gram matrix."""
     X, y = real(np.random.default_rng(3), 50, 3, 4)
     for kernel, options in KERNELS.items():
         kernel_run = Engine("cusum", **DUAL, kernel=kernel, **options, classes=[1, 2, 3, 4], epochs=3).fit(X, y, record_predictions=True)

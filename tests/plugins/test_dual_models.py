@@ -1,4 +1,4 @@
-"""Models of the dual store on disk: the rows held come back with their coefficients, and what does not fit together is refused."""
+"""Tests of saved models of the dual store: they load with rows and coefficients, and loading fails if parts do not fit together."""
 
 import io
 import json
@@ -55,7 +55,7 @@ CASES = {
 
 
 def trained(case):
-    """An engine after one pass, its data and what it was given."""
+    """An engine after one pass, its data, and its arguments."""
     problem, X, options = CASES[case]
     random, n = np.random.default_rng(1), len(X) if isinstance(X, list) else X.shape[0]
     y = random.integers(1, 4, size=(n, 4)).tolist() if problem == "sequence" else random.integers(1, 4, size=n)
@@ -87,7 +87,7 @@ def test_a_model_that_comes_back_predicts_and_learns_on_to_the_bit(case, again):
         assert other.support_.tolist() == engine.support_.tolist() and np.array_equal(other.dual_coef_, engine.dual_coef_)
         if case != "trees":                 # texts of trees come back as nested tuples
             assert as_list(other.support_vectors_) == as_list(engine.support_vectors_)
-        if case == "precomputed":           # further rows would need further columns
+        if case == "precomputed":           # more rows would need more columns
             break
         engine.partial_fit(X, y)
         other.partial_fit(X, y)
@@ -145,7 +145,7 @@ def test_objects_that_no_file_holds_are_refused_by_name():
 
 
 def edited(content, change):
-    """The same file with other arrays; `change` gets a dict of them, the header parsed."""
+    """The same file with other arrays; `change` receives a dict of the arrays, with the header parsed."""
     arrays = {name.removesuffix(".npy"): read_npy(entry) for name, entry in members(content).items()}
     arrays["header"] = json.loads(arrays["header"].tobytes())
     change(arrays)

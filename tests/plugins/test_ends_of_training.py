@@ -1,4 +1,4 @@
-"""Training ends on degenerate data: with a word that is true and finite measurements, or with a refusal in a sentence."""
+"""Tests of degenerate data: training ends with a correct status and finite measurements, or raises an error with a full message."""
 
 import warnings
 
@@ -54,11 +54,11 @@ WITHOUT_C = {
 
 
 def check_end(model, X, y):
-    """Training ends with a word for it, and measures what it says; or it is refused in a sentence."""
+    """Checks that training ends with a valid status and a correct gap, or raises a DataError or OptionError."""
     queries = isinstance(model, RankingSVM) or getattr(model, "problem", None) == "latent-ranking"
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")      # of columns that differ in scale, and planes that have met
+            warnings.simplefilter("ignore")      # about columns of different scales, and planes that meet
             model.fit(X, np.where(y == y.max(), 1, 0), lengths=[len(X)]) if queries else model.fit(X, y)
     except (DataError, OptionError) as error:
         assert str(error).endswith((".", "]")) and "expected finite numbers" not in str(error)
@@ -83,7 +83,7 @@ def test_training_without_C_ends_on_degenerate_data(trainer):
 
 
 def test_latent_training_with_an_infinite_objective_is_refused():
-    """Rounds that never fell below infinity had no end."""
+    """Training used to run without end if the objective stayed infinite."""
     for trainer in ("bcfw, multiclass", "cccp"):
         model = WITH_C[trainer](LARGEST)
         queries = {"lengths": [len(SEPARATED)]} if trainer == "cccp" else {}

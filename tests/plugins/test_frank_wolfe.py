@@ -1,4 +1,4 @@
-"""Steps on blocks of convex coefficients climb to the optimum of the quadratic program over the structures at hand."""
+"""Tests of block Frank-Wolfe steps: convex coefficients reach the optimum of the quadratic program over the known structures."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from structperc.solvers.block_steps import block_steps, can_sweep, sweep_blocks
 
 
 def blocks(seed, n_blocks, d, C, whole):
-    """Vectors and losses of some structures per block, and coefficients that add up to C; the first structure is the gold one."""
+    """(vectors, losses, alpha, offsets) of random blocks. The first structure of a block is the gold one, with the coefficient C."""
     random = np.random.default_rng(seed)
     sizes = random.integers(1, 5, n_blocks)
     offsets = np.append(0, np.cumsum(sizes)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""The problem graph: its forms of X and y, every inference, losses, marginals, saving; what is refused."""
+"""Tests of the problem "graph": formats of X and y, all inference methods, losses, marginals, saving, and rejected input."""
 
 import copy
 import pickle
@@ -19,7 +19,7 @@ from structperc.testing import check_problem
 
 
 def graphs(n=50, n_labels=2, forest=False, seed=0):
-    """Graphs whose neighbours like equal labels: features of nodes, edges, features of pairs; and their best labels, as letters."""
+    """(X, y): graphs with features of nodes, edges and pairs, and their best labels as letters. Pairs reward equal labels."""
     random = np.random.default_rng(seed)
     X, y, taste = [], [], random.normal(size=(3, n_labels)) * 2
     for _ in range(n):
@@ -53,7 +53,7 @@ def test_graphs_with_cycles_are_answered_exactly_where_asked():
 
 
 def cyclic(random, n_examples):
-    """Small graphs with cycles, and features of pairs from 0."""
+    """Small graphs with cycles, whose pairs have features of at least 0."""
     blocks = []
     for n in random.integers(1, 5, n_examples):
         edges = [(i, j) for i in range(n) for j in range(i) if random.random() < 0.8]

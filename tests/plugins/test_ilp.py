@@ -1,4 +1,4 @@
-"""The problem ilp: subsets of rows under constraints, three new problems in a few lines, saving, and what is refused."""
+"""Tests of the problem "ilp": subsets of rows under constraints, three new problems, saving, and rejected input."""
 
 import itertools
 
@@ -31,12 +31,12 @@ def test_the_augmented_search_is_exact():
 
 
 def knapsack(x):
-    """Column 0 is a weight: a bag takes half of the weight of all rows."""
+    """A knapsack: column 0 is the weight of a row, and the bag has room for half of the total weight."""
     return ILP([x.rows[:, 0]], [x.rows[:, 0].sum() / 2])
 
 
 def schedule(x):
-    """Rows are pairs (job, hour): every job at some hour, one job an hour, and job 0 before job 1."""
+    """Rows are pairs (job, hour). Every job has an hour, an hour has at most one job, and job 0 comes before job 1."""
     job, hour = x.rows[:, 0], x.rows[:, 1]
     each = np.equal.outer(np.unique(job), job)
     return ILP(np.vstack([np.equal.outer(np.unique(hour), hour), hour * ((job == 0) * 1 - (job == 1) * 1)]),
@@ -79,7 +79,7 @@ def test_an_answer_that_may_be_beaten_says_by_how_much(limit):
     for block, answer, gap in zip(X, stopped.predict(X), gaps, strict=True):
         scores = block @ stopped.coef_ + stopped.intercept_
         bound = scores[list(answer)].sum() + gap
-        if "time_limit" in limit:           # another call may stop at another answer
+        if "time_limit" in limit:           # another call may stop at another solution
             bound = program.solve(scores, **limit).bound
         assert program.solve(scores).score <= bound + 1e-6
 
@@ -147,7 +147,7 @@ def test_the_module_documents_its_options():
 
 
 def at_most_one_of_two(x):
-    """No two of the rows: with three or more rows a vertex takes a half of each."""
+    """At most one of any two rows. With three or more rows, a vertex may contain half of each row."""
     pairs = np.array(list(itertools.combinations(range(x.n_rows), 2))).reshape(-1, 2)
     return ILP((pairs[:, :, None] == np.arange(x.n_rows)).any(axis=1) * 1.0, np.ones(len(pairs)))
 
@@ -164,7 +164,7 @@ def test_relaxed_answers_are_vertices_that_no_vector_beats(options):
     engine = Engine("ilp", constraints=at_most_one_of_two, relaxed=True, epochs=10, average=True, **options).fit(X[:40], y[:40])
     fractional = 0
     for v, scores in zip(engine.predict(X), engine.atom_scores(X), strict=True):
-        whole = np.maximum(scores.max(initial=0.0), 0.0)            # of the best set of one row or none
+        whole = np.maximum(scores.max(initial=0.0), 0.0)            # the score of the best set of at most one row
         halves = np.where(scores > 0, 0.5, 0.0)
         assert v.shape == (4,) and (np.round(2 * v) == 2 * v).all() and scores @ v >= max(whole, scores @ halves) - 1e-9
         fractional += 0.5 in v
@@ -172,7 +172,7 @@ def test_relaxed_answers_are_vertices_that_no_vector_beats(options):
 
 
 def test_a_hinge_over_vertices_bounds_that_over_sets():
-    """score + loss, the loss extended linearly, is at least as large over the polytope."""
+    """The maximum of score + loss over the polytope is at least the maximum over sets; the loss is extended linearly."""
     X, y = triples()
     relaxed, whole = (Engine("ilp", constraints=at_most_one_of_two, relaxed=value).fit(X, y) for value in (True, False))
     random, strictly = np.random.default_rng(0), 0

@@ -1,4 +1,4 @@
-"""Bounds of exact passive-aggressive ranking that hold for every run and every comparison (w, theta); `pytest -s` prints their use."""
+"""Tests of bounds of exact passive-aggressive ranking, for every run and every comparison (w, theta). `pytest -s` prints the ratios."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ SETS = 12
 
 
 def check_run(ratios, X, y, K, variant, C, comparisons, start=0, name="", **options):
-    """Asserts all bounds for the trials from `start` on, which begin where the earlier ones have led; returns the engine."""
+    """Asserts all bounds for the trials from `start` on, relative to the weights before them; returns the engine."""
     engine, scores, t, c, _ = test_interval_pa.recorded(X, y, K, variant, C, **options)
     X = np.tile(X, (len(engine.mistakes_), 1))
     low, high = np.tile(y, (len(engine.mistakes_), 1)).T
@@ -40,9 +40,10 @@ def smallest_separator(X, y, K):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_separable_data(variant, ratios):
-    """With the smallest separator u the sum of distances is at most B ||u||^2 (pa), max(1 / C, B) ||u||^2 or (B + 1 / (2C)) ||u||^2.
+    """If u is the smallest separator, the sum of distances is at most c ||u||^2.
 
-    However long it trains, so an epoch without a mistake must come.
+    For pa, c is B; for pa1, max(1 / C, B); for pa2, B + 1 / (2C). The bound does not grow with the number of epochs, so some epoch has no
+    mistake.
     """
     for seed in range(SETS):
         rng = np.random.default_rng([seed, 4])
@@ -62,7 +63,7 @@ def test_separable_data(variant, ratios):
 
 
 def test_the_plain_bound_can_be_attained(ratios):
-    """One example at distance 1 / ||u|| from zero: its single step is as long as u."""
+    """One example at distance 1 / ||u|| from zero: its only step has the length of u."""
     engine = check_run(ratios, np.array([[2.0]]), np.array([[1, 1]]), 2, "exact-pa", 1.0, [np.array([-0.4, 0.2])])
     assert engine.thresholds_ == pytest.approx([0.2]) and engine.coef_ == pytest.approx([-0.4])
     assert ratios.largest["steps"] == pytest.approx(1)
@@ -70,7 +71,7 @@ def test_the_plain_bound_can_be_attained(ratios):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_any_data(variant, ratios):
-    """Contradictory labels, whole and real inputs; compared with what was learned, in several lengths, 0 and vectors of all sizes."""
+    """Contradictory labels, whole and real inputs. Comparison vectors are 0, multiples of the learned vector, and random vectors."""
     for seed in range(SETS):
         rng = np.random.default_rng([seed, 5])
         K, C = int(rng.integers(2, 9)), float(10.0 ** rng.uniform(-2, 1))

@@ -1,4 +1,4 @@
-"""Every form in which users say which ranks are admissible means the same intervals, and what is no interval is refused by its row."""
+"""Tests of interval labels: every input format gives the same intervals, and an invalid interval raises an error that names its row."""
 
 import re
 import subprocess
@@ -172,7 +172,7 @@ def test_an_open_end_that_opens_nothing_is_named(y, sentence):
     X = np.arange(float(len(y)))[:, None]
     with pytest.warns(DataWarning, match=sentence):
         Engine("interval-pa", update="exact-pa").fit(X, y)
-    wide = Engine("interval-pa", update="exact-pa", classes=[1, 2, 3, 4, 5]).fit(X, y)      # silent
+    wide = Engine("interval-pa", update="exact-pa", classes=[1, 2, 3, 4, 5]).fit(X, y)      # no warning
     assert wide.classes_.tolist() == [1, 2, 3, 4, 5]
 
 

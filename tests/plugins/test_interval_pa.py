@@ -1,4 +1,4 @@
-"""interval-pa: runs equal those of a slow twin in every layout, thresholds stay in order; where the published algorithms go elsewhere."""
+"""Tests of "interval-pa": every layout gives the run of a slow twin, thresholds stay in order, and published algorithms differ."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ UPDATES = ("perceptron", *VARIANTS)
 
 
 def blurred(rng, y, K):
-    """Intervals that contain y: y alone for a third of them, all ranks for some."""
+    """Intervals that contain y. About a third contain only y, and some contain all ranks."""
     below, above = rng.integers(0, 3, (2, len(y))) * (rng.random(len(y)) > 0.3)
     low, high = np.maximum(y - below, 1), np.minimum(y + above, K)
     anything = rng.random(len(y)) < 0.05
@@ -34,7 +34,7 @@ def machine(K, update="exact-pa", C=1.0, **options):
 
 
 class Recording(ExactUpdate):
-    """Notes the coefficients of each trial, and what they were found from."""
+    """Records the coefficients of each trial, with its scores, signs and weight."""
 
     def step(self, trial):
         c = super().step(trial)
@@ -67,7 +67,7 @@ def test_a_run_is_that_of_the_twin(variant, layout):
         engine = machine(K, variant, 0.3, margin=0.8, epochs=2).fit(X, y, sample_weight=weights, record_predictions=True)
         np.testing.assert_allclose(engine.coef_, w, rtol=0, atol=1e-11)
         np.testing.assert_allclose(engine.thresholds_, theta, rtol=0, atol=1e-11)
-        assert engine.online_predictions_.tolist() == online or make is whole       # whole inputs meet thresholds but for rounding
+        assert engine.online_predictions_.tolist() == online or make is whole       # scores of whole inputs may equal thresholds
         averaged = machine(K, variant, 0.3, margin=0.8, epochs=2, average=True).fit(X, y, sample_weight=weights)
         np.testing.assert_allclose(averaged.thresholds_, history.mean(axis=0), rtol=0, atol=1e-11)
         assert (np.diff(averaged.thresholds_) >= 0).all()
@@ -75,7 +75,7 @@ def test_a_run_is_that_of_the_twin(variant, layout):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_thresholds_are_in_order_after_every_trial(variant):
-    """Up to rounding, in the store; in every bit, as they are shown. The conditions of the optimum hold for each trial of the run."""
+    """Stored thresholds are in order up to rounding, and `thresholds_` exactly. Each trial meets the optimality conditions."""
     for seed in range(6):
         rng = np.random.default_rng([seed, 3])
         K = int(rng.integers(3, 30))
@@ -110,7 +110,7 @@ def test_thresholds_stay_ordered(update, small, random):
 
 
 def test_a_prediction_counts_the_thresholds_reached():
-    """Also those that are reached exactly."""
+    """A threshold counts if the score equals it."""
     X, y = whole(np.random.default_rng(2), 60, 3, 5)
     engine = machine(5, "perceptron", epochs=2).fit(X, np.column_stack([y, np.minimum(y + 1, 5)]))
     f = X @ engine.coef_
@@ -120,7 +120,7 @@ def test_a_prediction_counts_the_thresholds_reached():
 
 @pytest.mark.parametrize("update", UPDATES)
 def test_exact_labels_are_intervals_of_one_rank(update):
-    """Given as n labels or as n equal pairs; then it is prank with the same rule, bit for bit."""
+    """If y has n labels or n equal pairs, training equals that of prank, bit for bit."""
     X, y = real(np.random.default_rng(4), 200, 5, 6)
     options = dict(update=update, classes=[1, 2, 3, 4, 5, 6], epochs=2)
     prank = Engine("prank", **options).fit(X, y, record_predictions=True)
@@ -140,19 +140,19 @@ def test_any_rank_teaches_nothing(update):
 
 
 def test_the_perceptron_steps_to_the_nearest_admissible_rank():
-    """From zero every threshold is reached, so 5 is predicted; [2, 3] is missed by 2, and the 3 is learned."""
+    """At zero every score reaches all thresholds, so the prediction is 5. The distance to [2, 3] is 2, and the step is towards 3."""
     engine = machine(5, "perceptron").fit([[2.0]], [[2, 3]])
     assert (engine.coef_.tolist(), engine.thresholds_.tolist()) == ([-4.0], [0.0, 0.0, 1.0, 1.0])
     assert engine.cumulative_loss_ == 2
 
 
-# ---- the same rule elsewhere ----
+# ---- the same rule with other problems and stores ----
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_separate_directions_with_intervals(variant, fit_intercept):
-    """On the features of cusum each direction is a binary passive-aggressive learner of its own."""
+    """With the features of cusum, each direction is an independent binary passive-aggressive learner."""
     rng = np.random.default_rng(6)
     X, y = real(rng, 200, 4, 5)
     y = blurred(rng, y, 5)
@@ -173,7 +173,7 @@ def test_separate_directions_with_intervals(variant, fit_intercept):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_one_class_against_the_rest(variant):
-    """On multiclass the exact step is that of one binary learner per class, also for examples that are predicted rightly."""
+    """On multiclass the exact step equals one step of a binary learner per class, even if the prediction is correct."""
     X, y = real(np.random.default_rng(7), 200, 4, 4)
     options = {} if variant == "exact-pa" else {"C": 0.2}
     engine = Engine("multiclass", update=variant, classes=[1, 2, 3, 4], **options).fit(X, y)
@@ -218,7 +218,7 @@ def test_the_battery(update):
     check_problem("cusum", plugins=[IntervalOutputs(), IntervalLoss()], update=update, checks=["features_add_up", "loss_is_zero_at_gold"])
 
 
-# ---- what is refused ----
+# ---- rejected options ----
 
 
 @pytest.mark.parametrize("update", ["pa", "pa1", "pa2"])
@@ -230,7 +230,7 @@ def test_steps_that_would_disorder_thresholds_are_refused(update):
 @pytest.mark.parametrize("problem", ["interval-pa", "prank"])
 @pytest.mark.parametrize("update", UPDATES)
 def test_decay_is_refused(problem, update):
-    """A step that was found for the weights before they shrink would let thresholds cross: in this run by 0.1."""
+    """Decay shrinks the weights after the step is computed. In this run thresholds would cross by 0.1."""
     with pytest.raises(PluginError, match="decay=0.1"):
         Engine(problem, update=update, decay=0.1, classes=[1, 2, 3]).fit([[1.0], [2.0]], [1, 3])
 
@@ -244,13 +244,13 @@ def test_losses_that_it_does_not_have_are_named(loss):
 
 @pytest.mark.parametrize("loss", ["absolute", "squared"])
 def test_losses_of_single_ranks_are_refused_beside_intervals(loss):
-    """They would measure from the lowest admissible rank."""
+    """These losses would measure the distance from the lowest admissible rank."""
     with pytest.raises(PluginError, match=loss):
         Engine("cusum", plugins=[IntervalOutputs()], loss=loss, classes=[1, 2, 3]).fit([[1.0], [2.0]], [[1, 2], [3, 3]])
 
 
 def test_what_a_wrong_rank_costs():
-    """Beyond the nearest admissible rank; from zero, 5 is predicted."""
+    """The loss counts from the nearest admissible rank. At zero weights the prediction is 5."""
     matrix = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) ** 0.5
     for loss, cost in [("absolute", 2.0), ("squared", 4.0), ("zero-one", 1.0), (matrix, 2**0.5)]:
         engine = machine(5, loss=loss).fit([[2.0]], [[2, 3]], record_predictions=True)
@@ -276,7 +276,7 @@ def test_examples_of_many_rows_are_refused():
     ([-1, 0, 0], 1, 1, 2, 2, dict(start="empty", clipped=False, both_sides_again=False), -4 / 3, -1.25),
 ])
 def test_counterexamples_to_the_support_class_algorithm(theta, f, s, low, high, reading, printed, exact):
-    """IL-1: Three readings of the pseudo-code, each of which misses the projection; the engine finds it."""
+    """IL-1: Three readings of the pseudo-code miss the projection; the engine computes it."""
     theta = np.array(theta, dtype=float)
     assert intervals.support_class_root(theta, f, s, low, high, **reading).a == pytest.approx(printed, rel=1e-14)
     assert intervals.greedy_root(theta, f, s, low, high) == pytest.approx(exact, rel=1e-14)
@@ -288,7 +288,7 @@ def test_counterexamples_to_the_support_class_algorithm(theta, f, s, low, high, 
 
 
 def random_trials(n):
-    """(theta, f, s, low, high) with a loss."""
+    """Random (theta, f, s, low, high) with a positive loss."""
     rng = np.random.default_rng(10)
     while n:
         K = int(rng.integers(2, 9))
@@ -310,10 +310,10 @@ def random_trials(n):
     (dict(start="positive", clipped=False, both_sides_again=False), False, False),
 ], ids=str)
 def test_how_often_readings_of_the_support_class_algorithm_are_the_projection(reading, exact, ordered):
-    """IL-1: Only with deficits below 0 kept, sets that start without such members and both sides looked at again.
+    """IL-1: A reading gives the projection if it keeps negative deficits, starts without such members, and checks both sides again.
 
-    The reading that fits the words best (both neighbours of the interval at the start, deficits clipped) keeps the order, but its step is
-    longer than that of the projection wherever it is another.
+    The most literal reading starts with both neighbours of the interval and clips the deficits. It keeps the thresholds in order.
+    If its step differs from the projection, the step is longer.
     """
     n, wrong, crossed = 1500, 0, 0
     for theta, f, s, low, high in random_trials(n):
@@ -330,7 +330,7 @@ def test_how_often_readings_of_the_support_class_algorithm_are_the_projection(re
 
 
 def test_how_often_the_published_iteration_of_pa1_settles():
-    """IL-2: Where it settles it is the projection; where the slope is too steep it does not: K = 2, x = 1, C = 10 goes 1, 0, 1, 0, ..."""
+    """IL-2: If the iteration settles, it gives the projection. If the slope is too steep, it may alternate: 1, 0, 1, ..."""
     assert intervals.iterated_root(np.zeros(1), 0.0, 1.0, 2, 2, C=10.0) is None
     assert intervals.swept_root(np.zeros(1), np.ones(1), 1.0, 1.0, "exact-pa1", 10.0) == 0.5
     n, unsettled = 600, 0

@@ -1,4 +1,4 @@
-"""The chains of the large-margin methods against the programs that they are the duals of, and the ranges of C and nu."""
+"""Tests of the chains of the large-margin methods: they are the duals of the primal programs, and C and nu have correct ranges."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ TOLERANCE = 1e-6
 
 @st.composite
 def data(draw, *methods, most_ranks=4):
-    """A method, rows that may repeat, ranks of which none is missing, costs and sample weights or None."""
+    """Draws a method, rows that may repeat, ranks without a gap, and optional costs and sample weights."""
     n_ranks = draw(st.integers(2, most_ranks))
     n = draw(st.integers(n_ranks, 9))
     ranks = np.array([*range(1, n_ranks + 1), *(draw(st.integers(1, n_ranks)) for _ in range(n - n_ranks))])
@@ -110,7 +110,7 @@ def test_the_largest_nu_of_three_balanced_ranks_is_above_1():
 
 
 def test_class_sizes_decide_the_smallest_C_and_not_their_sum():
-    """Errata SL-3: 1, 10, 10 examples need C = 1; 10, 1, 10 are bounded at 0.12."""
+    """Errata SL-3: 1, 10 and 10 examples need C >= 1; with 10, 1 and 10 the program is bounded at C = 0.12."""
     few = Form("sum-of-margins", np.repeat([1, 2, 3], [1, 10, 10]), 3)
     many = Form("sum-of-margins", np.repeat([1, 2, 3], [10, 1, 10]), 3)
 
@@ -172,7 +172,7 @@ def test_a_small_middle_class(method, value):
 
 
 def test_the_margins_of_separable_ranks_add_up_at_every_C_from_1_on():
-    """x = 0 | 2, 4 | 7 has margins of 2 and 3 (errata SL-2)."""
+    """Errata SL-2: x = 0 | 2, 4 | 7 has margins of 2 and 3."""
     X, ranks = np.array([[0.0], [2.0], [4.0], [7.0]]), np.array([1, 2, 2, 3])
     form = Form("sum-of-margins", ranks, 3)
 

@@ -1,4 +1,4 @@
-"""The nu form has the optimum of its own program, found by a search over C, and says where it has no direction."""
+"""Tests of the nu form: a search over C reaches the optimum of its own program, or the status "degenerate" if w = 0."""
 
 import numpy as np
 import pytest
@@ -72,7 +72,7 @@ def test_nu_bounds_the_margin_errors_and_the_support_constraints():
 
 
 def test_nu_is_bounded_by_the_smaller_neighbours_of_each_threshold():
-    """SL-13: three balanced ranks allow 4/3; beyond that the program is unbounded."""
+    """SL-13: three balanced ranks allow nu up to 4/3; above that the program is unbounded."""
     form = Form("fixed-margin", [1, 1, 2, 2, 3, 3], 3)
     assert form.largest_nu == pytest.approx(4 / 3)
     assert solved([0, 1, 2, 3, 4, 5], form, 4 / 3).status == "converged"
@@ -82,7 +82,7 @@ def test_nu_is_bounded_by_the_smaller_neighbours_of_each_threshold():
 
 
 def test_too_small_a_nu_leaves_no_direction():
-    """x = 0, 1 | 0, 1 cannot be parted: the optimum is w = 0, rho = 0 for every nu."""
+    """No threshold separates x = 0, 1 from x = 0, 1. For every nu the optimum is w = 0, rho = 0."""
     solution = solved([0, 1, 0, 1], Form("implicit", [1, 1, 2, 2], 2), 0.5)
     assert (solution.status, solution.rho, solution.objective) == ("degenerate", 0.0, 0.0)
     assert -1e-9 <= solution.dual_objective <= 0

@@ -1,4 +1,4 @@
-"""latent-ranking: completion, prediction and augmented search against all lists; runs equal those of a slow twin, within their bounds."""
+"""Tests of "latent-ranking": every search against all lists, runs against a slow twin, and mistake bounds."""
 
 import pickle
 from types import SimpleNamespace
@@ -26,7 +26,7 @@ LOSSES = ("precision", "recall", "ndcg", "average-precision")
 
 
 def query(n):
-    """An example with n documents, as components see it."""
+    """An example with n documents, in the form that components receive."""
     x = Rows(np.zeros((max(n, 1), 1)), np.array([0, n])).example(0)
     x.n_atoms = n
     return x
@@ -44,7 +44,7 @@ def started(kind, k, outputs):
 
 @st.composite
 def small_queries(draw):
-    """Scores with ties, relevances with none or all relevant among them, and k that may exceed the number of documents."""
+    """Scores with ties, and relevances that may be all 0 or all 1. k may exceed the number of documents."""
     n = draw(st.integers(1, 9))
     scores = draw(st.lists(st.integers(-2, 2), min_size=n, max_size=n))
     relevance = draw(st.one_of(st.just([0] * n), st.just([1] * n), st.lists(st.integers(0, 1), min_size=n, max_size=n)))
@@ -85,7 +85,7 @@ def test_the_lists_are_those_of_all_lists(small):
 
 @given(small_queries())
 def test_what_a_step_moves(small):
-    """Delta > 0 exactly where the completion is another list; then kappa = k Delta documents of each kind change places."""
+    """Delta > 0 if and only if the completion is another list. Then k Delta documents of each kind change places."""
     scores, relevance, k = small
     outputs, x = RankingOutputs(k), query(len(scores))
     gold, loss = levels(outputs, relevance), started("precision", k, outputs)
@@ -101,7 +101,7 @@ def test_what_a_step_moves(small):
 
 @given(small_queries(), st.lists(st.integers(0, 3), min_size=9, max_size=9), st.permutations([0.0, 1.0, 1.0, 2.5]))
 def test_graded_worth(small, grades, gains):
-    """Lists that agree with gold are those of loss 0; the completion is the best of them; augmented search is exact."""
+    """Lists of loss 0 agree with gold, and the completion is the best of them. Augmented search is exact."""
     scores, _, k = small
     n = len(scores)
     grades, outputs, x, Y = grades[:n], RankingOutputs(k, gains=gains), query(n), rankings.lists(n, k)
@@ -177,7 +177,7 @@ def stacked(X, y):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_run_is_that_of_the_twin(layout):
-    """With whole inputs and k a power of two all sums are exact, so ties are the same ones."""
+    """If inputs are whole and k is a power of two, all sums are exact. So the engine and the twin have the same ties."""
     for seed in range(6):
         rng = np.random.default_rng([seed, LAYOUTS.index(layout)])
         X, y = queries_of(rng, 25, 4, whole=seed % 2)
@@ -203,7 +203,7 @@ def fade(t):
 
 
 def falling(start):
-    """Values of an option, each with what it means."""
+    """Values of an option, each with the function of t that it means."""
     return [(start, lambda t: start), (inverse(start), lambda t: start / t), (inverse_sqrt(start), lambda t: start * t**-0.5),
             (lambda t: start * fade(t), lambda t: start * fade(t))]
 
@@ -211,7 +211,7 @@ def falling(start):
 @pytest.mark.parametrize(("decay", "decay_at"), falling(0.1))
 @pytest.mark.parametrize(("step_size", "step_at"), falling(0.7))
 def test_schedules(step_size, step_at, decay, decay_at):
-    """eq. (6): w <- w + eta_1 v - eta_2 w with both falling; t goes on from epoch to epoch and chunk to chunk, also through Python."""
+    """eq. (6): w <- w + eta_1 v - eta_2 w with schedules for both. The counter t continues over epochs, chunks and pickles."""
     rng = np.random.default_rng(5)
     X, y = queries_of(rng, 20, 3)
     rows, grades, lengths = stacked(X, y)
@@ -234,7 +234,7 @@ def test_schedules(step_size, step_at, decay, decay_at):
 
 
 def test_the_size_of_steps_alone_changes_no_prediction():
-    """From zero and without decay, w is proportional to the size of the steps, and augment with it."""
+    """Without decay, `step_size=4` and `loss_weight=4` give 4 w and the same predictions."""
     X, y = queries_of(np.random.default_rng(6), 30, 4)
     one = Engine("latent-ranking", k=3, update="perceptron", epochs=3, loss_weight=1.0).fit(X, y, record_predictions=True)
     same = Engine("latent-ranking", k=3, update="latent", epochs=3, loss_weight=1.0).fit(X, y, record_predictions=True)
@@ -256,7 +256,7 @@ def test_the_battery():
 
 
 class Recording(LatentUpdate):
-    """Keeps the books of every step."""
+    """Records the loss and the vector of every step."""
 
     def step(self, trial):
         c = super().step(trial)
@@ -272,7 +272,7 @@ def recorded(X, y, **options):
 
 
 def separable(seed):
-    """Queries, and the smallest u with u . x_i >= u . x_j + 1 for relevant i and other j of a query; D of these pairs."""
+    """Queries, and the smallest u with u . x_i >= u . x_j + 1 for relevant i and other j; D is the longest such difference."""
     rng = np.random.default_rng([seed, 11])
     teacher = rng.normal(size=3)
     X, y, differences = [], [], []
@@ -292,7 +292,7 @@ def separable(seed):
 @pytest.mark.parametrize("augment", [0.0, 1.0])
 @pytest.mark.parametrize("k", [1, 2, 5, 20])
 def test_mistake_bounds_on_separable_queries(k, augment, ratios):
-    """LV-1: sum of losses <= (D^2 + 2 augment) ||u||^2, whatever k and however long it trains, so an epoch without update must come."""
+    """LV-1: sum of losses <= (D^2 + 2 augment) ||u||^2 for every k and any number of epochs. So some epoch has no update."""
     for seed in range(6):
         X, y, u, D = separable(seed)
         engine, ledger = recorded(X, y, k=k, loss_weight=augment, epochs=100_000)
@@ -325,13 +325,13 @@ def test_mistake_bounds_on_any_queries(augment, ratios):
 
 
 def test_the_bound_is_tight():
-    """One query, k = 1, documents -1 (listed first) and +1 (relevant): D = 2, u = 1/2, bound 1, one update of loss 1."""
+    """One query, k = 1, documents -1 (first) and +1 (relevant): D = 2, u = 1/2, bound 1, and one update of loss 1."""
     engine, ledger = recorded([np.array([[-1.0], [1.0]])], [[0, 1]], k=1, epochs=10)
     assert ledger.loss == [1.0] and engine.cumulative_loss_ == 1.0 == 2**2 * 0.5**2
     assert engine.mistakes_ == [1, 0]
 
 
-# ---- what users give and get ----
+# ---- input and output ----
 
 
 def test_rows_of_a_query_may_stand_anywhere():
@@ -341,7 +341,7 @@ def test_rows_of_a_query_may_stand_anywhere():
     names = np.repeat(rng.permutation(12), lengths)
     together = Engine("latent-ranking", k=2, epochs=2).fit(rows, grades, groups=names, record_predictions=True)
     order = rng.permutation(len(rows))
-    order = np.concatenate([[np.flatnonzero(names == name)[0] for name in dict.fromkeys(names)],          # queries appear as before, and
+    order = np.concatenate([[np.flatnonzero(names == name)[0] for name in dict.fromkeys(names)],          # queries keep their order, and
                             [i for i in order if i and names[i] == names[i - 1]]]).astype(int)
     for name in dict.fromkeys(names):                                                                   # keep their documents' order
         at = np.flatnonzero(names[order] == name)
@@ -356,7 +356,7 @@ def test_rows_of_a_query_may_stand_anywhere():
 
 
 def test_what_is_answered():
-    """Document numbers within the query, best first, all of them where there are fewer than k."""
+    """Document numbers within the query, best first. A query with fewer than k documents gets all of them."""
     engine = Engine("latent-ranking", k=2).fit([np.array([[-1.0], [-1.0], [1.0], [0.5]])], [[0, 0, 1, 0]])
     assert engine.coef_ == [1.0]                # documents 2 and 0 instead of 0 and 1: (1 - 1 + 1 + 1) / 2
     found = engine.predict(np.array([[3.0], [1.0], [3.0], [2.0], [9.0]]), lengths=[4, 1])
@@ -440,7 +440,7 @@ def test_functions_do_not_go_into_model_files_and_are_passed_again(tmp_path):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_losses_are_measured_in_training(loss):
-    """The sum over the lists shown; a right list costs nothing, and every wrong one does."""
+    """The total loss of the lists predicted in training. A correct list has loss 0, and every other list a positive loss."""
     rng = np.random.default_rng(9)
     X, _ = queries_of(rng, 25, 3)
     grades = [rng.integers(0, 3, len(block)).tolist() for block in X]

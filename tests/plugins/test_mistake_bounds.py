@@ -1,4 +1,4 @@
-"""Mistake bounds that hold for every run and every comparison vector; `pytest -s` prints how much of each bound was used up."""
+"""Tests of mistake bounds for every run and every comparison vector. `pytest -s` prints the ratio of each observation to its bound."""
 
 from collections import defaultdict
 
@@ -16,7 +16,7 @@ RANKS = [1, 2, 3, 4, 5]
 
 
 class Ratios:
-    """Asserts observed <= bound and keeps the largest ratios."""
+    """Asserts observed <= bound, and keeps the largest ratios."""
 
     def __init__(self):
         self.largest = defaultdict(float)
@@ -37,7 +37,7 @@ def ratios(request, record_property):
 
 
 def separable(name, seed):
-    """(problem, X, y, smallest u with u . (Phi(x, y) - Phi(x, z)) >= loss(y, z) for all z)."""
+    """(problem, X, y, u), where u is the smallest vector with u . (Phi(x, y) - Phi(x, z)) >= loss(y, z) for all z."""
     rng = np.random.default_rng([seed, len(name)])
     r = int(rng.integers(2, 6))
     X, y, _, _ = taught(rng, 25, int(rng.integers(1, 5)), r, margin=0.15)
@@ -55,7 +55,7 @@ def separable(name, seed):
 
 
 def trained(problem, X, y, update="perceptron", **options):
-    """An engine after its run, and the books of its updates."""
+    """An engine after its run, and the ledger of its updates."""
     rule = recording(update, problem, X, options.pop("margin", 1.0), options.pop("C", 1.0))
     engine = Engine(problem.name, update=rule, classes=list(problem.labels), **options).fit(X, y, record_predictions=True)
     return engine, rule.ledger
@@ -64,7 +64,7 @@ def trained(problem, X, y, update="perceptron", **options):
 @pytest.mark.parametrize("augment", [0.0, 0.5, 2.0])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_perceptron_on_separable_data(name, augment, ratios):
-    """sum of losses <= (R^2 + 2 augment) ||u||^2 however long it trains, so an epoch without update must come."""
+    """sum of losses <= (R^2 + 2 augment) ||u||^2 for any number of epochs. So some epoch has no update."""
     for seed in range(SETS):
         problem, X, y, u = separable(name, seed)
         engine, ledger = trained(problem, X, y, loss_weight=augment, epochs=100_000)
@@ -81,14 +81,14 @@ def test_perceptron_on_separable_data(name, augment, ratios):
 
 
 def taught_ranks(seed):
-    """Inputs, ranks 1..5, the longest squared input and the teacher (u, b) of margin 1."""
+    """Inputs, ranks 1..5, the largest squared length of an input, and the teacher (u, b) of margin 1."""
     Z, y, u, b = taught(np.random.default_rng(seed), 40, 3, 5, margin=0.4)
     return Z, y, (Z**2).sum(axis=1).max(), u, b
 
 
 @pytest.mark.parametrize("update", ["perceptron", "pa"])
 def test_cusum_with_its_teacher(update, ratios):
-    """sum |y - y^| <= R^2 ||w||^2, R the longest input, w the teacher (u, b_k) in each block."""
+    """sum |y - y^| <= R^2 ||w||^2. R is the length of the longest input with its constant 1. The blocks of w are the teacher (u, b_k)."""
     for seed in range(SETS):
         Z, y, longest, u, b = taught_ranks(seed)
         engine = Engine("cusum", update=update, classes=RANKS, epochs=100_000).fit(Z, y)
@@ -123,7 +123,7 @@ def test_passive_aggressive_on_separable_data(name, update, ratios):
 
 
 def comparison_vectors(rng, like):
-    """What the run itself found, in several lengths, and random vectors of all sizes."""
+    """Multiples of the learned vector, and random vectors of several lengths."""
     directions = rng.normal(size=(4, len(like)))
     directions /= np.linalg.norm(directions, axis=1)[:, None]
     return [0.01 * like, 0.1 * like, like, *(directions * rng.uniform(0, 10, (4, 1)))]
@@ -162,8 +162,8 @@ def test_passive_aggressive_on_any_data(name, update, augment, ratios):
 def test_known_margin(ratios):
     """Figure 2 of the CuSum paper: margin delta and zero-one loss, ||u|| = 1 with sign(y >= k) u_k . x >= delta.
 
-    mistakes <= R^2 / delta^2 and sum |y - y^| <= ((1 + q)^2 / 4q) R^2 / delta^2, q the largest |y - y^|;
-    requiring delta |y - y^| instead, sum |y - y^| <= R^2 / delta^2.
+    mistakes <= R^2 / delta^2. If q is the largest |y - y^|, then sum |y - y^| <= ((1 + q)^2 / 4q) R^2 / delta^2.
+    With a margin of delta |y - y^|, sum |y - y^| <= R^2 / delta^2.
     """
     for seed in range(SETS):
         Z, y, longest, u, b = taught_ranks(seed)

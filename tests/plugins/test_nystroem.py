@@ -1,4 +1,4 @@
-"""Landmarks: their map is that of Nystroem in scikit-learn, and dual weights on landmarks alone become primal ones that predict alike."""
+"""Tests of landmarks: the map equals Nystroem of scikit-learn. With all rows as landmarks, `to_primal` keeps predictions."""
 
 import io
 import pickle
@@ -60,7 +60,7 @@ def test_inner_products_are_those_of_scikit_learns_nystroem(kernel, layout):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_between_landmarks_the_map_is_the_kernel(kernel):
     X, _ = rings(40, 5)
-    reader = NystroemReader(kernel, n_components=100, **KERNELS[kernel])      # more than there are rows
+    reader = NystroemReader(kernel, n_components=100, **KERNELS[kernel])      # more components than rows
     mapped = reader.learn(X)
     np.testing.assert_allclose(inner(mapped), kernels.KERNELS[kernel](X, X, **{"offset": None, **KERNELS[kernel]}), atol=1e-8)
     assert np.array_equal(reader.read(X[:7]).X, mapped.X[:7])
@@ -244,7 +244,7 @@ def test_what_cannot_become_primal_is_refused():
 
 
 def test_prank_finds_latent_scores_in_the_mapped_rows():
-    """The direction has a component for each landmark, so X is read by the reader, not as it came."""
+    """The direction has one component per landmark, so `latent_score` must map X with the reader."""
     random = np.random.default_rng(0)
     X = random.normal(size=(60, 2))
     y = np.digitize(np.hypot(*X.T), [0.8, 1.5]) + 1

@@ -1,4 +1,4 @@
-"""Dependency parsing: the output space, the argmax and the compiled features against slow ones, and what is learned."""
+"""Tests of dependency parsing: output space, argmax and compiled features against slow twins, and learning."""
 
 import pickle
 from xml.etree import ElementTree
@@ -121,7 +121,7 @@ def test_argmax_equals_enumeration(one_root, classes):
         found = parts.argmax.argmax(s.copy(), x)
         parts.outputs.check_structure(x, found)
         assert parts.outputs.count(x, found) @ s == pytest.approx(best, abs=1e-9)
-        gold = random.permutation(n).argsort()              # a chain in some order
+        gold = random.permutation(n).argsort()              # a chain in random order
         heads = np.zeros(n, dtype=int)
         heads[gold[1:]] = gold[:-1] + 1
         codes = tuple(int(head) * tags for head in heads)
@@ -322,7 +322,7 @@ def test_projective_argmax_equals_enumeration(one_root, order):
 
 
 def tree_score(table, siblings, heads):
-    """The sum of arcs and, where there are any scores for them, of each dependent with the next one on its head's side."""
+    """The score of a tree: the sum over arcs, plus the sum over siblings if `siblings` is not empty."""
     total = sum(table[head, m] for m, head in enumerate(heads, 1))
     for m, head in enumerate(heads, 1) if siblings.size else ():
         between = [s for s, other in enumerate(heads, 1) if other == head and min(m, head) < s < max(m, head)]
@@ -340,7 +340,7 @@ def test_lifted_trees_are_projective(heads):
     found = lifted(heads)
     assert arcs.is_tree(found) and arcs.is_projective(found)
     assert found.count(0) == list(heads).count(0) or list(heads).count(0) > 1
-    for word, head in enumerate(found, 1):              # heads move up alone
+    for word, head in enumerate(found, 1):              # the new head of a word is one of its former ancestors
         above = heads[word - 1]
         while above not in (0, head):
             above = heads[above - 1]
@@ -446,7 +446,7 @@ def test_pictures_are_well_formed():
 
 
 def test_english_is_parsed():
-    """A slice of UD English EWT: 200 sentences find the head of most words of new ones."""
+    """After 200 sentences of UD English EWT, the parser predicts the correct head of most words in new sentences."""
     try:
         train, _, test = locate("ud_english_ewt", download=False)
     except MissingData as error:

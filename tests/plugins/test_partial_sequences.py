@@ -1,4 +1,4 @@
-"""Sentences of which some tokens have no label: completed by every update rule, free of cost, measured without them; and refused gaps."""
+"""Tests of sentences with unlabelled tokens: every update rule completes them, losses and measures skip them, invalid gaps raise errors."""
 
 import itertools
 
@@ -14,7 +14,7 @@ LABELS = ["a", "b", "c"]
 
 
 def corpus(n, seed=0):
-    """Sentences labelled by a chain with one noisy feature for each label."""
+    """Sentences labelled by a chain, with one noisy feature for each label."""
     random = np.random.default_rng(seed)
     X, y = [], []
     for size in random.integers(2, 8, n):

@@ -1,4 +1,4 @@
-"""The problem path: arcs as rows with keys, start and end per example, what is learned and refused, the command line."""
+"""Tests of the problem "path": arcs as rows with keys, start and end per example, learning, rejected input, and the command line."""
 
 import numpy as np
 import pandas
@@ -21,7 +21,7 @@ GRID = grid_graph(4, 4)
 
 
 def maps(n=60, ends=False, seed=0):
-    """Grids with features of arcs, and the path that the taste would take."""
+    """(X, y): grids with features of arcs, and the best path under TASTE."""
     random = np.random.default_rng(seed)
     X, y = [], []
     for _ in range(n):
@@ -115,14 +115,14 @@ def test_the_command_line_reads_arcs_from_a_table(tmp_path, capsys):
 
 
 def streets(random, n=4, several=(0, 2)):
-    """Tails and heads of a graph with cycles: all pairs of nodes both ways, some of them twice."""
+    """Tails and heads of a graph with cycles. Each pair of nodes has arcs in both directions, and some arcs occur twice."""
     tails, heads = np.nonzero(~np.eye(n, dtype=bool))
     twice = random.integers(0, len(tails), random.integers(*several))
     return np.append(tails, tails[twice]), np.append(heads, heads[twice])
 
 
 class Streets:
-    """Examples with cycles, for the test suite."""
+    """A plugin for check_problem, whose examples have cycles."""
 
     name, problem, check_options = "streets", "path", {"costs": "non-negative"}
 
@@ -136,7 +136,7 @@ class Streets:
 
 
 def trips(n, seed=0):
-    """Streets of a town, and the cheapest way from node 0 to node 5 under true costs."""
+    """(X, y): streets of a town, and the cheapest path from node 0 to node 5 under the true costs."""
     random, X, y = np.random.default_rng(seed), [], []
     for _ in range(n):
         graph = streets(random, 6)
@@ -164,7 +164,7 @@ def test_costs_are_learned_and_never_negative(options, layout):
 
 
 def test_what_may_make_a_cost_negative_is_refused():
-    """ST-7: features below 0, a loss that pays for wrong arcs, kernels."""
+    """ST-7: features below 0, a loss that rewards wrong arcs, and kernels."""
     X, y = trips(5)
     X[3][2, 3] = -0.25
     row = sum(map(len, X[:3])) + 2

@@ -1,4 +1,4 @@
-"""PRank: Crammer and Singer's original beside the structured one, ordered thresholds, and what would disorder them."""
+"""Tests of PRank: the original of Crammer and Singer beside the structured variant, ordered thresholds, and rejected options."""
 
 
 import numpy as np
@@ -35,7 +35,7 @@ def test_original_variant_is_crammer_and_singers(layout):
 
 
 def test_smallest_difference_of_the_variants():
-    """CS-9: z = 1, y = 2, three ranks: u = 0, b = (-1, 1) and u = -1, b = (0, 1)."""
+    """CS-9: z = 1, y = 2, three ranks. The original gives u = 0, b = (-1, 1); the structured variant u = -1, b = (0, 1)."""
     original = prank(3, variant="original").fit([[1.0]], [2])
     structured = prank(3).fit([[1.0]], [2])
     assert (original.coef_.tolist(), original.thresholds_.tolist()) == ([0.0], [-1.0, 1.0])
@@ -44,7 +44,7 @@ def test_smallest_difference_of_the_variants():
 
 @given(small_sets(5))
 def test_variants_differ_exactly_at_ties_below_both_ranks(small):
-    """CS-9: From the same state the two steps differ if and only if f = b_k for some k below the gold and the predicted rank."""
+    """CS-9: Steps from one state differ exactly if f = b_k for some k below the gold and the predicted rank."""
     X, y, r = small
     original = prank(r, variant="original")
     w, b = np.zeros(X.shape[1]), np.zeros(r - 1)
@@ -72,7 +72,7 @@ def test_thresholds_stay_ordered(options, small):
 
 
 def test_weights_above_1_beside_1_are_refused():
-    """z = 1, y = 2 leaves u = -1, b = (0, 1); then z = 0, y = 1 moves the lower threshold alone, and by 2 past the upper."""
+    """z = 1, y = 2 gives u = -1, b = (0, 1). Then z = 0, y = 1 with weight 2 moves the lower threshold above the upper."""
     with pytest.raises(DataError, match="sample_weight"):
         prank(3).fit([[1.0], [0.0]], [2, 1], sample_weight=[1, 2])
 
@@ -106,7 +106,7 @@ def test_thresholds_stay_ordered_on_real_inputs():
 
 
 def test_a_prediction_counts_the_thresholds_reached():
-    """SL-9: Also those that are reached exactly."""
+    """SL-9: A threshold counts if the score equals it."""
     X, y = whole(np.random.default_rng(2), 60, 3, 5)
     engine = prank(5, epochs=2).fit(X, y)
     f = X @ engine.coef_
@@ -123,7 +123,7 @@ def test_steps_that_would_disorder_thresholds_are_refused(options, sentence):
 
 
 def test_original_variant_has_no_augmented_search():
-    """Its step is defined by the prediction alone; with another search it would count steps that it does not make."""
+    """The step is defined by the prediction. With another search, training would count steps that it does not make."""
     with pytest.raises(PluginError, match="loss_weight=1.0: its step is defined only by the prediction"):
         prank(3, variant="original", loss_weight=1.0).fit([[1.0], [2.0]], [1, 3])
 
@@ -134,7 +134,7 @@ def test_fractional_weights_are_refused():
 
 
 def test_refused_steps_really_would_disorder_thresholds():
-    """A whole step from u = 1, b = (0, 1/2, 3/4), which only fractional steps can reach, leaves b = (0, -1/2, 3/4)."""
+    """A whole step from u = 1, b = (0, 1/2, 3/4) gives b = (0, -1/2, 3/4). Only fractional steps reach such a state."""
     w, b = np.array([1.0]), np.array([0.0, 0.5, 0.75])
     _, moved, _ = pranking.step(w, b, np.array([0.25]), 3)
     assert moved.tolist() == [0.0, -0.5, 0.75]

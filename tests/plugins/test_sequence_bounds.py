@@ -1,4 +1,4 @@
-"""The mistake bounds on chains, whose losses add up over tokens; `pytest -s` prints how much of each bound was used up."""
+"""Tests of the mistake bounds on chains, where losses add up over tokens. `pytest -s` prints the ratio of each observation to its bound."""
 
 from functools import cache
 
@@ -14,7 +14,7 @@ MAPS = [{}, {"start": True, "end": True}, {"start": True}, {"end": True}]
 
 
 def table_of(seed, L):
-    """Hamming loss and cost matrices in turn."""
+    """The Hamming loss for even seeds, and a random cost matrix for odd seeds."""
     return costs.random_table(np.random.default_rng(seed), L) if seed % 2 else 1 - np.eye(L)
 
 
@@ -24,7 +24,7 @@ def sentences(rng, n, d):
 
 @cache
 def separable(seed):
-    """(problem, X, y, costs, smallest u with u . (Phi(x, y) - Phi(x, z)) >= loss(y, z) for all z)."""
+    """(problem, X, y, costs, u), where u is the smallest vector with u . (Phi(x, y) - Phi(x, z)) >= loss(y, z) for all z."""
     rng = np.random.default_rng([seed, 7])
     L, d = 2 + seed % 2, int(rng.integers(2, 4))
     problem, table = chains.Sentences(L, d, **MAPS[seed % len(MAPS)]), table_of(seed, L)
@@ -50,7 +50,7 @@ def options_of(problem, table, **options):
 
 @pytest.mark.parametrize("augment", [0.0, 0.5, 2.0])
 def test_perceptron_on_separable_sentences(augment, ratios):
-    """sum of losses <= (R^2 + 2 augment) ||u||^2 however long it trains, so an epoch without update must come."""
+    """sum of losses <= (R^2 + 2 augment) ||u||^2 for any number of epochs. So some epoch has no update."""
     for seed in range(SETS):
         problem, X, y, table, u = separable(seed)
         engine, ledger = trained(problem, X, y, **options_of(problem, table, loss_weight=augment))
@@ -82,7 +82,7 @@ def test_passive_aggressive_on_separable_sentences(update, ratios):
 
 
 def contradictory(seed):
-    """(problem, X, y, costs, generator): labels that nothing explains."""
+    """(problem, X, y, costs, generator) with random labels."""
     rng = np.random.default_rng([seed, 8])
     problem = chains.Sentences(3, 3, **MAPS[seed % len(MAPS)])
     X = sentences(rng, 30, 3)
@@ -115,7 +115,7 @@ def test_passive_aggressive_on_any_sentences(update, augment, ratios):
 
 @pytest.mark.parametrize("update", ["perceptron", "pa1"])
 def test_the_books_are_what_the_engine_did(update):
-    """The steps written down add up to the weights; a pair of labels may count several times in one of them."""
+    """The recorded steps add up to the weights. A step may count the same pair of labels several times."""
     several = 0
     for seed in range(SETS):
         problem, X, y, table, _ = contradictory(seed)

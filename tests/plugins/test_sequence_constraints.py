@@ -1,4 +1,4 @@
-"""What is forbidden never occurs, what is required always does, schemes allow exactly what phrases can be written as; and errors."""
+"""Tests of constraints on chains: forbidden and required transitions, tagging schemes, allowed labels, and errors."""
 
 import itertools
 
@@ -16,12 +16,12 @@ LABELS = ["a", "b", "c"]
 
 
 def data(rng, n=40, d=3, L=3):
-    """Sentences of 0..5 tokens."""
+    """Sentences of 0 to 5 tokens."""
     return [rng.integers(-2, 3, (size, d)).astype(float) for size in rng.integers(0, 6, n)]
 
 
 def outputs_of(T, *, labels=LABELS, forbidden=(), required=()):
-    """All that Y(x) of a sentence of T tokens holds, as tuples of labels."""
+    """The elements of Y(x) for a sentence of T tokens, as tuples of labels."""
     outputs = ChainOutputs(False, False, forbidden, required)
     outputs.find_labels(None, labels)
     x = Rows(np.zeros((T, 1)), np.array([0, T])).example(0)
@@ -30,13 +30,13 @@ def outputs_of(T, *, labels=LABELS, forbidden=(), required=()):
 
 
 def keep_to(pairs, T, labels=LABELS):
-    """The labellings of T tokens that never go along one of these pairs; None is the boundary."""
+    """The labellings of T tokens without any of these pairs; None is the boundary."""
     return {y for y in itertools.product(labels, repeat=T)
             if T == 0 or not any(pair in pairs for pair in itertools.pairwise([EDGE, *y, EDGE]))}
 
 
 def allowed_pairs(required, labels=LABELS):
-    """What required pairs forbid: after a first of theirs anything but their seconds."""
+    """The pairs that `required` forbids: those with the first label of a required pair, but another second label."""
     firsts = {a for a, _ in required}
     return {(a, b) for a in firsts for b in [*labels, EDGE] if (a, b) not in required}
 
@@ -67,7 +67,7 @@ def test_pairs_mean_what_they_say(T, rule):
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("rule", RULES[:-1], ids=str)
 def test_no_answer_breaks_a_rule(rule, average, augment):
-    """Online predictions, predictions, the k best, marginals; of new sentences too, whose best labels would otherwise break it."""
+    """The rules apply to online predictions, predictions, the k best and marginals. The best labels of new sentences would break them."""
     rng = np.random.default_rng([RULES.index(rule), average])
     X = data(rng)
     kept = {T: sorted(keep_to(forbidden_by(rule), T)) for T in range(6)}
@@ -92,7 +92,7 @@ def test_no_answer_breaks_a_rule(rule, average, augment):
 
 
 def segmentations(T, kinds):
-    """All ways to cut T tokens into phrases of these kinds and tokens outside, as lists of (kind or None, size)."""
+    """All divisions of T tokens into phrases and tokens outside phrases, as lists of (kind or None, size)."""
     if T == 0:
         yield []
         return
@@ -104,7 +104,7 @@ def segmentations(T, kinds):
 
 
 def written(phrases, scheme):
-    """As labels."""
+    """The phrases as labels of the scheme."""
     labels, before = [], None
     for kind, size in phrases:
         if kind is None:
@@ -141,11 +141,11 @@ def test_schemes_hold_together_with_required_pairs(scheme):
                     if all(b == "I-X" for a, b in itertools.pairwise([*y, EDGE]) if a == "B-X")}
 
 
-# ---- labels that each token may have ----
+# ---- allowed labels of tokens ----
 
 
 def masks(rng, X, y=None):
-    """Random truth values (n_tokens, 3), with the right labels where they are known."""
+    """Random masks of shape (n_tokens, 3) that allow the correct labels of y, or the first label without y."""
     found = [rng.random((len(x), 3)) < 0.6 for x in X]
     for i, mask in enumerate(found):
         keep = [0] * len(mask) if y is None else [LABELS.index(label) for label in y[i]]
@@ -207,7 +207,7 @@ def test_allowed_labels_belong_to_one_call():
 
 
 def test_streams_keep_to_what_is_allowed():
-    """Chunk by chunk as in one go."""
+    """Training in chunks equals training in one call."""
     rng = np.random.default_rng(3)
     X = data(rng)
     y = [list(rng.choice(LABELS, len(x))) for x in X]
@@ -227,7 +227,7 @@ def test_allowed_labels_may_come_as_arrays():
     assert engine.predict(X, allowed=allowed).tolist() == [["c", "a"], ["b", "c", "a"]]
 
 
-# ---- sentences that nothing fits ----
+# ---- sentences without a feasible labelling ----
 
 
 @pytest.mark.parametrize(("rule", "allowed", "place"), [
@@ -249,7 +249,7 @@ def test_an_infeasible_sentence_is_named(rule, allowed, place):
 
 
 def test_rules_that_no_sentence_of_a_length_can_keep():
-    """Only b may begin, and only c may end."""
+    """A sentence may begin only with b, and end only with c."""
     engine = Engine("sequence", classes=LABELS, required_transitions=[(EDGE, "b")], forbidden_transitions=[("a", EDGE), ("b", EDGE)])
     engine.fit([np.ones((2, 1))], [["b", "c"]])
     assert engine.predict([np.ones((2, 1)), np.ones((0, 1))]).tolist() == [["b", "c"], []]
@@ -257,7 +257,7 @@ def test_rules_that_no_sentence_of_a_length_can_keep():
         engine.predict([np.ones((2, 1)), np.ones((1, 1))])
 
 
-# ---- right answers that break a rule ----
+# ---- gold labels that break a rule ----
 
 
 @pytest.mark.parametrize(("rule", "labels", "reason"), [
@@ -283,7 +283,7 @@ def test_right_answers_that_are_not_allowed_are_named():
         Engine("sequence").fit(X, [["a"], ["a", "a", "b"]], allowed=[None, [None, ["a"], ["a"]]])
 
 
-# ---- what is no constraint ----
+# ---- invalid constraints ----
 
 
 @pytest.mark.parametrize(("options", "sentence"), [
@@ -332,7 +332,7 @@ def test_problems_without_rows_of_labels_refuse_allowed(name):
 
 
 def test_the_twin_of_the_rules():
-    """`chains.Rules` is what training is compared with."""
+    """The engine's training is compared with `chains.Rules`."""
     rules = chains.Rules(~np.eye(3, dtype=bool), np.array([True, True, False]), np.ones(3, dtype=bool))
     for T in range(5):
         kept = chains.labellings(T, 3)[rules.kept(T)]

@@ -1,4 +1,4 @@
-"""Losses of chains add up over tokens: Hamming and cost matrices, their totals, their place in the search, and what is refused."""
+"""Tests of losses of chains, which add up over tokens: Hamming, cost matrices, totals, augmented search, rejected losses."""
 
 import itertools
 
@@ -23,7 +23,7 @@ def codes(labels):
 
 
 def parts(loss, L=3, **options):
-    """The loss of an engine, and an example of every length 0..4."""
+    """The loss of an engine, and one example of every length from 0 to 4."""
     engine = Engine("sequence", classes=list(range(1, L + 1)), loss=loss, **options).fit([np.zeros((1, 1))], [[1]])
     rows = engine.parts_.reader.read(np.zeros((10, 1)), np.array([0, 0, 1, 3, 6, 10]))
     examples = [rows.example(i) for i in range(5)]
@@ -35,7 +35,7 @@ def parts(loss, L=3, **options):
 @pytest.mark.parametrize("kind", ["hamming", "table"])
 @pytest.mark.parametrize("L", [2, 3])
 def test_values_are_the_sums_of_the_tokens_costs(L, kind):
-    """The row of the matrix is the right label."""
+    """The row of the matrix is the correct label."""
     table = 1 - np.eye(L) if kind == "hamming" else costs.random_table(np.random.default_rng(L), L)
     loss, examples = parts("hamming" if kind == "hamming" else table, L)
     assert is_additive(loss)
@@ -45,7 +45,7 @@ def test_values_are_the_sums_of_the_tokens_costs(L, kind):
 
 
 def test_a_matrix_need_not_be_symmetric():
-    """Taking an a for a b costs 5, a b for an a 1."""
+    """Label b costs 5 if the correct label is a. Label a costs 1 if the correct label is b."""
     loss, examples = parts(np.array([[0.0, 5.0], [1.0, 0.0]]), 2)
     assert loss.value((1, 1), (2, 1), examples[2]) == 5
     assert loss.value((2, 1), (1, 1), examples[2]) == 1
@@ -75,7 +75,7 @@ def test_hamming_is_the_default_and_the_matrix_of_ones():
 
 
 def test_costs_decide_what_is_learned_from():
-    """Of three wrong labels the search with the loss takes the dearest."""
+    """The augmented search returns the wrong label of the highest cost."""
     table = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
     engine = Engine("sequence", classes=LABELS, loss=table, loss_weight=1.0).fit([np.ones((1, 1))], [["a"]], record_predictions=True)
     assert engine.online_predictions_.tolist() == [["a"]] and engine.mistakes_ == [0]
@@ -83,7 +83,7 @@ def test_costs_decide_what_is_learned_from():
 
 
 def test_margins_follow_the_loss():
-    """The passive-aggressive step leaves the right labels ahead by the margin times the tokens' costs."""
+    """After the passive-aggressive step, the correct labels lead by the margin times the costs of the tokens."""
     rng = np.random.default_rng(3)
     table = costs.random_table(rng, 3)
     for _ in range(20):
@@ -95,7 +95,7 @@ def test_margins_follow_the_loss():
         assert ahead == pytest.approx(1.7 * chains.cost(table, codes(gold), (1, 1, 1)), rel=1e-12)
 
 
-# ---- refusals ----
+# ---- rejected losses ----
 
 
 @pytest.mark.parametrize(("matrix", "sentence"), [

@@ -1,6 +1,6 @@
-"""The chain's solver against all labellings of thousands of small chains, and against plain dynamic programmes on longer ones.
+"""Tests of the chain solver against all labellings of thousands of small chains, and against dynamic programmes on longer ones.
 
-On whole numbers all arithmetic is exact and ties are frequent: then labels and their order are compared, not only scores.
+With whole-numbered scores, all arithmetic is exact and ties are frequent. So the tests also compare labels and their order.
 """
 
 import itertools
@@ -16,11 +16,11 @@ from structperc.components import Rows
 from structperc.errors import DataError
 
 BOUNDARIES = list(itertools.product([False, True], repeat=2))
-BEFORE = 2      # tokens of the sentence before the one that is looked at
+BEFORE = 2      # tokens of the sentence before the tested one
 
 
 def sentence(T, L, start, end, allowed=None):
-    """The second sentence of a data set, of T tokens."""
+    """The second sentence of a data set, with T tokens."""
     rows = Rows(np.zeros((BEFORE + T, 1)), np.array([0, BEFORE, BEFORE + T]))
     if allowed is not None:
         rows.restrict(np.vstack([np.zeros((BEFORE, L), dtype=np.uint8), allowed.astype(np.uint8)]))
@@ -35,26 +35,26 @@ def solver(L, start, end, rules=None):
 
 
 def random_rules(rng, L):
-    """About a third of everything is forbidden."""
+    """Rules that forbid about a third of the pairs, starts and ends."""
     return chains.Rules(rng.random((L, L)) < 0.7, rng.random(L) < 0.7, rng.random(L) < 0.7)
 
 
 def cases(rng, T, L):
-    """(rules, allowed labels): free, under rules, with allowed labels, and under both."""
+    """(rules, allowed labels): neither, only rules, only allowed labels, and both."""
     yield None, None
     for rules, restricted in [(True, False), (False, True), (True, True), (True, True)]:
         yield random_rules(rng, L) if rules else None, rng.random((T, L)) < 0.7 if restricted else None
 
 
 def whole_and_real(rng, n_atoms, n):
-    """Zeros, scores -2..2 and normal ones."""
+    """Score vectors: zeros, whole numbers from -2 to 2, and normal numbers."""
     yield np.zeros(n_atoms)
     yield from rng.integers(-2, 3, (n, n_atoms)).astype(float)
     yield from rng.normal(size=(n, n_atoms))
 
 
 class Listed:
-    """Y(x), its atom counts and its scores, in the order of ties."""
+    """Y(x) and its atom counts, in the order of ties."""
 
     def __init__(self, T, L, start, end, rules, allowed):
         kept = (rules or chains.Rules.none(L)).kept(T, allowed)
@@ -78,7 +78,7 @@ class Listed:
 
 
 def every_small_chain(rng, n):
-    """(solver, x, Y(x), scores) for 2..4 labels, 0..5 tokens, all boundaries, free and constrained."""
+    """(solver, x, Y(x), scores) for 2 to 4 labels, 0 to 5 tokens and all boundaries, with and without constraints."""
     for L, T, (start, end) in itertools.product(range(2, 5), range(6), BOUNDARIES):
         for rules, allowed in cases(rng, T, L):
             viterbi, x = solver(L, start, end, rules), sentence(T, L, start, end, allowed)
@@ -92,7 +92,7 @@ def is_whole(scores):
 
 
 def assert_ranked(found, expected, exact):
-    """Lists of (labelling, score)."""
+    """Compares lists of (labelling, score)."""
     assert [y for y, _ in found] == [y for y, _ in expected]
     np.testing.assert_allclose([s for _, s in found], [s for _, s in expected], rtol=0, atol=0 if exact else 1e-12)
 
@@ -117,7 +117,7 @@ def test_argmax():
 
 @pytest.mark.parametrize("loss", ["hamming", "table"])
 def test_loss_augmented_argmax(loss):
-    """The largest score + scale * loss, the costs of the tokens written into their scores."""
+    """The loss of each token is added to its scores; the result has the largest score + scale * loss."""
     rng = np.random.default_rng(2)
     for L, (start, end) in itertools.product(range(2, 5), BOUNDARIES):
         table = 1 - np.eye(L) if loss == "hamming" else costs.random_table(rng, L, values=4)
@@ -138,7 +138,7 @@ def test_loss_augmented_argmax(loss):
 
 
 def test_k_best():
-    """Every k up to the number of labellings where these are few; beyond it there are no more."""
+    """If there are few labellings, the test uses every k up to their number and two more."""
     rng = np.random.default_rng(3)
     for viterbi, x, listed, scores in every_small_chain(rng, 3):
         n = len(listed)
@@ -183,7 +183,7 @@ def test_marginals_of_small_and_large_scores(size):
 
 
 def test_only_the_chain_of_the_sentence_is_read():
-    """What is allowed to the sentences beside it does not matter, nor does the sentence before have labels at all."""
+    """The result does not depend on the allowed labels of the sentence before, even if it allows none."""
     allowed = np.array([[True, False], [False, True], [True, True]])
     viterbi = solver(2, False, False)
     scores = np.array([0, 5, 5, 0, 0, 1, 0, 0, 0, 0.0])
@@ -195,12 +195,12 @@ def test_only_the_chain_of_the_sentence_is_read():
 
 
 def longer_chains(rng):
-    """(solver, x, twin's chain, scores); 64 labels and more take the widest registers, odd numbers overlapping ones."""
+    """(solver, x, chain of the twin, scores). From 64 labels on, the widest registers are used; odd numbers need overlapping ones."""
     for L, T in [(2, 60), (3, 1), (5, 20), (9, 12), (22, 8), (33, 4), (65, 3), (70, 4)]:
         for (start, end), constrained in [(BOUNDARIES[0], False), (BOUNDARIES[3], False), (BOUNDARIES[2], True)]:
             rules = chains.Rules(rng.random((L, L)) < 0.8, rng.random(L) < 0.8, rng.random(L) < 0.8) if constrained else None
             allowed = rng.random((T, L)) < 0.8 if constrained else None
-            if constrained:     # a way through
+            if constrained:     # label 0 is always possible
                 rules.pairs[:, 0] = rules.pairs[0] = rules.starts[0] = rules.ends[0] = True
                 allowed[:, 0] = True
             viterbi, x = solver(L, start, end, rules), sentence(T, L, start, end, allowed)
@@ -225,7 +225,7 @@ def test_marginals_of_longer_chains():
 
 
 def test_thousands_of_tokens():
-    """Sums of 5000 tokens neither overflow nor lose the marginals; the labels are those of every token alone where pairs do not count."""
+    """Sums over 5000 tokens do not overflow, and marginals stay accurate. If pairs score 0, each token has its own best label."""
     rng = np.random.default_rng(9)
     T, L = 5000, 4
     viterbi, x = solver(L, False, False), sentence(T, L, False, False)
@@ -277,7 +277,7 @@ def test_the_error_names_the_sentence_and_the_token(boundaries, rules, allowed, 
 
 
 def test_scores_must_be_those_of_the_sentence():
-    """Of another length they are refused; how many atoms the sentence has the solver knows itself."""
+    """Scores of another length raise an error. The solver computes the number of atoms of the sentence itself."""
     for T, (start, end) in itertools.product([0, 3], BOUNDARIES):
         viterbi, x = solver(2, start, end), sentence(T, 2, start, end)
         expected = x.n_atoms

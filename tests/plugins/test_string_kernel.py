@@ -1,4 +1,4 @@
-"""The string kernel against all subsequences written down, and how strings are read, refused and kept."""
+"""Tests of the string kernel against all subsequences, input formats, rejected strings, and saved states."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_grams_are_symmetric_and_positive_semidefinite(strings, length, normalis
 
 
 def test_the_words_of_lodhi():
-    """Their table for cat, car, bat, bar and subsequences of 2: K(cat, car) = decay^4, K(cat, cat) = 2 decay^4 + decay^6."""
+    """The table of Lodhi et al. for cat, car, bat, bar and length 2: K(cat, car) = decay^4, K(cat, cat) = 2 decay^4 + decay^6."""
     decay = 0.25
     plain = SubsequenceKernel(2, decay, normalise=False)
     assert plain("cat", "car") == decay**4

@@ -1,4 +1,4 @@
-"""The sum of margins is that of the conic program, and its dual certifies it: the errata of Shashua and Levin by number."""
+"""Tests of the sum of margins: the optimum of the conic program, dual certificates, and errata of Shashua and Levin by number."""
 
 import warnings
 
@@ -20,7 +20,7 @@ def form_of(ranks):
 
 
 def solved(x, ranks, C, tolerance=1e-10, **options):
-    """Numbers, or rows, in linear space."""
+    """Solves for numbers or rows, in linear space."""
     X = x if sparse.issparse(x) else np.array(x, dtype=float).reshape(len(ranks), -1)
     return maximise_margins(form_of(ranks).chain(C), LinearSpace(Rows(X)), tolerance, **options)
 
@@ -30,7 +30,7 @@ def kernel_space(K):
 
 
 def check_certificate(chain, solution, X):
-    """The dual solution is feasible, w is its direction, the planes are in order, and the gap bounds the distance."""
+    """Checks that mu is feasible, w is its direction, thresholds are in order, and the gap is not negative."""
     mu, scale = solution.mu, 1e-9 * (1 + chain.cap.sum())
     assert (mu >= 0).all() and (mu <= chain.cap).all()
     omega = np.cumsum(np.bincount(chain.node, chain.sign * mu, chain.n_nodes) - chain.offset)
@@ -88,7 +88,7 @@ def test_a_rough_solution_has_the_gap_it_says():
 
 @pytest.mark.parametrize("C", [1, 1.5, 2, 2.5, 3, 3.5, 4, 100])
 def test_separable_data_have_the_margins_between_their_ranks_at_every_C(C):
-    """SL-2: x = 0 | 2, 4 | 7: -5, margins 2 and 3, for all C >= 1; the printed dual says -4 .. 0."""
+    """SL-2: x = 0 | 2, 4 | 7: for all C >= 1 the value is -5, with margins 2 and 3. The printed dual has values from -4 to 0."""
     solution = solved([0, 2, 4, 7], [1, 2, 2, 3], C)
     assert solution.objective == pytest.approx(-5) and solution.w == pytest.approx([1])
     if C > 1:           # 1 / C is not a whole number of examples
@@ -97,7 +97,7 @@ def test_separable_data_have_the_margins_between_their_ranks_at_every_C(C):
 
 
 def test_C_ranges_by_the_outer_ranks_alone():
-    """SL-3: sizes 1, 10, 10: unbounded at C = 0.5, refused; C_min = 1. Sizes 10, 1, 10: bounded at C = 0.12, below the printed range."""
+    """SL-3: for sizes 1, 10, 10, C_min is 1, and C = 0.5 raises an error. For 10, 1, 10, C = 0.12 is valid, below the printed range."""
     outer, inner = np.repeat([1, 2, 3], [1, 10, 10]), np.repeat([1, 2, 3], [10, 1, 10])
     lowest = [4 / (2 * 21 - (ranks == 1).sum() - (ranks == 3).sum()) for ranks in (outer, inner)]
     assert lowest == [4 / 31, 4 / 22] and lowest[0] < 0.5 < 4 and 0.12 < lowest[1]
@@ -112,7 +112,7 @@ def test_C_ranges_by_the_outer_ranks_alone():
 
 @pytest.mark.parametrize(("C", "value"), [(0.5, -1), (0.6, -0.6), (0.7, -0.2), (0.8, 0), (1, 0), (2, 0)])
 def test_beyond_the_largest_C_no_direction_is_left_and_mu_proves_it(C, value):
-    """SL-4: x = 0, 2 | 1, 3: no duality gap; the value is 0 from C_max = 3/4 on (5.4)."""
+    """SL-4: x = 0, 2 | 1, 3 has no duality gap. From C_max = 3/4 on, the value is 0 (5.4)."""
     x, ranks = [0, 2, 1, 3], [1, 1, 2, 2]
     solution = solved(x, ranks, C)
     assert solution.objective == pytest.approx(value, abs=1e-9)
@@ -123,7 +123,7 @@ def test_beyond_the_largest_C_no_direction_is_left_and_mu_proves_it(C, value):
 
 
 def test_the_largest_C_is_where_the_hulls_meet():
-    """5.4: 3/4 for x = 0, 2 | 1, 3; none where a kernel parts all points, or the ranks are separable."""
+    """5.4: C_max is 3/4 for x = 0, 2 | 1, 3. It is infinite if a kernel separates all points, or if the ranks are separable."""
     x = np.array([0.0, 2, 1, 3])
     assert largest_C(form_of([1, 1, 2, 2]), x[:, None]) == pytest.approx(0.75)
     assert largest_C(form_of([1, 1, 2, 2]), np.exp(-np.square(x[:, None] - x))) == np.inf
@@ -138,7 +138,7 @@ def test_the_largest_C_is_where_the_hulls_meet():
 
 
 def test_planes_that_meet_have_more_errors_than_was_printed():
-    """SL-5: ranks 1, 2, 3 at {0, 1, 2}, {0, 1, 2}, {10, 11, 12}, C = 3: -2, with two margin errors > 4/3."""
+    """SL-5: ranks 1, 2, 3 at {0, 1, 2}, {0, 1, 2}, {10, 11, 12}, C = 3. The value is -2, with two margin errors, more than 4/3."""
     x, ranks = [0, 1, 2, 0, 1, 2, 10, 11, 12], [1, 1, 1, 2, 2, 2, 3, 3, 3]
     solution = solved(x, ranks, 3)
     assert solution.objective == pytest.approx(-2)
@@ -148,7 +148,7 @@ def test_planes_that_meet_have_more_errors_than_was_printed():
 
 
 def test_the_sums_of_multipliers_differ_by_those_of_planes_that_meet():
-    """SL-8: sum lambda = (K - 1) + sum psi - sum eta: 2 + 0 - 0.1; printed is + sum eta."""
+    """SL-8: sum lambda = (K - 1) + sum psi - sum eta = 2 + 0 - 0.1. The printed formula adds sum eta."""
     chain = form_of([1] * 4 + [2] * 2 + [3] * 4).chain(0.9)
     mu = maximise_margins(chain, LinearSpace(Rows(np.array([[0.0], [1], [2], [3], [10], [11], [20], [21], [22], [23]]))), 1e-10).mu
     arcs = np.cumsum(np.bincount(chain.node, chain.sign * mu, 4) - chain.offset)       # psi_1, eta_1, psi_2, and 0
@@ -168,7 +168,7 @@ def test_no_error_is_left_beyond_C_of_1(C, value):
 
 
 def test_a_plane_of_an_integral_share_is_the_finite_end():
-    """SL-11, 5.3: at C = C_min with C n_1 = 1 any a_1 up to the least score of rank 1 is best."""
+    """SL-11, 5.3: if C = C_min and C n_1 = 1, every a_1 up to the smallest score of rank 1 is optimal."""
     solution = solved([0, 1, 5, 6], [1, 1, 2, 2], 0.5)
     assert solution.thresholds.lower[0] == -np.inf and solution.thresholds.upper[1] == np.inf
     assert solution.thresholds.values == pytest.approx([0, 6])
@@ -241,7 +241,7 @@ def test_training_ends_without_a_bare_error_at_every_scale(kernel, C):
                         update="exact-pa1", method="sum-of-margins", C=own, **({} if kernel is None else {"kernel": kernel}))
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")      # of planes that have met, and columns that differ in scale
+                warnings.simplefilter("ignore")      # about planes that meet, and columns of different scales
                 engine.fit(data, y)
         except DataError as error:
             assert "Scale the features" in str(error)
@@ -250,13 +250,13 @@ def test_training_ends_without_a_bare_error_at_every_scale(kernel, C):
 
 
 def test_an_optimum_near_0_is_reached_with_a_kernel():
-    """Pairs of coordinates lead there in 26,000 passes, or not at all."""
+    """Pairwise coordinate steps need 26,000 passes for this optimum, or do not reach it."""
     for seed in range(12):
         random = np.random.default_rng(seed)
         X, y = random.normal(size=(27, 1)), random.permutation(np.arange(27) % 4 + 1)
         C = 1.5 / min((y == 1).sum(), (y == 4).sum())
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")      # of planes that have met
+            warnings.simplefilter("ignore")      # about planes that meet
             model = SVOR("sum-of-margins", C=C, kernel="rbf", scale=False, tol=1e-7, max_iter=2000).fit(X, y)
         assert model.status_ in ("converged", "stalled", "degenerate"), seed
         assert model.gap_ <= 3e-8, seed

@@ -1,4 +1,4 @@
-"""The tree kernel against all fragments of small trees, and how trees are read, refused and kept."""
+"""Tests of the tree kernel against all fragments of small trees, input formats, rejected trees, and saved states."""
 
 import itertools
 
@@ -73,11 +73,11 @@ def test_trees_without_a_production_have_nothing_in_common():
 def test_words_are_no_labels():
     kernel = SubsetTreeKernel(1, normalise=False)
     assert kernel(("S", "A"), ("S", ("A",))) == 0
-    assert kernel(("S", ("A",)), ("S", ("A", "x"))) == 1        # cut off in both
+    assert kernel(("S", ("A",)), ("S", ("A", "x"))) == 1        # the fragment that ends at A
 
 
 class Tree(list):
-    """As nltk has them."""
+    """The interface of a tree of nltk."""
 
     def __init__(self, label, children):
         super().__init__(children)
@@ -152,7 +152,7 @@ def test_deep_trees_need_no_recursion():
     expected = 0
     for offset in range(labels):
         at = np.arange(offset, depth, labels)
-        common = depth - np.maximum.outer(at, at) - (at[:, None] != at)         # the last label has another production than its equals
+        common = depth - np.maximum.outer(at, at) - (at[:, None] != at)         # the last node of a label has another production
         expected += (decay * (1 - decay**common) / (1 - decay)).sum()
     found = kernel.values(encoded, encoded)
     assert (found == found[0, 0]).all()
@@ -218,7 +218,7 @@ def test_trees_come_back_from_their_state(trees):
 
 
 def damaged():
-    """What to change in a state of two trees, and what is said then."""
+    """Changes of the state of two trees, each with the message of the error."""
     yield {"symbols": None}, "the saved state has no 'symbols'"
     yield {"codes": np.zeros((2, 2), np.int32)}, r"'codes' is int32 of shape \(2, 2\); expected int32 of shape \(any,\)"
     yield {"ends": np.array([5.0, 10.0])}, "'ends' is float64 of shape"

@@ -1,4 +1,4 @@
-"""Banks of rows and the kernels between them: right, the same bits in any company, and copied and saved as they are."""
+"""Tests of banks of rows and the kernels between them: values, bits that do not depend on the batch, copies and saved states."""
 
 import math
 from types import SimpleNamespace
@@ -27,7 +27,7 @@ def context(n_features, objects=False):
 
 
 def filled(kernel_rows, X, first_data=None):
-    """The kernel_rows, started, with the rows of X in its slots."""
+    """Starts `kernel_rows` and appends the rows of X."""
     rows = Rows(X)
     kernel_rows.start(context(X.shape[1]))
     kernel_rows.settle_parameters(rows if first_data is None else Rows(first_data))
@@ -48,7 +48,7 @@ def sample(n, d, seed=0, zeros=0.5):
 
 
 def assert_close(found, expected, tolerance):
-    """Relative to the largest number that went into it: differences such as offset - distance may be close to 0."""
+    """The tolerance is relative to the largest value, because differences such as offset - distance may be close to 0."""
     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * abs(expected).max())
 
 
@@ -59,7 +59,7 @@ def assert_close(found, expected, tolerance):
 @pytest.mark.parametrize("kernel", vector_rows.KERNELS)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_values(layout, kernel, dtype):
-    """Against definitions, for every kind of kernel, row and layout of X; all instruction sets give the same bits."""
+    """Values equal their definitions for every kernel, row format and layout of X. All instruction sets give the same bits."""
     for d, n in ((1, 16), (3, 1), (3, 65), (17, 15), (17, 17), (100, 33)):
         X, Q = stored(sample(n, d), layout), stored(sample(n + 3, d, 1), layout)
         parameters = {"gamma": 0.4 / d, **PARAMETERS}
@@ -87,7 +87,7 @@ def test_dot_products_are_running_sums(layout, name):
 @pytest.mark.parametrize("kernel", vector_rows.KERNELS)
 @pytest.mark.parametrize("layout", ["dense64", "csr64-int32"])
 def test_company_changes_no_bit(layout, kernel, dtype):
-    """One query alone, among others, in another lane; one slot alone, and among others."""
+    """A value does not depend on the other queries of the call, on their order, or on the other slots."""
     X, Q = sample(37, 23), stored(sample(40, 23, 1), layout)
     kernel_rows = made(stored(X, layout), kernel, dtype=dtype, gamma=0.1, **PARAMETERS)
     together = kernel_rows.values(Rows(Q))
@@ -123,7 +123,7 @@ def test_equal_rows_are_at_distance_0(layout, dtype):
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_features_far_from_0_keep_their_digits(dtype):
-    """Means of a million: ||x||^2 + ||z||^2 - 2 x . z would lose twelve digits."""
+    """Near means of a million, ||x||^2 + ||z||^2 - 2 x . z would lose twelve digits."""
     X = 1e6 + np.random.default_rng(0).normal(size=(50, 5)) * [1, 1, 1, 3, 1e-2]
     kernel_rows = made(X, "rbf", gamma=0.3, dtype=dtype)
     values = kernel_rows.values(Rows(X))
@@ -161,7 +161,7 @@ def test_what_is_not_finite_stays_visible():
 
 @pytest.mark.parametrize("name", SETS)
 def test_powers_of_two(name):
-    """From 1 down to the smallest numbers that there are."""
+    """From 1 down to the smallest positive numbers."""
     x = np.concatenate([-np.logspace(-18, 3, 20000), -np.linspace(0, 1074, 50000), [-0.0]])
     exact = np.exp2(x.astype(np.longdouble))
     off = np.abs((vector_rows.powers_of_two(name, x) - exact) / np.spacing(exact.astype(float)))
@@ -196,7 +196,7 @@ def test_sums(name):
 
 @pytest.mark.parametrize("name", SETS)
 def test_sums_of_what_counts(name):
-    """Values that do not count may be anything, also NaN."""
+    """Values outside the counted range may be anything, for example NaN."""
     rng = np.random.default_rng(2)
     for n_blocks in (1, 2, 3, 4, 9, 22):
         for low, high in ((0, 10), (100, 164), (90, 180), (164, 300), (130, 131), (0, 2**62)):
@@ -276,7 +276,7 @@ def test_state_comes_back(layout, dtype):
     X = stored(sample(30, 7) + (100 if layout.startswith("dense") else 0), layout)
     for kernel in ("linear", "rbf", "stump"):
         kernel_rows = made(X, kernel, dtype=dtype)
-        again = filled(kernel_rows.clone(), X[:2], sample(5, 7))       # has rows already
+        again = filled(kernel_rows.clone(), X[:2], sample(5, 7))       # not empty
         again.restore(kernel_rows.state())
         assert (again.n, again.gamma_, again.offset_) == (30, kernel_rows.gamma_, kernel_rows.offset_)
         np.testing.assert_array_equal(again.values(Rows(X)), kernel_rows.values(Rows(X)))
@@ -293,7 +293,7 @@ def test_rows_of_the_support():
 
 
 def damaged(state):
-    """Copies of a state, each with one thing wrong."""
+    """Copies of a state, each with one fault."""
     for name, value in state.items():
         if value.ndim == 0:
             yield {**state, name: np.array(np.nan)}
@@ -327,7 +327,7 @@ def test_damaged_states_are_refused_and_change_nothing(layout):
 @pytest.mark.parametrize("sparse", [False, True])
 @given(steps=st.lists(st.tuples(st.sampled_from(["append", "copy", "steal", "truncate", "select"]), st.integers(0, 1 << 20)), max_size=40))
 def test_slots_are_what_was_put_there(sparse, kernel, dtype, steps):
-    """Rows come, are overwritten by longer and shorter ones, and go; the kernel_rows is one that was filled with the same rows at once."""
+    """The test appends rows, overwrites them with longer and shorter ones, and removes them. The bank then equals one filled at once."""
     X = sample(25, 9) * (np.arange(25)[:, None] % 4 != 3)
     X = stored(X, "csr64-int32" if sparse else "dense64")
     source = made(X, kernel, dtype=dtype, gamma=0.2)
@@ -356,7 +356,7 @@ def test_slots_are_what_was_put_there(sparse, kernel, dtype, steps):
 
 
 def test_many_overwritten_sparse_rows():
-    """Space that no slot uses any more is gathered; long rows take the place of short ones again and again."""
+    """Overwriting leaves unused space, which the bank reclaims. Long rows replace short ones again and again."""
     rng = np.random.default_rng(0)
     X = csr_array((rng.random((60, 200)) < rng.random((60, 1))) * rng.normal(size=(60, 200)))
     source = made(X, "rbf", gamma=0.01)

@@ -1,4 +1,4 @@
-"""Sparse matrices of any format whose parts do not fit together are refused in a sentence, before scipy converts what it does not check."""
+"""Tests of damaged sparse matrices of all formats: inconsistent arrays raise a DataError before scipy converts them unchecked."""
 
 import gc
 

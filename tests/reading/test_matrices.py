@@ -1,4 +1,4 @@
-"""All the forms in which X and y may come are read as the same data, in place where they fit, and never changed."""
+"""Tests of all formats of X and y: they give the same data, fitting arrays are read in place, and no argument changes."""
 
 import gc
 import tracemalloc
@@ -23,7 +23,7 @@ RULES = ["perceptron", "pa", "pa1", "pa2"]
 
 
 def whole(n=50, d=5, seed=0):
-    """Small whole numbers, a third of them 0, so that every type holds them and every order of summation agrees."""
+    """Small whole numbers, a third of them 0. They are exact in every dtype, and their sums are exact in every order."""
     random = np.random.default_rng(seed)
     X = random.integers(1, 4, (n, d)).astype(float) * random.integers(0, 3, (n, d)).clip(0, 1)
     return X, random.permutation(np.arange(n) % 4 + 1)
@@ -34,7 +34,7 @@ def weights(engine):
 
 
 def assert_same(X, y, other_X, other_y, problem="cusum", offsets=None, **options):
-    """Both forms give the same bits in training and the same predictions, whole and in chunks."""
+    """Checks that both formats give the same bits in training and the same predictions, after `fit` and after `partial_fit`."""
     for average in (False, True):
         one, other = (Engine(problem, average=average, epochs=2, **options) for _ in range(2))
         one.fit(X, y, record_predictions=True)
@@ -63,7 +63,7 @@ def read_only(X):
 
 
 class Matrix(np.ndarray):
-    """A stranger's kind of array."""
+    """A subclass of ndarray from another library."""
 
 
 DENSE = {
@@ -139,7 +139,7 @@ def altered(**changes):
 
 
 def duplicated(X):
-    """Every entry in two parts, columns in falling order."""
+    """The same matrix with every entry split into two, and with columns in falling order."""
     A = sparse.csr_matrix(X)
     indices, values, ends = [], [], [0]
     for i in range(A.shape[0]):
@@ -189,7 +189,7 @@ def test_sparse_rows_are_dense_rows(layout, update):
 
 
 def test_duplicates_count_once_in_norms_whatever_the_rule_is_called():
-    """A rule or a store given as an object has no name that tells whether it needs norms."""
+    """If a rule or store is an object, its name does not show whether it needs norms."""
     X, y = whole()
     A = duplicated(X)
     for plugin in (PassiveAggressiveUpdate("pa"), PassiveAggressiveUpdate("pa2"), DualWeights()):
@@ -250,11 +250,11 @@ def test_structures_may_name_their_atoms_in_any_form():
         assert np.array_equal(engine.coef_, engines[0].coef_) and engine.mistakes_ == engines[0].mistakes_
 
 
-# ---- in place, and not kept ----
+# ---- reading in place, and references ----
 
 
 class Peeking(PrefixArgmax):
-    """Notes whose memory the examples show; kept on the class because every fit makes its own component."""
+    """Records the memory of the examples. The class stores it, because every fit creates its own component."""
 
     seen = None
 
@@ -324,7 +324,7 @@ def test_answers_do_not_depend_on_the_pieces_that_data_are_scored_in(problem, op
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "kernel", "sequence"])
 def test_prediction_needs_little_memory_however_many_labels_there_are(kind):
-    """The scores of all examples would take 48 MB and more."""
+    """The scores of all examples would need at least 48 MB."""
     random = np.random.default_rng(0)
     n, n_labels = (2000, 40) if kind == "sequence" else (20_000, 300)
     X, y = random.normal(size=(n, 2)), random.integers(0, n_labels, n)
@@ -341,7 +341,7 @@ def test_prediction_needs_little_memory_however_many_labels_there_are(kind):
 
 
 def misaligned(array):
-    """The same numbers, one byte off their place."""
+    """The same numbers at an address that is off by one byte."""
     moved = np.ndarray(array.shape, array.dtype, bytearray(array.nbytes + 1), offset=1)
     moved[...] = array
     assert not moved.flags.aligned
@@ -350,7 +350,7 @@ def misaligned(array):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, ">f8"])
 def test_arrays_off_their_bytes_are_converted_once(dtype):
-    """Compiled code reads in place only what stands where its type may stand."""
+    """Compiled code reads an array in place only if it is aligned and in native byte order."""
     X, y = whole()
     given = misaligned(X.astype(dtype))
     assert_same(X, y, given, y)
@@ -406,7 +406,7 @@ def test_nothing_that_is_passed_is_changed(layout):
         engine.explain(X[:1])
         for array, copy in zip(given, before, strict=True):
             assert np.array_equal(array, copy)
-            array.flags.writeable = False       # and whoever wrote to it now would fail
+            array.flags.writeable = False       # any later write raises an error
 
 
 def test_a_cost_matrix_is_taken_as_it_is_when_it_is_given():

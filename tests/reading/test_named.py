@@ -1,4 +1,4 @@
-"""Sentences of named features become the rows that the twin makes of them; matrices pass through; what cannot be read is named."""
+"""Tests of named features: the rows equal those of a twin, matrices pass unchanged, and errors name the faulty token."""
 
 import copy
 import pickle
@@ -18,12 +18,12 @@ from structperc.reading import matrices as data
 from structperc.reading.named import NamedReader
 from structperc.reading.readers import Reader
 
-SINGLE_TOKENS = pytest.mark.filterwarnings("ignore:each row of X is a sentence of one token")      # matrices are read so on purpose
+SINGLE_TOKENS = pytest.mark.filterwarnings("ignore:each row of X is a sentence of one token")      # intended for matrices
 WORDS = [[["the", "first"], ["dog"]], [["the"], [], ["dog", "last", "the"]]]
 
 
 def learned(X, **options):
-    """A reader and the rows of the twin's form."""
+    """A reader, and its rows in the form of the twin."""
     reader = NamedReader(**options)
     return reader, named.rows_of(reader.learn(X).X)
 
@@ -34,7 +34,7 @@ def rows_of(token):
     return {reader.feature_name(column): value for column, value in rows[0].items()}
 
 
-# ---- what tokens mean ----
+# ---- the meaning of tokens ----
 
 
 @pytest.mark.parametrize(("token", "features"), [
@@ -67,7 +67,7 @@ def rows_of(token):
     (namedtuple("Token", "word tag")("the", "DT"), {"the": 1, "DT": 1}),
 ])  # fmt: skip
 def test_tokens_mean_what_they_mean_to_python_crfsuite(token, features):
-    """Values checked against python-crfsuite's ItemSequence, where it takes them; it keeps zeros."""
+    """These values were compared with ItemSequence of python-crfsuite, which keeps zeros, for all tokens that it accepts."""
     assert rows_of(token) == features
 
 
@@ -142,7 +142,7 @@ def test_rare_features_like_the_twin(X, min_count):
 
 
 def test_tokens_of_every_size():
-    """Around the sizes at which rows are written together, sorted otherwise, or given more room."""
+    """Sizes near the limits for joint writing of rows, for another sorting method, and for more memory."""
     rng = np.random.default_rng(0)
     X = [[[f"f{j}" for j in rng.permutation(400)[:n]] for n in range(140)],
          [[f"f{j}" for j in rng.permutation(400)[:n]] for n in rng.integers(0, 4, 200)],
@@ -210,7 +210,7 @@ def test_arrays_are_no_longer_than_needed():
 
 
 def test_strings_are_left_as_they_were():
-    """Python caches the UTF-8 of a string inside it when asked the usual way, which would nearly double a corpus."""
+    """The usual call for UTF-8 caches it inside the string, which would nearly double the memory of a corpus."""
     token = ["é" * 20, "日本" * 10, "a" * 20, {"é" * 9: "ü" * 9}]
     strings = [*token[:3], *token[3], *token[3].values()]
     sizes, counts = [sys.getsizeof(text) for text in strings], [sys.getrefcount(text) for text in token]
@@ -325,7 +325,7 @@ def test_damaged_states(options, change, message):
 
 
 def test_hashed_columns_never_change():
-    """Models with hashed features depend on it."""
+    """Models with hashed features depend on these columns."""
     reader, rows = learned([[["bias", "word=the", "word=dog"], {"len": 2.5, "shape": "Aa"}]], n_hashed=1000)
     assert rows == [{164: -1.0, 196: 1.0, 830: 1.0}, {819: -2.5, 925: 1.0}]
     assert reader.feature_name(17) == "hash 17"
@@ -382,7 +382,7 @@ def test_matrices_after_names():
 
 @SINGLE_TOKENS
 def test_arrays_of_sentences():
-    """As numpy makes them of equally long sentences, and pandas of a column of lists."""
+    """Object arrays: numpy makes them from sentences of equal length, pandas from a column of lists."""
     ragged = np.empty(2, dtype=object)
     ragged[:] = WORDS
     reader, rows = learned(WORDS)
@@ -447,10 +447,10 @@ def test_what_cannot_be_read_is_named(X, message):
     for call in (NamedReader().learn, NamedReader(n_hashed=7).learn):
         with pytest.raises(DataError, match=message.replace("feature 'k:x' add", "feature .* add")):
             call(X)
-    if "add up" not in message:         # features that are unknown are not added up
+    if "add up" not in message:         # values of unknown features are not added
         with pytest.raises(DataError, match=message):
             reader.read(X)
-    if isinstance(X[0], list):          # far behind tokens that wait to be written
+    if isinstance(X[0], list):          # the faulty token comes after tokens that are not written yet
         with pytest.raises(DataError, match=rf"^X\[{len(X) + 6}\]" if message.startswith(r"^X\[1\]") else r"^X\[\d\]"):
             NamedReader().learn([[["f", f"g{i}"] for i in range(100)] for _ in range(7)] + X)
 
@@ -489,7 +489,7 @@ def test_values_whose_code_changes_x():
         with pytest.raises(DataError, match="X was changed while it was read"):
             NamedReader().learn([sentence])
     sentence = [["a"], {"f": Emptying(2)}, ["x"]]
-    assert NamedReader().learn([sentence]).X.shape == (3, 3)       # a float is read without its own code
+    assert NamedReader().learn([sentence]).X.shape == (3, 3)       # subclasses of float are read without `__float__`
 
 
 def test_values_whose_code_takes_sentences_out():
@@ -504,7 +504,7 @@ def test_values_whose_code_takes_sentences_out():
 
 @pytest.mark.parametrize("template", [None, "%x[0,0]"])
 def test_lengths_that_are_not_true(template):
-    """What a subclass of str, list or tuple says of its own length is not believed."""
+    """The reader does not use `__len__` of subclasses of str, list and tuple."""
 
     class Text(str):
         def __len__(self):
@@ -587,7 +587,7 @@ def test_columns_without_a_template_are_features():
 
 
 class Growing:
-    """A value that adds an entry to its dict when it is read."""
+    """A value whose conversion to float adds an entry to its dict."""
 
     def __init__(self, token):
         self.token = token

@@ -1,4 +1,4 @@
-"""Templates give each token the names that their twin gives it, from the cells of its neighbours, and say what is wrong with them."""
+"""Tests of templates: names from the cells of neighbouring tokens equal those of a twin, and invalid templates raise errors."""
 
 import pickle
 
@@ -37,7 +37,7 @@ def names_of(template, sentence, columns=None):
 
 
 def assert_like_twin(template, sentences, columns=None):
-    """The same names in the same order and the same rows, learned and read."""
+    """Checks that the names, their order and the rows equal those of the twin, in learning and in reading."""
     reader, twin = NamedReader(template=template, columns=columns), named.Columns()
     expand = named.expanded(template, columns)
     rows = reader.learn(sentences)
@@ -49,7 +49,7 @@ def assert_like_twin(template, sentences, columns=None):
         assert named.rows_of(reader.read([other]).X) == twin.rows([other], expand)
 
 
-# ---- what templates mean ----
+# ---- the meaning of templates ----
 
 
 def test_macros_read_neighbours():
@@ -78,7 +78,7 @@ def test_columns_have_names_or_numbers():
 
 
 def test_what_is_left_out():
-    """Comments, blank lines, the bigram of labels; windows line ends."""
+    """Ignored lines are comments, blank lines and the bigram of labels. Line ends may be those of Windows."""
     template = "# %x[9,9]\r\n\r\n  U:%x[0,0]  \r\n   # more\r\nB\r\nB01\r\n%U%\r\nBias"
     assert names_of(template, [("x",)]) == [{"U:x": 1, "%U%": 1, "Bias": 1}]
 
@@ -94,7 +94,7 @@ def test_other_alphabets():
 
 @st.composite
 def corpora(draw):
-    """A template over some columns, and sentences that have these; few distinct cells, so that names come again."""
+    """A template, and sentences with its columns. There are few distinct cells, so names repeat."""
     n_columns = draw(st.integers(1, 3))
     cell = st.sampled_from([*draw(st.lists(TEXT, min_size=1, max_size=4)), "", "a", "é"])
     literal = st.text(st.sampled_from("ABx[]/,é|0"), max_size=4)

@@ -1,4 +1,4 @@
-"""Vectors among the features of tokens: the rows, names, answers and model files of the same numbers spelled out."""
+"""Tests of vectors as features of tokens: rows, names, predictions and model files equal those of single numbers."""
 
 import pickle
 
@@ -15,7 +15,7 @@ KINDS = [np.float64, np.float32, np.float16, np.int8, np.int64, bool]
 
 
 def spelled(token):
-    """The same token with an entry for each coordinate."""
+    """The same token with a feature for each coordinate."""
     found = {}
     for key, value in token.items():
         if isinstance(value, np.ndarray):
@@ -32,7 +32,7 @@ def by_name(reader, rows):
 
 @st.composite
 def sentences(draw):
-    """Tokens with words and numbers, some with one of three vectors, in dicts within dicts too."""
+    """Tokens with words and numbers. Some also have vectors, at the top level or in a nested dict."""
     sizes = {"e": draw(st.integers(0, 9)), "f": draw(st.integers(0, 2)), "in": draw(st.integers(1, 3))}
     value = st.integers(-4, 4).map(lambda i: i / 4)
 
@@ -122,7 +122,7 @@ def test_answers_are_those_of_the_numbers_spelled_out(options, tmp_path):
     engine.save(tmp_path / "m.model")
     loaded = Engine.load(tmp_path / "m.model")
     for i in range(0, len(X), 9):
-        assert loaded.atom_scores(X[i:i + 1])[0].tolist() == scores[i].tolist()     # alone as among others, and after loading
+        assert loaded.atom_scores(X[i:i + 1])[0].tolist() == scores[i].tolist()     # the same bits for other batches, and after loading
     if "kernel" not in options:
         told = {c.feature: c.value for c in engine.explain(X[0]).contributions}
         assert told.keys() <= {"(constant)", "n", *(f"word:{word}" for word in "abc"), *(f"e[{i}]" for i in range(5)),

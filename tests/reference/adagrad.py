@@ -1,4 +1,4 @@
-"""AdaGrad written down: the step of the structured hinge loss, and weights with a step size each, as plain arrays."""
+"""AdaGrad as plain arrays: the step of the structured hinge loss, and weights with separate step sizes."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from structperc.components import Schedule, Update, Weights
 
 
 class Hinge(Update):
-    """weight * (Phi(x, gold) - Phi(x, y)) where y = argmax score + margin * loss has a positive hinge loss."""
+    """The step weight * (Phi(x, gold) - Phi(x, y)), if y = argmax score + margin * loss has a positive hinge loss."""
 
     needs, options_used = frozenset({"search"}), ("margin", "step_size")
 
@@ -25,7 +25,7 @@ class Hinge(Update):
 
 
 class AdaGrad(Weights):
-    """G += x^2, then w += eta x / sqrt(G), with x = sum_a c[a] phi(x, a) as a vector; and the sum of w over the visits."""
+    """The steps G += x^2 and w += eta x / sqrt(G), where x is the vector sum_a c[a] phi(x, a). `total` is the sum of w over visits."""
 
     linear = False
     options_used = ("average", "decay", "step_size")

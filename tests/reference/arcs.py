@@ -1,4 +1,4 @@
-"""The features of arcs and trees of words, slow and readable: dictionaries, Python integers and all trees."""
+"""The features of arcs and word trees, slow and readable: dictionaries, Python integers and all trees."""
 
 import itertools
 import struct
@@ -22,7 +22,7 @@ def finished(h):
 
 
 def cell(sentence, word, column):
-    """The bits of a number, or of the place of a word that is none."""
+    """The bits of a number. A word outside the sentence has the bits of its position."""
     if word == 0:
         return ROOT
     if word < 0:
@@ -62,7 +62,7 @@ def slot(head, dependent):
 
 
 def vector(lines, sentence, head, dependent, n_rows, w, first, octets, ranks):
-    """What lines of these ranks score, weight by weight, in order; their groups of rows begin at row `first`."""
+    """The scores of the lines of these ranks, added weight by weight in order. Their groups of rows begin at row `first`."""
     found = [0.0] * (WIDTH * octets)
     for row in rows([line for line in lines if line.rank in ranks], sentence, head, dependent, n_rows):
         for k in range(len(found)):
@@ -71,7 +71,10 @@ def vector(lines, sentence, head, dependent, n_rows, w, first, octets, ranks):
 
 
 def scores(lines, sentence, n_labels, n_hashed, w, given=None, order=1):
-    """The scores of all atoms, in the order of addition of the compiled map; labels compete within arcs unless heads are given."""
+    """The scores of all atoms, in the order of addition of the compiled map.
+
+    Without `given` heads, an atom is an arc with a label. With them, arcs have no labels, and each word has an atom for each label.
+    """
     size, octets = len(sentence) + 1, -(-n_labels // WIDTH)
     of_arcs, of_labels, of_siblings = ([line for line in lines if line.kind == kind] for kind in "ALS")
     groups, tags = max(n_hashed // 16, 1), 1 if given else n_labels
@@ -99,7 +102,7 @@ def scores(lines, sentence, n_labels, n_hashed, w, given=None, order=1):
 
 
 def sibling_score(lines, sentence, head, dependent, sibling, n_rows, w, first):
-    """The score of the next sibling of a dependent of this head, the head where there is none; 0 where it is not between them."""
+    """The score of the next sibling of `dependent` under `head`; `sibling == head` means none. It is 0 for siblings outside the arc."""
     between = range(min(head, dependent) + 1, max(head, dependent))
     if dependent in (0, head) or sibling not in (head, *between):
         return 0.0
@@ -130,7 +133,7 @@ def part_of_sibling(line, sentence, sibling):
 
 
 def is_tree(heads):
-    """Whether every word reaches the root; heads are those of the words 1..n."""
+    """Whether every word reaches the root. `heads` are those of the words 1..n."""
     for word in range(1, len(heads) + 1):
         path = set()
         while word and word not in path:

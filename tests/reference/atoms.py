@@ -1,8 +1,8 @@
-"""The learners over atoms, with the very operations of the compiled loop, so that float64 results are equal to the last bit.
+"""Learners over atoms, with the operations of the compiled loop, so float64 results are equal to the last bit.
 
-Rank y consists of the atoms "rank > k" for k = 1..y-1, class y of the atom y. Steps are additive over atoms:
-w += sum_a c[a] phi(x, a). Averages are kept lazily: with the T-th visited example the mean of w is (S v - u) / T, where a
-step v += (c * to_w) x is accompanied by u += (c * to_u) x and S is the sum of the scales so far (without decay S = T).
+Rank y consists of the atoms "rank > k" for k = 1..y-1; class y consists of the atom y. A step adds over atoms:
+w += sum_a c[a] phi(x, a). Averages are lazy: the mean of w is (S v - u) / T after T visits. With each step v += (c * to_w) x comes
+u += (c * to_u) x. S is the sum of the scales so far; without decay S = T.
 """
 
 from dataclasses import dataclass, field
@@ -70,8 +70,8 @@ def counts(problem, y):
 def argmax(problem, s):
     """multiclass: the lowest label of largest score; cusum: the lowest rank of largest prefix sum.
 
-    prank: one more than the number of thresholds reached, unless the loss in the scores makes them rise somewhere: then
-    the highest rank of largest prefix sum.
+    prank: one more than the number of thresholds reached. If the loss makes the scores rise somewhere, prank uses the highest rank of
+    largest prefix sum.
     """
     if problem.name == "multiclass":
         return int(np.argmax(s)) + 1
@@ -84,13 +84,13 @@ def argmax(problem, s):
 
 
 def augmented(problem, s, costs, scale):
-    """The costs of the labels, written over atoms up to a constant, added to the atom scores."""
+    """The atom scores plus the costs of the labels, which are written over atoms up to a constant."""
     return s + scale * (costs if problem.name == "multiclass" else costs[1:] - costs[:-1])
 
 
 @dataclass
 class Run:
-    """What a run leaves behind; `shown` is what the engine shows of the weights."""
+    """The results of a run; `shown` has the fitted attributes of the engine."""
 
     shown: dict = None
     mistakes: list = field(default_factory=list)
@@ -116,7 +116,7 @@ def coefficients(update, store, row, s, c, cost, *, margin, C, weight):
 
 def learn(problem, X, y, costs, *, update="perceptron", margin=1.0, loss_weight=0.0, C=1.0, epochs=1, average=False, decay=0.0,
           sample_weight=None, orders=None):
-    """As `reference.enumerated.learn`; X is a dense array or a CSR matrix, float32 or float64, without a constant feature."""
+    """As `reference.enumerated.learn`. X is a dense array or a CSR matrix, float32 or float64, without a constant feature."""
     rows = rows_of(X)
     n_atoms = problem.r if problem.name == "multiclass" else problem.r - 1
     store = (Thresholds if problem.name == "prank" else Blocks)(n_atoms, X.shape[1], problem.intercept)
@@ -160,7 +160,7 @@ def learn(problem, X, y, costs, *, update="perceptron", margin=1.0, loss_weight=
     w, bias = store.averaged(weights_of)
     if problem.name == "prank":
         run.shown = {"coef_": w, "thresholds_": bias}
-    elif problem.name == "cusum":        # the papers' w_1 = 0 is shown
+    elif problem.name == "cusum":        # the engine includes w_1 = 0 of the papers
         run.shown = {"coef_": np.vstack([np.zeros(X.shape[1]), w]), "intercept_": np.append(0.0, bias)}
     else:
         run.shown = {"coef_": w, "intercept_": bias}

@@ -1,4 +1,4 @@
-"""Decision stumps by trying all of them, and AdaBoost.OR in exact arithmetic by its definition, slow and readable."""
+"""Decision stumps by exhaustive search, and AdaBoost.OR in exact arithmetic from its definition."""
 
 from fractions import Fraction
 from itertools import combinations_with_replacement
@@ -17,7 +17,7 @@ def every_stump(X, costs):
 
 
 def best_stump(X, costs):
-    """The stump of least cost; of equal ones the first feature, direction 1 before -1, and the lowest ranks."""
+    """The stump of least cost. Ties go to the first feature, then to direction 1, then to the lowest ranks."""
     stumps = list(every_stump(X, costs))
     least = min(cost for cost, *_ in stumps)
     feature, direction = next((feature, direction) for cost, feature, direction, _ in stumps if cost == least)
@@ -26,7 +26,7 @@ def best_stump(X, costs):
 
 
 def reweighed(c, y, r, growth):
-    """The costs of one example after a round in which r was answered, y being right."""
+    """The costs of one example after a round with the prediction r for the correct rank y."""
     if r >= y:
         change = [0 if k <= y else c[k - 1] if k <= r else c[r - 1] for k in range(1, len(c) + 1)]
     else:
@@ -35,7 +35,7 @@ def reweighed(c, y, r, growth):
 
 
 def exact_rounds(X, y, costs, n_rounds):
-    """(error, answers, costs before the round) of each round over the best stumps, in fractions; ends where no stump can be added."""
+    """(error, predictions, costs before) of each round with the best stump, as fractions, until no stump can be added."""
     costs = [[Fraction(value) for value in c] for c in costs]
     for _ in range(n_rounds):
         ends = sum(c[0] + c[-1] for c in costs)

@@ -1,10 +1,10 @@
-"""The dual of a chain by the pair that violates most, step by step as defined; columns of K, no cache, no working sets."""
+"""The dual of a chain by maximal violating pairs, written from the definition, without a cache or working sets."""
 
 import numpy as np
 
 
 def maximal_violating_pairs(chain, K, tolerance=1e-9, most=100_000):
-    """mu after steps with the pair of largest lo_m - hi_m' (the first of equal ones), until it is at most `tolerance`."""
+    """mu after steps on the pair of largest lo_m - hi_m', until this is at most `tolerance`. Ties go to the first pair."""
     e, m, g, cap, p = chain.example, chain.node, chain.sign.astype(float), chain.cap, chain.gain
     mu = chain.start.astype(float).copy()
     f = K @ -np.bincount(e, g * mu, minlength=chain.n_examples)
@@ -37,7 +37,7 @@ def ends(kappa, free, best):
 
 
 def dual_value(chain, K, mu):
-    """1/2 ||w||^2 - p sum mu, to be minimised; ||w|| where p is 0."""
+    """1/2 ||w||^2 - p sum mu, to be minimised; ||w|| if p is 0."""
     beta = np.bincount(chain.example, -chain.sign * mu, minlength=chain.n_examples)
     squared = max(beta @ K @ beta, 0.0)
     return squared / 2 - mu.sum() if chain.gain else np.sqrt(squared)

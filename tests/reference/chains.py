@@ -1,8 +1,12 @@
 """Linear chains over all labellings and in plain dynamic programmes, and the online learners over their joint features.
 
-A labelling is a tuple of labels 1..L, one per token. Atoms are numbered: label a at token t (t * L + a - 1); then the pairs, b after a
-((a - 1) * L + b - 1); then the first label, the last label, where these have weights. Ties go to the lowest label, from the last token
-back: labellings are listed in the order of their last labels, equal ones in the order of the labels before, and so on.
+A labelling is a tuple of labels 1..L, one per token. The number of an atom is
+
+- t * L + a - 1 for label a at token t;
+- after these, (a - 1) * L + b - 1 for the pair of b after a;
+- after these, the first label, then the last label, if these have weights.
+
+Ties go to the lowest label, from the last token back. Labellings are in this order: by their last label, then by the one before it.
 """
 
 import itertools
@@ -41,7 +45,7 @@ def counts(T, L, start=False, end=False):
 
 @dataclass
 class Rules:
-    """Truth values: `pairs[a, b]`: b may follow a; `starts[a]`, `ends[a]`: a may begin, end a sentence; labels from 0."""
+    """Truth values for labels from 0. `pairs[a, b]` allows b after a; `starts[a]` and `ends[a]` allow a as first and last label."""
 
     pairs: np.ndarray
     starts: np.ndarray
@@ -52,7 +56,7 @@ class Rules:
         return cls(np.ones((L, L), dtype=bool), np.ones(L, dtype=bool), np.ones(L, dtype=bool))
 
     def kept(self, T, allowed=None):
-        """Which labellings of T tokens keep to the rules and to the labels that each token is allowed, (T, L) truth values."""
+        """A mask of the labellings of T tokens that satisfy the rules and `allowed`, truth values of shape (T, L)."""
         Y = labellings(T, len(self.starts)) - 1
         ok = np.ones(len(Y), dtype=bool)
         if T:
@@ -65,7 +69,7 @@ class Rules:
 
 @dataclass
 class Chain:
-    """Scores, -inf where something is forbidden: tokens (T, L), transitions (L, L), start (L,) and end (L,)."""
+    """Scores of tokens (T, L), transitions (L, L), start (L,) and end (L,). Forbidden entries are -inf."""
 
     tokens: np.ndarray
     transitions: np.ndarray
@@ -74,7 +78,7 @@ class Chain:
 
     @classmethod
     def of(cls, atoms, T, L, start, end, rules=None, allowed=None):
-        """From atom scores."""
+        """The scores of a chain from atom scores."""
         rules = rules or Rules.none(L)
         tokens, pairs, rest = atoms[:T * L].reshape(T, L), atoms[T * L:T * L + L * L].reshape(L, L), atoms[T * L + L * L:]
         return cls(
@@ -86,7 +90,7 @@ class Chain:
 
 
 def viterbi(chain):
-    """The best labelling and its score; None where there is none."""
+    """The best labelling and its score; None if there is none."""
     found = k_best(chain, 1)
     return found[0] if found else None
 
@@ -96,7 +100,7 @@ def k_best(chain, k):
     T, L = chain.tokens.shape
     if T == 0:
         return [((), 0.0)]
-    lists = [[(chain.start[a] + chain.tokens[0, a], (a + 1,))] for a in range(L)]       # of what ends with each label
+    lists = [[(chain.start[a] + chain.tokens[0, a], (a + 1,))] for a in range(L)]       # the best beginnings with each last label
     for t in range(1, T):
         lists = [first([(score + chain.transitions[a, b] + chain.tokens[t, b], (*y, b + 1)) for a in range(L) for score, y in lists[a]], k)
                  for b in range(L)]
@@ -104,14 +108,14 @@ def k_best(chain, k):
 
 
 def first(pairs, k):
-    """The k pairs (score, labelling) of largest score; ties to the lowest labels from the last back."""
+    """The k pairs (score, labelling) of largest score. Ties go to the lowest labels, from the last token back."""
     return sorted((pair for pair in pairs if pair[0] > -np.inf), key=lambda pair: (-pair[0], pair[1][::-1]))[:k]
 
 
 def through(chain, plus):
-    """For every atom the sum, in the sense of `plus`, of the scores of the labellings with it, as often as it occurs in them.
+    """For each atom, the sum (by `plus`) over the labellings with it, once per occurrence: (tokens, pairs, start, end).
 
-    `plus` is np.maximum for max-marginals, np.logaddexp for the logarithm of what the marginals are made of. (tokens, pairs, start, end)
+    `plus` is np.maximum for max-marginals, and np.logaddexp for the logarithms of marginals before normalisation.
     """
     T, L = chain.tokens.shape
     before, after = np.tile(chain.start, (T, 1)), np.tile(chain.end, (T, 1))
@@ -131,7 +135,7 @@ def as_atoms(found, start, end):
 
 
 def marginals(chain, start, end):
-    """How often each atom is expected in y where p(y) is proportional to exp(score of y)."""
+    """The expected count of each atom in y, if p(y) is proportional to exp(score of y)."""
     found = through(chain, np.logaddexp)
     return np.exp(as_atoms(found, start, end) - np.logaddexp.reduce(found[0][-1]))
 
@@ -147,8 +151,8 @@ def max_marginals(chain, start, end):
 class Sentences:
     """Joint features of sentences, arrays (n_tokens, d).
 
-    Phi(x, y): the sum of the tokens' rows in the block of each label, with a constant 1 behind them; how often each label follows each; and
-    indicators of the first and the last label.
+    Phi(x, y) begins with a block for each label: the sum of the rows of its tokens, with a constant 1 behind them. The counts of label
+    pairs follow, then the indicators of the first and the last label.
     """
 
     name, ties = "sequence", "lowest"
@@ -191,12 +195,12 @@ class Sentences:
 
 
 def cost(table, gold, y):
-    """The sum of the tokens' costs; table (L, L), row: right label."""
+    """The sum of the tokens' costs. Row g of `table` (L, L) is for the correct label g."""
     return float(sum(table[g - 1, k - 1] for g, k in zip(gold, y, strict=True)))
 
 
 def learn(problem, X, y, table, *, update="perceptron", margin=1.0, loss_weight=0.0, C=1.0, epochs=1, sample_weight=None, allowed=None):
-    """As `reference.enumerated.learn`, with a Y(x) of each sentence's own and the costs of `table` summed over tokens.
+    """As `reference.enumerated.learn`, but each sentence has its own Y(x), and the costs of `table` add up over tokens.
 
     X : list of arrays (n_tokens, d); y : list of tuples of labels; allowed : list of (n_tokens, L) truth values or None
     """

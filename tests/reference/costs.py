@@ -1,10 +1,10 @@
-"""Losses as tables: entry (y - 1, z - 1) is the cost of answering z where y is right."""
+"""Losses as tables: entry (y - 1, z - 1) is the cost of the prediction z for the correct label y."""
 
 import numpy as np
 
 
 def table(loss, r):
-    """The (r, r) table of a named loss; a table is returned as it is."""
+    """The (r, r) table of a named loss; returns a table unchanged."""
     if not isinstance(loss, str):
         return np.asarray(loss, dtype=float)
     right, answer = np.indices((r, r))
@@ -21,7 +21,7 @@ def of_examples(loss, y, r):
 
 
 def random_table(rng, r, values=None):
-    """A table without structure: positive costs, 0 on the diagonal; whole numbers below `values` when given."""
+    """A random table: positive costs, 0 on the diagonal. If `values` is set, costs are whole numbers below it."""
     costs = rng.uniform(0.1, 3.0, (r, r)) if values is None else rng.integers(1, values, (r, r)).astype(float)
     np.fill_diagonal(costs, 0)
     return costs

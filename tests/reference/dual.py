@@ -1,4 +1,4 @@
-"""A dual weight store that keeps every step as it was made and compares atoms one by one."""
+"""A dual weight store that keeps every step unchanged and compares atoms one by one."""
 
 import numpy as np
 
@@ -7,10 +7,10 @@ from structperc.core.weights import Weights
 
 
 class StepList(Weights):
-    """s[a] = sum over the steps (x_i, c_i) and their atoms b of c_i[b] <a, b>, where rows are compared by kernel(rows, rows).
+    """s[a] is the sum of c_i[b] K(a, b) over the steps (x_i, c_i) and their atoms b.
 
-    The inner product of two atoms is that of the feature map, with the dot product of their rows, where they stand in one block, replaced
-    by the kernel. With averaging, a step counts by the share of examples visited after it.
+    K(a, b) is the inner product of the feature map. If a and b have rows in the same block, kernel(rows, rows) replaces the dot product of
+    these rows. With averaging, the weight of a step is the share of examples visited from this step on.
     """
 
     options_used = ("average",)
@@ -52,10 +52,10 @@ class StepList(Weights):
 
 
 class BudgetList(StepList):
-    """The same store with a place for each of at most `budget` rows: who joins a full one takes the place of another row.
+    """The same store with at most `budget` places for rows. If all places are used, a new row replaces another one.
 
-    Places hold lists of steps (block coefficients, examples visited before), which go when their row goes; the removed row is the one
-    that joined first, one drawn by the generator of the fit, or that of the smallest ||sum of its coefficients||^2 kernel(row, row).
+    A place has a list of steps (block coefficients, number of examples visited before), which goes with its row. The replaced row is the
+    oldest, a random one, or that of least ||sum of its coefficients||^2 kernel(row, row).
     """
 
     def __init__(self, kernel, budget, removal):
@@ -67,7 +67,7 @@ class BudgetList(StepList):
         self.random, self.places, self.n_joined = context.random, [], 0
 
     def inner(self, x, a, z, b):
-        """What is not of the rows."""
+        """The part of the inner product that does not come from rows."""
         one, other = self.features.cell(x, a), self.features.cell(z, b)
         same_block = one is not None and other is not None and one[1] == other[1]
         return self.features.inner(x, a, z, b) - (float(dense(x)[one[0]] @ dense(z)[other[0]]) if same_block else 0)
@@ -81,7 +81,7 @@ class BudgetList(StepList):
         return s
 
     def norm(self, x, c):
-        """Of rows without a budget."""
+        """The norm as without a budget."""
         return sum(c[a] * c[b] * StepList.inner(self, x, a, x, b) for a in np.flatnonzero(c) for b in np.flatnonzero(c))
 
     def update(self, x, c):

@@ -6,10 +6,10 @@
     decay       w <- (1 - decay) w
     perceptron  w <- w + weight * delta
     pa          w <- w + (h / N) delta                          if h > 0 and N > 0
-    pa1         w <- w + min(C weight, h / N) delta             likewise
-    pa2         w <- w + h / (N + 1 / (2 C weight)) delta       likewise
+    pa1         w <- w + min(C weight, h / N) delta             if h > 0 and N > 0
+    pa2         w <- w + h / (N + 1 / (2 C weight)) delta       if h > 0 and N > 0
 
-Inner products are exactly rounded sums, so that equal sums are equal in whatever order they are written.
+Inner products are exactly rounded sums, so equal sums are equal in any order of their terms.
 """
 
 import math
@@ -33,7 +33,7 @@ class StepTaken:
 
 @dataclass
 class Trace:
-    """What a run leaves behind. `gap`: the smallest difference, in all searches, between a best and a truly smaller score."""
+    """The results of a run. `gap` is the smallest difference between a best and a truly smaller score, over all searches."""
 
     w: np.ndarray
     mean: np.ndarray = None
@@ -56,7 +56,7 @@ def scores(problem, w, x):
 
 
 def best(values, ties):
-    """The label 1..r of the largest value, and how far the largest truly smaller value is below it."""
+    """The label 1..r of the largest value, and its distance to the largest truly smaller value."""
     winners = np.flatnonzero(values == values.max())
     below = values[values < values.max()]
     gap = (values.max() - below.max()) / (1 + abs(values).max()) if len(below) else math.inf
@@ -78,7 +78,7 @@ def factor(update, h, norm, aggressiveness, weight):
 
 def learn(problem, X, y, costs, *, update="perceptron", margin=1.0, loss_weight=0.0, C=1.0, epochs=1, decay=0.0, sample_weight=None,
           ties=None, orders=None):
-    """Trains from nothing.
+    """Trains from zero weights.
 
     Parameters
     ----------
@@ -86,13 +86,13 @@ def learn(problem, X, y, costs, *, update="perceptron", margin=1.0, loss_weight=
     X : array (n, d)
     y : labels in 1..r
     costs : array (n, r)
-        costs[i, z - 1] is the loss of answering z to example i.
+        costs[i, z - 1] is the loss of the prediction z for example i.
     sample_weight : array (n,), optional
         Examples of weight 0 are left out.
     ties : {"lowest", "highest"}, optional
-        The problem's own rule by default.
+        By default the rule of the problem.
     orders : list of sequences, optional
-        The examples to visit in each epoch; file order without it.
+        The examples to visit in each epoch; by default file order.
 
     Returns
     -------

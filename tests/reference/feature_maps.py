@@ -1,6 +1,6 @@
-"""phi(x, a) of every feature map as the rows of a matrix, written from the definitions; x is an array (n_rows, d).
+"""phi(x, a) of every feature map as rows of a matrix, written from the definitions. x is an array (n_rows, d).
 
-Which weight stands where is left to a map; what counts are the inner products of its vectors.
+The order of weights may differ from that of the map. Inner products of vectors are the same.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ def rows(x, n_blocks, intercept=False):
 
 
 def table(x, length, per_row=False, value=1.0):
-    """Atom k has weight k for itself; per_row: each row has such atoms, which share the weights."""
+    """Atom k has weight k for itself. With `per_row` each row has such atoms, and all rows share the weights."""
     return value * np.tile(np.eye(length), (len(x) if per_row else 1, 1))
 
 
@@ -24,7 +24,7 @@ def thresholds(x, length):
 
 
 def together(*parts):
-    """The atoms of all parts one after the other, each in weights of its own."""
+    """The atoms of all parts one after the other; parts share no weights."""
     width, before = sum(part.shape[1] for part in parts), 0
     found = []
     for part in parts:

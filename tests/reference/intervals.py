@@ -1,10 +1,10 @@
-"""Exact passive-aggressive steps, slowly: the root by a sweep and by a greedy search, and the support class algorithms as published.
+"""Exact passive-aggressive steps, slowly: the root by a sweep and by a greedy search, and the published support class algorithms.
 
-A trial on thresholds theta (ordered) with f = w . x, s = ||x||^2 and the interval [low, high] of ranks has the deficits
+A trial has ordered thresholds theta, f = w . x, s = ||x||^2 and the interval [low, high] of ranks. Its deficits are
 
     l_i = margin - f + theta_i   for i < low,       m_i = margin + f - theta_i   for i >= high
 
-and its step is w' = w + a x, theta' = theta - c with a = sum c, where c_i is lambda_i on the left, -mu_i on the right, 0 between.
+The step is w' = w + a x, theta' = theta - c with a = sum c. Left of the interval c_i is lambda_i, right of it -mu_i, inside it 0.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ def signs(K, low, high):
 
 
 def swept_root(scores, t, shared, own=1.0, variant="exact-pa", C=1.0, margin=1.0):
-    """The a with a = sum_i t_i clip((margin - t_i (s_i + a shared)) / d, 0, cap), walking over the points where a piece ends."""
+    """The a with a = sum_i t_i clip((margin - t_i (s_i + a shared)) / d, 0, cap), by a sweep over its breakpoints."""
     d, cap = rates(variant, C, own)
     left, right = margin - scores[t > 0], margin + scores[t < 0]
     if shared == 0:
@@ -55,14 +55,17 @@ def swept_root(scores, t, shared, own=1.0, variant="exact-pa", C=1.0, margin=1.0
 
 
 def coefficients(scores, t, shared, own=1.0, variant="exact-pa", C=1.0, margin=1.0):
-    """c of the exact step, from the scores s_i = f - theta_i (or of any atoms with the Gram shared + [a = b] own) and their signs t."""
+    """The coefficients c of the exact step, from the scores s_i = f - theta_i and their signs t.
+
+    The scores may also be those of any atoms with the Gram matrix shared + [a = b] own.
+    """
     d, cap = rates(variant, C, own)
     a = swept_root(scores, t, shared, own, variant, C, margin)
     return t * np.clip((margin - t * (scores + a * shared)) / d, 0, cap)
 
 
 def greedy_root(theta, f, s, low, high, variant="exact-pa", C=1.0, margin=1.0):
-    """The same a for pa and pa2: constraints join one by one, nearest to the interval first, both sides looked at after each."""
+    """The same a for pa and pa2. Constraints join one by one, nearest to the interval first; each time both sides are checked."""
     d, _ = rates(variant, C)
     left, right = (margin - f + theta[:low - 1])[::-1], margin + f - theta[high - 1:]
     p = q = 0
@@ -77,7 +80,7 @@ def greedy_root(theta, f, s, low, high, variant="exact-pa", C=1.0, margin=1.0):
 
 
 def moved_thresholds(theta, f, s, a, low, high, variant="exact-pa", C=1.0, margin=1.0):
-    """theta' in the form of minima and maxima, which keeps the order in every bit."""
+    """theta' as minima and maxima, which keep the order in every bit."""
     d, cap = rates(variant, C)
     g, left, right = f + a * s, theta[:low - 1], theta[high - 1:]
     if variant == "exact-pa2":
@@ -88,15 +91,18 @@ def moved_thresholds(theta, f, s, a, low, high, variant="exact-pa", C=1.0, margi
     return np.maximum.accumulate(np.concatenate([down, theta[low - 1:high - 1], up]))
 
 
-# ---- as published ----
+# ---- published algorithms ----
 
 
 def support_class_root(theta, f, s, low, high, start="both", clipped=True, both_sides_again=True):
-    """The a of the support class algorithm (SCA, margin 1); its defaults are the reading that fits the words of the paper best.
+    """The a of the support class algorithm (SCA, margin 1). The defaults are the most literal reading of the paper.
 
-    start: the support sets at the outset hold the constraints next to the interval on "both" sides, those of them that are "positive",
-    or none ("empty"). clipped: deficits below 0 count as the losses 0. both_sides_again: the left side is looked at after a right
-    constraint has joined.
+    start : "both", "positive" or "empty"
+        The constraints in the initial support sets: those next to the interval on both sides, the positive ones of these, or none.
+    clipped : bool
+        If true, deficits below 0 count as 0.
+    both_sides_again : bool
+        If true, the left side is checked again after a right constraint joins.
     """
     left, right = (1 - f + theta[:low - 1])[::-1], 1 + f - theta[high - 1:]
     if clipped:
@@ -135,7 +141,7 @@ class Support:
 
 
 def iterated_root(theta, f, s, low, high, C, rounds=1000):
-    """The a of SCA-I: all multipliers from a, then a from them, until they settle; None where they do not."""
+    """The a of SCA-I: multipliers from a, then a from the multipliers, until they converge. None if they do not."""
     left, right = 1 - f + theta[:low - 1], 1 + f - theta[high - 1:]
     a = 0.0
     for _ in range(rounds):
@@ -150,7 +156,7 @@ def iterated_root(theta, f, s, low, high, C, rounds=1000):
 
 
 def learn(X, low, high, K, variant="exact-pa", C=1.0, margin=1.0, weights=None, epochs=1):
-    """(w, theta, predictions made before each step, thresholds after each step), starting at 0."""
+    """(w, theta, predictions before each step, thresholds after each step), starting at 0."""
     w, theta, online, history = np.zeros(X.shape[1]), np.zeros(K - 1), [], []
     t = signs(K, low, high)
     for i in np.tile(np.arange(len(X)), epochs):
@@ -162,7 +168,7 @@ def learn(X, low, high, K, variant="exact-pa", C=1.0, margin=1.0, weights=None, 
     return w, theta, online, np.array(history)
 
 
-# ---- what an optimum is known by ----
+# ---- optimality conditions ----
 
 
 def kkt_violation(before, c, t, shared, own=1.0, variant="exact-pa", C=1.0, margin=1.0):
@@ -191,7 +197,7 @@ def constraints(w, theta, x, low, high):
 
 
 def conic_optimum(w, theta, x, low, high, variant="exact-pa", C=1.0, margin=1.0):
-    """(w', theta') by a conic solver: min 1/2 ||v' - v||^2 [+ C sum slack | + C sum slack^2]; good to 1e-8 where nothing is degenerate."""
+    """(w', theta') by a conic solver: min 1/2 ||v' - v||^2 [+ C sum slack | + C sum slack^2]. Without degeneracy its error is 1e-8."""
     v, A = constraints(w, theta, x, low, high)
     P, q, b = np.eye(len(v)), -v, np.full(len(A), margin)
     if variant != "exact-pa":
@@ -204,7 +210,7 @@ def conic_optimum(w, theta, x, low, high, variant="exact-pa", C=1.0, margin=1.0)
 
 
 def dual_optimum(w, theta, x, low, high, variant="exact-pa", C=1.0, margin=1.0):
-    """(w', theta') from the dual problem by bounded least squares with active sets, which degenerate trials do not trouble.
+    """(w', theta') from the dual problem by bounded least squares with active sets, also if the trial is degenerate.
 
     max over 0 <= lambda (<= C) of lambda . (margin - A v) - 1/2 ||A' lambda||^2 (- ||lambda||^2 / (4C)); then v' = v + A' lambda.
     """
@@ -227,7 +233,7 @@ def bounds(variant, scores, t, c, squared, comparison, distance, C=1.0):
     squared : ||x||^2 of each trial.
     comparison : array (n_trials, K - 1)
         The scores w* . x - theta* of any u = (w*, theta*).
-    distance : ||u - v||, v where the run begins.
+    distance : ||u - v||, where v is the start of the run.
     """
     deficit, slack = (np.abs(t) * np.maximum(0, 1 - t * one) for one in (scores, comparison))
     reached = scores >= 0
@@ -247,7 +253,7 @@ def bounds(variant, scores, t, c, squared, comparison, distance, C=1.0):
 
 
 def exact_step(scores, t, shared, variant, C=1.0, margin=1.0):
-    """The shift of all scores and the coefficients of one exact step, in rational arithmetic: every piece of the function is looked at."""
+    """The shift of all scores and the coefficients of an exact step, in rational arithmetic, by a search over pieces."""
     t = [Fraction(int(v)) for v in t]
     positions = [v * Fraction(margin) - Fraction(float(score)) for v, score in zip(t, scores, strict=True)]
     d = 1 + (1 / (2 * Fraction(C)) if variant == "exact-pa2" else 0)

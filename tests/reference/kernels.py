@@ -1,4 +1,4 @@
-"""Kernels between the rows of two matrices, from their definitions; each answers an array (rows of Q, rows of S)."""
+"""Kernels between the rows of two matrices, from their definitions. Each function returns an array (rows of Q, rows of S)."""
 
 import numpy as np
 
@@ -46,7 +46,7 @@ KERNELS = {f.__name__: f for f in (linear, polynomial, rbf, laplacian, perceptro
 
 
 def sums(values, c, total, counts):
-    """total[b, lane] + sum over i, in order, of c[i, b] * values[i, lane] where counts[i, lane], and of 0 elsewhere."""
+    """total[b, lane] + sum over i, in order, of c[i, b] * values[i, lane] if counts[i, lane], and of 0 otherwise."""
     total = total.copy()
     for row, coefficients, here in zip(values, c, counts, strict=True):
         total += coefficients[:, None] * np.where(here, row, 0.0)

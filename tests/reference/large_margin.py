@@ -1,4 +1,4 @@
-"""The programs of the large-margin methods, primal and dual, handed to a conic solver that knows nothing of chains and quantiles."""
+"""The primal and dual programs of the large-margin methods, for a general conic solver."""
 
 import attrs
 import clarabel
@@ -8,7 +8,7 @@ from scipy import sparse
 
 @attrs.frozen
 class Optimum:
-    """An optimal point: its value, the variables by name."""
+    """An optimal point: its value, and its variables by name."""
 
     value: float
     at: dict
@@ -38,7 +38,7 @@ class Program:
         return row
 
     def solve(self) -> Optimum:
-        """The optimum; None where there is none."""
+        """The optimum; None if there is none."""
         rows, constants, cones = [], [], []
         for kind, entries in ((clarabel.ZeroConeT, self.zero), (clarabel.NonnegativeConeT, self.above)):
             if entries:
@@ -62,13 +62,13 @@ class Program:
 
 
 def root(K):
-    """X with X X' = K, for a positive semidefinite K: features as good as those of the kernel."""
+    """X with X X' = K, for a positive semidefinite K: features with the same Gram matrix."""
     values, vectors = np.linalg.eigh((K + K.T) / 2)
     kept = values > 1e-12 * max(values[-1], 1e-300)
     return vectors[:, kept] * np.sqrt(values[kept])
 
 
-# ---- by definition: ranks and weights ----
+# ---- definitions of ranks and weights ----
 
 
 def weights_of(method, ranks, n_ranks, costs=None, sample_weight=None):
@@ -125,7 +125,7 @@ def nu_primal(X, ranks, W, nu, ordered=False, total=None):
 
 
 def margins_primal(X, ranks, W, C):
-    """(14)-(20): min sum_j (a_j - b_j) + C sum W slack, ||w|| <= 1, a_1 <= b_1 <= a_2 <= ...; None where it is unbounded."""
+    """(14)-(20): min sum_j (a_j - b_j) + C sum W slack, ||w|| <= 1, a_1 <= b_1 <= a_2 <= ...; None if it is unbounded."""
     n, k = W.shape
     program = Program(w=X.shape[1], a=k, b=k, slack=n * k)
     program.q[program.where["a"]], program.q[program.where["b"]] = 1.0, -1.0
@@ -149,7 +149,7 @@ def margins_primal(X, ranks, W, C):
 
 
 def chain_dual(chain, K, cap=None):
-    """The optimum of a chain's dual, to be minimised: 1/2 ||w||^2 - p sum mu; or ||w|| where p is 0. None where nothing is feasible."""
+    """The optimum of a chain's dual, to be minimised: 1/2 ||w||^2 - p sum mu, or ||w|| if p is 0. None if it is infeasible."""
     n, cap = len(chain.node), chain.cap if cap is None else cap
     X = root(np.asarray(K, dtype=float))
     Q = -chain.sign[:, None] * X[chain.example]             # w = mu' Q

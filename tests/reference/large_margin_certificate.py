@@ -1,4 +1,4 @@
-"""How far a solution is from the optimum at most: both objectives, computed from a feasible mu and the scores it gives."""
+"""An upper bound on the distance of a solution from the optimum: both objectives, from a feasible mu and its scores."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 from structperc_large_margin.thresholds import thresholds
 
-FEASIBLE = 1e-9         # of the sum of the caps: what the flows may be short of, after rounding
+FEASIBLE = 1e-9         # tolerance of flows after rounding, relative to the sum of the caps
 
 
 @attrs.frozen(eq=False)
@@ -18,8 +18,8 @@ class Certificate:
     thresholds, lower, upper : ndarray of shape (n_nodes,)
         The best thresholds at these scores, and the ends of the intervals in which they are best.
     primal, dual : float
-        The optimum lies between them. p = 1: 1/2 ||w||^2 + the hinge losses, and sum mu - 1/2 ||w||^2. p = 0: the value of the planes for
-        the direction w / ||w||, and -||w||; thresholds belong to the scores of this direction.
+        The optimum is between them. p = 1: 1/2 ||w||^2 + the hinge losses, and sum mu - 1/2 ||w||^2. p = 0: the value of the planes for
+        the direction w / ||w||, and -||w||. Then thresholds belong to the scores of this direction.
     gap : float
         primal - dual, at least 0.
     """
@@ -39,7 +39,7 @@ def certify(chain, scores, beta, mu) -> Certificate:
     ----------
     chain : structperc_large_margin.chain.Chain
     scores : array-like of shape (n_examples,)
-        f = K beta, computed anew: sums of many changes drift.
+        f = K beta, computed from scratch, because updates accumulate rounding errors.
     beta : array-like of shape (n_examples,)
     mu : array-like of shape (n_coordinates,)
 
@@ -50,7 +50,7 @@ def certify(chain, scores, beta, mu) -> Certificate:
     Raises
     ------
     ValueError
-        When mu is not feasible: not between 0 and the caps, or flows that miss by more than 1e-9 of the sum of the caps.
+        If mu is not between 0 and the caps, or a flow is wrong by over 1e-9 of their sum.
     """
     scores, beta, mu = (np.asarray(part, dtype=float) for part in (scores, beta, mu))
     refuse_infeasible(chain, mu)
@@ -66,7 +66,7 @@ def certify(chain, scores, beta, mu) -> Certificate:
 
 
 def refuse_infeasible(chain, mu):
-    """Refuses what is no point of the dual."""
+    """Raises a ValueError if mu is not feasible for the dual."""
     if not ((mu >= 0) & (mu <= chain.cap)).all():
         worst = int(np.argmax(np.maximum(-mu, mu - chain.cap)))
         raise ValueError(f"mu[{worst}] is {mu[worst]}; expected 0 to {chain.cap[worst]}.")

@@ -1,4 +1,4 @@
-"""Model files taken apart and put together again, with sums that fit, by zipfile and numpy alone."""
+"""Functions that split model files and write them again with valid checksums, by zipfile and numpy only."""
 
 import hashlib
 import io
@@ -18,13 +18,16 @@ def saved(engine) -> bytes:
 
 
 def members(content) -> dict:
-    """The bytes of each member but the sums."""
+    """The bytes of each member except the checksums."""
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         return {name: file.read(name) for name in file.namelist() if name != SUMS}
 
 
 def packed(entries, method=zipfile.ZIP_STORED, sums=None) -> bytes:
-    """A file of these members (a dict, or pairs of which some may repeat) with their sums, or the sums given; b"": none."""
+    """A file of these members with their checksums, or with `sums`; `sums=b""` writes none.
+
+    `entries` is a dict, or pairs of which some may repeat.
+    """
     buffer, entries = io.BytesIO(), list(entries.items() if isinstance(entries, dict) else entries)
     if sums is None:
         sums = "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in entries)
@@ -51,20 +54,20 @@ def read_npy(content):
 
 
 def header_npy(header) -> bytes:
-    """The member of a header, given as an object or as text."""
+    """The member of a header, which is an object or text."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return npy(np.frombuffer(text, dtype=np.uint8))
 
 
 def edited(content, change) -> bytes:
-    """The same file with another header; `change` alters the parsed header or returns a new one."""
+    """The same file with another header; `change` edits the parsed header or returns a new one."""
     header = header_of(content)
     header = change(header) or header
     return packed({**members(content), "header.npy": header_npy(header)})
 
 
 def with_arrays(content, **arrays) -> bytes:
-    """The same file with other arrays, named with __ for a dot; None: without it."""
+    """The same file with other arrays, named with __ for a dot; None removes an array."""
     entries = members(content)
     for name, array in arrays.items():
         name = name.replace("__", ".") + ".npy"

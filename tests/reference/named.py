@@ -1,4 +1,4 @@
-"""Named features in plain Python: tokens and templates to names, names to columns, and the hash of a name with its inverse."""
+"""Named features in plain Python: names from tokens and templates, columns from names, and the hash of a name with its inverse."""
 
 import re
 
@@ -15,7 +15,7 @@ def scrambled(word):
 
 
 def unscrambled(word):
-    """The word that `scrambled` turns into this one."""
+    """The word that `scrambled` maps to this one."""
     word = word * INVERSE % WORD
     return (word ^ word >> 47) * INVERSE % WORD
 
@@ -53,7 +53,7 @@ def same_hash(first, second):
 
 
 def features_of(token, prefix=""):
-    """(name, value) of all features of a token, as python-crfsuite has them."""
+    """(name, value) of all features of a token, as in python-crfsuite."""
     if isinstance(token, dict):
         for key, value in token.items():
             if isinstance(value, str):
@@ -68,7 +68,7 @@ def features_of(token, prefix=""):
 
 
 def expanded(template, columns=None):
-    """A function from (sentence, token number) to the features that a template gives that token."""
+    """A function from (sentence, token number) to the features of the template."""
     lines = [line.strip() for line in template.split("\n")]
     lines = [line for line in lines if line and line[0] != "#" and not re.fullmatch(r"B\d*", line)]
 
@@ -92,13 +92,13 @@ def add(terms, column, value):
 
 
 class Columns:
-    """Which column a name has: by a vocabulary that grows while `learning`, or by signed hashing."""
+    """The column of a name: from a vocabulary that grows while `learning`, or by signed hashing."""
 
     def __init__(self, n_hashed=None):
         self.n_hashed, self.column_of, self.learning = n_hashed, {}, True
 
     def row(self, features):
-        """A dict from columns to values, those of the same column added up in their order, zeros left out."""
+        """A dict from columns to values. Values of one column are added in their order, and zeros are left out."""
         terms = {}
         for name, value in features:
             if value == 0:
@@ -111,13 +111,13 @@ class Columns:
         return {column: value for column, value in sorted(terms.items()) if value != 0}
 
     def rows(self, sentences, features=lambda sentence, t: features_of(sentence[t])):
-        """The rows of all tokens; later rows know no new names."""
+        """The rows of all tokens. Later calls learn no new names."""
         rows = [self.row(features(sentence, t)) for sentence in sentences for t in range(len(sentence))]
         self.learning = False
         return rows
 
     def keep(self, rows, min_count):
-        """The rows without the names that are in fewer rows, numbered anew."""
+        """The rows without names that occur in fewer than `min_count` rows, with new column numbers."""
         counts = {column: sum(column in row for row in rows) for column in self.column_of.values()}
         names = [name for name, column in self.column_of.items() if counts[column] >= min_count]
         renumbered = {self.column_of[name]: j for j, name in enumerate(names)}
@@ -126,7 +126,7 @@ class Columns:
 
 
 def rows_of(csr):
-    """The rows of a CSR matrix as the twin has them, in storage order; a column that comes twice is an error."""
+    """The rows of a CSR matrix in the form of the twin, in storage order. Repeated columns raise an AssertionError."""
     rows = []
     for start, end in zip(csr.indptr[:-1], csr.indptr[1:], strict=True):
         columns = csr.indices[start:end].tolist()

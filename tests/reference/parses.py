@@ -1,4 +1,4 @@
-"""Binary trees over words by CKY in Python: a problem whose answers are nested, ("S", ("A", "the"), ("A", "dog"))."""
+"""Binary trees over words by CKY in Python: a problem with nested outputs, such as ("S", ("A", "the"), ("A", "dog"))."""
 
 import functools
 import itertools
@@ -10,12 +10,12 @@ from structperc.components import Argmax, Features, Outputs, Structures
 
 LABELS = ("S", "A")
 WORDS = ("the", "a", "dog", "barks")
-RULES = list(itertools.product(range(len(LABELS)), repeat=3))           # a label, and those of its two parts
+RULES = list(itertools.product(range(len(LABELS)), repeat=3))           # a label, and the labels of its two parts
 
 
 @functools.cache
 def atoms(n):
-    """The atoms of n words, numbered: (i, j, label) of a word, where j = i + 1, and (i, k, j, rule) of two parts [i, k) and [k, j)."""
+    """The numbers of all atoms of n words: (i, i + 1, label) for word i, and (i, k, j, rule) for the parts [i, k) and [k, j)."""
     words = [(i, i + 1, label) for i in range(n) for label in range(len(LABELS))]
     parts = [(i, k, j, rule) for i, k, j in itertools.combinations(range(n + 1), 3) for rule in RULES]
     return {atom: number for number, atom in enumerate([*words, *parts])}
@@ -71,7 +71,7 @@ class Trees(Outputs):
 
 
 class Productions(Features):
-    """Of each rule, and of the labels of each word and of what follows and begins a part, one weight."""
+    """A weight for each rule, each label of a word, and each label of a part with its first word."""
 
     def __init__(self):
         self.shape(len(RULES) + 2 * len(WORDS) * len(LABELS))
@@ -113,7 +113,7 @@ class CKY(Argmax):
 
 
 class Parses:
-    """The problem, a plugin."""
+    """The problem as a plugin."""
 
     name = "parses"
 

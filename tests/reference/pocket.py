@@ -1,4 +1,4 @@
-"""The pocket algorithm with ratchet, one number at a time: every total is a new sum over all rows."""
+"""The pocket algorithm with ratchet in plain Python: every total is a new sum over all rows."""
 
 import math
 
@@ -22,7 +22,7 @@ class Splitmix:
 
 
 def alias(weights):
-    """Vose's table: the part of each cell that is its own, and who has the rest."""
+    """Vose's table: the share of each cell that is its own, and the cell that gets the rest."""
     n = len(weights)
     part, other = [float(w) * (n / float(np.sum(weights))) for w in weights], list(range(n))
     below, above = [i for i in range(n) if part[i] < 1], [i for i in range(n) if part[i] >= 1]
@@ -38,13 +38,13 @@ def alias(weights):
 
 
 def in_units(costs):
-    """Costs as whole numbers of a power of two, so small that they add up to 2^52 at most, and that power."""
+    """Costs as whole multiples of a power of two, and this power. The largest costs of all rows add up to at most 2^52."""
     unit = 2.0 ** (math.frexp(float(costs.max(axis=1).sum()))[1] - 52)
     return np.rint(costs / unit), unit
 
 
 class Pocket:
-    """Rankers (u, b) by the steps of math section "PRank as a base ranker", and the best one so far."""
+    """Rankers (u, b) with the steps of math section "PRank as a base ranker", and the best ranker so far."""
 
     def __init__(self, X, y, costs, variant, compared, seed):
         self.X, self.y, self.variant, self.screened, self.runs = X, y, variant, compared == "screened", compared == "runs"
@@ -77,12 +77,12 @@ class Pocket:
         return sum(self.costs[i, self.rank(x) - 1] for i, x in enumerate(self.X))
 
     def tiles(self):
-        """The costs of 32 rows at a time, each tile with rows of high and of low cost."""
+        """The costs of the rows in tiles of 32; each tile has rows of high and of low cost."""
         costs = [self.costs[i, self.rank(self.X[i]) - 1] for i in self.order]
         return [sum(costs[at:at + TILE]) for at in range(0, len(costs), TILE)]
 
     def hopeless(self):
-        """Whether the first tiles cost more than the pocket's by three standard deviations of the differences, from the fourth on."""
+        """Whether, from the fourth tile on, the cost exceeds the pocket's by three standard deviations of the differences."""
         above = squares = 0.0
         for t, (own, kept) in enumerate(zip(self.tiles(), self.kept_tiles, strict=True)):
             above, squares = above + (own - kept), squares + (own - kept) ** 2
@@ -99,7 +99,7 @@ class Pocket:
             self.longest = self.run
 
     def visit(self):
-        """One draw; returns the row and the answer before the step."""
+        """Visits one random row; returns the row and the prediction before the step."""
         i = self.draw()
         x, y, r = self.X[i], int(self.y[i]), self.rank(self.X[i])
         if r == y:

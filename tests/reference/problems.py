@@ -1,6 +1,6 @@
 """Joint features and enumerated outputs of the three problems.
 
-A problem knows its labels 1..r, the explicit vector Phi(x, y), its tie rule, and how the engine shows its weights.
+A problem defines labels 1..r, the vector Phi(x, y), a rule for ties, and the fitted attributes of the engine.
 """
 
 import numpy as np
@@ -16,11 +16,11 @@ class CuSum:
         self.labels = range(1, r + 1)
 
     def extended(self, X):
-        """X with the constant feature 1 where the problem has intercepts."""
+        """X with the constant feature 1, if the problem has intercepts."""
         return np.column_stack([X, np.ones(len(X))]) if self.intercept else np.asarray(X)
 
     def copies(self, y):
-        """Which of the r blocks of Phi(x, y) hold x."""
+        """The blocks of Phi(x, y), of r, that contain x."""
         return slice(0, y)
 
     def phi(self, x, y):
@@ -63,7 +63,7 @@ class PRank:
     def shown(self, w):
         """The fitted attributes: the shared direction and the r - 1 thresholds."""
         split = len(w) - (self.r - 1)
-        # A step with a table of costs in the search can leave thresholds out of order; thresholds_ shows them in order.
+        # Augmented search with a cost table can leave thresholds out of order; thresholds_ is their running maximum.
         return {"coef_": w[:split], "thresholds_": np.maximum.accumulate(w[split:])}
 
 

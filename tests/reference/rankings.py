@@ -1,4 +1,4 @@
-"""Slow twin of latent-ranking: lists of documents by sorting, the latent perceptron, measures by their definitions."""
+"""Slow twin of latent-ranking: document lists by sorting, the latent perceptron, and measures from their definitions."""
 
 import itertools
 import math
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def by_score(scores, documents):
-    """Best first; of equal scores the earlier document."""
+    """Documents by falling score. Ties go to the earlier document."""
     return sorted(documents, key=lambda j: (-scores[j], j))
 
 
@@ -16,7 +16,7 @@ def top(scores, k):
 
 
 def completion(scores, relevance, k):
-    """Relevant documents by score, then the others by score, the first k."""
+    """The first k documents, relevant ones first, each group by score."""
     relevant = [j for j in range(len(scores)) if relevance[j]]
     others = [j for j in range(len(scores)) if not relevance[j]]
     return tuple((by_score(scores, relevant) + by_score(scores, others))[:k])
@@ -55,7 +55,7 @@ def ndcg(worth, ranking, k):
 def learn(queries, relevances, k, *, loss_weight=0.0, epochs=1, rate=lambda t: 1.0, decay=lambda t: 0.0, weights=None):
     """The latent perceptron: w <- (1 - decay) w + rate * weight * v, v = (1/k) (sum of the completion's rows - sum of the found list's).
 
-    Returns the final w, the mean of all w, the lists shown before each step, and (loss, v) of each step.
+    Returns the final w, the mean of w, the predicted list of each visit, and (loss, v) of each step.
     """
     w, shown, steps, t = np.zeros(queries[0].shape[1]), [], [], 0
     total = np.zeros_like(w)

@@ -1,7 +1,7 @@
 """The order in which the compiled kernels add products.
 
-Dense rows have eight running sums, lane l takes features l, l + 8, ...; they are folded in a fixed tree and added to the
-running sum of the last d mod 8 products. Sparse rows have one running sum in storage order.
+Dense rows have eight running sums: lane l adds the features l, l + 8, and so on. A fixed tree adds the lanes. The result is added to
+the running sum of the last d mod 8 products. Sparse rows have one running sum in storage order.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ def running(products):
 
 
 def in_lanes(products):
-    """Eight running sums over the last axis, folded, and the running sum of the rest."""
+    """Eight running sums over the last axis, added by a tree, and the running sum of the rest."""
     d = products.shape[-1]
     full = d - d % 8
     lanes = np.moveaxis(products[..., :full].reshape(*products.shape[:-1], full // 8, 8), -2, -1)
@@ -32,7 +32,7 @@ class Row:
     Attributes
     ----------
     columns : slice or array
-        Where its values belong.
+        The columns of its values.
     values : float64 array
     add_up : function
         The order of summation of its layout.
@@ -42,7 +42,7 @@ class Row:
         self.columns, self.values, self.add_up = columns, np.asarray(values, dtype=np.float64), add_up
 
     def in_order(self, add_up):
-        """The same row, added up otherwise."""
+        """The same row with another order of summation."""
         return Row(self.columns, self.values, add_up)
 
     def dots(self, w):
@@ -58,7 +58,7 @@ class Row:
 
 
 class JoinedRow:
-    """A sparse row and the dense one behind it, whose sum is added last; attributes as of `Row`."""
+    """A sparse row and the dense row behind it, whose sum is added last. The attributes are those of `Row`."""
 
     def __init__(self, named, dense):
         self.parts, self.add_up = (named, dense), dense.add_up

@@ -1,4 +1,4 @@
-"""Slow twins of the tree solvers: all trees of a few words, and the algorithms as one reads them."""
+"""Slow twins of the tree solvers: all trees over a few words, and direct implementations of the algorithms."""
 
 import functools
 import itertools
@@ -16,7 +16,7 @@ def arborescences(n, one_root=False):
 
 @functools.cache
 def projective_trees(n, one_root=False):
-    """Those of which every word between a head and its dependent descends from the head."""
+    """The trees in which every word between a head and its dependent descends from the head."""
     trees = arborescences(n, one_root)
     return trees[[is_projective(heads) for heads in trees]]
 
@@ -26,7 +26,7 @@ def is_tree(heads):
 
 
 def ancestors(heads, m):
-    """Of a word and itself, up to the root or around a circle."""
+    """A word and its ancestors, up to the root or around a cycle."""
     found = [m]
     while found[-1] and heads[found[-1] - 1] not in found:
         found.append(int(heads[found[-1] - 1]))
@@ -43,9 +43,9 @@ def tree_scores(scores, trees):
 
 
 def tarjan(scores, one_root=False):
-    """The heads of the best tree, by the rule for ties of `max_arborescence`; None without a tree.
+    """The heads of the best tree, with the rule for ties of `max_arborescence`; None if there is no tree.
 
-    Also the dual variables of the unconstrained problem: pairs of a set of words and its y.
+    Also returns the dual variables of the unconstrained problem: pairs of a set of words and its y.
     """
     n = len(scores) - 1
     reduced = {m: {h: scores[h, m] for h in range(n + 1) if h != m} for m in range(1, n + 1)}      # by node, then by head
@@ -103,7 +103,7 @@ def tarjan(scores, one_root=False):
 
 
 def next_sibling(heads, m):
-    """The dependent of the same head that is next to word m towards the head; the head itself if there is none."""
+    """The next dependent of the same head, between word m and the head; the head itself if there is none."""
     h = heads[m - 1]
     inner = [s for s in range(min(h, m) + 1, max(h, m)) if heads[s - 1] == h]
     return h if not inner else max(inner) if m > h else min(inner)
@@ -115,7 +115,7 @@ def sibling_scores(siblings, trees):
 
 
 def marginals_of(scores, trees, n):
-    """log Z, and the probabilities of arcs and of siblings, where a tree's probability is proportional to exp(score)."""
+    """log Z, and the probabilities of arcs and of siblings, if the probability of a tree is proportional to exp(score)."""
     best = scores.max()
     weights = np.exp(scores - best)
     arcs, siblings = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1, n + 1))
@@ -127,7 +127,7 @@ def marginals_of(scores, trees, n):
 
 
 def eisner(scores, siblings=None, one_root=False):
-    """The heads of the best projective tree, by the rule for ties of `projective_tree`: the first split of every span."""
+    """The heads of the best projective tree, with the rule for ties of `projective_tree`: the first split of every span."""
     n = len(scores) - 1
 
     def first_best(candidates):
@@ -138,7 +138,7 @@ def eisner(scores, siblings=None, one_root=False):
 
     @functools.cache
     def right(i, j):
-        """Words i..j, governed by i."""
+        """Words i..j with the head i."""
         return (0, ()) if i == j else first_best([join(arc(i, q), right(q, j)) for q in range(i + 1, j + 1)])
 
     @functools.cache

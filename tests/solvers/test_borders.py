@@ -1,4 +1,4 @@
-"""Mistakes that would end the interpreter if the border of the solvers let them in, limits of time, and what solvers print."""
+"""Tests of the input checks of solvers for mistakes that would crash the interpreter, and of time limits and output."""
 
 import subprocess
 import sys

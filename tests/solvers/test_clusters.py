@@ -1,4 +1,4 @@
-"""Clusters against all clusterings of few items, with ties, forbidden and missing pairs; bounds; what is refused, and in which words."""
+"""Tests of clusters against all clusterings of few items: ties, forbidden and missing pairs, bounds, and error messages."""
 
 import collections
 
@@ -26,7 +26,7 @@ def cases(n, whole):
 
 
 def normal(n, signal=0.0, seed=0):
-    """A matrix of scores; with a signal, about clusters of five."""
+    """A matrix of scores. With a signal, it has clusters of about five items."""
     random = np.random.default_rng(seed)
     kind = random.integers(0, max(n // 5, 2), n)
     scores = np.triu(random.normal(size=(n, n)) + np.where(kind[:, None] == kind, signal, -signal), 1)
@@ -53,7 +53,7 @@ def test_the_best_of_all_clusterings_is_found_and_bounded(whole, few, monkeypatc
 
 
 def test_a_fractional_program_is_refined(monkeypatch):
-    """ST-12: The fractional example: a centre joined to three items that repel each other."""
+    """ST-12: the fractional example, a centre joined to three items that repel each other."""
     monkeypatch.setattr(clusters, "FEW", 0)
     star = np.array([[0, 1, 1, 1], [1, 0, -1, -1], [1, -1, 0, -1], [1, -1, -1, 0]])
     found = max_clusters(star)

@@ -1,4 +1,4 @@
-"""0/1 programs: against all 0/1 vectors, by both solvers; what is refused, and in which words."""
+"""Tests of 0/1 programs: both solvers against all 0/1 vectors, and error messages."""
 
 import copy
 import itertools
@@ -24,7 +24,7 @@ PAIRS = [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
 
 
 def drawn(random, whole):
-    """A program of up to seven variables, half of them with few feasible vectors, and scores of which some are -inf."""
+    """A random program of up to seven variables, and scores, of which some are -inf."""
     n, m, k = random.integers(0, 8), random.integers(0, 4), random.integers(0, 3)
     program = (random.integers(-2, 4, (m, n)), random.integers(0, 6, m), random.integers(-1, 2, (k, n)), random.integers(-1, 3, k))
     scores = random.integers(-2, 3, n).astype(float) if whole else random.normal(size=n)
@@ -187,7 +187,7 @@ def test_violated_names_the_row():
 
 
 def lots(seed, whole):
-    """What is chosen is made in lots of 2.5, or by a machine that runs z hours: sums of weights, and z itself bounded."""
+    """A program with the auxiliary variables z and z - 0.5, which bound the weight of the chosen items; see `feasible_by_hand`."""
     random = np.random.default_rng(seed)
     n = int(random.integers(2, 6))
     weight = random.integers(1, 5, n).astype(float)
@@ -197,7 +197,7 @@ def lots(seed, whole):
 
 
 def feasible_by_hand(program, v, whole):
-    """The weight w is at most 2.5 z, z - 0.5 at most w + 1 and at least -1, z at most 4: an interval of z, perhaps of whole numbers."""
+    """Whether some z meets w <= 2.5 z, -1 <= z - 0.5 <= w + 1 and z <= 4. With `whole`, z must be a whole number."""
     w = program["A"][0, :len(v)] @ v
     low, high = max(w / 2.5, -0.5), min(4.0, w + 1.5)
     return np.ceil(low - 1e-9) <= high + 1e-9 if whole else low <= high + 1e-9

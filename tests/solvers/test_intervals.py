@@ -1,4 +1,4 @@
-"""Disjoint intervals against all choices of a few: the best and its proof, the k best, marginals; what is refused."""
+"""Tests of disjoint intervals against all choices of a few: the best choice and its proof, the k best, marginals, errors."""
 
 from itertools import chain, combinations
 

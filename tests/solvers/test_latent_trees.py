@@ -1,4 +1,4 @@
-"""Latent trees against all trees over few items, free and with given clusters; what has no tree."""
+"""Tests of latent trees against all trees over few items, with and without given clusters; clusters without a tree."""
 
 import itertools
 
@@ -62,7 +62,7 @@ def test_the_best_of_all_trees_is_found(whole):
 
 
 def test_the_clusters_of_given_trees_keep_one_root_each():
-    """ST-5: Leaving the scores of root arcs out, or allowing several, would answer otherwise."""
+    """ST-5: the result would be different without scores of root arcs, or with several roots for a cluster."""
     found = max_latent_trees([0, 1], [1, 0], [2 - 5.0, 1.0], labels=[0, 0])
     assert found.tolist() == [1]
     found = max_latent_trees([0, 1], [1, 0], [-3.0, -1.0], labels=[5, 5])

@@ -1,4 +1,4 @@
-"""Matchings against all matchings of small tables, with the prices that prove them; k best; what is refused, and in which words."""
+"""Tests of matchings against all matchings of small tables: prices that prove the optimum, the k best, and error messages."""
 
 import itertools
 
@@ -68,7 +68,7 @@ def test_listed_pairs_are_matched_as_the_table_of_them(whole, perfect):
         i, j = np.nonzero(listed)
         order = random.permutation(len(i))
         i, j = i[order], j[order]
-        full = listed.any(axis=1).all() and listed.any(axis=0).all()        # else an item that no pair names is missing
+        full = listed.any(axis=1).all() and listed.any(axis=0).all()        # else some item has no pair
         if perfect and not full:
             continue
         totals = [total(scores, partners) for partners in matchings(*scores.shape, perfect)]

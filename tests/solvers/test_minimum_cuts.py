@@ -1,4 +1,4 @@
-"""Minimum cuts against all labellings of small graphs and scipy's flows on larger ones; what is refused."""
+"""Tests of minimum cuts against all labellings of small graphs, and against scipy's flows on larger ones; error messages."""
 
 import itertools
 
@@ -31,7 +31,7 @@ def problems(n, whole):
 
 
 def costs(labellings, terminals, edges, there, back):
-    """What each labelling costs, 0 where none is bought at a node."""
+    """The cost of each labelling: the terminals of its nodes, plus the edges between different labels."""
     with np.errstate(invalid="ignore"):
         own = np.where(labellings == 1, np.maximum(terminals, 0), np.maximum(-terminals, 0))
     first, second = labellings[:, edges[:, 0]], labellings[:, edges[:, 1]]

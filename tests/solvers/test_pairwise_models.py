@@ -1,4 +1,4 @@
-"""Labels of graphs against all labellings: every method, ties, forbidden labels and pairs, bounds; what is refused."""
+"""Tests of labels of graphs against all labellings: every method, ties, forbidden labels and pairs, bounds, errors."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from structperc.solvers.pairwise_models import PairwiseModel, best_labelling, fo
 
 
 def graphs(n, whole, forest=False, n_labels=None, forbidden=0.08):
-    """Small graphs with their scores, in tables for each edge or one for all."""
+    """Small graphs with their scores: a table for each edge, or one table for all edges."""
     random = np.random.default_rng([n, whole, forest])
     for _ in range(n):
         K, n_nodes = n_labels or int(random.integers(1, 4)), int(random.integers(1, 6))
@@ -35,7 +35,7 @@ def every_labelling(unary, edges, pairs):
 
 
 def compared(found, unary, edges, pairs, exact=True):
-    """Checks one answer against all labellings."""
+    """Checks one result against all labellings; returns these, their scores and the score of the result."""
     labels, scores = every_labelling(unary, edges, pairs)
     own = scores[(labels == found.labels).all(axis=1)][0]
     assert found.score == pytest.approx(own, abs=1e-12) and found.bound >= scores.max() - 1e-7

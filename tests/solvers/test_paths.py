@@ -1,4 +1,4 @@
-"""Paths against all paths of small graphs: best, cheapest, k best, sums over all; what is refused."""
+"""Tests of paths against all paths of small graphs: best, cheapest, k best, sums over all paths, and errors."""
 
 import signal
 

@@ -1,4 +1,4 @@
-"""Projective trees against enumeration: the best one, log Z and marginals, with scores of arcs and of siblings."""
+"""Tests of projective trees against enumeration: the best tree, log Z and marginals, with scores of arcs and of siblings."""
 
 import numpy as np
 import pytest
@@ -81,7 +81,7 @@ def test_the_slow_twin_gives_the_same_heads_among_equals_too(one_root, with_sibl
 
 
 def test_long_sentences():
-    """The tree has the score that is promised, at most that of the best tree of any kind; siblings without scores change nothing."""
+    """The tree has the returned score, which is at most that of the best unrestricted tree. Sibling scores of 0 change nothing."""
     random = np.random.default_rng(1)
     for n in (9, 17, 40):
         for one_root in (False, True):
@@ -128,7 +128,7 @@ def test_no_words():
 
 
 def test_several_roots_are_common_without_the_constraint():
-    """ST-4: more than a fifth of the optima over five words."""
+    """ST-4: without the constraint, more than a fifth of the best trees over five words have several roots."""
     random = np.random.default_rng(3)
     several = sum((projective_tree(random.normal(size=(6, 6)))[0] == 0).sum() > 1 for _ in range(300))
     assert several > 60
@@ -155,7 +155,7 @@ def test_what_cannot_be_is_refused_by_name():
     with pytest.raises(DataError, match=r"siblings\[0, 3, 2\] is inf"):
         projective_tree(scores, siblings)
     siblings[:] = 0
-    siblings[0, 2, 3] = siblings[2, 3, 0] = np.nan      # not between: not read
+    siblings[0, 2, 3] = siblings[2, 3, 0] = np.nan      # outside the arc, so not read
     assert projective_tree(scores, siblings)[1] == 0
     with pytest.raises(DataError, match=r"siblings has the shape \(4, 4\); expected \(4, 4, 4\)"):
         projective_tree(scores, scores)

@@ -1,4 +1,4 @@
-"""Segments against all divisions of short sentences: the best, the k best, sums over all; scores from tokens; what is refused."""
+"""Tests of segments against all divisions of short sentences: the best, the k best, sums over all, token scores, errors."""
 
 import itertools
 

@@ -1,1 +1,1 @@
-"""What happens to a process: kill -9, Ctrl-C, a full disk, other threads, long life: `make torture`; CONTRIBUTING.md tells how."""
+"""Tests of a process under kill -9, Ctrl-C, full disks, threads and millions of calls. `make torture` runs them; see CONTRIBUTING.md."""

@@ -1,6 +1,7 @@
-"""`make torture`: kill -9, Ctrl-C, full disks, threads and long streams; a line for each part, and one for each kind of wrong outcome.
+"""Runs the torture tests: kill -9, Ctrl-C, full disks, threads and long streams.
 
-Without --full a slice of about a minute; with it the numbers that docs/reliability.md reports. --part chooses.
+Prints a line for each part, and one for each kind of wrong outcome. By default it runs for about a minute. With --full it makes as many
+tries as docs/reliability.md reports. --part selects parts.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import warnings
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # before numpy: children are forked
 
-PARTS = {       # name: (module, function, number of the slice, of --full)
+PARTS = {       # name: (module, function, number by default, number with --full)
     "kills": ("kills", "resumed", 70, 1050),
     "rows": ("interrupts", "one_row_calls", 4000, 100_000),
     "fits": ("interrupts", "fits", 200, 5000),

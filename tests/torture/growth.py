@@ -7,13 +7,13 @@ from torture.streams import streams
 
 
 def resident() -> int:
-    """Bytes of this process in memory, where the system tells."""
+    """Bytes of this process in memory, from /proc."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def one_row_calls(n) -> Report:
-    """So many calls of partial_fit with one row, a twentieth of them with a budgeted string kernel whose strings are always new."""
+    """Memory after n calls of partial_fit with one row, and after n // 20 calls with new strings and a budget."""
     report = Report("memory of one-row partial_fit")
     if not os.path.exists("/proc/self/statm"):
         report.count("calls, since this system tells no resident set", 0)
@@ -25,12 +25,12 @@ def one_row_calls(n) -> Report:
 
 
 def new_string(i):
-    """A string with symbols of its own."""
+    """A string whose symbols differ from those of other strings."""
     return "".join(chr(0x100 + (i * 7919 + k * 104729) % 0xD000) for k in range(6))
 
 
 def grown(report, name, stream, n, example):
-    """Calls, a tenth of them to warm up."""
+    """Makes n calls and checks the growth of memory; a tenth of them are a warm-up."""
     engine = stream.engine()
     for i in range(n // 10):
         engine.partial_fit(*example(stream, i))

@@ -16,11 +16,11 @@ from torture.report import Report
 from torture.sender import sending
 from torture.streams import dumped, folder_in_memory, learned, streams
 
-LOST = 5.0          # seconds after which an interrupt has come or will never
+LOST = 5.0          # seconds after which an interrupt is lost
 
 
 def one_row_calls(n, seed=0) -> Report:
-    """Interrupts in streams of one example per call: each leaves the bits of k whole calls, and a stream that goes on."""
+    """Interrupts streams of one-row calls. The engine must have the bits of k whole calls, and its stream must continue."""
     report = Report("Ctrl-C in one-row partial_fit")
     chosen = streams()
     with sending(seed) as sender:
@@ -30,11 +30,11 @@ def one_row_calls(n, seed=0) -> Report:
 
 
 def interrupted_stream(stream, n, sender, report):
-    """So many interrupts in one stream."""
+    """Sends n interrupts to one stream."""
     engine, twin, examples = stream.engine(), stream.engine(), stream.examples
     for each in (engine, twin):
         each.partial_fit(*examples[0])
-    done = taught = 1           # examples that the engine, and its twin, have certainly learned from
+    done = taught = 1           # examples from which the engine, and its twin, have certainly learned
     for _ in range(n):
         try:
             sender.ask(4e-4)
@@ -69,13 +69,13 @@ def interrupted_stream(stream, n, sender, report):
 
 
 def await_signal():
-    """Waits for the interrupt that is on its way."""
+    """Waits for an interrupt that is already sent."""
     with contextlib.suppress(KeyboardInterrupt):
         time.sleep(1)
 
 
 def fits(n, seed=0) -> Report:
-    """Interrupts in fits of many epochs: each leaves the bits of so many visits as the engine says, and "interrupted"."""
+    """Interrupts fits of many epochs. The weights must be those of `n_visited` visits, and the status "interrupted"."""
     report = Report("Ctrl-C in fit")
     chosen = [stream for stream in streams(60) if stream.name not in ("kernel", "strings")]
     with sending(seed) as sender:
@@ -104,7 +104,7 @@ def fits(n, seed=0) -> Report:
 
 
 def matches(stream, engine) -> bool:
-    """Whether an engine has the bits of an undisturbed one that made as many visits."""
+    """Whether an engine has the bits of an uninterrupted one with the same number of visits."""
     epochs, rest = divmod(engine.parts_.weights.n_visited, len(stream.examples))
     if not epochs and not rest:
         return True
@@ -117,7 +117,7 @@ def matches(stream, engine) -> bool:
 
 
 def saves(n, seed=0) -> Report:
-    """Interrupts in `save` over an older model: the file is the old or the new one, and nothing else stays."""
+    """Interrupts `save` over an older model. The file must be the old or the new one, and no other file may stay."""
     report = Report("Ctrl-C in save and load")
     stream = streams()[0]
     models = [stream.engine(epochs=k).fit(*stream.data) for k in (1, 3)]
@@ -152,17 +152,17 @@ def saves(n, seed=0) -> Report:
 
 
 def open_descriptors():
-    """How many there are, where the system tells."""
+    """The number of open descriptors, or 0 if the system has no /proc."""
     return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
 
 
-IGNORED = "Exception ignored in: <function _get_module_lock"     # a callback of a weak reference; nobody else can hear of it
+IGNORED = "Exception ignored in: <function _get_module_lock"     # from a callback of a weak reference, where no caller can catch it
 ROWS = "a,b,level\n" + "".join(f"{i % 7 - 3},{i * i % 11},{i % 3 + 1}\n" for i in range(200))
 TOKENS = "".join(f"w{i % 17} p{i % 3} {'DNV'[i % 3]}\n" + "\n" * (i % 5 == 4) for i in range(200))
 
 
 def commands(n, seed=0) -> Report:
-    """Interrupts in commands, run in forked children: exit code 130 and one line, or success; files whole or absent."""
+    """Interrupts commands in forked children. They must exit with 130 and one line, or succeed; files must be whole or absent."""
     from structperc.cli import main
 
     report, chosen = Report("Ctrl-C in commands"), random.Random(seed)
@@ -184,7 +184,7 @@ def commands(n, seed=0) -> Report:
         kept, seconds = set(os.listdir(folder)), {}
         report.expect(whole[0] == 0, "a command fails without an interrupt")
         for line in lines:
-            run_forked(main, line, folder, None)        # warm files
+            run_forked(main, line, folder, None)        # warm-up
             seconds[tuple(line)] = run_forked(main, line, folder, None)[2]
         for i in range(n):
             line = lines[i % len(lines)]
@@ -217,7 +217,7 @@ def commands(n, seed=0) -> Report:
 
 
 def run_forked(main, arguments, folder, delay):
-    """A command in a child, interrupted after so many seconds: exit code, what it said on standard error, how long it took."""
+    """Runs a command in a child, with an interrupt after `delay` seconds; returns exit code, standard error and duration."""
     said, ready = tempfile.TemporaryFile(), os.pipe()
     process = os.fork()
     if process == 0:
@@ -234,7 +234,7 @@ def run_forked(main, arguments, folder, delay):
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 own = [frame for frame in traceback.extract_tb(error.__traceback__)
                        if "/structperc/cli" in frame.filename and frame.lineno > main.__code__.co_firstlineno]
-                code = 4 if own else 0          # before or behind the command
+                code = 4 if own else 0          # before or after the command
                 if own:
                     traceback.print_exc()
         finally:

@@ -1,4 +1,4 @@
-"""Two threads that train one engine and four that read it: every answer and every file is that of some complete model."""
+"""Two threads train one engine and four read it: every prediction and every file must be that of some complete model."""
 
 import io
 import itertools
@@ -17,12 +17,12 @@ FITS, MOST_CHUNKS = 6, 4        # data sets of fit; calls of partial_fit by one 
 
 
 class Scene:
-    """Data sets to fit, a chunk to learn further, and rows to ask about.
+    """Data sets for fit, a chunk for partial_fit, and rows to score.
 
     Parameters
     ----------
     options : dict
-        The engine's.
+        Those of the engine.
     sets : list of (X, y)
     chunk : (X, y)
     Z : rows
@@ -32,11 +32,11 @@ class Scene:
         self.name, self.options, self.sets, self.chunk, self.Z = name, {"random_state": 0, **options}, sets, chunk, Z
 
     def answer(self, engine) -> bytes:
-        """All scores of the rows asked about."""
+        """All scores of Z, as bytes."""
         return b"|".join(np.asarray(scores).tobytes() for scores in engine.atom_scores(self.Z))
 
     def complete(self, j, n) -> list:
-        """The answers of the models that a fit of set j and up to n chunks after it leave."""
+        """The scores of the models after a fit of set j and 0 to n chunks."""
         engine = Engine(**self.options).fit(*self.sets[j])
         answers = [self.answer(engine)]
         for _ in range(n):
@@ -68,7 +68,7 @@ def scenes() -> list:
 
 
 def trainers_and_readers(minutes) -> Report:
-    """All scenes, the time divided between them."""
+    """Runs all scenes, each for an equal share of the time."""
     report = Report("2 trainers and 4 readers")
     found = scenes()
     for scene in found:
@@ -77,7 +77,7 @@ def trainers_and_readers(minutes) -> Report:
 
 
 def played(scene, seconds, report):
-    """One scene."""
+    """Runs one scene."""
     engine = Engine(**scene.options).fit(*scene.sets[0])
     end, lock, seen, wrong = time.monotonic() + seconds, threading.Lock(), {scene.answer(engine)}, []
 

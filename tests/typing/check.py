@@ -1,8 +1,9 @@
-"""Runs type checkers on right.py, which has no mistake, and on wrong.py, whose mistakes they must find, and stubtest on the stubs.
+"""Runs type checkers on right.py and wrong.py, and stubtest on the stubs.
 
     python tests/typing/check.py
 
-mypy runs in its strict mode; pyright runs where it is installed. stubtest of mypy compares the stubs with the compiled modules.
+Checkers must find no mistake in right.py, and all mistakes in wrong.py. mypy runs in its strict mode; pyright runs if it is installed.
+stubtest of mypy compares the stubs with the compiled modules.
 """
 
 import os
@@ -46,7 +47,7 @@ def check(name) -> bool:
 def check_stubs() -> bool:
     """Whether the stubs have the names and parameters of the compiled modules."""
     command = [sys.executable, "-m", "mypy.stubtest", "--ignore-missing-stub", "--ignore-disjoint-bases", *MODULES]
-    with tempfile.TemporaryDirectory() as folder:       # for the cache that it leaves
+    with tempfile.TemporaryDirectory() as folder:       # for the cache of stubtest
         done = printed(command, folder)
     print(done.stdout.splitlines()[-1] if done.stdout else done.stderr)
     if done.returncode:
