@@ -563,7 +563,7 @@ def test_the_old_model_is_left_as_it_was():
     (dict(spreads=[1.0]), "expected a number, at least 0, for each of 3 columns"),
     (dict(time_limit=0), "time_limit=0; expected None or a number of seconds"),
     (dict(time_limit=10**400), "expected None or a number of seconds"),
-    (dict(time_limit=np.timedelta64(1)), "expected None or a number of seconds"),
+    (dict(time_limit=np.timedelta64(1, "s")), "expected None or a number of seconds"),
     (dict(wanted=Wanted(at_least=[3])), r"\[3\] is no label of this model"),
     (dict(wanted=Wanted(at_most=np.zeros(2))), "is no label of this model"),
     (dict(norm=np.zeros(2)), "expected 'l1' or 'l2'"),

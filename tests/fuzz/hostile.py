@@ -109,7 +109,7 @@ def scalar(random):
         lambda: random.choice(NUMBERS), lambda: random.choice(NUMBERS), lambda: random.choice(NUMBERS), lambda: random.choice(TEXTS),
         lambda: None, lambda: b"bytes", lambda: bytearray(b"\xff\0"), lambda: 1 + 2j, lambda: decimal.Decimal("1e9999"),
         lambda: decimal.Decimal("NaN"), lambda: fractions.Fraction(10**400, 3), lambda: datetime.date(2020, 1, 1), lambda: np.float32(3e38),
-        lambda: np.int64(-(2**63)), lambda: np.uint64(2**64 - 1), lambda: np.datetime64("NaT"), lambda: np.str_("a"),
+        lambda: np.int64(-(2**63)), lambda: np.uint64(2**64 - 1), lambda: np.datetime64("NaT", "s"), lambda: np.str_("a"),
         lambda: np.bool_(True),
         lambda: np.float16("inf"), lambda: np.longdouble("1e4000"), lambda: Ellipsis, lambda: int, lambda: object(), lambda: Text("a"),
         lambda: Number(1.0), Raises, lambda: np.void(b"abc"), lambda: np.timedelta64(5, "D"), lambda: np.array(1.0), lambda: range(1000),

@@ -261,7 +261,7 @@ def test_the_order_of_a_categorical_is_kept():
     ([["a"], 3], r"y\[1\] is 3; expected a list of labels"),
     ([["a"], ["b", ["a"]]], r"y\[1\] is \['b', \['a'\]\]; expected a list of labels, one for each token"),
     ([["a"], [float("nan"), "b"]], r"y\[1\]\[0\] is nan, which is no label"),
-    ([["a"], [np.datetime64("NaT"), "b"]], r"y\[1\]\[0\] is .*NaT.*, which is no label"),
+    ([["a"], [np.datetime64("NaT", "s"), "b"]], r"y\[1\]\[0\] is .*NaT.*, which is no label"),
     ([["a"], ["b"]], r"y\[1\] has 1 label but sentence 1 of X has 2 tokens"),
     ([["a"], ["b", "a"], []], "y has the labels of 3 sentences but X has 2; give one list per sentence"),
     (["a", "b"], "y has 2 labels but X has 3 tokens. Pass a label per token"),
