@@ -2,6 +2,7 @@
 
 import warnings
 
+import attrs
 import numpy as np
 import pandas as pd
 import pytest
@@ -177,6 +178,7 @@ def test_the_table_says_what_its_numbers_mean():
     assert list(frame.columns) == ["effect", "lower", "upper"] and frame["effect"].tolist() == direction.effect.tolist()
     ax = direction.plot()
     assert [text.get_text() for text in ax.get_yticklabels()] == direction.columns
+    assert attrs.evolve(direction, columns=["c"] * 40).size()[1] > 40 * 10 / 72, "a line of 10 points for each name"
     for name, *cells in direction.cells():
         assert all(cell in repr(direction) and cell in direction.html() for cell in (name, *cells))
 

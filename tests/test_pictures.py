@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from pages import checked
 from plain import Engine
 
@@ -13,7 +14,7 @@ from structperc import hookimpl
 from structperc.components import Outputs
 from structperc.engine.explanation import Contribution, Explanation
 from structperc.errors import MissingExtra
-from structperc.pictures import Arcs, Box, Display, Picture, Ruler, Spans, Text, arc_levels, token_texts
+from structperc.pictures import Arc, Arcs, Box, Display, Dot, Line, Picture, Ruler, Spans, Text, arc_levels, token_texts
 
 mpl.use("Agg")
 HOSTILE = "<script>alert('1')</script>&\"\x1b[31m\u202e"
@@ -158,6 +159,20 @@ def test_a_plugin_draws_its_own_structures():
 
     found = Engine(Problem()).fit([np.eye(2)], [(1,)]).explain(np.eye(2))
     assert found.picture.names == "(2, 2) 2 ((1,), ())" and "(2, 2) 2 ((1,), ())" in found._repr_html_()
+
+
+def test_every_shape_moves_down_with_the_upper_edge():
+    class Every(Picture):
+        def shapes(self):
+            return [Line(0, 1, 5, 2), Dot(3, 4), Arc(0, 9, 8, 2), Box(0, 6, 10, 5), Text(1, 7, "a")]
+
+    def heights(top):
+        ax = Figure().subplots()
+        Every().draw(ax, top)
+        line, dot, arc, head = (drawn.get_ydata() for drawn in ax.lines)
+        return [*line, *dot, arc[0], arc[-1], *head, ax.patches[0].get_y(), ax.texts[0].get_position()[1]]
+
+    assert heights(0.0) == pytest.approx([1, 2, 4, 8, 8, 8, 6, 7]) and heights(30.0) == pytest.approx([31, 32, 34, 38, 38, 38, 36, 37])
 
 
 def test_rulers_place_the_score_in_the_winners_rank():

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from plain import Engine
+from reference import chains
 from reference.parses import Parses
 
 import structperc
@@ -372,6 +373,15 @@ def test_more_structures_than_can_be_looked_at_do_not_apply():
 # ---- faults ----
 
 
+class WithoutStarts(Argmax):
+    """The best labels of a sentence but for the scores of the first label."""
+
+    def argmax(self, scores, x):
+        tokens_and_pairs, ends = scores[:3 * x.n_rows + 9], scores[-3:]
+        totals = chains.counts(x.n_rows, 3, end=True) @ np.append(tokens_and_pairs, ends)
+        return chains.labellings(x.n_rows, 3)[totals.argmax()]
+
+
 class OffByOne(PrefixArgmax):
     def argmax(self, scores, x):
         return super().argmax(scores, x) % 4 + 1
@@ -694,6 +704,7 @@ BROKEN = [
     ("argmax_maximises", "cusum", OffByOne(4), "OffByOne returned 1 of score"),
     ("argmax_maximises", "cusum", OutOfRange(4), "5 is not a label of example 0"),
     ("argmax_maximises", "cusum", Wavering(4), "with the same atom scores"),
+    ("argmax_maximises", "sequence", WithoutStarts(), "WithoutStarts returned"),
     ("argmax_maximises", Subsets(), NoEmptyChoice(), "NoEmptyChoice.enumerate does not list"),
     ("features_add_up", "cusum", NotLinear(3, 3), "NotLinear.scores is not w . phi(x, a)"),
     ("features_add_up", "cusum", NotAdditive(3, 3), "NotAdditive.add does not add"),

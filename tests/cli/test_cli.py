@@ -118,6 +118,22 @@ def merged(advice, added):
     return [text for name, value in settings.items() for text in ("--set", f"{name}={value}")]
 
 
+def test_no_advice_to_average_weights_that_ignore_it(data, run, install):
+    install("last", """
+        from structperc import hookimpl
+        from structperc.components import PrimalWeights
+        class Last(PrimalWeights):
+            options_used = ()
+        @hookimpl
+        def structperc_weights(context):
+            return Last()
+    """)
+    arguments = ("fit", "cusum", "train.csv", "--target", "level", "--model", "a.model", "--plugin", "last", "--set", "epochs=1")
+    code, out, err = run(*arguments)
+    assert (code, err) == (0, "") and "it did not converge: add --set epochs=20 --set shuffle=true\n" in out
+    assert "average=True has no effect" in run(*arguments, "--set", "average=true")[2]
+
+
 def test_columns_of_unlike_scale_are_noticed(data, run):
     data.assign(age=data["age"] * 1e4).to_csv("wide.csv", index=False)
     fit = "fit", "cusum", "wide.csv", "--target", "level", "--model", "a.model"

@@ -189,6 +189,18 @@ def test_each_visit_draws_new_noise():
     assert len({tuple(step.round(12)) for step in np.diff(weights, axis=0)}) > 1
 
 
+def test_the_step_size_is_that_of_the_visit():
+    """Tiny steps keep all scores near 0, so each step is proportional to its step size."""
+    def steps(step_size):
+        engine = Engine("decisions", decide=lambda costs, x: [int(costs[1] < costs[0])], items=2, fit_intercept=False, update="perturbed",
+                        samples=20, step_size=step_size, random_state=0)
+        return np.diff([[0.0, 0.0], *(engine.partial_fit([[1.0]], [[0]]).coef_.ravel() for _ in range(4))], axis=0)
+
+    constant = steps(1e-9)
+    assert constant[:, 0].all()
+    np.testing.assert_allclose(steps(lambda t: 1e-9 / t), constant / [[1], [2], [3], [4]], rtol=1e-6)
+
+
 def test_draws_follow_from_the_seed_and_go_on_from_a_file(tmp_path):
     X, y, _ = routes(20)
     options = dict(plugins=["decision-rules"], update="perturbed", sigma=2.0, samples=3)

@@ -548,7 +548,8 @@ def test_other_refusals():
             call(sentence for sentence in WORDS)
     with pytest.raises(DataError, match="X is empty; expected at least one sentence"):
         reader.learn([])
-    assert reader.read([]).X.shape == (0, reader.n_features)
+    rows = reader.read([])
+    assert rows.n_examples == 0 and rows.X.shape == (0, reader.n_features)
     with pytest.raises(DataError, match="no token of X has a feature"):
         NamedReader().learn([[], [[]]])
 

@@ -19,6 +19,7 @@ from structperc.solvers import (
     max_sparse_arborescence,
     solve_ilp,
 )
+from structperc.solvers.certificates import certified
 
 
 def test_a_graph_with_a_cycle_is_no_forest():
@@ -142,6 +143,12 @@ def test_a_time_limit_keeps_the_best_clusters_with_a_bound():
     greedy = max_clusters(scores, most_pairs=0)
     assert found.status == "local" and found.bound >= found.score >= greedy.score - 1e-9
     assert cluster_pairs([0], [1], [1.0], time_limit=60).exact
+
+
+@pytest.mark.parametrize(("objective", "gap"), [(np.inf, 1.0), (1.0, np.inf), (np.nan, 1.0), (1.0, np.nan), (np.inf, np.nan)])
+def test_a_certificate_has_finite_numbers(objective, gap):
+    with pytest.raises(DataError, match="scores or weights overflow although X is finite"):
+        certified(objective, gap)
 
 
 def test_solvers_print_nothing():

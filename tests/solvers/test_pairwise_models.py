@@ -125,6 +125,9 @@ def test_linear_programs_bound_the_best_labels_and_branch_and_bound_finds_them(w
     assert fractional > 2
     triangle = best_labelling(np.zeros((3, 2)), [[0, 1], [1, 2], [0, 2]], 1 - np.eye(2), method="relaxed")
     assert (triangle.status, triangle.score, triangle.gap) == ("relaxed", 2.0, pytest.approx(1.0))
+    # all shares are 1/2; each node in turn gets the best label beside the earlier ones: 0, then 1 for a score of 1, then 0 for 5
+    uneven = best_labelling(np.zeros((3, 2)), [[0, 1], [1, 2], [0, 2]], np.multiply.outer([1, 5, 2], 1 - np.eye(2)), method="relaxed")
+    assert (uneven.labels.tolist(), uneven.score, uneven.bound) == ([0, 1, 0], 6.0, pytest.approx(8.0))
 
 
 def test_expansion_moves_to_no_better_switch_and_keeps_its_bound():
