@@ -194,6 +194,13 @@ def test_a_tie_that_the_problem_gives_to_the_wanted_rank_needs_no_lead():
     assert down.proved and 2.99 < down.x[0] < 3.0 and down.bound == pytest.approx(1.0) and engine.predict([down.x]) == [1]
 
 
+def test_the_sentence_names_every_change():
+    engine = Engine("prank", epochs=1, average=False, scale=False, classes=[1, 2]).fit(np.eye(3)[:2], [1, 2])
+    engine.parts_.weights.assign([1.0, 1.0, 1.0, 3.0], 1)                  # the plane of rank 2 is nearest to 0 at (1, 1, 1)
+    found = structperc.counterfactual(engine, np.zeros(3), 2, norm="l2", spreads=np.ones(3))
+    assert str(found) == "x[0] 0 -> 1, x[1] 0 -> 1 and x[2] 0 -> 1 would make it 2 (distance 1.732, the smallest change)"
+
+
 def test_no_point_of_a_grid_is_nearer():
     engine, examples = model("prank")
     sd = engine.model_.spreads
@@ -269,6 +276,16 @@ def test_columns_in_other_units_change_nothing():
     for plain, scaled in zip(found[::2], found[1::2], strict=True):
         assert scaled.distance == pytest.approx(plain.distance, rel=1e-6)
         assert [change.column for change in scaled.changes] == [change.column for change in plain.changes]
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e14 / 7])
+def test_scores_of_any_size_may_be_rounded(unit):
+    engine = Engine("prank", epochs=1, average=False, scale=False, classes=[1, 2]).fit(np.eye(4)[:2], [1, 2])
+    engine.parts_.weights.assign([0.1, 0.2, 0.3, 0.7, -unit], 1)            # rank 2 from a sum of -unit on
+    for x in np.random.default_rng(0).uniform(0.5, 2, size=(10, 4)):
+        found = structperc.counterfactual(engine, unit * x, 1, spreads=4 * [unit])
+        assert found.proved and found.distance == pytest.approx((x @ [0.1, 0.2, 0.3, 0.7] + 1) / 0.7, rel=1e-6)
+        assert engine.predict([found.x]) == [1]
 
 
 @pytest.mark.parametrize("show", ["rows", "pairs"])

@@ -185,6 +185,12 @@ def test_rulers_place_the_score_in_the_winners_rank():
         assert np.diff(ruler.cuts) == pytest.approx(np.diff(engine.thresholds_))
 
 
+@pytest.mark.parametrize("shift", [0, 10, -10])
+def test_lines_of_rulers_keep_distances(shift):
+    rule = Ruler(["low", "middle", "high"], [shift - 1.0, shift + 1.0], score=shift + 0.2, winner=1, rival=2).lines(69)[1]
+    assert [rule.index("┼"), rule.index("●"), rule.rindex("┼")] == [9, 39, 59]     # a unit has 25 columns, the room at each end 0.36 units
+
+
 def test_tokens_are_called_as_users_wrote_them():
     assert token_texts([["word=dog", "cap"], {"len": 3, "word": "cat"}, ("the", "DT"), "x"], 4) == ["dog", "cat", "the", "x"]
     assert token_texts([[["a=b"], ["c"]]], 2) == ["b", "c"] and token_texts(np.zeros((2, 3)), 2) == ["0", "1"]

@@ -131,6 +131,8 @@ def test_arrays_that_no_training_leaves_are_refused(cusum, changes, why):
     (lambda h: h["record"].update(mistakes=[True]), "expected whole numbers, at least 0"),
     (lambda h: h["record"].update(loss="much"), "parts do not fit together"),
     (lambda h: h["problem"].update(distribution="stranger"), "needs the plugin 'cusum' of stranger .*, but the installed one of this name"),
+    (lambda h: h.update(functions=["decay"]), "has impossible functions"),
+    (lambda h: h.update(functions={"decay": 1}), "has impossible functions"),
     (lambda h: h.update(format_number=True), "is not that of a structperc model"),
     (lambda h: h.update(format_number=1), "has format 1 with the member SHA256SUMS"),
 ])

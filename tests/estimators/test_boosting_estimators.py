@@ -117,9 +117,14 @@ def test_costs_of_examples_take_the_place_of_the_named_cost(data):
 
 def test_held_out_rows_end_training(data):
     X, y = data
+    order = np.random.default_rng(1).permutation(len(X))
+    rows, held = np.sort(order[133:]), order[:133]              # 0.3 of 442 rows, rounded up
+    whole = AdaBoostOR(n_estimators=60).fit(X[rows], y[rows])
+    costs = [abs(stage - y[held]).sum() for stage in whole.staged_predict(X[held])]
+    last = next(t for t in range(5, 60) if min(costs[t - 4:t + 1]) >= min(costs[:t - 4]))
     for estimator in (None, CountedStump()):
         model = AdaBoostOR(estimator, n_estimators=400, n_iter_no_change=5, validation_fraction=0.3, random_state=1).fit(X, y)
-        assert model.status_ == "early_stopped" and 5 < len(model.estimators_) < 400
+        assert model.status_ == "early_stopped" and len(model.estimators_) == last + 1
     again = AdaBoostOR(n_estimators=400, n_iter_no_change=5, validation_fraction=0.3, random_state=1).fit(X, y)
     assert len(again.estimators_) == len(model.estimators_) and again.predict(X).tolist() == model.predict(X).tolist()
 

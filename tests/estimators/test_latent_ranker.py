@@ -248,18 +248,18 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_training_ends_by_a_held_out_part_of_the_queries(form):
+@pytest.mark.parametrize(("form", "patience"), [*((form, 3) for form in FORMS), ("lengths", 1)])
+def test_training_ends_by_a_held_out_part_of_the_queries(form, patience):
     """Whole queries are held out. The model equals that of EarlyStopping on the same parts, for every form of the data."""
     X, y = drawn_queries()
     given, relevance, where = FORMS[form](X, y)
     options = {"k": 3, "epochs": 60, "random_state": 0}
-    model = LatentRanker(n_iter_no_change=3, validation_fraction=0.25, **options).fit(given, np.ravel(relevance) if form == "scattered" else
-                                                                                      relevance, **where)
+    relevance = np.ravel(relevance) if form == "scattered" else relevance
+    model = LatentRanker(n_iter_no_change=patience, validation_fraction=0.25, **options).fit(given, relevance, **where)
     held = np.zeros(40, dtype=bool)
     held[np.random.default_rng(0).permutation(40)[:10]] = True
     rows = np.repeat(held, 10)
-    stopping = EarlyStopping(X[rows], y[rows], 3, lengths=[10] * 10)
+    stopping = EarlyStopping(X[rows], y[rows], patience, lengths=[10] * 10)
     by_hand = LatentRanker(plugins=[stopping], **options).fit(X[~rows], y[~rows], lengths=[10] * 30)
     assert model.status_ == "early_stopped" and model.n_iter_ < 60
     assert model.coef_.tolist() == by_hand.coef_.tolist() and model.mistakes_ == by_hand.mistakes_

@@ -86,6 +86,15 @@ def test_the_optimum_over_explicit_pairs_is_reached(loss, C, layout):
     assert len(model.objectives_) == len(model.gaps_) == model.n_iter_ + 1
 
 
+@pytest.mark.parametrize("n_queries", [1, 3])
+def test_the_optimum_is_reached_query_by_query_where_sets_of_pairs_are_too_many_for_sweeps(n_queries, monkeypatch):
+    monkeypatch.setattr(pairwise_hinge, "can_sweep", lambda n_structures, n_weights: False)
+    X, y, query = queries(n_queries=n_queries)
+    best = structural_svm.pairwise_optimum(X, y, query, np.full(n_queries, 0.2), False)[1]
+    model = RankingSVM(C=0.2, loss="hinge", tol=1e-6).fit(X, y, groups=query)
+    assert model.status_ == "converged" and model.objective_ == pytest.approx(best, rel=2e-6)
+
+
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 9), C=st.floats(0.01, 10), loss=st.sampled_from(LOSSES))
 def test_small_sets_with_ties_reach_the_optimum(seed, n, C, loss):

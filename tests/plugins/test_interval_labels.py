@@ -136,6 +136,7 @@ def test_labels_that_go_down():
     ([(1, 2), (None, np.nan)], r"y\[1\] has neither a lowest nor a highest label; drop or fill that row, or pass unrated='skip'"),
     (np.array([[1, 2], [np.nan, np.nan]]), r"y\[1\] has neither a lowest nor a highest label"),
     (np.array([[1, 2], [np.inf, 3]]), r"y\[1\] is inf, which is no label"),
+    (np.array([[np.nan, 2], [np.inf, 3]]), r"y\[1\] is inf, which is no label"),
     ([pd.Interval(1, 2), pd.Interval(3, 4, "neither")], r"y\[1\] is \(3, 4\), which has none of the labels known so far \(1, 2, 3\)"),
     (as_intervals([(1, 2), None]), r"y\[1\] has neither a lowest nor a highest label"),
     (np.ma.masked_array([[1, 2], [2, 3]], mask=[[0, 0], [0, 1]]), r"y\[1\] is masked"),
