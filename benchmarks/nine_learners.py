@@ -24,25 +24,25 @@ class LearnedCuSum:
 
     def fit(self, options, X, y, bins):
         options = dict(options)
-        layer = self.layer(options.pop("scaling"), X, y)
+        layer = self.layer(options.pop("scaling"), options.pop("seed", 0), X, y)
         return Chained(layer, engine("cusum", bins, **options).fit(layer.transform(X), y), bins)
 
     def answers(self, model, X):
-        return {"learned CuSum": model.predict(X), "network": model.regression(X)}
+        return {LEARNED: model.predict(X), "network": model.regression(X)}
 
-    def layer(self, scaling, X, y):
+    def layer(self, scaling, seed, X, y):
         """The layer trained on these rows, the last one where it is asked for again: choices that share it follow each other."""
         rows, same, layer = self.last
-        if rows is not X or same != scaling:
-            layer = Layer(scaling).fit(X, y)
-            self.last = X, scaling, layer
+        if rows is not X or same != (scaling, seed):
+            layer = Layer(scaling, seed).fit(X, y)
+            self.last = X, (scaling, seed), layer
         return layer
 
 
 class Layer(HiddenLayer):
     """A hidden layer, on columns as they come, or between 0 and 1 in the rows to learn from."""
 
-    def __init__(self, scaling, seed=0):
+    def __init__(self, scaling, seed):
         super().__init__(seed)
         self.scaling, self.low, self.width = scaling, 0.0, 1.0
 
@@ -94,19 +94,21 @@ class SupportVectors:
     """Support vector ordinal regression with an RBF kernel, of the ranks of its rows. gamma is divided by the number of columns."""
 
     name: str
-    method: str
+    form: dict
     choices = grid(gamma=GAMMAS, C=CS)
 
     def fit(self, options, X, y, bins):
-        return SVOR(method=self.method, kernel="rbf", **per_column(options, X)).fit(X, y)
+        return SVOR(kernel="rbf", **self.form, **per_column(options, X)).fit(X, y)
 
     def answers(self, model, X):
         return {self.name: model.predict(X)}
 
 
-SUPPORT = {"SVOREX": "explicit", "SVORIM": "implicit"}
+LEARNED = "learned CuSum"
+SUPPORT = {"SVOREX": {"method": "explicit"}, "SVORIM": {"method": "implicit"},
+           "fixed margin": {"method": "fixed-margin", "disordered": "pool"}}
 LEARNERS = {                                # the slow one last: a run that is cut short has all of the others
     "kernel CuSum": Kernel("kernel CuSum", "cusum", trained(UPDATES, gamma=GAMMAS, epochs=EPOCHS)),
     "kernel PRank": Kernel("kernel PRank", "prank", trained(PERCEPTRONS, gamma=GAMMAS, epochs=EPOCHS)),
-} | {name: SupportVectors(name, method) for name, method in SUPPORT.items()} | {"learned CuSum": LearnedCuSum()}
-COLUMNS = ("network", "learned CuSum", *(name for name in LEARNERS if name != "learned CuSum"))
+} | {name: SupportVectors(name, form) for name, form in SUPPORT.items()} | {LEARNED: LearnedCuSum()}
+COLUMNS = ("network", LEARNED, *(name for name in LEARNERS if name != LEARNED))

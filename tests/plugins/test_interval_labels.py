@@ -76,6 +76,14 @@ def test_open_ends_do_not_turn_whole_numbers_into_real_ones():
     assert read(np.array([[0.5, np.nan], [1.0, 2.5]]))[0] == [0.5, 1.0, 2.5]
 
 
+@pytest.mark.parametrize(("dtype", "classes"), [(np.float32, [0.1, 0.5, 2.5]), (np.float16, [2047, 2048, 2049])])
+def test_an_open_end_is_the_outermost_label_however_narrow_the_type_of_y(dtype, classes):
+    """0.1 is no number of float32, nor 2049 one of float16."""
+    y = np.array([[np.nan, classes[1]], [classes[1], np.nan]], dtype=dtype)
+
+    assert read(y, classes) == (classes, [(1, 2), (2, 3)])
+
+
 @pytest.mark.parametrize(("closed", "expected"), [("both", (2, 4)), ("left", (2, 3)), ("right", (3, 4)), ("neither", (3, 3))])
 def test_an_interval_excludes_the_ends_at_which_it_is_open(closed, expected):
     for y in (as_intervals([(2, 4)], closed), [pd.Interval(2, 4, closed)]):
