@@ -422,7 +422,8 @@ def chained(forbidden):
 
 
 @pytest.mark.parametrize("forbidden", [(), (("a", "c"), ("c", "c"), (None, "b"))])
-@pytest.mark.parametrize(("n", "norm", "seed"), [*((5, "l1", seed) for seed in range(4)), (4, "l2", 0), (4, "l2", 1)])
+@pytest.mark.parametrize(("n", "norm", "seed"), [*((5, "l1", seed) for seed in range(4)), (4, "l2", 0), (4, "l2", 1),
+                                               (2, "l1", 111), (2, "l2", 115)])
 def test_labels_of_tokens_of_a_chain_have_the_distance_of_the_program_written_out(forbidden, n, norm, seed):
     engine, random = chained(forbidden), np.random.default_rng(seed)
     engine.parts_.weights.assign(random.normal(size=len(engine.parts_.weights.vector())), 1)
@@ -551,6 +552,10 @@ def test_a_limit_leaves_a_bound():
         found = structperc.counterfactual(engine, examples[0], Wanted(not_chosen=written.names[int(np.argmax(best > 0))]), time_limit=1e-9)
         assert found.bound <= found.distance and found.bound < np.inf
         assert not found.proved and found.status == "open" and sentence in str(found)
+    engine = Engine("prank", epochs=1, average=False, scale=False, classes=[1, 2]).fit([[0.0], [1.0]], [1, 2])
+    engine.parts_.weights.assign([0.5, 1.0], 1)                            # rank 2 from x = 2 on: 1 is missing, and a step gains 0.5
+    found = structperc.counterfactual(engine, [0.0], 2, spreads=[1.0], time_limit=1e-9)
+    assert found.status == "open" and found.bound == 2.0
 
 
 def test_the_old_model_is_left_as_it_was():

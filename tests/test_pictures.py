@@ -91,8 +91,9 @@ def test_the_reading_of_the_guide():
     found = Explanation("none", "mild", 0.32, {"> none": 0.32}, [Contribution("> none", "bmi", 0.32, "against", 0)], {"> none": "against"})
     assert str(found) == "none beats mild by 0.32\n  +0.32  against > none\n      +0.32  bmi"
     assert found.named(["body mass"]).contributions[0].feature == "body mass"
-    texts = {shape.text for shape in found.bars().shapes() if isinstance(shape, Text)}
-    assert {"← for mild", "for none →", "against > none  +0.32"} <= texts
+    axis, *shapes = found.bars().shapes()
+    assert {"← for mild", "for none →", "against > none  +0.32"} <= {shape.text for shape in shapes if isinstance(shape, Text)}
+    assert [shape.x for shape in shapes if isinstance(shape, Box)] == [axis.x1], "a bar for the winner begins at the line"
 
 
 def test_to_frame_without_pandas_names_the_extra(monkeypatch):
@@ -196,6 +197,7 @@ def test_tokens_are_called_as_users_wrote_them():
     assert token_texts([[["a=b"], ["c"]]], 2) == ["b", "c"] and token_texts(np.zeros((2, 3)), 2) == ["0", "1"]
     assert token_texts([{3: 1.0}, set()], 2) == ["?", "?"]
     assert arc_levels([(1, 2), (2, 0), (3, 2), (4, 1)]) == [1, 0, 1, 2]
+    assert arc_levels([(1, 2), (3, 1), (4, 1)]) == [1, 2, 3]
 
 
 def test_colours_are_the_readers_own(models):

@@ -253,6 +253,17 @@ def test_the_checkpoint_of_another_training_is_refused_in_a_sentence(name, path)
     assert os.stat(path).st_ino == before.st_ino and other.model is None
 
 
+def test_labels_that_are_objects_are_compared_by_value(path):
+    def fitted(name, resume=True):
+        y = np.array([f"{name} {k}" for k in Y], dtype=object)              # new strings in each call
+        return Engine("multiclass", epochs=4, plugins=[Checkpoint(path)]).fit(X, y, resume=resume)
+
+    first = fitted("rank", resume=False)
+    assert saved(fitted("rank")) == saved(first)
+    with pytest.raises(DataError, match=r"checkpoint .* is of a training with another classes"):
+        fitted("level")
+
+
 # ---- training that had ended ----
 
 

@@ -231,6 +231,7 @@ def test_other_programs_read_and_check_a_model(cusum, tmp_path):
     (tmp_path / "model").write_bytes(cusum)
     subprocess.run(["unzip", "-q", "model"], cwd=tmp_path, check=True)
     subprocess.run(["sha256sum", "--quiet", "--check", SUMS], cwd=tmp_path, check=True)
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.glob("*.npy")} == {0o600}
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")

@@ -80,6 +80,7 @@ def test_bundled_plugins_are_found_by_entry_point_with_their_distribution():
     cusum = listed("cusum")
 
     assert (cusum.distribution, cusum.broken) == ("structperc", "")
+    assert repr(cusum) == f"Plugin(name='cusum', plugin={cusum.plugin!r}, distribution='structperc', version={cusum.version!r}, broken='')"
     assert cusum.version and "CuSum" in cusum.summary and cusum.hooks == ("structperc_outputs", "structperc_features", "structperc_argmax")
 
 

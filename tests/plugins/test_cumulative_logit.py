@@ -61,6 +61,15 @@ def test_it_is_the_maximum_of_the_likelihood(sparse, penalty):
     assert (np.diff(engine.objectives_) <= 0).all()
 
 
+def test_a_step_that_does_not_lower_the_objective_is_halved():
+    """The first Newton step goes too far here. It would raise the objective by 5e-5 of the decrease that it promises."""
+    X, y, weights = np.array([[0.0], [1.0], [-2.0]]), np.array([2, 1, 2]), np.array([10, 1, 20.688])
+    engine = Engine("prank", trainer="cumulative-logit", penalty=0.1).fit(X, y, sample_weight=weights)
+    start = np.append(0.0, -np.log(30.688))             # the odds of rank 2 without any column
+    before = negative_log_likelihood(start, X, y, y, weights, 0.1)
+    assert engine.status_ == "converged" and (np.diff(np.append(before, engine.objectives_)) <= 0).all()
+
+
 @given(seed=st.integers(0, 2**32 - 1))
 def test_intervals_count_with_their_probability(seed):
     X, y = ordinal(80, 2, seed % 1000)

@@ -144,6 +144,8 @@ def test_expansion_moves_to_no_better_switch_and_keeps_its_bound():
             assert own >= scores[moves].max() - 1e-12
         suboptimal += own < scores.max() - 1e-9
     assert 0 < suboptimal < 30
+    found = best_labelling([[1, 0], [0, 1], [0, 2]], [[0, 1], [1, 2], [0, 2]], [[0, -1], [-1, -0.5]], method="expansion")
+    assert found.bound == 4.0, "the sum of the largest scores: equal labels cost something, so the factor of 2 is not proved"
 
 
 def test_auto_takes_the_first_method_that_fits():
