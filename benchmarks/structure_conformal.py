@@ -56,7 +56,7 @@ def kept(engine, X, y, limit):
     for x, scores in model.scores(rows):
         near = Near(model.parts, x, scores, model.temperature)
         right = outputs.complete(gold[x.index], near.scores, x) if outputs.partial_gold else gold[x.index]
-        counts, shown = near.counted(right), near.shown()
+        counts, shown = near.counted(right), near.local_atoms()
         _, totals, complete = near.members(np.inf, limit)
         doubt, largest, own = near.log_share(), near.largest(), shown[counts[shown] > 0]
         found.append(Kept(near.distance(counts), np.maximum(near.best - totals, 0), complete, near.length(),

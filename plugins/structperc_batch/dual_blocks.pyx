@@ -279,9 +279,9 @@ cdef class DualBlocks:
         n_examples = self.n_examples
         self.restore(state)
         if self.n_examples != n_examples:
-            found = self.n_examples
+            n_before = self.n_examples
             self.begin(n_examples)
-            raise DataError(f"there are {n_examples} examples, but the solution to continue from has {found}; "
+            raise DataError(f"there are {n_examples} examples, but the solution to continue from has {n_before}; "
                             f"pass the same examples again.")
         for i in range(n_examples):
             block = &self.blocks[i]

@@ -120,9 +120,9 @@ class ORStump(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEs
         engine = self._engine(classes=labels)
         context = attrs.evolve(options_alone(engine, generator(None)), n_features=self.n_features_in_,
                                feature_names=tuple(getattr(self, "feature_names_in_", ())) or None)
-        found = {"features": np.array([stump.feature], dtype=np.int32), "directions": np.array([stump.direction]),
-                 "thresholds": np.array([stump.thresholds])}
-        states = {"features": found, "weights": {"weights": np.ones(1), "scales": np.array([1.0, len(X)]), "n_visited": np.array(len(X))}}
+        arrays = {"features": np.array([stump.feature], dtype=np.int32), "directions": np.array([stump.direction]),
+                  "thresholds": np.array([stump.thresholds])}
+        states = {"features": arrays, "weights": {"weights": np.ones(1), "scales": np.array([1.0, len(X)]), "n_visited": np.array(len(X))}}
         install_model(engine, context, labels, states, {"status": CONVERGED})
         self.cost_ = stump.cost
         self._keep(engine)
@@ -163,10 +163,10 @@ class ORStump(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEs
 
     def _keep(self, engine):
         self._stump = stump_of(engine, 0)
-        known = {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
+        attributes = {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
         note(self, engine)
-        vars(self).update(known | {"engine_": engine, "classes_": engine.classes_, "feature_": self._stump.feature,
-                                   "direction_": self._stump.direction, "thresholds_": self._stump.thresholds})
+        vars(self).update(attributes | {"engine_": engine, "classes_": engine.classes_, "feature_": self._stump.feature,
+                                        "direction_": self._stump.direction, "thresholds_": self._stump.thresholds})
 
     def _trained(self):
         check_is_fitted(self)

@@ -45,14 +45,14 @@ class Reduction(InnerMethods):
     _known: ClassVar[tuple] = ("n_features_in_", "classes_")
 
     def _fitted(self):
-        known = {name: getattr(self, name) for name in (*self._known, "feature_names_in_") if hasattr(self, name)}
-        return {name: value.tolist() if hasattr(value, "tolist") else value for name, value in known.items()}
+        attributes = {name: getattr(self, name) for name in (*self._known, "feature_names_in_") if hasattr(self, name)}
+        return {name: value.tolist() if hasattr(value, "tolist") else value for name, value in attributes.items()}
 
     def _revive(self, trained, fitted):
-        known = {name: fitted[name] for name in self._known} | {"estimator_": trained, "classes_": np.array(fitted["classes_"])}
+        attributes = {name: fitted[name] for name in self._known} | {"estimator_": trained, "classes_": np.array(fitted["classes_"])}
         if "feature_names_in_" in fitted:
-            known["feature_names_in_"] = np.array(fitted["feature_names_in_"], dtype=object)
-        vars(self).update(known)
+            attributes["feature_names_in_"] = np.array(fitted["feature_names_in_"], dtype=object)
+        vars(self).update(attributes)
 
     def _trained(self):
         check_is_fitted(self)

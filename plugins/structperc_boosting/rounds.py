@@ -67,7 +67,7 @@ class Boosting:
     """
 
     def __init__(self, y, costs):
-        self.y, self.given = np.ascontiguousarray(y, dtype=np.intc), costs
+        self.y, self.first_costs = np.ascontiguousarray(y, dtype=np.intc), costs
         self.total = float(costs[:, 0].sum() + costs[:, -1].sum())
         self.rounds, self.over, self.costs, self.ends = 0, False, costs / (self.total or 1), 1.0
         self.votes, self.answers = np.zeros(costs.shape), np.full(len(y), costs.shape[1], dtype=np.intc)
@@ -100,7 +100,7 @@ class Boosting:
         self.over = True
         if self.rounds:
             return None
-        totals = self.given.sum(axis=0)
+        totals = self.first_costs.sum(axis=0)
         rank = int(np.argmin(totals)) + 1
         return self.alone(*base.constant(rank), float(totals[rank - 1] / (self.total or 1)))
 
@@ -117,7 +117,7 @@ class Boosting:
     def measured(self):
         """The mistakes of the ensemble so far, and their costs."""
         wrong = np.flatnonzero(self.answers != self.y)
-        return len(wrong), float(self.given[wrong, self.answers[wrong] - 1].sum())
+        return len(wrong), float(self.first_costs[wrong, self.answers[wrong] - 1].sum())
 
     def state(self):
         return {"costs": np.array(self.costs), "ends": np.array(self.ends), "votes": np.array(self.votes),

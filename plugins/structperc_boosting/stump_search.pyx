@@ -196,7 +196,7 @@ def tally(double[:, ::1] votes, const int[::1] ranks, double vote, answers=None)
     answers : int32 array of shape (n,), optional
     """
     cdef Py_ssize_t n = votes.shape[0], n_ranks = votes.shape[1], i, k
-    cdef int[::1] found = answers
+    cdef int[::1] ensemble_ranks = answers
     cdef double total, below
     for i in range(n):
         votes[i, ranks[i] - 1] += vote
@@ -208,11 +208,11 @@ def tally(double[:, ::1] votes, const int[::1] ranks, double vote, answers=None)
             for k in range(n_ranks):
                 total += votes[i, k]
             below = 0
-            found[i] = <int> n_ranks
+            ensemble_ranks[i] = <int> n_ranks
             for k in range(n_ranks):
                 below += votes[i, k]
                 if 2 * below > total:
-                    found[i] = <int> k + 1
+                    ensemble_ranks[i] = <int> k + 1
                     break
 
 

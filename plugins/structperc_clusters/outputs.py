@@ -42,7 +42,7 @@ class PairDisplay(Display):
     """Pairs by their two items."""
 
     def atom_names(self, x):
-        return [named(a, x) for a in range(x.n_rows)]
+        return [pair_name(a, x) for a in range(x.n_rows)]
 
 
 class Clusterings(Outputs):
@@ -72,8 +72,8 @@ class Clusterings(Outputs):
         super().check_structure(x, y)
         missing = set(inside(clusters(y, x), x).tolist()) - set(y)
         if missing:
-            raise PluginError(f"the pairs {shortened(y)} of example {x.index} make one cluster of the items {named(min(missing), x)}. The "
-                              f"pair {min(missing)} of these is missing.")
+            raise PluginError(f"the pairs {shortened(y)} of example {x.index} make one cluster of the items {pair_name(min(missing), x)}. "
+                              f"The pair {min(missing)} of these is missing.")
 
     def enumerate(self, x):
         n = n_items(x)
@@ -193,7 +193,7 @@ def partitions(n):
     return map(np.array, labellings) if n else [np.zeros(0, dtype=int)]
 
 
-def named(a, x):
+def pair_name(a, x):
     first, second = ends(x)
     return f"{first[a]} with {second[a]}"
 

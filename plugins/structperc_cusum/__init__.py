@@ -35,8 +35,8 @@ class CuSumFeatures(BlockFeatures):
         return Intercepts(self.layout.n_blocks, "intercept_") if self.intercept else None
 
     def attributes(self, weights):
-        shown = {name: lambda show=show: with_zero_row(show()) for name, show in super().attributes(weights).items()}
-        return {"thresholds_": "each rank has a direction of its own; PRank and IntervalPA cut one direction by thresholds_", **shown}
+        functions = {name: lambda show=show: with_zero_row(show()) for name, show in super().attributes(weights).items()}
+        return {"thresholds_": "each rank has a direction of its own; PRank and IntervalPA cut one direction by thresholds_", **functions}
 
 
 @hookimpl

@@ -88,7 +88,7 @@ cdef class SupportSet:
         return self.vacant
 
     cdef Py_ssize_t chosen(self, random) except -1:
-        cdef Py_ssize_t n = self.kernel_rows.n, slot, block, found = 0
+        cdef Py_ssize_t n = self.kernel_rows.n, slot, block, victim = 0
         cdef double least = INFINITY, size
         cdef bint oldest = self.removal == "oldest"
         if self.removal == "random":
@@ -102,8 +102,8 @@ cdef class SupportSet:
                     size += self.v[slot, block] * self.v[slot, block]
                 size *= self.square[slot]
             if size < least:
-                found, least = slot, size
-        return found
+                victim, least = slot, size
+        return victim
 
     cdef int remember(self, Py_ssize_t slot) except -1:
         """Called before a slot changes."""
@@ -413,7 +413,7 @@ cdef class ExplicitPart:
         """What the feature map would show of these weights, but for `coef_`."""
         if self.described is None:
             return {}
-        return {name: known for name, known in self.described.attributes(Shown(values)).items() if name != "coef_"}
+        return {name: value for name, value in self.described.attributes(Shown(values)).items() if name != "coef_"}
 
 
 class Shown:

@@ -307,11 +307,11 @@ def mapped_rows(rows, landmarks, normalization) -> Rows:
 
 def engine_with(engine, reader) -> Engine:
     """An engine like this one, but with this reader instead of the plugin "dual-kernel"."""
-    kept = [(plugin, given) for plugin, given in zip(engine.loaded_plugins[2:], engine.plugins, strict=False)
+    kept = [(plugin, argument) for plugin, argument in zip(engine.loaded_plugins[2:], engine.plugins, strict=False)
             if plugin.plugin is not dual_kernel]
     names = set().union(engine.loaded_plugins[1].options, *(plugin.options for plugin, _ in kept))
-    given = {name: value for name, value in engine.plugin_options.items() if name in names}
-    return Engine(engine.problem, plugins=[*(given for _, given in kept), reader], **engine_options(engine), **given)
+    options = {name: value for name, value in engine.plugin_options.items() if name in names}
+    return Engine(engine.problem, plugins=[*(argument for _, argument in kept), reader], **engine_options(engine), **options)
 
 
 def written(features, blocks, own, values):

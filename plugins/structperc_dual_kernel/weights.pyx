@@ -462,7 +462,7 @@ cdef class DualWeights(Weights):
         """support_: numbers of the rows that predictions need, over all data since training began, in the order in which they
         joined. n_support_, support_vectors_ and dual_coef_ (n_support, n_blocks) go with them; so does gamma_ if the kernel has one.
         """
-        shown = {
+        functions = {
             "coef_": "a kernel compares whole rows, so columns have no weights; dual_coef_ are those of support_vectors_",
             "support_": lambda: self.support.arrays()[2][self.live()[0]],
             "n_support_": lambda: len(self.live()[0]),
@@ -470,8 +470,8 @@ cdef class DualWeights(Weights):
             "dual_coef_": lambda: np.array(self.averaged().coefficients),
         }
         if hasattr(self.support.kernel_rows, "gamma_"):
-            shown["gamma_"] = lambda: self.support.kernel_rows.gamma_
-        return {**shown, **self.explicit.attributes(lambda: self.mean()[1])}
+            functions["gamma_"] = lambda: self.support.kernel_rows.gamma_
+        return {**functions, **self.explicit.attributes(lambda: self.mean()[1])}
 
     # ---- persistence and taking back ----
 

@@ -70,20 +70,20 @@ cdef class IntervalLoss(Loss):
         Of the distance to the interval (0 inside); or a matrix, row: right rank, of which the row with the least cost counts.
     """
 
-    cdef readonly object given
+    cdef readonly object cost_option
     cdef const double[:, ::1] table
 
     def __cinit__(self, *args, **kwargs):
         self.table = None
 
     def __init__(self, costs="absolute"):
-        self.given = costs if isinstance(costs, str) else check_costs(costs, "loss")
+        self.cost_option = costs if isinstance(costs, str) else check_costs(costs, "loss")
 
     def start(self, parts, context):
         r = parts.outputs.n_labels
         Loss.start(self, parts, context)
         distance = np.abs(np.subtract.outer(np.arange(r), np.arange(r))).astype(float)
-        matrix = {"absolute": distance, "squared": distance**2}[self.given] if isinstance(self.given, str) else self.given
+        matrix = {"absolute": distance, "squared": distance**2}[self.cost_option] if isinstance(self.cost_option, str) else self.cost_option
         refuse_matrix(matrix, r)
         self.table = matrix
 

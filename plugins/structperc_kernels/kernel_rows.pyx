@@ -453,14 +453,14 @@ cdef class ComparedKernelRows(ListedKernelRows):
 
     cdef int tile_c(self, Queries q, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values) noexcept nogil:
         cdef Py_ssize_t i, lane
-        cdef const double[:, :] found
+        cdef const double[:, :] kernel_values
         with gil:
             try:
                 which = (<RowsQueries> q).which[group * LANES:(group + 1) * LANES]
-                found = self.compared((<RowsQueries> q).rows, which, [self.held[slots[i]] for i in range(n)])
+                kernel_values = self.compared((<RowsQueries> q).rows, which, [self.held[slots[i]] for i in range(n)])
                 for i in range(n):
                     for lane in range(LANES):
-                        values[i * LANES + lane] = found[min(lane, found.shape[0] - 1), i]
+                        values[i * LANES + lane] = kernel_values[min(lane, kernel_values.shape[0] - 1), i]
                 return 0
             except BaseException as error:
                 self.error = error
@@ -565,23 +565,23 @@ cdef class KernelObjects(ListedKernelRows):
         self.largest = max(self.largest, self.size(self.held[to]))
 
     def copied_row(self, Rows rows, Py_ssize_t row, number):
-        found = self.encode(rows, row)
-        self.largest = max(self.largest, self.size(found))
-        return found
+        entry = self.encode(rows, row)
+        self.largest = max(self.largest, self.size(entry))
+        return entry
 
     cdef encode(self, Rows rows, Py_ssize_t row):
         if self.compiled is None:
             return rows.X[row]
-        cdef dict known = self.of_fit if rows is self.fit_rows else self.of_block if rows is self.block_rows else {}
-        found = known.get(row)
-        if found is None:
+        cdef dict cache = self.of_fit if rows is self.fit_rows else self.of_block if rows is self.block_rows else {}
+        entry = cache.get(row)
+        if entry is None:
             try:
-                found = self.compiled.encode(rows.X[row], self.learns)
+                entry = self.compiled.encode(rows.X[row], self.learns)
             except DataError as error:
                 raise DataError(f"X[{row}]: {error}") from None
             if rows is self.fit_rows:
-                known[row] = found
-        return found
+                cache[row] = entry
+        return entry
 
     def key(self, Rows rows, Py_ssize_t row):
         """Objects are the same where their symbols are; those that only a function of Python knows are not compared."""
@@ -755,12 +755,12 @@ cdef class CallableKernelRows(ComparedKernelRows):
         return X.indices[there].astype(np.int64).tobytes() + X.data[there].astype(float).tobytes()
 
     def compared(self, Rows rows, which, entries):
-        found = self.kernel(self.matrix(rows, which), stacked(entries))
-        found = found.toarray() if hasattr(found, "toarray") else np.asarray(found)     # of sparse rows it may be sparse
-        if found.shape != (len(which), len(entries)) or found.dtype.kind not in "fiub":
-            raise PluginError(f"the kernel {self.kernel!r} returned an array of shape {found.shape} and type {found.dtype} for "
+        values = self.kernel(self.matrix(rows, which), stacked(entries))
+        values = values.toarray() if hasattr(values, "toarray") else np.asarray(values)     # of sparse rows it may be sparse
+        if values.shape != (len(which), len(entries)) or values.dtype.kind not in "fiub":
+            raise PluginError(f"the kernel {self.kernel!r} returned an array of shape {values.shape} and type {values.dtype} for "
                               f"{len(which)} and {len(entries)} rows. Return numbers of shape {(len(which), len(entries))}.")
-        return found.astype(float)
+        return values.astype(float)
 
     def support(self):
         return stacked(self.held) if self.held else np.zeros((0, self.n_features))

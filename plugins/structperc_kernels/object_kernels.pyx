@@ -41,19 +41,19 @@ cdef class SymbolTable:
     cdef int hold(self, symbol) except -1:
         """The number of a symbol, which is held once more; a TypeError for one that cannot be hashed."""
         cdef int number
-        found = self.numbers.get(symbol)
-        number = self.add(symbol) if found is None else found
+        old_number = self.numbers.get(symbol)
+        number = self.add(symbol) if old_number is None else old_number
         self.n_holders[number] += 1
         return number
 
     cdef int add(self, symbol) except -1:
         cdef int number = self.unused.pop() if self.unused else self.further()
-        cdef int known = self.numbers.setdefault(symbol, number)       # another thread may have been faster
-        if known != number:
+        cdef int kept_number = self.numbers.setdefault(symbol, number)  # another thread may have been faster
+        if kept_number != number:
             self.unused.append(number)
         else:
             self.symbols[number] = symbol
-        return known
+        return kept_number
 
     cdef int further(self) except -1:
         """A number that was never used."""
@@ -230,8 +230,8 @@ cdef class ObjectKernel(Component):
         >>> kernel.values(words, words).round(3).tolist()
         [[1.0, 0.444, 0.444], [0.444, 1.0, 0.0], [0.444, 0.0, 1.0]]
         """
-        found = np.zeros((len(rows), len(columns)))
-        cdef double[:, ::1] values = found
+        table = np.zeros((len(rows), len(columns)))
+        cdef double[:, ::1] values = table
         cdef double[::1] work
         cdef Encoded a, b
         cdef Py_ssize_t i, j
@@ -244,7 +244,7 @@ cdef class ObjectKernel(Component):
                 values[i, j] = self.value_c(a.at, b.at, &work[0])
                 if values[i, j] != values[i, j]:
                     self.raised()
-        return found
+        return table
 
     def state(self, encodeds):
         """Encoded objects as arrays for a model file; `restore` takes them back.
@@ -457,9 +457,9 @@ cdef class SubsequenceKernel(ObjectKernel):
 
     def state(self, encodeds):
         """As `ObjectKernel.state`, and texts (bool): which objects are a str."""
-        found = super().state(encodeds)
-        found["texts"] = np.array([isinstance(encoded.original, str) for encoded in encodeds], dtype=bool)
-        return found
+        arrays = super().state(encodeds)
+        arrays["texts"] = np.array([isinstance(encoded.original, str) for encoded in encodeds], dtype=bool)
+        return arrays
 
     def restore(self, state):
         """The list of `Encoded` of which this is the state; their originals are str and tuples."""
@@ -667,9 +667,9 @@ cdef class SubsetTreeKernel(ObjectKernel):
 
     def state(self, encodeds):
         """As `ObjectKernel.state`, and n_children (int32), as `EncodedTree` has them."""
-        found = super().state(encodeds)
-        found["n_children"] = np.concatenate([np.zeros(0, dtype=np.intc), *(encoded.n_children for encoded in encodeds)])
-        return found
+        arrays = super().state(encodeds)
+        arrays["n_children"] = np.concatenate([np.zeros(0, dtype=np.intc), *(encoded.n_children for encoded in encodeds)])
+        return arrays
 
     def restore(self, state):
         """The list of `Encoded` of which this is the state; their originals are nested tuples."""
@@ -757,7 +757,7 @@ cdef double common_fragments(const Tree *a, const Tree *b, double decay, Match *
     """
     cdef int i, j, k, m, start, offset, n_children
     cdef int64_t apart, before, behind
-    cdef Pair *found = <Pair *> memo            # forgotten before values are written
+    cdef Pair *pair = <Pair *> memo             # forgotten before values are written
     cdef const Group *g = a.groups
     cdef const Group *g_end = g + a.n_groups
     cdef const Group *h = b.groups
@@ -772,13 +772,13 @@ cdef double common_fragments(const Tree *a, const Tree *b, double decay, Match *
     while g < g_end and h < h_end:                  # both go on together or only one, without an unpredictable branch
         apart = <int64_t> g.production - h.production
         before, behind = apart >> 63 & 1, -apart >> 63 & 1
-        found.mine, found.its = g, h
-        found += 1 - before - behind
+        pair.mine, pair.its = g, h
+        pair += 1 - before - behind
         g += 1 - behind
         h += 1 - before
-    while found > <Pair *> memo:
-        found -= 1
-        g, h = found.mine, found.its
+    while pair > <Pair *> memo:
+        pair -= 1
+        g, h = pair.mine, pair.its
         for i in range(g[0].first, g[1].first):
             match[i].first, match[i].n = h[0].first, h[1].first - h[0].first
     for start in range(0, a.n_nodes, 64):           # a call among the loops below would slow small trees by a tenth
@@ -892,9 +892,9 @@ def read_text(text):
     """Symbols and numbers of children of a tree in brackets, in preorder."""
     cdef list symbols = [], n_children = [], open_nodes = [], places = []
     cdef bint labelled = True                   # whether the last open bracket has its label
-    for found in TOKENS.finditer(text):
+    for token_match in TOKENS.finditer(text):
         PyErr_CheckSignals()
-        token, place = found.group(), found.start()
+        token, place = token_match.group(), token_match.start()
         if not open_nodes and (symbols or token != "("):
             where = "after its end" if symbols else "before any bracket"
             raise DataError(f"character {place} of the tree is {token[0]!r}, {where}; expected one tree, such as '(NP (D the) (N dog))'.")

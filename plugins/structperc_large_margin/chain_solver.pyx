@@ -113,18 +113,18 @@ cdef class WorkingSet:
     cdef Py_ssize_t partner(self, Py_ssize_t node, Py_ssize_t i, double kappa, Py_ssize_t *other) noexcept nogil:
         """The place of the second coordinate, and its node: where the step promises the largest decrease."""
         cdef Py_ssize_t m, a, j = NONE, low = node, high = node + 1
-        cdef double best = 0, found
+        cdef double best = 0, decrease
         if self.open_arcs:
             high = self.n_nodes
             while low > 0 and self.flow[low - 1] > 0:
                 low -= 1
         for m in range(low, high):
             a = self.first[m]
-            found = sp_promises(&self.f[a], &self.down[m * self.q + a], &self.gram[i * self.q + a], &self.diagonal[a], kappa,
-                                self.diagonal[i], SAME * self.diagonal[i] + LEAST, self.end[m] - a, &self.promise[a])
-            if found > best:
-                best, other[0], j = found, m, a
-                while self.promise[j] != found:
+            decrease = sp_promises(&self.f[a], &self.down[m * self.q + a], &self.gram[i * self.q + a], &self.diagonal[a], kappa,
+                                   self.diagonal[i], SAME * self.diagonal[i] + LEAST, self.end[m] - a, &self.promise[a])
+            if decrease > best:
+                best, other[0], j = decrease, m, a
+                while self.promise[j] != decrease:
                     j += 1
         return j
 
@@ -134,7 +134,7 @@ cdef class WorkingSet:
         Before a step, only the nodes of the last worst pair are checked again.
         """
         cdef Py_ssize_t steps = 0, m = 0, m2 = 0, i, j, k, a, b, q = self.q
-        cdef bint known = False
+        cdef bint all_current = False
         cdef double kappa, v, t, distance
         for m in range(self.n_nodes):
             self.lo[m], self.hi[m] = INFINITY, -INFINITY
@@ -142,19 +142,19 @@ cdef class WorkingSet:
             if interrupted(4 * q):
                 return -1
             if not self.violation(&m, &m2) > enough:
-                if known:
+                if all_current:
                     break
                 for k in range(self.n_nodes):
                     self.look(k)
-                known = True
+                all_current = True
                 continue
-            if not known:
+            if not all_current:
                 self.look(m)
                 if m2 != m:
                     self.look(m2)
                 if not self.lo[m] - self.hi[m2] > enough:
                     continue
-            known = False
+            all_current = False
             kappa = self.lo[m]
             i = self.first[m] + sp_first_at(&self.f[self.first[m]], &self.up[m * q + self.first[m]], kappa)
             j = self.partner(m, i, kappa, &m2)
@@ -244,10 +244,10 @@ cdef class KernelColumns:
                 self.kernel_rows.reraise()
             for i in range(m):
                 diagonal[first + i] = self.tile[i * LANES + i]
-        found = np.asarray(diagonal)
-        for row in np.flatnonzero(~np.isfinite(found))[:1]:
-            raise DataError(f"the kernel of row {row} of X with itself is {found[row]}; expected finite values. Scale the features.")
-        return found
+        squares = np.asarray(diagonal)
+        for row in np.flatnonzero(~np.isfinite(squares))[:1]:
+            raise DataError(f"the kernel of row {row} of X with itself is {squares[row]}; expected finite values. Scale the features.")
+        return squares
 
     def widen(self):
         """Columns have values for all rows again; those kept so far are forgotten."""
@@ -778,15 +778,15 @@ cdef class ChainSolver:
         self.wake()
 
     def solve(self, tolerance, max_iterations, progress, shrinking):
-        cdef Py_ssize_t most = max_iterations if max_iterations >= 0 else np.iinfo(np.intp).max, shown = 0, idle = 0
+        cdef Py_ssize_t most = max_iterations if max_iterations >= 0 else np.iinfo(np.intp).max, last_report = 0, idle = 0
         status, interruption, drifted, best = None, None, False, -np.inf
         try:
             while status is None:
                 if not drifted:
                     self.wake()
                 self.look()
-                if progress is not None and self.steps >= shown + self.n:
-                    shown = self.steps
+                if progress is not None and self.steps >= last_report + self.n:
+                    last_report = self.steps
                     if progress(self.steps, np.asarray(self.mu), np.asarray(self.f)):
                         self.wake()
                         status = STOPPED

@@ -348,14 +348,14 @@ cdef class ChainThresholds:
 def chosen(lower, upper, ordered):
     """A best solution between both ends."""
     below, above = lower == -np.inf, upper == np.inf
-    known = np.flatnonzero(~(below & above))
-    if not len(known):
+    positions = np.flatnonzero(~(below & above))
+    if not len(positions):
         return np.zeros(len(lower))
-    values = (np.where(below, upper, lower)[known] + np.where(above, lower, upper)[known]) / 2
+    values = (np.where(below, upper, lower)[positions] + np.where(above, lower, upper)[positions]) / 2
     if ordered:         # an unbounded end moves as a whole: it stays best, and in order
-        n_below, n_bounded = below[known].sum(), len(known) - above[known].sum()
-        if 0 < n_bounded < len(known):
+        n_below, n_bounded = below[positions].sum(), len(positions) - above[positions].sum()
+        if 0 < n_bounded < len(positions):
             values[n_bounded:] += max(0.0, values[n_bounded - 1] - values[n_bounded])
-        if 0 < n_below < len(known):
+        if 0 < n_below < len(positions):
             values[:n_below] += min(0.0, values[n_below] - values[n_below - 1])
-    return values[np.maximum(np.searchsorted(known, np.arange(len(lower)), side="right") - 1, 0)]
+    return values[np.maximum(np.searchsorted(positions, np.arange(len(lower)), side="right") - 1, 0)]

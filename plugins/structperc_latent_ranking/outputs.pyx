@@ -178,8 +178,8 @@ cdef class RankingOutputs(Outputs):
 
 def read_gains(gains):
     try:
-        given = np.asarray(gains)
-        values = np.zeros(0) if given.dtype.kind == "c" else given.astype(float)
+        numbers = np.asarray(gains)
+        values = np.zeros(0) if numbers.dtype.kind == "c" else numbers.astype(float)
     except (TypeError, ValueError, OverflowError):
         values = np.zeros(0)
     if values.ndim != 1 or len(values) == 0 or not (np.isfinite(values) & (values >= 0)).all():

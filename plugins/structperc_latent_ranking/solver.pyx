@@ -36,17 +36,17 @@ cdef class TopDocuments(Argmax):
         order = sorted(range(len(scores)), key=lambda a: -scores[a])
         first = tuple(range(min(self.k, len(order))))
         total = sum(scores[order[i]] for i in first) / self.k
-        waiting, known, found = [(-total, first)], {first}, []
-        while waiting and len(found) < k:
+        waiting, candidates, lists = [(-total, first)], {first}, []
+        while waiting and len(lists) < k:
             PyErr_CheckSignals()
             total, places = heapq.heappop(waiting)
-            found.append((tuple([order[i] for i in places]), -total))
+            lists.append((tuple([order[i] for i in places]), -total))
             for j, i in enumerate(places):
                 moved = (*places[:j], i + 1, *places[j + 1:])
-                if i + 1 < len(order) and i + 1 not in places and moved not in known:
-                    known.add(moved)
+                if i + 1 < len(order) and i + 1 not in places and moved not in candidates:
+                    candidates.add(moved)
                     heapq.heappush(waiting, (-sum(scores[order[i]] for i in moved) / self.k, moved))
-        return found
+        return lists
 
 
 # ---- losses ----
@@ -98,7 +98,7 @@ cdef class RankingLoss(Loss):
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t[MOST_LEVELS] size
         cdef Py_ssize_t[MOST_LEVELS] best       # how many documents of each level the best list shows
-        cdef Py_ssize_t i, level, left = n, found = 0
+        cdef Py_ssize_t i, level, left = n, hits = 0
         cdef double total = 0, reached = 0, ideal = 0
         for level in range(self.n_levels):
             size[level] = 0
@@ -113,8 +113,8 @@ cdef class RankingLoss(Loss):
                 return 0
             for i in range(n):
                 if gold[y[i]] == 0:
-                    found += 1
-                    reached += <double> found / (i + 1)
+                    hits += 1
+                    reached += <double> hits / (i + 1)
             return max(1 - reached / best[0], 0.0)
         if self.of == NDCG:
             level = 0

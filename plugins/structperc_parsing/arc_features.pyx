@@ -141,7 +141,7 @@ cdef class ArcFeatures(Features):
         self.shape((self.first_sibling_row + n_sibling_rows) * WIDTH, self.first_sibling_row + n_sibling_rows)
         self.on_demand_rows = self.n_weight_rows
 
-    cdef take(self, Lines *taken, lines):
+    cdef take(self, Lines *target, lines):
         """Keeps lines as compiled code reads them."""
         cdef uint64_t[:, ::1] seeds = np.zeros((max(len(lines), 1), 3), dtype=np.uint64)
         cdef int[:, ::1] starts = np.zeros((max(len(lines), 1), 4), dtype=np.intc)
@@ -156,10 +156,10 @@ cdef class ArcFeatures(Features):
             starts[i, 3] = len(pairs)
         cells = np.array(pairs or [(0, 0)], dtype=np.intc)
         ranks = [line.rank for line in lines]
-        taken.n = len(lines)
-        taken.n_head, taken.n_single, taken.n_plain = ranks.count(0), sum(rank < 2 for rank in ranks), sum(rank < 3 for rank in ranks)
-        taken.n_third = taken.n if lines and lines[0].kind == "S" else taken.n - taken.n_plain
-        taken.seeds, taken.cells, taken.starts = &seeds[0, 0], &cells[0, 0], &starts[0, 0]
+        target.n = len(lines)
+        target.n_head, target.n_single, target.n_plain = ranks.count(0), sum(rank < 2 for rank in ranks), sum(rank < 3 for rank in ranks)
+        target.n_third = target.n if lines and lines[0].kind == "S" else target.n - target.n_plain
+        target.seeds, target.cells, target.starts = &seeds[0, 0], &cells[0, 0], &starts[0, 0]
         if lines:
             self.kept[lines[0].kind] = lines, np.asarray(seeds), np.asarray(cells), np.asarray(starts)
 
@@ -184,13 +184,13 @@ cdef class ArcFeatures(Features):
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
         cdef Py_ssize_t n = x.block.n_rows, size = n + 1, m
-        cdef const int *given = x.first_stage()
+        cdef const int *heads = x.first_stage()
         memset(s, 0, count_atoms(&self.atoms, n) * sizeof(double))
-        if given != NULL and self.atoms.later and self.labels.n and self.score_given(p, x, given, s + first_label(&self.atoms, n)) < 0:
+        if heads != NULL and self.atoms.later and self.labels.n and self.score_given(p, x, heads, s + first_label(&self.atoms, n)) < 0:
             return -1
-        if given != NULL and n and given[0] < 0:
+        if heads != NULL and n and heads[0] < 0:
             for m in range(1, n + 1):
-                s[(-1 - given[m - 1]) * size + m] = 1
+                s[(-1 - heads[m - 1]) * size + m] = 1
             return 0
         if self.score_arcs(p, x, s) < 0:
             return -1
@@ -204,22 +204,22 @@ cdef class ArcFeatures(Features):
 
         rows: room for two for each word and line.
         """
-        cdef Py_ssize_t size = parts.n_words + 1, word, line, q, k, stage, found, side, width = WIDTH * octets
+        cdef Py_ssize_t size = parts.n_words + 1, word, line, q, k, stage, position, side, width = WIDTH * octets
         cdef uint32_t turned
         cdef const double *w
         cdef double *to
         memset(sums, 0, 4 * size * width * sizeof(double))
         for stage in range(3):                                  # rows are asked for, fetched, added
-            found = 0
+            position = 0
             for word in range(size):
                 make_ready(lines, parts, word)
                 for turned in range(2):
                     for line in range(lines.n_single):
                         if stage == 0:
-                            rows[found] = row_of(parts.head[word * lines.n + line] + parts.dependent[word * lines.n + line]
-                                                 + turned * TO_THE_RIGHT, n_rows)
-                        q = base + <Py_ssize_t> rows[found] * octets
-                        found += 1
+                            rows[position] = row_of(parts.head[word * lines.n + line] + parts.dependent[word * lines.n + line]
+                                                    + turned * TO_THE_RIGHT, n_rows)
+                        q = base + <Py_ssize_t> rows[position] * octets
+                        position += 1
                         if stage == 0 and p.place != NULL:
                             SP_PREFETCH(p.place + q)
                         elif stage == 1:
@@ -236,7 +236,7 @@ cdef class ArcFeatures(Features):
         """The scores of arcs without labels, at the first label of each."""
         cdef Parts parts
         cdef Ring ring
-        cdef Py_ssize_t n = x.block.n_rows, size = n + 1, tags = self.atoms.tags, h, m, k, found, first = self.arcs.n_single
+        cdef Py_ssize_t n = x.block.n_rows, size = n + 1, tags = self.atoms.tags, h, m, k, n_features, first = self.arcs.n_single
         cdef uint64_t n_rows = self.n_arc_rows
         cdef double *singles
         cdef const double *of_head
@@ -264,8 +264,8 @@ cdef class ArcFeatures(Features):
                 of_head = singles + (2 * h + (m > h)) * WIDTH
                 of_dependent = singles + (2 * size + 2 * m + (m > h)) * WIDTH
                 to[0] = (of_head[0] + of_dependent[0]) + (of_head[bin] + of_dependent[bin])
-                found = find_rows(&self.arcs, &parts, h, m, first, n_rows, next_rows(&ring))
-                turn(&ring, p, 0, found, bin, to)
+                n_features = find_rows(&self.arcs, &parts, h, m, first, n_rows, next_rows(&ring))
+                turn(&ring, p, 0, n_features, bin, to)
         for _ in range(AHEAD - 1):
             turn(&ring, p, 0, 0, 0, NULL)
         for k in range(size * size if tags > 1 else 0):
@@ -327,7 +327,7 @@ cdef class ArcFeatures(Features):
         free(parts.head)
         return status
 
-    cdef int score_given(self, const Parameter *p, Example x, const int *given, double *s) noexcept nogil:
+    cdef int score_given(self, const Parameter *p, Example x, const int *heads, double *s) noexcept nogil:
         """The scores of the words' labels, given the heads."""
         cdef Parts parts
         cdef uint32_t *rows
@@ -345,7 +345,7 @@ cdef class ArcFeatures(Features):
         for m in range(n + 2):                          # as in a `Ring`
             if m < n:
                 slot = m % AHEAD
-                counts[slot] = find_rows(&self.labels, &parts, head_given(given[m]), m + 1, 0, self.n_label_groups,
+                counts[slot] = find_rows(&self.labels, &parts, head_given(heads[m]), m + 1, 0, self.n_label_groups,
                                          rows + slot * parts.most)
                 self.ask_for(p, rows + slot * parts.most, counts[slot])
             if 1 <= m <= n:
@@ -439,7 +439,7 @@ cdef class ArcFeatures(Features):
     cdef int add_all(self, const Parameter *p, Example x, const double *c, double to_w, double to_u, Sums *sums) noexcept nogil:
         """Adds the vectors of the atoms with coefficients to the weights, or to `sums`."""
         cdef Py_ssize_t n = x.block.n_rows
-        cdef const int *given = x.first_stage()
+        cdef const int *heads = x.first_stage()
         if self.add_arcs(&self.arcs, p, x, c, to_w, to_u, sums) < 0:
             return -1
         if self.siblings.n and self.add_siblings(p, x, c + first_sibling(&self.atoms, n), to_w, to_u, sums) < 0:
@@ -448,13 +448,13 @@ cdef class ArcFeatures(Features):
             return 0
         if not self.atoms.later:
             return self.add_arcs(&self.labels, p, x, c, to_w, to_u, sums)
-        return 0 if given == NULL else self.add_given(p, x, given, c + first_label(&self.atoms, n), to_w, to_u, sums)
+        return 0 if heads == NULL else self.add_given(p, x, heads, c + first_label(&self.atoms, n), to_w, to_u, sums)
 
     cdef int add_arcs(self, const Lines *lines, const Parameter *p, Example x, const double *c, double to_w, double to_u,
                       Sums *sums) noexcept nogil:
         cdef Parts parts
         cdef uint32_t *rows
-        cdef Py_ssize_t n = x.block.n_rows, h, m, k, q, found, tags = self.atoms.tags
+        cdef Py_ssize_t n = x.block.n_rows, h, m, k, q, n_features, tags = self.atoms.tags
         cdef bint of_labels = lines == &self.labels, moved
         cdef uint64_t n_rows = self.n_label_groups if of_labels else self.n_arc_rows
         cdef const double *of_arc
@@ -475,11 +475,11 @@ cdef class ArcFeatures(Features):
                     total += of_arc[k]
                 if h == m or not moved or (total == 0 and not of_labels):
                     continue
-                found, bin = find_rows(lines, &parts, h, m, 0, n_rows, rows), slot_of(h, m)
+                n_features, bin = find_rows(lines, &parts, h, m, 0, n_rows, rows), slot_of(h, m)
                 if of_labels:
-                    status |= self.move_groups(p, rows, found, of_arc, tags, to_w, to_u, sums)
+                    status |= self.move_groups(p, rows, n_features, of_arc, tags, to_w, to_u, sums)
                     continue
-                for q in range(found):
+                for q in range(n_features):
                     status |= move(p, sums, rows[q], 0, total, to_w, to_u) | move(p, sums, rows[q], bin, total, to_w, to_u)
         free(rows)
         free(parts.head)
@@ -495,11 +495,11 @@ cdef class ArcFeatures(Features):
                     status |= move(p, sums, self.first_row(rows[q], True) + k // WIDTH, k % WIDTH, c[k], to_w, to_u)
         return status
 
-    cdef int add_given(self, const Parameter *p, Example x, const int *given, const double *c, double to_w, double to_u,
+    cdef int add_given(self, const Parameter *p, Example x, const int *heads, const double *c, double to_w, double to_u,
                        Sums *sums) noexcept nogil:
         cdef Parts parts
         cdef uint32_t *rows
-        cdef Py_ssize_t n = x.block.n_rows, m, k, found, later = self.atoms.later
+        cdef Py_ssize_t n = x.block.n_rows, m, k, n_features, later = self.atoms.later
         cdef bint moved
         cdef int status = 0
         if prepare(&self.labels, x, &parts) < 0:
@@ -514,8 +514,8 @@ cdef class ArcFeatures(Features):
             for k in range(later):
                 moved |= c[m * later + k] != 0
             if moved:
-                found = find_rows(&self.labels, &parts, head_given(given[m]), m + 1, 0, self.n_label_groups, rows)
-                status |= self.move_groups(p, rows, found, c + m * later, later, to_w, to_u, sums)
+                n_features = find_rows(&self.labels, &parts, head_given(heads[m]), m + 1, 0, self.n_label_groups, rows)
+                status |= self.move_groups(p, rows, n_features, c + m * later, later, to_w, to_u, sums)
         free(rows)
         free(parts.head)
         return self.short_of_memory() if status < 0 else 0
@@ -580,7 +580,7 @@ cdef class ArcFeatures(Features):
         cdef const Lines *lines = &self.labels if of_labels else &self.arcs
         cdef Parts parts
         cdef uint32_t[::1] rows
-        cdef Py_ssize_t q, k, between, found
+        cdef Py_ssize_t q, k, between, n_features
         if not lines.n:
             return []
         if prepare(lines, x, &parts) < 0:
@@ -588,14 +588,14 @@ cdef class ArcFeatures(Features):
         try:
             hash_between(lines, &parts)
             rows = np.zeros(parts.most + 1, dtype=np.uint32)
-            found = find_rows(lines, &parts, h, m, 0, self.n_label_groups if of_labels else self.n_arc_rows, &rows[0])
+            n_features = find_rows(lines, &parts, h, m, 0, self.n_label_groups if of_labels else self.n_arc_rows, &rows[0])
             of_line = list(self.kept["L" if of_labels else "A"][0])
             names = [(line, None) for line in of_line[:lines.n_plain]]
             for k in range(lines.n_third):
                 for between in range(min(h, m) + 1, max(h, m)):
                     if parts.before[between * lines.n_third + k] <= min(h, m):
                         names.append((of_line[lines.n_plain + k], between))
-            for q in range(found):
+            for q in range(n_features):
                 names[q] = (*names[q], self.first_row(rows[q], of_labels))
             return names
         finally:
@@ -612,8 +612,8 @@ cdef inline void add_octet(const double *w, double *to) noexcept nogil:
         to[k] += w[k]
 
 
-cdef inline Py_ssize_t head_given(int given) noexcept nogil:
-    return given if given >= 0 else -1 - given
+cdef inline Py_ssize_t head_given(int code) noexcept nogil:
+    return code if code >= 0 else -1 - code
 
 
 cdef inline int move(const Parameter *p, Sums *sums, Py_ssize_t row, Py_ssize_t slot, double c, double to_w, double to_u) noexcept nogil:

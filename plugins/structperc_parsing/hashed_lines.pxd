@@ -150,21 +150,21 @@ cdef inline uint32_t row_of(uint32_t hash, uint64_t n_rows) noexcept nogil:
 cdef inline Py_ssize_t find_rows(const Lines *lines, Parts *parts, Py_ssize_t h, Py_ssize_t m, Py_ssize_t first, uint64_t n_rows,
                                  uint32_t *rows) noexcept nogil:
     """Writes the rows of an arc from line `first` on, at most parts.most; returns how many."""
-    cdef Py_ssize_t line, k, b, low = min(h, m), high = max(h, m), third = lines.n_third, found = lines.n_plain - first
+    cdef Py_ssize_t line, k, b, low = min(h, m), high = max(h, m), third = lines.n_third, n_features = lines.n_plain - first
     cdef const uint32_t *of_head = parts.head + h * lines.n
     cdef const uint32_t *of_dependent = parts.dependent + m * lines.n
     cdef uint32_t turn = TO_THE_RIGHT if m > h else 0, base
     make_ready(lines, parts, h)
     make_ready(lines, parts, m)
-    for line in range(found):
+    for line in range(n_features):
         rows[line] = row_of(of_head[first + line] + of_dependent[first + line] + turn, n_rows)
     for k in range(third):
         base = of_head[lines.n_plain + k] + of_dependent[lines.n_plain + k] + turn
         for b in range(low + 1, high):
             if parts.before[b * third + k] <= low:              # the first between with these cells
-                rows[found] = row_of(base + parts.third[b * third + k], n_rows)
-                found += 1
-    return found
+                rows[n_features] = row_of(base + parts.third[b * third + k], n_rows)
+                n_features += 1
+    return n_features
 
 
 cdef inline void find_sibling_rows(const Lines *lines, Parts *parts, Py_ssize_t h, Py_ssize_t m, Py_ssize_t s, Py_ssize_t first,

@@ -209,7 +209,7 @@ cdef class PocketSearch:
         int, int, float
             Draws, those predicted wrongly, and the sum of their costs.
         """
-        cdef int[::1] found = answers
+        cdef int[::1] predictions = answers
         cdef int64_t[::1] rows = drawn
         cdef Py_ssize_t t, i, n = self.n_rows, made = 0, mistakes = 0
         cdef int y, r
@@ -220,8 +220,8 @@ cdef class PocketSearch:
                 r = self.answer(i)
                 y = self.y[i]
                 made += 1
-                if found is not None:
-                    found[t], rows[t] = r, i
+                if predictions is not None:
+                    predictions[t], rows[t] = r, i
                 if r == y:
                     self.run_length += 1
                     if self.runs and self.run_length > self.pocket_run:

@@ -118,20 +118,20 @@ cdef class SegmentOutputs(Outputs):
 
     cdef int code(self, label, i) except -9:
         try:
-            found = self.code_of.get(label)
+            number = self.code_of.get(label)
         except TypeError:
-            found = None
-        if not found and not (found == 0 and not self.outside):
+            number = None
+        if not number and not (number == 0 and not self.outside):
             raise DataError(f"y[{i}] has the label {shortened(label)}, which is none of the labels "
                             f"{', '.join(map(repr, self.labels.tolist()[:8]))}{', ...' if len(self.labels) > 8 else ''}; name all labels "
                             f"with classes=.")
-        return 2 * found
+        return 2 * number
 
     def encode_answers(self, answers, rows):
-        found = self.encode(answers, rows)
-        if (found.values < 0).any():
+        structures = self.encode(answers, rows)
+        if (structures.values < 0).any():
             raise DataError("a prediction has an open part; only right outputs may leave tokens open.")
-        return found
+        return structures
 
     def admissible(self, gold, rows):
         """The gold outputs; without a max_length, segments may from now on be as long as theirs."""
@@ -215,7 +215,7 @@ cdef class SegmentOutputs(Outputs):
         if self.provided(x, n_gold) < 0:
             return -1
         self.atoms.prepare(s, n_gold, &search, &lattice)
-        search.known = gold
+        search.partial_codes = gold
         n = self.atoms.best(&lattice, x.work, y)
         if n < 0:
             with gil:
@@ -273,16 +273,16 @@ def most_tokens(gold, n_labels):
 
 def distinct(labels):
     """The labels sorted, each once."""
-    found = {}
+    label_set = {}
     try:
         for label in labels:
-            found.setdefault(label)
+            label_set.setdefault(label)
     except TypeError:
         raise DataError(f"y has the label {shortened(label)}, which can be no key of a dict; expected text or numbers.") from None
     try:
-        return sorted(found)
+        return sorted(label_set)
     except TypeError:
-        raise DataError(f"y has the labels {shortened(list(found))}, which have no common order; name them in order with classes=[...]."
+        raise DataError(f"y has the labels {shortened(list(label_set))}, which have no common order; name them in order with classes=[...]."
                         ) from None
 
 

@@ -28,7 +28,7 @@ ctypedef struct Search:
     const double *tokens        # scores of atoms of tokens, then of segments that have rows
     const double *lengths       # (n_labels, N_LENGTHS)
     const int *most             # of each label, how many tokens a segment has at most
-    const int *known            # codes that the division agrees with, may be open; NULL: any
+    const int *partial_codes    # codes that the division agrees with, may be open; NULL: any
     const int *gold             # codes whose missed segments, and all others, score `bonus`; NULL: none do
     double bonus
 
@@ -62,10 +62,10 @@ cdef inline Py_ssize_t row_of(const Layout *layout, Py_ssize_t n_tokens, Py_ssiz
 
 cdef inline Py_ssize_t length_class(Py_ssize_t length) noexcept nogil:
     """Which weight a length has."""
-    cdef Py_ssize_t found = 8
+    cdef Py_ssize_t bucket = 8
     if length <= 8:
         return length - 1
-    while length > 16 and found < N_LENGTHS - 1:
+    while length > 16 and bucket < N_LENGTHS - 1:
         length = (length + 1) // 2
-        found += 1
-    return found
+        bucket += 1
+    return bucket

@@ -53,7 +53,7 @@ cdef const double *scores_from(const Lattice *lattice, Py_ssize_t start, double 
         for d in range(reach):
             for k in range(n_labels):
                 room[d * n_labels + k] += s[d * layout.n_blocks + k]
-    if search.known != NULL:
+    if search.partial_codes != NULL:
         keep_known(search, start, reach, room)
     if search.gold != NULL:
         add_bonus(search, start, lattice.n_tokens, reach, room)
@@ -65,9 +65,9 @@ cdef void keep_known(const Search *search, Py_ssize_t start, Py_ssize_t reach, d
     cdef Py_ssize_t n_labels = search.layout.n_labels, d, k
     cdef int code
     for k in range(n_labels):
-        code = search.known[start]
+        code = search.partial_codes[start]
         d = 0 if code >= 0 and code != 2 * k + 1 else 1     # as many tokens may be of this segment
-        while 0 < d < reach and (search.known[start + d] == OPEN or search.known[start + d] == 2 * k):
+        while 0 < d < reach and (search.partial_codes[start + d] == OPEN or search.partial_codes[start + d] == 2 * k):
             d += 1
         for d in range(d, reach):
             room[d * n_labels + k] = -INFINITY
@@ -191,7 +191,7 @@ cdef class Atoms:
     cdef void prepare(self, const double *s, Py_ssize_t n, Search *search, Lattice *lattice) noexcept nogil:
         """The search for the best division of n tokens with these scores of atoms, without known codes or a bonus."""
         search.layout, search.most = self.layout, &self.most[0]
-        search.tokens, search.known, search.gold, search.bonus = s, NULL, NULL, 0
+        search.tokens, search.partial_codes, search.gold, search.bonus = s, NULL, NULL, 0
         lattice.n_tokens, lattice.n_labels, lattice.longest = n, self.layout.n_labels, min(self.longest, max(n, 1))
         lattice.transitions = s + row_of(&self.layout, n, n) * self.layout.n_blocks
         search.lengths = lattice.transitions + self.layout.n_labels * self.layout.n_labels
@@ -199,14 +199,14 @@ cdef class Atoms:
 
     cdef Py_ssize_t best(self, Lattice *lattice, double *work, int *y) noexcept nogil:
         """Writes the code of the best division; a status of `structperc.solvers.segments` where there is none."""
-        cdef int *found = <int *> (work + segments_work(lattice.n_tokens, lattice.n_labels, lattice.longest))
+        cdef int *segments = <int *> (work + segments_work(lattice.n_tokens, lattice.n_labels, lattice.longest))
         cdef double total
-        cdef Py_ssize_t n_found = best_segments_c(lattice, work, found, &total), i, t
-        for i in range(n_found):
-            for t in range(found[3 * i], found[3 * i + 1]):
-                y[t] = 2 * found[3 * i + 2]
-            y[found[3 * i]] += 1
-        return n_found if n_found < 0 else lattice.n_tokens
+        cdef Py_ssize_t n_segments = best_segments_c(lattice, work, segments, &total), i, t
+        for i in range(n_segments):
+            for t in range(segments[3 * i], segments[3 * i + 1]):
+                y[t] = 2 * segments[3 * i + 2]
+            y[segments[3 * i]] += 1
+        return n_segments if n_segments < 0 else lattice.n_tokens
 
     def state(self):
         return {"limits": self.limits}
@@ -373,18 +373,18 @@ cdef class SegmentArgmax(Argmax):
         return Argmax.marginals(self, scores, x)
 
     def max_marginals(self, scores, Example x):
-        cdef double[::1] s = np.ascontiguousarray(scores, dtype=float), found = np.empty(len(scores))
+        cdef double[::1] s = np.ascontiguousarray(scores, dtype=float), atom_values = np.empty(len(scores))
         cdef double total
         self.check_size(s, x)
         x.provide(self.workspace_size_c(len(s), True))
-        if self.sums(x, &s[0], False, &found[0], &total) < 0:
+        if self.sums(x, &s[0], False, &atom_values[0], &total) < 0:
             self.raised()
-        return np.asarray(found)
+        return np.asarray(atom_values)
 
     cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil:
         return self.sums(x, s, True, expected, log_z)
 
-    cdef int sums(self, Example x, const double *s, bint log_sum, double *found, double *total) noexcept nogil:
+    cdef int sums(self, Example x, const double *s, bint log_sum, double *atom_values, double *total) noexcept nogil:
         """For each atom the sum of the solver's values of the segments with it; -1 after storing an error."""
         cdef Search search
         cdef Lattice lattice
@@ -392,35 +392,35 @@ cdef class SegmentArgmax(Argmax):
         cdef double *segments = x.work + self.atoms.work_size(n)
         cdef int status
         for a in range(x.n_atoms):
-            found[a] = 0 if log_sum else -INFINITY
+            atom_values[a] = 0 if log_sum else -INFINITY
         self.atoms.prepare(s, n, &search, &lattice)
-        status = segment_sums_c(&lattice, log_sum, x.work, segments, found + x.block.n_rows * self.atoms.layout.n_blocks,
+        status = segment_sums_c(&lattice, log_sum, x.work, segments, atom_values + x.block.n_rows * self.atoms.layout.n_blocks,
                                 total)
         if status < 0:
             with gil:
                 self.error = refusal(status, x.work, n, n_labels, f"sentence {x.index}")
             return -1
-        spread(&lattice, segments, log_sum, found)
+        spread(&lattice, segments, log_sum, atom_values)
         return 0
 
 
 def codes(segments):
     """The code of a division."""
-    found = []
+    code = []
     for start, stop, label in segments:
-        found += [2 * label + 1] + [2 * label] * (stop - start - 1)
-    return tuple(found)
+        code += [2 * label + 1] + [2 * label] * (stop - start - 1)
+    return tuple(code)
 
 
 cdef inline void put(double *at, double value, bint log_sum) noexcept nogil:
     at[0] = at[0] + value if log_sum else max(at[0], value)
 
 
-cdef void spread(const Lattice *lattice, const double *segments, bint log_sum, double *found) noexcept nogil:
+cdef void spread(const Lattice *lattice, const double *segments, bint log_sum, double *atom_values) noexcept nogil:
     """Sums probabilities of segments, or computes the largest scores, for the atoms of tokens and lengths; O(n L K)."""
     cdef const Search *search = <const Search *> lattice.data
     cdef Py_ssize_t n = lattice.n_tokens, n_labels = lattice.n_labels, blocks = search.layout.n_blocks, start, d, k, reach
-    cdef double *lengths = found + row_of(&search.layout, n, n) * blocks + n_labels * n_labels
+    cdef double *lengths = atom_values + row_of(&search.layout, n, n) * blocks + n_labels * n_labels
     cdef double longer, value
     for start in range(n):
         reach = min(lattice.longest, n - start)
@@ -429,13 +429,13 @@ cdef void spread(const Lattice *lattice, const double *segments, bint log_sum, d
             for d in range(reach - 1, -1, -1):
                 value = segments[(start * lattice.longest + d) * n_labels + k]
                 if search.layout.described > 0:
-                    put(found + (row_of(&search.layout, n, start) + d) * blocks + k, value, log_sum)
+                    put(atom_values + (row_of(&search.layout, n, start) + d) * blocks + k, value, log_sum)
                 put(lengths + k * N_LENGTHS + length_class(d + 1), value, log_sum)
                 if d == 0:
-                    put(found + start * blocks + k, value, log_sum)
+                    put(atom_values + start * blocks + k, value, log_sum)
                     if k >= search.layout.n_outside:
-                        put(found + start * blocks + search.layout.first + k, longer, log_sum)
+                        put(atom_values + start * blocks + search.layout.first + k, longer, log_sum)
                 elif k >= search.layout.n_outside:
-                    put(found + (start + d) * blocks + search.layout.last + k, value, log_sum)
-                    put(found + (start + d) * blocks + search.layout.inside + k, longer, log_sum)
+                    put(atom_values + (start + d) * blocks + search.layout.last + k, value, log_sum)
+                    put(atom_values + (start + d) * blocks + search.layout.inside + k, longer, log_sum)
                 put(&longer, value, log_sum)

@@ -94,10 +94,10 @@ cdef class ChainOutputs(RestrictedOutputs):
         return gold
 
     def encode_answers(self, answers, rows):
-        found = self.encode(answers, rows)
-        if not found.values.all():
+        structures = self.encode(answers, rows)
+        if not structures.values.all():
             raise DataError("a prediction has the label None; only right outputs may leave tokens open.")
-        return found
+        return structures
 
     def labels_in(self, y):
         return (label for label in Outputs.labels_in(self, y) if label is not None)
@@ -127,10 +127,10 @@ cdef class ChainOutputs(RestrictedOutputs):
         if not isinstance(self.forbidden, str):
             return None
         sentences = np.split(gold.values, gold.offsets[1:len(gold.offsets) - 1])
-        found = tag_scheme([[self.names[k - 1] if k else None for k in codes] for codes in sentences])
-        if found == self.forbidden or found not in SCHEMES:
+        scheme = tag_scheme([[self.names[k - 1] if k else None for k in codes] for codes in sentences])
+        if scheme == self.forbidden or scheme not in SCHEMES:
             return None
-        return (f"these labels look like {found!r}, so set forbidden_transitions={found!r}, or write them by structperc.metrics: "
+        return (f"these labels look like {scheme!r}, so set forbidden_transitions={scheme!r}, or write them by structperc.metrics: "
                 f"tags(phrases(labels), len(labels), {self.forbidden!r})")
 
     def check_structure(self, Example x, y):
@@ -297,16 +297,16 @@ def all_labels(y):
         return [label for label in y if label is not None] if has_none(y) else y
     y = list(y)
     try:
-        found = set(itertools.chain.from_iterable(y))
+        distinct_labels = set(itertools.chain.from_iterable(y))
     except TypeError:
         i = next(i for i, labels in enumerate(y) if not hashable(labels))
         raise DataError(f"y[{i}] is {shortened(y[i])}; expected a list of labels, one for each token.") from None
-    found.discard(None)
-    if "" in found or any(is_missing(label) for label in found):
+    distinct_labels.discard(None)
+    if "" in distinct_labels or any(is_missing(label) for label in distinct_labels):
         i, j = next((i, j) for i, labels in enumerate(y) for j, label in enumerate(labels)
                     if label is not None and (is_missing(label) or isinstance(label, str) and label == ""))
         raise DataError(f"y[{i}][{j}] is {shortened(y[i][j])}, which is no label; {INSTEAD}{WHERE_EMPTY * isinstance(y[i][j], str)}")
-    return list(found)
+    return list(distinct_labels)
 
 
 def refuse_no_list(y):

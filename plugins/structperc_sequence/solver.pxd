@@ -49,8 +49,8 @@ cdef class Viterbi(Argmax):
     cdef const sp_tiles *tiles
 
     cdef Py_ssize_t n_atoms(self, Example x) noexcept nogil
-    cdef Chain chain(self, Example x, const double *s, const int *known, double *work) noexcept nogil
+    cdef Chain chain(self, Example x, const double *s, const int *partial_labels, double *work) noexcept nogil
     cdef bint fits(self, Example x) noexcept nogil
-    cdef Py_ssize_t best(self, Example x, const double *s, const int *known, int *y) noexcept nogil
-    cdef unlabelled(self, Example x, const double *messages, const Chain *chain, double best, bint known)
+    cdef Py_ssize_t best(self, Example x, const double *s, const int *partial_labels, int *y) noexcept nogil
+    cdef unlabelled(self, Example x, const double *messages, const Chain *chain, double best, bint has_labels)
     cdef int marginals_by_logarithms(self, Example x, const double *s, double *expected, double *log_z) noexcept with gil

@@ -348,8 +348,8 @@ cdef class Viterbi(Argmax):
         """How many atoms a sentence of so many tokens has."""
         return self.n_tags * (x.block.n_rows + self.n_tags + self.has_start + self.has_end)
 
-    cdef Chain chain(self, Example x, const double *s, const int *known, double *work) noexcept nogil:
-        """The chain of these atom scores, with the `known` labels of tokens (0: any) or NULL; parts that forbid something are in `work`."""
+    cdef Chain chain(self, Example x, const double *s, const int *partial_labels, double *work) noexcept nogil:
+        """The chain of these atom scores, with `partial_labels` (0: any) or NULL; parts that forbid something are in `work`."""
         cdef Chain chain
         cdef Py_ssize_t t, k, L = self.n_tags
         cdef const unsigned char *allowed = NULL if x.source is None else x.source.allowed_at
@@ -372,10 +372,10 @@ cdef class Viterbi(Argmax):
             for t in range(chain.n_tokens * L):
                 work[t] = chain.tokens[t] if allowed[t] else -INFINITY
             chain.tokens = work
-        if known != NULL:
+        if partial_labels != NULL:
             for t in range(chain.n_tokens):
                 for k in range(L):
-                    work[t * L + k] = chain.tokens[t * L + k] if known[t] == 0 or known[t] == k + 1 else -INFINITY
+                    work[t * L + k] = chain.tokens[t * L + k] if partial_labels[t] == 0 or partial_labels[t] == k + 1 else -INFINITY
             chain.tokens = work
         return chain
 
@@ -391,8 +391,8 @@ cdef class Viterbi(Argmax):
     cdef Py_ssize_t argmax_c(self, Example x, const double *s, int *y) noexcept nogil:
         return self.best(x, s, NULL, y)
 
-    cdef Py_ssize_t best(self, Example x, const double *s, const int *known, int *y) noexcept nogil:
-        """The best labels among those with the known ones, 0: any; NULL: nothing is known."""
+    cdef Py_ssize_t best(self, Example x, const double *s, const int *partial_labels, int *y) noexcept nogil:
+        """The best labels among those with these `partial_labels`, 0: any; NULL: nothing is known."""
         cdef Py_ssize_t L = self.n_tags, t, m = 0, label = 0
         cdef double *messages = x.work
         cdef Chain chain
@@ -402,7 +402,7 @@ cdef class Viterbi(Argmax):
             return -1
         if x.block.n_rows == 0:
             return 0
-        chain = self.chain(x, s, known, messages + (x.n_atoms - L * L))
+        chain = self.chain(x, s, partial_labels, messages + (x.n_atoms - L * L))
         e = chain.tokens
         if forward(self.largest, &chain, messages) < 0:
             return -1
@@ -416,7 +416,7 @@ cdef class Viterbi(Argmax):
                 best, label = value, m
         if best - best != 0:
             with gil:
-                self.error = self.unlabelled(x, messages - (chain.n_tokens - 1) * L, &chain, best, known != NULL)
+                self.error = self.unlabelled(x, messages - (chain.n_tokens - 1) * L, &chain, best, partial_labels != NULL)
             return -1
         y[chain.n_tokens - 1] = <int> label + 1
         for t in range(chain.n_tokens - 2, -1, -1):         # the lowest label that the message came from: no pointers to keep
@@ -455,7 +455,7 @@ cdef class Viterbi(Argmax):
         few = LargestFew(size, T, L)
         messages = problem.messages(few)
         few.merge(&messages[T - 1, 0], problem.chain.tokens + (T - 1) * L, problem.chain.end, 1, L, &totals[0], &last[0])
-        found = []
+        labellings = []
         for i in range(size):
             PyErr_CheckSignals()
             if totals[i] == -INFINITY:
@@ -465,8 +465,8 @@ cdef class Viterbi(Argmax):
             for t in range(T - 1, -1, -1):
                 y[t] = at // size + 1
                 at = few.origins[t, at]
-            found.append((tuple(y), totals[i]))
-        return found
+            labellings.append((tuple(y), totals[i]))
+        return labellings
 
     def n_wanted(self, k, n_tokens):
         """How many of the k best labellings there can be."""
@@ -504,10 +504,10 @@ cdef class Viterbi(Argmax):
 
     cdef int marginals_by_logarithms(self, Example x, const double *s, double *expected, double *log_z) noexcept with gil:
         """The same for scores that lie further apart than numbers reach, which is rare; names what leaves no labels."""
-        cdef double[::1] found
+        cdef double[::1] counts
         try:
-            log_z[0], found = Problem(self, <const double[:x.n_atoms]> s, x).marginals()
-            memcpy(expected, &found[0], x.n_atoms * sizeof(double))
+            log_z[0], counts = Problem(self, <const double[:x.n_atoms]> s, x).marginals()
+            memcpy(expected, &counts[0], x.n_atoms * sizeof(double))
             return 0
         except BaseException as error:
             self.error = error
@@ -522,9 +522,9 @@ cdef class Viterbi(Argmax):
         return (problem.part(problem.chain.tokens, problem.chain.n_tokens), problem.part(problem.chain.transitions, L),
                 problem.edge(problem.chain.start), problem.edge(problem.chain.end))
 
-    cdef unlabelled(self, Example x, const double *messages, const Chain *chain, double best, bint known):
+    cdef unlabelled(self, Example x, const double *messages, const Chain *chain, double best, bint has_labels):
         """The error of a sentence whose best score is not finite."""
-        cdef bint restricted = known or self.constrained or (x.source is not None and x.source.allowed_at != NULL)
+        cdef bint restricted = has_labels or self.constrained or (x.source is not None and x.source.allowed_at != NULL)
         if best == INFINITY or not restricted or overflown(messages, chain.n_tokens * chain.n_labels):
             return too_large(x)
         return infeasible(x, messages, chain)
@@ -553,16 +553,16 @@ cdef class Problem:
     cdef messages(self, Semiring semiring):
         """All messages. Raises an error for a chain without any labelling."""
         cdef Py_ssize_t T = self.chain.n_tokens, L = self.chain.n_labels
-        cdef double[:, ::1] found = np.zeros((T, L * semiring.size))
-        if forward(semiring, &self.chain, &found[0, 0]) < 0:
+        cdef double[:, ::1] table = np.zeros((T, L * semiring.size))
+        if forward(semiring, &self.chain, &table[0, 0]) < 0:
             self.solver.raised()
-        last = np.asarray(found)[T - 1].reshape(L, -1)[:, 0] + self.part(self.chain.tokens, T)[T - 1]
+        last = np.asarray(table)[T - 1].reshape(L, -1)[:, 0] + self.part(self.chain.tokens, T)[T - 1]
         if self.chain.end != NULL:
             last = last + self.part(self.chain.end, 1)[0]
         if not np.isfinite(last.max()):
             self.solver.argmax(self.s, self.x)      # raises the error with its reason
             raise too_large(self.x)
-        return np.asarray(found)
+        return np.asarray(table)
 
     cdef edge(self, const double *at):
         """The scores of first or last labels, 0 where there are none."""
@@ -576,12 +576,12 @@ cdef class Problem:
         cdef Chain other = self.chain
         cdef const double[:, ::1] tokens = np.ascontiguousarray(self.part(self.chain.tokens, self.chain.n_tokens)[::-1])
         cdef const double[:, ::1] transitions = np.ascontiguousarray(self.part(self.chain.transitions, self.chain.n_labels).T)
-        cdef double[:, ::1] found = np.zeros((self.chain.n_tokens, self.chain.n_labels))
+        cdef double[:, ::1] table = np.zeros((self.chain.n_tokens, self.chain.n_labels))
         other.tokens, other.transitions = &tokens[0, 0], &transitions[0, 0]
         other.start, other.end = self.chain.end, self.chain.start
-        if forward(semiring, &other, &found[0, 0]) < 0:
+        if forward(semiring, &other, &table[0, 0]) < 0:
             self.solver.raised()
-        return np.asarray(found)[::-1]
+        return np.asarray(table)[::-1]
 
     @np.errstate(over="ignore", invalid="ignore")       # what overflows is found in the totals
     def marginals(self):
@@ -594,10 +594,10 @@ cdef class Problem:
         return np.logaddexp.reduce(last), self.totals(semiring, shares, np.add, 0.0)
 
     @np.errstate(over="ignore", invalid="ignore")       # what overflows is found in the totals
-    def totals(self, Semiring semiring, shown, plus, nothing):
+    def totals(self, Semiring semiring, transform, plus, nothing):
         """For every atom, what the semiring sums up over the structures that contain it, as often as they do.
 
-        `shown` converts the totals of all labels of a token, or of all pairs of two, along its axis. `plus`
+        `transform` converts the totals of all labels of a token, or of all pairs of two, along its axis. `plus`
         sums the results, from `nothing`.
         """
         cdef Py_ssize_t T = self.chain.n_tokens, L = self.chain.n_labels
@@ -608,12 +608,12 @@ cdef class Problem:
         single = before + after
         if not np.isfinite(single.max(axis=1)).all():
             raise too_large(self.x)
-        single = shown(single, 1)
+        single = transform(single, 1)
         pairs = np.full((L, L), nothing)
         after = after + tokens
         for t in range(T - 1):
             PyErr_CheckSignals()
-            pairs = plus(pairs, shown(before[t][:, None] + transitions + after[t + 1], None))
+            pairs = plus(pairs, transform(before[t][:, None] + transitions + after[t + 1], None))
         parts = [single.ravel(), pairs.ravel(), *[single[0]] * self.solver.has_start, *[single[T - 1]] * self.solver.has_end]
         return np.concatenate(parts)
 

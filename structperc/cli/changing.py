@@ -30,8 +30,8 @@ def change(arguments) -> int:
         if isinstance(table, Tokens):
             result = counterfactual(engine, x, wanted, alternatives=alternatives_of(table, x, arguments), time_limit=arguments.time_limit)
         else:
-            result = counterfactual(engine, x, wanted, fixed=named(engine, arguments.fixed), bounds=bounds_of(engine, arguments),
-                                   whole=named(engine, arguments.whole), norm=arguments.norm, time_limit=arguments.time_limit)
+            result = counterfactual(engine, x, wanted, fixed=columns_of(engine, arguments.fixed), bounds=bounds_of(engine, arguments),
+                                   whole=columns_of(engine, arguments.whole), norm=arguments.norm, time_limit=arguments.time_limit)
     if kind is None:
         say(f"row {arguments.row} of {arguments.data}: predicted {result.before}", str(result))
         if result.changes:
@@ -53,7 +53,7 @@ def wanted_of(engine, arguments) -> Wanted:
     return Wanted(one_of=one_of or None, **ends, chosen=arguments.chosen or (), not_chosen=arguments.not_chosen or ())
 
 
-def named(engine, texts) -> list:
+def columns_of(engine, texts) -> list:
     """Columns by name; by number where the model knows no names."""
     return [column_of(engine, text) for text in texts]
 

@@ -84,9 +84,9 @@ def training_options(source, plugins, settings) -> dict:
     plugins = [registry.load(name) for name in plugins]
     _, used, target = training_names(source, plugins)
     makes = said(plugins, "default_template") or default_template
-    known = {"columns": used, "options": settings}
-    known = {name: value for name, value in known.items() if name in inspect.signature(makes).parameters}
-    template = makes(len(used), **known) if source.template is None else read_template(source.template)
+    options = {"columns": used, "options": settings}
+    options = {name: value for name, value in options.items() if name in inspect.signature(makes).parameters}
+    template = makes(len(used), **options) if source.template is None else read_template(source.template)
     remembered = {"target": target} if "target" in plugin_defaults(plugins) else {}
     return {"template": template, "columns": used, **remembered}
 

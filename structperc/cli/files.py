@@ -81,7 +81,7 @@ def parts_for(engine, arguments, needs_target=True, rows=None, keep=()):
     if not of_columns and getattr(engine.parts_.reader, "named", False):
         raise OptionError(f"the model was trained in Python on tokens with named features, and {arguments.data} has none. Use "
                           f"Engine.load in Python, or train a model on files of columns.")
-    source = Source.named(arguments, "conll" if of_columns else None, rows, engine.notes.get("data"))
+    source = Source.from_arguments(arguments, "conll" if of_columns else None, rows, engine.notes.get("data"))
     if of_columns != source.has_columns:
         takes = " or ".join(columns.FORMATS if of_columns else tables.FORMATS)
         raise OptionError(f"{source.path} is read as {source.format}, but the model was trained on {takes}; pass --format if it is that.")
@@ -93,8 +93,8 @@ def parts_for(engine, arguments, needs_target=True, rows=None, keep=()):
     names, labels = getattr(engine, "feature_names_in_", None), getattr(engine, "classes_", None)
     with closing(parts(source, needs_target=needs_target, features=None if names is None else list(names),
                        n_features=engine.n_features_in_, text_labels=labels is not None and is_text(labels.tolist()),
-                       reader=engine.parts_.reader, keep=keep)) as found:
-        for table in found:
+                       reader=engine.parts_.reader, keep=keep)) as table_parts:
+        for table in table_parts:
             refuse_intervals(table, engine.parts_.outputs, engine.problem)
             yield table
 

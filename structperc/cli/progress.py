@@ -17,7 +17,7 @@ def part_by_part(arguments) -> bool:
     return arguments.stream and arguments.dask is None
 
 
-def shown(arguments, epochs=None):
+def observer(arguments, epochs=None):
     """What shows the training: an observer, or of a stream a function of the epoch and a part's counts; None: nothing does."""
     terminal = sys.stderr.isatty()
     if arguments.quiet or not (arguments.progress or terminal):

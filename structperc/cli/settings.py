@@ -73,7 +73,7 @@ def unknown_argument(unknown, flags, settable) -> str:
     value = value if equals else "".join(text for text in after if not text.startswith("-"))
     option = name.replace("-", "_")
     parts = registry.parts_with(option) if settable else []
-    near = None if option in ENGINE_OPTIONS or parts else nearest(name, [known.removeprefix("--") for known in flags])
+    near = None if option in ENGINE_OPTIONS or parts else nearest(name, [candidate.removeprefix("--") for candidate in flags])
     if near:
         return f"there is no flag --{name}. Did you mean --{near}?"
     if settable and not parts:

@@ -15,7 +15,7 @@ TABLE_FLAGS = {"group": "--group", "weight": "--weight", **CSV_FLAGS}
 NAMED_COLUMNS = ("target", "group")
 NOTED = (*NAMED_COLUMNS, *CSV_FLAGS)        # what a model keeps of the table that it was trained on
 DATABASE = "database"       # the format of data that --query chooses
-FRAMES = {DATABASE, *(name for name, format in tables.FORMATS.items() if format.named)}
+FRAMES = {DATABASE, *(name for name, format in tables.FORMATS.items() if format.has_names)}
 
 
 @attrs.frozen
@@ -46,7 +46,7 @@ class Source:
     rows: int | None = None
 
     @classmethod
-    def named(cls, arguments, default=None, rows=None, notes=None):
+    def from_arguments(cls, arguments, default=None, rows=None, notes=None):
         """The source of a command. Flags of another format than that of the data raise an error.
 
         The format is that of --format, of the file's name or of --columns, else `default`. Missing flags have the values of training, which

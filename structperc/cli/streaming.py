@@ -29,7 +29,7 @@ from structperc.streams import fit_stream
 RANKED_LOSSES = ("absolute", "squared")         # which compare places in the order of labels
 
 
-def learn(engine, source, plugins, shown=None, resume=False) -> Facts:
+def learn(engine, source, plugins, report=None, resume=False) -> Facts:
     """Trains an engine on a file; `refuse` has found no fault with it.
 
     Parameters
@@ -40,7 +40,7 @@ def learn(engine, source, plugins, shown=None, resume=False) -> Facts:
         With its `rows`, the number of examples read at a time.
     plugins : list of str
         What the engine is made of.
-    shown : function of (epoch, examples, mistakes, loss), optional
+    report : function of (epoch, examples, mistakes, loss), optional
         Called after each part with the epoch, and with the part's number of examples, mistakes and loss.
     resume : bool
         Go on from the checkpoint among the engine's plugins, if it is there.
@@ -71,9 +71,9 @@ def learn(engine, source, plugins, shown=None, resume=False) -> Facts:
 
     def passed(epoch, n_examples):
         if n_examples:
-            shown(epoch, n_examples, *(now - then for now, then in zip(totals(engine), before, strict=True)))
+            report(epoch, n_examples, *(now - then for now, then in zip(totals(engine), before, strict=True)))
 
-    fit_stream(engine, read, learn=learn_part, passed=None if shown is None else passed, ahead=can_be_read_again(source.path),
+    fit_stream(engine, read, learn=learn_part, passed=None if report is None else passed, ahead=can_be_read_again(source.path),
                resume=resume, source=identity_of(source))
     if not facts:           # the training was over
         for _ in read():

@@ -45,7 +45,7 @@ def fit(arguments) -> int:
         arguments.plugin = [*arguments.plugin, table_flags.PLUGIN]
     settings = {"random_state": SEED} | read_settings(arguments.set, [arguments.problem, *arguments.plugin]) | columns
     classes = None if arguments.classes is None else parse_classes(arguments.classes)
-    source = Source.named(arguments, rows=arguments.rows if arguments.stream else None)
+    source = Source.from_arguments(arguments, rows=arguments.rows if arguments.stream else None)
     files = sharded.sources_of(source, arguments)
     source = column_files.with_usual_columns(files[0], [arguments.problem, *arguments.plugin])
     files = [attrs.evolve(file, columns=source.columns) for file in files]
@@ -55,12 +55,12 @@ def fit(arguments) -> int:
         settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin], settings)
         classes = None if classes is None else column_files.split(arguments.classes)
     streamed = progress.part_by_part(arguments)
-    bar = None if streamed else progress.shown(arguments)
+    bar = None if streamed else progress.observer(arguments)
     observers = checkpoints if bar is None else [*checkpoints, bar]
     engine = Engine(arguments.problem, classes=classes, plugins=[*arguments.plugin, *observers], **settings)
     if streamed:
         streaming.refuse(engine, source, [arguments.problem, *arguments.plugin])
-        bar = progress.shown(arguments, engine.epochs)
+        bar = progress.observer(arguments, engine.epochs)
     engine.notes["data"] = source.notes()
     try:
         if streamed:

@@ -21,7 +21,7 @@ from structperc.errors import DataError, OptionError
 from structperc.extras import require
 from structperc.files.conll import write_columns, write_filled
 from structperc.files.tables import write_table
-from structperc.pictures.markup import aligned, shown
+from structperc.pictures.markup import aligned, excerpt
 
 SHOWN_LABELS = 15           # labels of which a confusion matrix still fits a terminal
 SHOWN_UNSEEN = 5            # labels that a line has room for
@@ -135,7 +135,7 @@ def measure_table(measures, constant) -> tuple:
     """Measures by name as a table with its head, and as plain lines. Those of the best constant are beside them, if there is one."""
     rows = [[name, f"{value:.4f}"] for name, value in measures.items()]
     if constant is not None:
-        rows = [["measure", "model", f"constant {shown(constant.answer, 24)}"], *([*row, beside(constant, row[0])] for row in rows)]
+        rows = [["measure", "model", f"constant {excerpt(constant.answer, 24)}"], *([*row, beside(constant, row[0])] for row in rows)]
         return rows, aligned(rows)
     width = max(map(len, measures), default=0)
     return [["measure", ""], *rows], [f"  {name:<{width}}  {value}" for name, value in rows]

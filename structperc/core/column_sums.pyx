@@ -187,14 +187,14 @@ cdef class ColumnSums:
     @classmethod
     def restored(cls, state, n_features):
         """What `state` returned; files of older versions hold sums of the values and no more."""
-        cdef ColumnSums found = cls.__new__(cls)
+        cdef ColumnSums sums = cls.__new__(cls)
         shape, zeros = (n_features,), np.zeros(n_features)
-        found.begin(read_array(state, "centre", np.float64, shape) if "centre" in state else zeros, "squares" in state)
-        found._sums = read_array(state, "sums", np.float64, shape).copy()
-        found.n_rows = read_array(state, "n_rows", np.float64, low=0)
-        if found.squared:
-            found._squares = read_array(state, "squares", np.float64, shape, low=0).copy()
-        return found
+        sums.begin(read_array(state, "centre", np.float64, shape) if "centre" in state else zeros, "squares" in state)
+        sums._sums = read_array(state, "sums", np.float64, shape).copy()
+        sums.n_rows = read_array(state, "n_rows", np.float64, low=0)
+        if sums.squared:
+            sums._squares = read_array(state, "squares", np.float64, shape, low=0).copy()
+        return sums
 
 
 def moments_with_row(const real[::1] x, double n_rows, const double[::1] mean, const double[::1] squares, bint centred):
@@ -235,7 +235,7 @@ def moments_with_row(const real[::1] x, double n_rows, const double[::1] mean, c
     return tuple(moved) if whole else None
 
 
-cdef int add_each(ColumnSums to, Rows rows, const double[::1] given) except -1:
+cdef int add_each(ColumnSums to, Rows rows, const double[::1] weights) except -1:
     """`ColumnSums.add`, row by row."""
     cdef Py_ssize_t i, row, first, last
     cdef double weight = 1, total = 0
@@ -243,8 +243,8 @@ cdef int add_each(ColumnSums to, Rows rows, const double[::1] given) except -1:
         for i in range(rows.n_examples):
             first = i if rows.starts == NULL else rows.starts[i]
             last = i + 1 if rows.starts == NULL else rows.starts[i + 1]
-            if given is not None:
-                weight = given[i]
+            if weights is not None:
+                weight = weights[i]
             if weight > 0:
                 for row in range(first, last):
                     add_row(&rows.whole, row, weight, &to._centre[0], &to._sums[0], &to._squares[0])
@@ -260,7 +260,7 @@ cdef finite(values):
 # ---- instruction sets ----
 # A Python face of each instruction set of the inner products, for tests. See inner.h.
 
-cdef const sp_inner *named(str name) except NULL:
+cdef const sp_inner *inner_of(str name) except NULL:
     return <const sp_inner *> <size_t> address_of(name)
 
 
@@ -268,7 +268,7 @@ def dots(str name, Example x, double[:, ::1] w, bint feature_major=False):
     """w_k . x of the example's first row; w is (blocks, features), or (features, blocks) when feature_major."""
     cdef sp_blocks b = blocks(w, feature_major)
     cdef double[::1] out = np.zeros(b.n_blocks)
-    named(name).dots[x.block.layout](&x.block, 0, &b, &out[0])
+    inner_of(name).dots[x.block.layout](&x.block, 0, &b, &out[0])
     return np.asarray(out)
 
 
@@ -277,19 +277,19 @@ def dots_of_rows(str name, Rows rows, double[:, ::1] w, Py_ssize_t first=0, bint
     cdef sp_blocks b = blocks(w, feature_major)
     cdef Py_ssize_t n = rows.n_rows - first
     cdef double[::1] out = np.zeros(n * b.n_blocks + PADDING)
-    named(name).dots_of_rows[rows.whole.layout](&rows.whole, first, n, &b, &out[0], b.n_blocks)
+    inner_of(name).dots_of_rows[rows.whole.layout](&rows.whole, first, n, &b, &out[0], b.n_blocks)
     return np.asarray(out)[:n * b.n_blocks].reshape(n, b.n_blocks)
 
 
 def add(str name, Example x, double[:, ::1] w, const double[::1] c, bint feature_major=False):
     """w_k += c_k x, in place."""
     cdef sp_blocks b = blocks(w, feature_major)
-    named(name).add[x.block.layout](&x.block, 0, &b, &c[0], 1.0, 0.0)
+    inner_of(name).add[x.block.layout](&x.block, 0, &b, &c[0], 1.0, 0.0)
 
 
 def squared_norm(str name, Example x):
     """||x||^2 of the example's first row."""
-    return named(name).norm[x.block.layout](&x.block, 0)
+    return inner_of(name).norm[x.block.layout](&x.block, 0)
 
 
 def moments(int number, const real[:, ::1] X, const double[::1] centre):
@@ -306,14 +306,14 @@ def moments(int number, const real[:, ::1] X, const double[::1] centre):
 def max_plus(str name, const double[::1] a, const double[::1] e, const double[:, ::1] t):
     """max_i (a[i] + e[i]) + t[i, j] for every j: the product of a vector and a table over the semiring (max, +)."""
     cdef double[::1] out = np.zeros(t.shape[1])
-    named(name).max_plus(&a[0], &e[0], t.shape[0], &t[0, 0], t.shape[1], t.shape[1], &out[0])
+    inner_of(name).max_plus(&a[0], &e[0], t.shape[0], &t[0, 0], t.shape[1], t.shape[1], &out[0])
     return np.asarray(out)
 
 
 def plus_times(str name, const double[::1] a, const double[::1] e, const double[:, ::1] t):
     """sum_i (a[i] * e[i]) * t[i, j] for every j."""
     cdef double[::1] out = np.zeros(t.shape[1])
-    named(name).plus_times(&a[0], &e[0], t.shape[0], &t[0, 0], t.shape[1], t.shape[1], &out[0])
+    inner_of(name).plus_times(&a[0], &e[0], t.shape[0], &t[0, 0], t.shape[1], t.shape[1], &out[0])
     return np.asarray(out)
 
 

@@ -255,11 +255,11 @@ def located(error):
     if isinstance(error, StructPercError) or not isinstance(error, Exception) or getattr(error, "__notes__", ()):
         return error
     while step is not None:
-        code, known = step.tb_frame.f_code, step.tb_frame.f_locals
-        given = [known.get(name) for name in code.co_varnames[:code.co_argcount]]
-        method = method_of(given[0], code) if given else None
+        code, variables = step.tb_frame.f_code, step.tb_frame.f_locals
+        arguments = [variables.get(name) for name in code.co_varnames[:code.co_argcount]]
+        method = method_of(arguments[0], code) if arguments else None
         if method is not None:
-            place = f"{type(given[0]).__name__}.{method}", [x for x in given if isinstance(x, Example)]
+            place = f"{type(arguments[0]).__name__}.{method}", [x for x in arguments if isinstance(x, Example)]
         step = step.tb_next
     if place is not None:
         add_note(error, f"in {place[0]}" + (f", example {place[1][0].index}" if place[1] else ""))

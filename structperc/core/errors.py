@@ -221,15 +221,15 @@ def no_attribute(owner, name) -> AttributeError:
     return AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}{hint and '.'}{hint}")
 
 
-def no_name(module, name, known) -> AttributeError:
+def no_name(module, name, candidates) -> AttributeError:
     """The error of a name that a module does not have, with the one that is meant."""
-    hint = did_you_mean(name, known) if name[:1] != "_" else ""
+    hint = did_you_mean(name, candidates) if name[:1] != "_" else ""
     return AttributeError(f"module {module!r} has no attribute {name!r}{hint and '.'}{hint}")
 
 
-def nearest(value, known) -> str | None:
+def nearest(value, candidates) -> str | None:
     """The known name that means the same as an unknown one, or is written almost like it, capitals or not. None if there is none."""
-    text, names = str(value), {str(name).lower(): str(name) for name in known}
+    text, names = str(value), {str(name).lower(): str(name) for name in candidates}
     if text in names.values():
         return None
     lower = text.lower()

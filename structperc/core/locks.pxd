@@ -29,7 +29,7 @@ cdef class ReadWriteLock:
 
 cdef class TrainingLock:
     cdef unsigned long thread, n_forks
-    cdef bint taken
+    cdef bint has_owner
 
     cdef bint is_taken(self) noexcept
     cdef bint is_mine(self) noexcept

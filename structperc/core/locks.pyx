@@ -220,11 +220,11 @@ cdef class ReadWriteLock:
 def reading(method):
     """A method that no change of the object's model, in its attribute `lock`, comes in between."""
     @functools.wraps(method)
-    def guarded(self, *arguments, **named):
+    def guarded(self, *arguments, **keywords):
         cdef ReadWriteLock lock = self.lock
         lock.begin_read()
         try:
-            return method(self, *arguments, **named)
+            return method(self, *arguments, **keywords)
         except Exception as error:
             raise located(error)
         finally:
@@ -243,14 +243,14 @@ cdef class TrainingLock:
         return self.is_taken() and self.thread == PyThread_get_thread_ident()
 
     cdef bint is_taken(self) noexcept:
-        return self.taken and (self.n_forks == n_forks or self.thread == PyThread_get_thread_ident())
+        return self.has_owner and (self.n_forks == n_forks or self.thread == PyThread_get_thread_ident())
 
     cdef int begin(self, method) except -1:
         if self.is_taken():
             raise BusyError(f"{method} was called while this engine is being trained, by an observer or in another thread. "
                             f"Wait until it has ended, or train a copy.")
-        self.taken, self.thread, self.n_forks = True, PyThread_get_thread_ident(), n_forks
+        self.has_owner, self.thread, self.n_forks = True, PyThread_get_thread_ident(), n_forks
         return 0
 
     cdef void end(self) noexcept:
-        self.taken = False
+        self.has_owner = False

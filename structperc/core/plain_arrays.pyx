@@ -157,7 +157,7 @@ def rows_of(columns):
     cdef double[:, ::1] out
     cdef const double[::1] column
     cdef double total
-    kept = [np.ascontiguousarray(given, dtype=np.float64) for given in columns]
+    kept = [np.ascontiguousarray(values, dtype=np.float64) for values in columns]
     rows = np.empty((n, d))
     cdef size_t[::1] starts = np.empty(d, dtype=np.uintp)
     for j in range(d):

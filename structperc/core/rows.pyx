@@ -46,9 +46,9 @@ cdef int refuse_starts(const index_t *starts, Py_ssize_t n_starts, Py_ssize_t n_
         before = starts[i]
     if right and before <= n:
         return 0
-    shown = shortened([starts[i] for i in range(n_starts)] if n_starts <= SHOWN else [*[starts[i] for i in range(SHOWN)], before])
+    listing = shortened([starts[i] for i in range(n_starts)] if n_starts <= SHOWN else [*[starts[i] for i in range(SHOWN)], before])
     what, unit = ("offsets", "rows") if offsets else ("indptr of X", "entries")
-    raise PluginError(f"Rows was given the {what} {shown}; expected {n_parts + 1} numbers that never fall, from 0 to {n} {unit}.")
+    raise PluginError(f"Rows was given the {what} {listing}; expected {n_parts + 1} numbers that never fall, from 0 to {n} {unit}.")
 
 
 cdef class Example:
@@ -219,8 +219,8 @@ cdef class Rows:
             raise PluginError(f"Rows was given {shortened(X)}; expected a matrix, a CSR matrix of SciPy, or a list of objects.")
         else:
             self.attach(X, X.shape[0], X.shape[1], 0)
-            named = self.sparse_part
-            self._attach_sparse(named.data, named.indices, named.indptr)
+            sparse_part = self.sparse_part
+            self._attach_sparse(sparse_part.data, sparse_part.indices, sparse_part.indptr)
             if isinstance(X, Joined):
                 refuse_layout(X.dense)
                 PyObject_GetBuffer(X.dense, &view, PyBUF_C_CONTIGUOUS)
@@ -325,12 +325,12 @@ cdef class Rows:
         Rows
         """
         first, last = (start, stop) if self.offsets is None else (self.offsets[start], self.offsets[stop])
-        found = self.like(self.X[first:last], None if self.offsets is None else self.offsets[start:stop + 1] - first, first, last)
+        rows = self.like(self.X[first:last], None if self.offsets is None else self.offsets[start:stop + 1] - first, first, last)
         if self.allowed is not None:
-            found.restrict(self.allowed[first:last])
+            rows.restrict(self.allowed[first:last])
         if self.first_stage is not None:
-            found.condition(self.first_stage[first:last])
-        return found
+            rows.condition(self.first_stage[first:last])
+        return rows
 
     def like(self, X, offsets, first, last):
         """Rows of the same class over another X, instead of these rows first..last - 1.
@@ -372,9 +372,9 @@ cdef class Rows:
         -------
         int array
         """
-        named, dense = self.sparse_part, self.dense_part
+        sparse, dense = self.sparse_part, self.dense_part
         first = self.n_features - (0 if dense is None else dense.shape[1])
-        return np.append(np.empty(0, dtype=np.int64) if named is None else np.unique(named.indices), np.arange(first, self.n_features))
+        return np.append(np.empty(0, dtype=np.int64) if sparse is None else np.unique(sparse.indices), np.arange(first, self.n_features))
 
     def example(self, Py_ssize_t index):
         """One example.

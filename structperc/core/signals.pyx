@@ -141,12 +141,12 @@ def map_in_threads(function, items, n_threads):
     n_maps += 1
     with ThreadPoolExecutor(n_threads) as pool:
         try:
-            found = list(pool.map(call, items))
+            results = list(pool.map(call, items))
         except BaseException:
             cancelled.set()
             raise
     n_maps -= 1                 # not after an exception: a second one may leave threads behind
-    return found
+    return results
 
 
 # ---- interrupts ----

@@ -110,7 +110,7 @@ cdef class Structures:
 
 cdef Structures encode_few(dict code_of, list labels):
     """Codes of a few labels, or None when one is unknown or no dictionary key."""
-    cdef Structures found
+    cdef Structures structures
     cdef Py_ssize_t i, n = len(labels)
     cdef array.array codes = array.clone(TEMPLATE, n, False)
     try:
@@ -124,9 +124,9 @@ cdef Structures encode_few(dict code_of, list labels):
             codes.data.as_ints[i] = code
     except TypeError:
         return None
-    found = Structures.__new__(Structures)
-    found.held, found.at = codes, codes.data.as_ints
-    return found
+    structures = Structures.__new__(Structures)
+    structures.held, structures.at = codes, codes.data.as_ints
+    return structures
 
 
 def encode_nested(dict code_of, sentences, int[::1] codes, const int64_t[::1] offsets):

@@ -30,7 +30,7 @@ cdef class Trial:
     cdef double log_z                           # log Z; both of `marginals_c`
     cdef Encoded found_code                     # the structure of the last `search_c`
     cdef double[::1] coefficient_buffer, expected_buffer, augmented
-    cdef int[::1] found
+    cdef int[::1] code_buffer
 
     cdef int difference_c(self) noexcept nogil
     cdef int signs_c(self) noexcept nogil

@@ -95,8 +95,8 @@ cdef class Trial:
         """
         self.x, self.weights, self.outputs, self.argmax, self.losses = x, weights, outputs, argmax, losses
         self.coefficient_buffer, self.expected_buffer, self.augmented = (np.zeros(room + PADDING) for _ in range(3))
-        self.found = np.zeros(most_integers, dtype=np.intc)
-        self.c, self.expected, self.found_code.at = &self.coefficient_buffer[0], &self.expected_buffer[0], &self.found[0]
+        self.code_buffer = np.zeros(most_integers, dtype=np.intc)
+        self.c, self.expected, self.found_code.at = &self.coefficient_buffer[0], &self.expected_buffer[0], &self.code_buffer[0]
 
     cdef int difference_c(self) noexcept nogil:
         """c = n_gold - n_y; -1 on an error."""
@@ -118,7 +118,7 @@ cdef class Trial:
         """found_code = the structure of largest score + scale * loss, where scale may be negative; -1 on an error."""
         memcpy(&self.augmented[0], self.s, self.x.n_atoms * sizeof(double))
         self.found_code.n = self.argmax.argmax_augmented_c(self.x, &self.augmented[0], self.given_code.at, self.given_code.n, self.losses,
-                                                           scale, &self.found[0])
+                                                           scale, &self.code_buffer[0])
         return -1 if self.found_code.n < 0 else 0
 
     @property

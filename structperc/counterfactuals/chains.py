@@ -130,10 +130,10 @@ class Windows:
         if search.goal.listed is not None:
             return None
         chain = Chain.of(search.block.model.parts.argmax, search.scores, search.block.example, search.deciding)
-        named = np.append(search.goal.must, search.goal.without)
-        if chain is None or not np.isin(named, chain.atoms).all():
+        goal_atoms = np.append(search.goal.must, search.goal.without)
+        if chain is None or not np.isin(goal_atoms, chain.atoms).all():
             return None
-        return cls(search, chain.between(np.isin(chain.atoms, [*named, *np.flatnonzero(search.deciding)]).any(axis=1)))
+        return cls(search, chain.between(np.isin(chain.atoms, [*goal_atoms, *np.flatnonzero(search.deciding)]).any(axis=1)))
 
     def least(self) -> float:
         """A lower bound on the distance of every wanted output; keeps the nearest change."""
@@ -185,11 +185,11 @@ class Windows:
             if self.excluded(bound):
                 break
             if rivals:
-                found = shortest(variables, slopes, gaps, self.norm, self.search.clock)
-                bound, prices = max(bound, found.bound), found.prices
-                if found.z is None or self.excluded(bound):
+                optimum = shortest(variables, slopes, gaps, self.norm, self.search.clock)
+                bound, prices = max(bound, optimum.bound), optimum.prices
+                if optimum.z is None or self.excluded(bound):
                     break
-                z = found.z
+                z = optimum.z
             rival = self.rival(window, columns, z)
             if rival is None or rival in rivals or self.search.clock.over:
                 break
@@ -303,10 +303,10 @@ def path_score(scores, pairs, labels) -> float:
 
 def best_before(scores, pairs):
     """The largest sum of the rows before each label."""
-    found = np.zeros(scores.shape)
-    for before, row, here in zip(found, scores, found[1:], strict=False):
+    totals = np.zeros(scores.shape)
+    for before, row, here in zip(totals, scores, totals[1:], strict=False):
         here[:] = ((before + row)[:, None] + pairs).max(axis=0)
-    return found
+    return totals
 
 
 def best_path(scores, pairs):

@@ -192,11 +192,11 @@ class Columns:
                 levels = [self.names[columns[int(block[r, columns].argmax())]].removeprefix(f"{name}=") for block in (before, after)]
                 changes.append(Change(r, name, *levels, float(length[r, columns].sum())))
             else:
-                changes.append(Change(r, self.names[j], *(self.shown(j, float(block[r, j])) for block in (before, after)),
+                changes.append(Change(r, self.names[j], *(self.user_value(j, float(block[r, j])) for block in (before, after)),
                                     float(length[r, j])))
         return changes
 
-    def shown(self, j, value):
+    def user_value(self, j, value):
         """A value of a column as the user has it: a number, or the level or the day that it means."""
         for code, at in self.model.parts.reader.input_columns().places():
             if at == j and code.kind == "ordinal":

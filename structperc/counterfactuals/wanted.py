@@ -117,10 +117,10 @@ class Goal:
             raise OptionError("at_least and at_most are for ordered labels. The labels of this model have no order; name outputs by "
                               "one_of, or atoms by chosen and not_chosen.")
         labels = outputs.labels.tolist()
-        known = {None, *labels}
+        candidates = {None, *labels}
         for label in (wanted.at_least, wanted.at_most):
             try:
-                wrong = label not in known
+                wrong = label not in candidates
             except TypeError:               # a list or the like
                 wrong = True
             if wrong:

@@ -98,10 +98,10 @@ def blocks_of(**collections) -> list:
             raise DataError(f"X has {len(blocks_by_name['X'])} parts and {name} has {len(blocks_by_name[name])};"
                             " give both the same chunks or partitions.")
     delayed = require("dask", "a collection of Dask", "dask").delayed
-    return [delayed(named)(tuple(blocks_by_name), *blocks) for blocks in zip(*blocks_by_name.values(), strict=True)]
+    return [delayed(blocks_as_dict)(tuple(blocks_by_name), *blocks) for blocks in zip(*blocks_by_name.values(), strict=True)]
 
 
-def named(names, *values) -> dict:
+def blocks_as_dict(names, *values) -> dict:
     return dict(zip(names, values, strict=True))
 
 

@@ -18,13 +18,13 @@ class CheckedCalls:
             if inspect.isfunction(method) and name[:1] != "_" and not hasattr(method, "__wrapped__"):
                 setattr(cls, name, checked(method))
 
-    def _place_of(self, name, value, known) -> str:
+    def _place_of(self, name, value, candidates) -> str:
         """The sentence about an argument that a method does not have: where it belongs, or what is meant."""
-        return place_in_engine(name, value, known)
+        return place_in_engine(name, value, candidates)
 
 
-def place_in_engine(name, value, known) -> str:
-    return f" It is an option of the engine: Engine(..., {name}=...)." if name in ENGINE_OPTIONS else did_you_mean(name, known)
+def place_in_engine(name, value, candidates) -> str:
+    return f" It is an option of the engine: Engine(..., {name}=...)." if name in ENGINE_OPTIONS else did_you_mean(name, candidates)
 
 
 def wrong_call(method, names, unnamed, unknown, place_of=place_in_engine) -> OptionError:
@@ -33,13 +33,13 @@ def wrong_call(method, names, unnamed, unknown, place_of=place_in_engine) -> Opt
     Parameters
     ----------
     method : str
-    known : sequence of str
+    names : sequence of str
         The arguments that it has.
     unnamed : sequence
         Values that were passed without a name after those that the method accepts so.
     unknown : dict
         Arguments of other names.
-    place_of : function of name, value and known, optional
+    place_of : function of name, value and candidates, optional
         Returns the sentence about where an argument belongs.
     """
     has = f"It has {', '.join(names)}." if names else "It has none."

@@ -9,7 +9,7 @@ from structperc.core.errors import shortened
 from structperc.core.outputs import is_ordered
 from structperc.engine.options import changed_options
 from structperc.pictures import Box, Line, Picture, Text
-from structperc.pictures.markup import block, details, element, shown, table
+from structperc.pictures.markup import block, details, element, excerpt, table
 
 WEIGHTS, LABELS, EPOCHS = 8, 8, 60         # that are shown
 
@@ -78,7 +78,7 @@ def training_of(engine) -> list:
         return []
     context, rows = engine.model.context, []
     if context.labels is not None:
-        labels = ", ".join(shown(label, 24) for label in context.labels[:LABELS])
+        labels = ", ".join(excerpt(label, 24) for label in context.labels[:LABELS])
         rows.append(("labels", f"{labels}, … ({len(context.labels)} of them)" if len(context.labels) > LABELS else labels))
     if not context.objects:
         rows.append(("columns", f"{engine.n_features_in_}{' (sparse)' if context.sparse else ''}"))

@@ -9,4 +9,4 @@ cdef class EngineCore:
     cdef Model trained                                      # by the last training that has ended; None: by none
     cdef TrainingLock turn
 
-    cdef Model known(self)
+    cdef Model current_model(self)

@@ -35,19 +35,19 @@ ARGUMENTS = {"fit": (*TAUGHT, "resume"), "partial_fit": (*TAUGHT, "classes"), "p
 cdef class EngineCore:
     """Compiled base of `Engine`: the methods that streams call per example, and the fields that these read."""
 
-    def __cinit__(self, *arguments, **named):
+    def __cinit__(self, *arguments, **keywords):
         self.turn = TrainingLock()
 
     @property
     def model(self) -> Model | None:
         """The trained model, or None. For the thread of a running fit the model in training, for all others the former one."""
-        return self.known()
+        return self.current_model()
 
     @model.setter
     def model(self, model):
         self.trained = model
 
-    cdef Model known(self):
+    cdef Model current_model(self):
         return self.trained if self.run is None or not self.turn.is_mine() else self.run.model
 
     # ---- training ----
@@ -201,7 +201,7 @@ cdef class EngineCore:
         PluginError
             If `k` is given and the problem's solver has no k best structures.
         """
-        cdef Model model = self.known()
+        cdef Model model = self.current_model()
         cdef Rows rows
         if unnamed or unknown:
             raise wrong_call("predict", ARGUMENTS["predict"], unnamed, unknown)
@@ -324,21 +324,21 @@ cdef int learn_chunk(EngineCore engine, X, offsets, y, allowed, sample_weight, c
             model.make_room(rows)
             if allowed is not None:
                 model.restrict(rows, allowed)
-            given = weights = None
+            example_weights = weights = None
             if sample_weight is not None or model.weighted:
-                given = weights = sample_weights(1.0 if sample_weight is None else sample_weight, rows.n_examples)
+                example_weights = weights = sample_weights(1.0 if sample_weight is None else sample_weight, rows.n_examples)
             if engine.class_weight is not None:
-                weights = by_class(engine.class_weight, model, rows, y, given)
+                weights = by_class(engine.class_weight, model, rows, y, example_weights)
             if weights is not None:                                 # the parts compare them with earlier weights
                 context = with_weights(context, weights)
                 check_parts(context, model.parts)
             scaling = model.scaling
             if scaling is None and not model.parts.weights.averaging.n_visited:      # made without data, to learn from a stream
-                scaling = scaling_of(engine.scale, model.parts, rows, given)
+                scaling = scaling_of(engine.scale, model.parts, rows, example_weights)
                 if scaling is None:
                     model.begin_sums(rows)
             elif scaling is not None and not model.scales:
-                scaling = scaling.with_rows(rows, given)
+                scaling = scaling.with_rows(rows, example_weights)
             if scaling is not None:
                 rows = scaling.applied(rows)
         run = TrainingRun.__new__(TrainingRun)

@@ -13,7 +13,7 @@ from structperc.core.outputs import LabelOutputs, encoded_answers
 from structperc.engine import answers, baselines
 from structperc.extras import require
 from structperc.pictures import Bars, Display, Picture
-from structperc.pictures.markup import block, details, element, shown, table
+from structperc.pictures.markup import block, details, element, excerpt, table
 from structperc.pictures.shapes import COLUMNS
 
 SHOWN = 8                   # entries that a heading has room for
@@ -191,7 +191,7 @@ class Explanation:
 
     def title(self) -> str:
         """Who beats whom, by how much."""
-        winner, runner_up = map(shown, headings(self.winner, self.runner_up))
+        winner, runner_up = map(excerpt, headings(self.winner, self.runner_up))
         return f"{winner} beats {runner_up} by {self.margin:.6g}"
 
     def compared(self) -> list[str]:

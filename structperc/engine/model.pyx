@@ -62,9 +62,9 @@ class NoAttribute(AttributeError):
         """The same error of an object that wraps this one."""
         return NoAttribute(owner, self.rest)
 
-    def listing(self, known):
+    def listing(self, names):
         """The same error with what there is."""
-        return NoAttribute(self.args[0], f"{self.rest} It has {', '.join(known)}.")
+        return NoAttribute(self.args[0], f"{self.rest} It has {', '.join(names)}.")
 
 
 cdef class Parts:
@@ -220,18 +220,18 @@ cdef class Model:
     @reading
     def attribute(self, name):
         """The fitted attribute of this name, where a part documents it."""
-        known = self.attributes()
-        if name in known:
-            return known[name]()
+        functions = self.attributes()
+        if name in functions:
+            return functions[name]()
         reasons = [texts[name] for texts in self.declared(str) if name in texts]
         raise NoAttribute("this model", f"has no {name}" + (f": {reasons[0]}." if reasons else "."))
 
     def attributes(self) -> dict:
         """What the parts show as fitted attributes: functions by name; of equal names that of the first part."""
-        shown = self.declared(object)
+        declarations = self.declared(object)
         if self.parts.weights.vector() is None:
-            del shown[1]                                # those of the feature map
-        return {name: value for values in shown for name, value in values.items() if not isinstance(value, str)}
+            del declarations[1]                         # those of the feature map
+        return {name: value for values in declarations for name, value in values.items() if not isinstance(value, str)}
 
     def declared(self, kind) -> list:
         """What parts declare as fitted attributes, of this type: texts are the reasons why there is none."""
@@ -274,8 +274,8 @@ cdef class Model:
 
     def feature_name(self, j) -> str:
         """What column j is called: by X, by the reader, or x[j]."""
-        known = self.context.feature_names
-        name = self.parts.reader.feature_name(j) if known is None else known[j]
+        names = self.context.feature_names
+        name = self.parts.reader.feature_name(j) if names is None else names[j]
         return f"x[{j}]" if name is None else name
 
     # ---- reading ----
@@ -414,16 +414,16 @@ cdef class Model:
     @reading
     def atom_scores(self, rows):
         """The scores w . phi(x, a): (n_examples, n_atoms), or a list of arrays when examples differ in their atoms."""
-        found = []
+        tables = []
         for part, _, scores in self.scored(rows):
             if isinstance(scores, tuple):
                 scores = np.split(scores[0], scores[1][1:-1])
             elif scores is None:
                 scores = self.compiled_scores(part) if self.parts.features.fixed_atoms >= 0 else [one for _, one in self.scores(part)]
-            found.append(scores)
+            tables.append(scores)
         if self.parts.features.fixed_atoms < 0:
-            return [one for scores in found for one in scores]
-        return np.concatenate([np.asarray(scores) for scores in found])
+            return [one for scores in tables for one in scores]
+        return np.concatenate([np.asarray(scores) for scores in tables])
 
     def compiled_scores(self, rows):
         """The scores of examples that all have as many atoms."""
@@ -463,7 +463,7 @@ cdef class Model:
 
     cdef predicted(self, Rows rows):
         cdef int one
-        cdef list found = []
+        cdef list predictions = []
         if not (self.by_chunks or self.second_stage is not None):
             self.look_alike(rows)
             store = self.final()
@@ -482,8 +482,8 @@ cdef class Model:
                     codes = self.loop.predict(self.with_first_stage(codes, part, True), None, self.final())
             except NotFinite as error:
                 raise not_finite(rows, start + error.index, error.said) from None
-            found.append(self.parts.outputs.decode_all(codes, part, self.parts.features, None))
-        return found[0] if len(found) == 1 else np.concatenate(found)
+            predictions.append(self.parts.outputs.decode_all(codes, part, self.parts.features, None))
+        return predictions[0] if len(predictions) == 1 else np.concatenate(predictions)
 
     def k_best(self, rows, k):
         """Every example with its k best structures and their scores, best first."""
@@ -512,11 +512,11 @@ cdef class Model:
         gold = encoded_answers(outputs, y, rows, None if isinstance(outputs, LabelOutputs) else parts.features)
         if isinstance(outputs, LabelOutputs):
             return self.log_probabilities(rows)[np.arange(rows.n_examples), np.array([*gold], dtype=int) - 1]
-        found = np.zeros(rows.n_examples)
+        log_probabilities = np.zeros(rows.n_examples)
         for x, scores in self.scores(rows):
             scores = scores / self.temperature
-            found[x.index] = outputs.count(x, gold[x.index]) @ scores - answers.log_partition(parts, scores, x)
-        return np.minimum(found, 0)
+            log_probabilities[x.index] = outputs.count(x, gold[x.index]) @ scores - answers.log_partition(parts, scores, x)
+        return np.minimum(log_probabilities, 0)
 
     @reading
     def margins(self, rows):
@@ -601,8 +601,8 @@ def first_of(rows):
 
 def listed(values):
     """An array of objects, one for each example."""
-    found = list(values)
-    shown = np.empty(len(found), dtype=object)
-    for i, answer in enumerate(found):
-        shown[i] = answer
-    return shown
+    entries = list(values)
+    array = np.empty(len(entries), dtype=object)
+    for i, answer in enumerate(entries):
+        array[i] = answer
+    return array

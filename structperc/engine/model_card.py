@@ -17,7 +17,7 @@ from structperc.engine import model_file
 from structperc.engine.cards import Curve, name_of, weight_rows
 from structperc.engine.options import changed_options
 from structperc.engine.writing import replace_file
-from structperc.pictures.markup import Markup, block, details, element, page, shown, table
+from structperc.pictures.markup import Markup, block, details, element, excerpt, page, table
 from structperc.reading.groups import Groups
 from structperc.version import __version__
 
@@ -168,10 +168,12 @@ def predicts(engine) -> Section:
         rows.append(["predicts", noted["target"]])
     if labels is not None:
         between = " < " if is_ordered(model.parts.outputs) else ", "
-        rows.append([f"{len(labels)} labels", between.join(shown(label, 40) for label in labels[:LABELS]) + " …" * (len(labels) > LABELS)])
+        rows.append([f"{len(labels)} labels", between.join(excerpt(label, 40) for label in labels[:LABELS])
+                     + " …" * (len(labels) > LABELS)])
     if not model.context.objects:
         columns = getattr(engine, "feature_names_in_", None) if names is not None else None
-        listed = "" if columns is None else ": " + ", ".join(shown(one, 40) for one in columns[:COLUMNS]) + " …" * (len(columns) > COLUMNS)
+        listed = "" if columns is None else (": " + ", ".join(excerpt(one, 40) for one in columns[:COLUMNS])
+                                             + " …" * (len(columns) > COLUMNS))
         rows.append(["columns", f"{engine.n_features_in_}{listed}"])
     return Section("What it predicts", (), rows)
 
@@ -198,7 +200,7 @@ def measures_section(measured, data) -> Section:
     if constant is not None:
         of_constants = [f"{constant.measures[name]:.4f}" if name in constant.measures else "" for name in measured.measures]
         rows = [[*row, of_constant] for row, of_constant in zip(rows, ["constant", *of_constants], strict=True)]
-        about += f" The constant is the best prediction that is the same for all: {literal(shown(constant.answer, 40))}."
+        about += f" The constant is the best prediction that is the same for all: {literal(excerpt(constant.answer, 40))}."
     return Section("Measures", (about,), rows)
 
 
@@ -252,7 +254,7 @@ def row_of(cells) -> str:
 
 def literal(text) -> str:
     """A text in which nothing acts in Markdown or HTML."""
-    return re.sub(r"([\\`*_\[\]<>|~&#])", r"\\\1", shown(text, 2000))
+    return re.sub(r"([\\`*_\[\]<>|~&#])", r"\\\1", excerpt(text, 2000))
 
 
 def emphasised(text) -> str:

@@ -123,14 +123,14 @@ class Near:
 
     # ---- atoms ----
 
-    def shown(self) -> np.ndarray:
+    def local_atoms(self) -> np.ndarray:
         """The atoms that sets of atoms have."""
         return np.asarray(self.parts.outputs.display().local_atoms(self.x), dtype=np.intp)
 
     def atoms(self, distance) -> Atoms:
         """The shown atoms of some and of all structures within a distance."""
         chosen = np.zeros(self.x.n_atoms, dtype=bool)
-        chosen[self.shown()] = True
+        chosen[self.local_atoms()] = True
         if self.listed() is not None:
             _, counts, totals = self.listed()
             inside = counts[self.within(totals, distance)] > 0
@@ -162,7 +162,7 @@ class Near:
         else:
             search, totals = Search(self, farthest), []
             for a in chosen.tolist():
-                beside = self.counts if self.counts[a] > 0 or farthest == 0 else search.found(np.array([a]), 1)[0]
+                beside = self.counts if self.counts[a] > 0 or farthest == 0 else search.optimum(np.array([a]), 1)[0]
                 totals.append(self.total(beside) if beside[a] > 0 else -np.inf)
         below = np.clip(self.best - np.array(totals, dtype=float), 0, farthest)
         return np.where(below > self.tolerance, below, 0.0)
@@ -181,7 +181,7 @@ class Near:
 
     def length(self) -> int:
         """How many shown atoms the prediction has, at least 1; 1 of single labels."""
-        return 1 if isinstance(self.parts.outputs, LabelOutputs) else max(1, int(np.count_nonzero(self.counts[self.shown()])))
+        return 1 if isinstance(self.parts.outputs, LabelOutputs) else max(1, int(np.count_nonzero(self.counts[self.local_atoms()])))
 
     def log_share(self) -> float | None:
         """-log p(prediction); None: the solver finds no probabilities."""
@@ -217,7 +217,7 @@ class Search:
         self.push = (2 * distance + gap + 1e-3 * (1 + abs(near.best))) / near.least     # solvers round, too
         self.some, self.all, self.exact = near.counts > 0, near.counts > 0, True
 
-    def found(self, atoms, sign):
+    def optimum(self, atoms, sign):
         """The atoms of the structure with the largest S(y) + sign * push * (number of these atoms in y), and a bound."""
         near, changed = self.near, self.near.scores.copy()
         changed[atoms] += sign * self.push
@@ -233,7 +233,7 @@ class Search:
         near = self.near
         left = np.flatnonzero(chosen & ~self.some)
         while len(left):
-            counts, bound = self.found(left, 1)
+            counts, bound = self.optimum(left, 1)
             if not near.within(bound - self.push * near.least, self.distance):
                 return
             hits = left[counts[left] > 0] if counts[left].any() else left
@@ -244,7 +244,7 @@ class Search:
 
     def decide(self, a) -> None:
         """Whether a member has one atom."""
-        counts, bound = self.found(np.array([a]), 1)
+        counts, bound = self.optimum(np.array([a]), 1)
         if not self.some[a] and self.near.within(bound - self.push * self.near.least, self.distance):
             self.some[a], self.exact = True, False                  # neither shown nor excluded
 
@@ -252,6 +252,6 @@ class Search:
         """Finds `all` of these atoms: one that no known member lacks is certain where no structure without it is near."""
         for a in np.flatnonzero(chosen & self.all).tolist():
             if self.all[a]:
-                _, bound = self.found(np.array([a]), -1)
+                _, bound = self.optimum(np.array([a]), -1)
                 if self.all[a] and self.near.within(bound, self.distance):
                     self.all[a], self.exact = False, False

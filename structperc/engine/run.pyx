@@ -157,14 +157,14 @@ cdef class TrainingRun:
         self.visit_totals = model.visit_totals
         if context is not model.context:                # which knows no sample weights
             self.by_visits = context.visit_weight is not None
-            given = context.visit_weight if self.by_visits else context.sample_weight
-            self.weighted = given is not None
+            example_weights = context.visit_weight if self.by_visits else context.sample_weight
+            self.weighted = example_weights is not None
             if self.weighted:
-                self.weights, self.active = visited(given)
+                self.weights, self.active = visited(example_weights)
             if self.by_visits:
                 n_before = parts.weights.n_visited
                 totals = model.visit_totals if model.visit_totals[0] else (n_before, n_before)
-                self.expected, self.visit_totals = expected_visits(given, totals)
+                self.expected, self.visit_totals = expected_visits(example_weights, totals)
         if costs is not None or model.uses_costs:
             parts.loss.set_costs(costs, self.gold, rows.n_examples)
         self.rows = model.stored(rows)
@@ -316,22 +316,22 @@ cdef class TrainingRun:
         cdef Py_ssize_t n = self.n_examples if order is None else len(order), t, updates
         for t in range(n):
             one = np.array([t]) if order is None else order[t:t + 1]
-            found, updates, visit = [], passed.updates, model.parts.weights.n_visited
-            self.visit(passed, one, rule, loss_weight, found)
+            codes, updates, visit = [], passed.updates, model.parts.weights.n_visited
+            self.visit(passed, one, rule, loss_weight, codes)
             gold = self.gold[int(one[0])]
             if not outputs.partial_gold:
                 single = outputs.code_width == 1
                 gold = self.decoded(Structures(np.array([gold], dtype=np.intc)) if single else Structures.ragged([gold]), one)[0]
             step = model.loop.last_step(self.rows, int(one[0])) if passed.updates > updates else None
-            said = self.decoded(coded(found, outputs), one)[0]
+            said = self.decoded(coded(codes, outputs), one)[0]
             self.history.append(Visit(visit + 1, int(one[0]), plain(gold), plain(said), step))
             if predictions is not None:
-                predictions += found
+                predictions += codes
         return 0
 
     def shards(self, n_shards, seed, n_threads):
         """The examples in file order in so many parts of equal size, each with parts of its own: what `mix` takes."""
-        n, found = int(self.n_examples), []             # Python's numbers: n * n_shards may exceed 64 bits
+        n, shards = int(self.n_examples), []            # Python's numbers: n * n_shards may exceed 64 bits
         elsewhere = SHARDS_ELSEWHERE.get()
         if elsewhere is not None:
             return elsewhere.shards(self, seed)
@@ -340,10 +340,10 @@ cdef class TrainingRun:
             model, _ = clone_model(self.engine, self.model, self.rows, self.weights, self.context.epochs, np.random.default_rng(0))
             examples = np.arange(n * i // n_shards, n * (i + 1) // n_shards)
             part = ShardPart(self, examples if self.weights is None else examples[self.weights[examples] != 0])
-            found.append(Shard(i, model, self.model, in_memory(part)))
+            shards.append(Shard(i, model, self.model, in_memory(part)))
             if self.costs is not None or self.model.uses_costs:
                 model.parts.loss.set_costs(self.costs, self.gold, n)
-        return LocalShards(found, seed, self.context.shuffle, self.online is not None, n_threads)
+        return LocalShards(shards, seed, self.context.shuffle, self.online is not None, n_threads)
 
     def mix(self, shards, bounded=False):
         """One round: each shard makes a pass from the weights of now; then the weights are mixed.
@@ -487,16 +487,16 @@ cdef visits(order, Py_ssize_t n):
     cdef const int64_t[::1] at
     cdef uint64_t largest = 0
     cdef Py_ssize_t i
-    found = np.asarray(order)
-    if found.ndim != 1 or found.dtype.kind not in "iu" and found.size:
+    examples = np.asarray(order)
+    if examples.ndim != 1 or examples.dtype.kind not in "iu" and examples.size:
         raise PluginError(f"the order of a pass is {shortened(order)}; expected a vector with the numbers of examples.")
-    at = found = np.ascontiguousarray(found, dtype=np.int64)
+    at = examples = np.ascontiguousarray(examples, dtype=np.int64)
     for i in range(at.shape[0]):
         largest = max(largest, <uint64_t> at[i])            # a negative number is large
     if at.shape[0] and largest >= <uint64_t> n:
-        i = int(np.flatnonzero((found < 0) | (found >= n))[0])
-        raise PluginError(f"the order of a pass has example {found[i]} at position {i}; X has the examples 0..{n - 1}.")
-    return found
+        i = int(np.flatnonzero((examples < 0) | (examples >= n))[0])
+        raise PluginError(f"the order of a pass has example {examples[i]} at position {i}; X has the examples 0..{n - 1}.")
+    return examples
 
 
 def coded(predictions, Outputs outputs):

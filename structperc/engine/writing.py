@@ -73,7 +73,7 @@ def readable_path(path) -> str:
 
 
 def replace_regular(target, before, write) -> None:
-    """`replace_file` for a path without links to a regular file, of which `known` is the present state, or to none."""
+    """`replace_file` for a path without links to a regular file, of which `before` is the present state, or to none."""
     if before is not None and not os.access(target, os.W_OK):
         raise PermissionError(13, "it is protected against writing")
     folder, name = os.path.split(target)

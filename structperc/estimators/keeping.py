@@ -434,7 +434,7 @@ def noted(estimator) -> dict:
     held = [name for name in changed if name not in plain]
     if around and held:
         raise OptionError(f"a model file cannot hold {held[0]}={changed[held[0]]!r:.60} of {type(estimator).__name__}; pickle it.")
-    found = {
+    notes = {
         "class": address_of(type(estimator)), "parameters": plain,
         "plugin_options": {name: value for name, value in entries.items() if is_plain(value)},
         "held": held,
@@ -442,11 +442,11 @@ def noted(estimator) -> dict:
         "unused": list(vars(estimator).get("_unused", ())),
     }
     if around:
-        found["estimator"] = noted_within(estimator.estimator) if estimator.estimator is not vars(estimator).get("estimator_") else None
+        notes["estimator"] = noted_within(estimator.estimator) if estimator.estimator is not vars(estimator).get("estimator_") else None
         if "estimator_" in vars(estimator):
-            found["trained"] = noted_within(estimator.estimator_)
+            notes["trained"] = noted_within(estimator.estimator_)
     fitted = estimator._fitted()
-    return found | {"fitted": fitted} if fitted else found
+    return notes | {"fitted": fitted} if fitted else notes
 
 
 def noted_within(estimator):

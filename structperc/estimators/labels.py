@@ -170,7 +170,7 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
         return engine
 
     def _labels(self, X, y, has_classes):
-        """y as the engine takes it; `named`: the labels are known already."""
+        """y as the engine takes it; `has_classes`: the labels are known already."""
         self._refuse_none(X, y)
         y = as_column(y)
         if not has_classes and ordered_categories(y) is None:

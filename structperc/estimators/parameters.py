@@ -59,9 +59,9 @@ class EstimatorCalls(CheckedCalls):
 
     _elsewhere: ClassVar[dict] = ELSEWHERE
 
-    def _place_of(self, name, value, known) -> str:
+    def _place_of(self, name, value, candidates) -> str:
         parameters = self.get_params(deep=False)
-        near = "" if name in parameters else did_you_mean(name, known) or self._elsewhere.get(name, "")
+        near = "" if name in parameters else did_you_mean(name, candidates) or self._elsewhere.get(name, "")
         parameter = name if name in parameters else nearest(name, parameters)
         if near or parameter is None:
             return near

@@ -244,8 +244,8 @@ class RankingSVM(EngineMethods, ListRanker):
 
     def _keep(self, engine):
         vars(self).pop("feature_names_in_", None)
-        known = {"feature_names_in_": engine.feature_names_in_} if hasattr(engine, "feature_names_in_") else {}
-        vars(self).update({**known, "engine_": engine, "coef_": engine.coef_, "n_features_in_": engine.n_features_in_,
+        attributes = {"feature_names_in_": engine.feature_names_in_} if hasattr(engine, "feature_names_in_") else {}
+        vars(self).update({**attributes, "engine_": engine, "coef_": engine.coef_, "n_features_in_": engine.n_features_in_,
                            "status_": engine.status_})
         note(self, engine)
         return self

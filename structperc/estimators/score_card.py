@@ -478,11 +478,11 @@ def table_of(columns, values):
 def bounds(low, end) -> str:
     """A bin in words."""
     if low is None:
-        return f"below {shown(end)}"
-    return f"{shown(low)} or more" if end is None else f"{shown(low)} to below {shown(end)}"
+        return f"below {number_text(end)}"
+    return f"{number_text(low)} or more" if end is None else f"{number_text(low)} to below {number_text(end)}"
 
 
-def shown(number) -> str:
+def number_text(number) -> str:
     return f"{number:g}" if float(f"{number:g}") == number else repr(number)
 
 

@@ -332,7 +332,7 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         levels, of_atoms, categories = [], [], []
         for near, _, gold in self._near(engine_of(estimator), X, y, lengths, groups):
             counts, scale = self._right(near, gold), self._scale(near)
-            own = near.shown()[counts[near.shown()] > 0] if counts is not None else ()
+            own = near.local_atoms()[counts[near.local_atoms()] > 0] if counts is not None else ()
             levels.append(np.inf if counts is None else near.distance(counts) / scale)
             of_atoms.append(near.distances_of(counts, own) / scale if len(own) else np.array([0.0 if counts is not None else np.inf]))
             categories.append(None if self.category is None else self.category(near.x))

@@ -10,7 +10,7 @@ import numpy as np
 from structperc.core.errors import PluginError, shortened
 from structperc.core.outputs import encoded_answers
 from structperc.engine.explanation import names_of
-from structperc.pictures.markup import block, details, element, shown, table
+from structperc.pictures.markup import block, details, element, excerpt, table
 from structperc.pictures.shapes import COLUMNS
 
 LISTED = 10             # outputs that a notebook lists
@@ -61,16 +61,16 @@ class Judged:
     @classmethod
     def of(cls, answer, counts, limit):
         """`counts`: atoms of the right output, None where the model never has it."""
-        near, shown = answer._near, answer._near.shown()
+        near, local_atoms = answer._near, answer._near.local_atoms()
         own = np.zeros(near.x.n_atoms, dtype=bool) if counts is None else counts > 0
-        held, certain, n_right = answer._atom_set, answer._atoms.certain, int(own[shown].sum())
+        held, certain, n_right = answer._atom_set, answer._atoms.certain, int(own[local_atoms].sum())
         size = None
         if limit is not None:
             members, _, complete = near.members(answer.distance, limit)
             size = len(members) + (not complete)
         return cls(counts is not None and bool(near.within(near.total(counts), answer.distance)), size,
-                   float(held[shown][own[shown]].mean()) if n_right else float(counts is not None), int(held.sum()), n_right,
-                   int(np.count_nonzero(near.counts[shown])), int(certain.sum()), int((certain & own).sum()))
+                   float(held[local_atoms][own[local_atoms]].mean()) if n_right else float(counts is not None), int(held.sum()), n_right,
+                   int(np.count_nonzero(near.counts[local_atoms])), int(certain.sum()), int((certain & own).sum()))
 
 
 def measures(judged, limit) -> dict[str, float]:
@@ -260,7 +260,7 @@ class StructureSet:
     def _repr_html_(self):
         try:
             members = self.k_best(LISTED)
-            rows = [(f"{score - self._near.best:+.4g}", shown(y)) for score, y in zip(members.scores, members, strict=True)]
+            rows = [(f"{score - self._near.best:+.4g}", excerpt(y)) for score, y in zip(members.scores, members, strict=True)]
             more = [] if members.complete else [element("p", "and others", class_="quiet")]
             how_many = f"the {len(rows)} best" if more else f"all {len(rows)}"
             listed = [details(how_many, table(rows, ("score", "output"), numbers=(0,)), *more)]

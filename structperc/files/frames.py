@@ -267,13 +267,13 @@ def numbers_of(cells, decimal) -> np.ndarray:
 
 
 def parse(chosen, cells, decimal, numbers) -> None:
-    """Parses the chosen cells into `found`; of many halves, where one is beyond all numbers."""
+    """Parses the chosen cells into `numbers`; of many halves, where one is beyond all numbers."""
     if not chosen:
         return
     text = "\n".join(cells[i].strip() for i in chosen)
     try:
         numbers[chosen] = parse_csv(io.StringIO(text), header=None, names=["x"], sep="\x01", decimal=decimal, dtype=float,
-                                  low_memory=False)["x"]
+                                    low_memory=False)["x"]
     except ValueError:
         if len(chosen) > 1:
             middle = len(chosen) // 2

@@ -29,14 +29,14 @@ class Format:
     opener : str or None
         `module:function` in `structperc.files`: opens a path as a `FrameFile`, if the format's columns have names and nothing but a path is
         needed.
-    named : bool
+    has_names : bool
         Whether columns have names.
     """
 
     noun: str
     endings: tuple = ()
     opener: str | None = None
-    named: bool = True
+    has_names: bool = True
 
     def open(self, path):
         """The file at a path, under reading."""
@@ -46,7 +46,7 @@ class Format:
 
 FORMATS = {
     "csv": Format("a CSV file"),
-    "svmlight": Format("an svmlight file", (".svm", ".svmlight", ".libsvm"), named=False),
+    "svmlight": Format("an svmlight file", (".svm", ".svmlight", ".libsvm"), has_names=False),
     "parquet": Format("a Parquet file", (".parquet", ".pq"), "parquet:opened_parquet"),
     "arrow": Format("an Arrow file", (".arrow", ".feather"), "arrow:opened_arrow"),
 }

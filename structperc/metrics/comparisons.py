@@ -8,7 +8,7 @@ import numpy as np
 from structperc.core.errors import DataError
 from structperc.core.outputs import is_ordered
 from structperc.metrics.engines import Judged, model_of, same
-from structperc.pictures.markup import aligned, block, element, shown, table
+from structperc.pictures.markup import aligned, block, element, excerpt, table
 from structperc.reading.groups import Groups
 
 BLOCKS = 20                 # of examples, each left out once
@@ -112,7 +112,7 @@ class Comparison:
                  (f"right and wrong; exact test of McNemar, two-sided: p = {self.p_value:.3g}", right)]
         if self.disagreements:
             rows = [["row", "right", first, second]]
-            rows += [[str(i + 1), *(shown(answer, 24) for answer in answers)] for i, *answers in self.disagreements[:LISTED]]
+            rows += [[str(i + 1), *(excerpt(answer, 24) for answer in answers)] for i, *answers in self.disagreements[:LISTED]]
             n = len(self.disagreements)
             parts.append((f"predictions differ in {n} examples" + (f"; the first {LISTED}" if n > LISTED else ""), rows))
         return parts
@@ -195,8 +195,8 @@ def refuse_other_labels(first, second, ordered) -> None:
     """Raises an error for models with different labels."""
     a, b = ([] if labels is None else list(labels) for labels in (first, second))
     if (a != b) if ordered else (set(a) != set(b)):
-        raise DataError(f"the engines know different labels, {shown(', '.join(map(str, a)))} and {shown(', '.join(map(str, b)))}; compare "
-                        f"engines that were trained with the same labels.")
+        raise DataError(f"the engines know different labels, {excerpt(', '.join(map(str, a)))} and {excerpt(', '.join(map(str, b)))}; "
+                        f"compare engines that were trained with the same labels.")
 
 
 def differences(first, second) -> list:

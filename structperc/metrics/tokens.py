@@ -83,10 +83,10 @@ def unseen_labels(y_true, labels) -> dict:
     y_true, labels = entries(y_true, "y_true", LISTS), entries(labels, "labels", "the labels that the model knows")
     if is_nested(y_true):
         y_true = chain.from_iterable(entries(row, f"y_true[{i}]", "the labels of one sentence") for i, row in enumerate(y_true))
-    y_true, known = list(y_true), set()
+    y_true, model_labels = list(y_true), set()
     refuse_unhashable([y_true], [labels], "y_true or labels")
-    known.update(labels)
-    return {label: count for label, count in Counter(y_true).most_common() if label not in known}
+    model_labels.update(labels)
+    return {label: count for label, count in Counter(y_true).most_common() if label not in model_labels}
 
 
 def refuse_unhashable(first, second, names="y_true or y_pred") -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from structperc.pictures.markup import shown
+from structperc.pictures.markup import excerpt
 from structperc.pictures.shapes import COLUMNS, LETTER, Arc, Line, Picture, Text
 
 WORDS = 48                              # of a sentence that are drawn
@@ -32,14 +32,14 @@ class ArcChoices(Picture):
     arcs: list
 
     def shapes(self):
-        words = [shown(word, 20) for word in self.words[:WORDS]]
+        words = [excerpt(word, 20) for word in self.words[:WORDS]]
         drawn = [arc for arc in self.arcs if max(arc[:2]) <= len(words)]
         longest = [max((label for m, _, label, _ in drawn if m == n), key=len, default="") for n in range(1, len(words) + 1)]
         above, below = ([arc[:3] for arc in drawn if arc[3] == certain] for certain in (True, False))
         return arcs_between(words, {arc[0] for arc in above}, longest, above, below)
 
     def lines(self, width=COLUMNS):
-        words = ["(root)", *(shown(word, 20) for word in self.words)]
+        words = ["(root)", *(excerpt(word, 20) for word in self.words)]
         size, lines = max(map(len, words)), []
         for n, word in enumerate(words[1:], 1):
             heads = [f"{head} {words[head]} {label}".rstrip() if head else f"(root) {label}".rstrip() for m, head, label, _ in self.arcs
@@ -72,17 +72,17 @@ class Arcs(Picture):
     rival_heads: list
 
     def shapes(self):
-        words = [shown(word, 20) for word in self.words[:WORDS]]
+        words = [excerpt(word, 20) for word in self.words[:WORDS]]
         above = [(m, *arc) for m, arc in enumerate(self.heads[:len(words)], 1) if arc[0] <= len(words)]
         below = [(m, *arc) for m, arc in enumerate(self.rival_heads[:len(words)], 1) if arc[0] <= len(words) and arc != self.heads[m - 1]]
         return arcs_between(words, {m for m, _, _ in below}, [label for _, label in self.heads], above, below)
 
     def lines(self, width=COLUMNS):
-        words = [shown(word, 20) for word in self.words]
+        words = [excerpt(word, 20) for word in self.words]
 
         def arc(head, label):
             text = f"← {head} {words[head - 1]}" if head else "← (root)"
-            return f"{text} {shown(label, 12)}".rstrip()
+            return f"{text} {excerpt(label, 12)}".rstrip()
 
         arcs = [arc(*head) for head in self.heads]
         first, second = max(map(len, words), default=0), max(map(len, arcs), default=0)
@@ -109,7 +109,7 @@ def arcs_between(texts, marked, labels, above, below) -> list:
     """
     ends = [0.0]
     for word, label in zip(texts, labels, strict=False):
-        ends.append(ends[-1] + LETTER * max(len(word), len(shown(label, 12))) + 22)
+        ends.append(ends[-1] + LETTER * max(len(word), len(excerpt(label, 12))) + 22)
     centres = [(left + right) / 2 for left, right in zip(ends, ends[1:], strict=False)]
     levels, deeper = arc_levels([arc[:2] for arc in above]), arc_levels([arc[:2] for arc in below])
     base = 24.0 * (max(levels, default=0) + 1)
@@ -128,7 +128,7 @@ def arcs_between(texts, marked, labels, above, below) -> list:
             if label:
                 middle = (start + centres[m - 1]) / 2
                 height = y + (0.75 if head else 1) * (top - y)
-                shapes.append(Text(middle, height + (12 if way > 0 else -3), shown(label, 12), "middle"))
+                shapes.append(Text(middle, height + (12 if way > 0 else -3), excerpt(label, 12), "middle"))
     return shapes
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from structperc.pictures.markup import shown
+from structperc.pictures.markup import excerpt
 from structperc.pictures.shapes import COLUMNS, WIDTH, Box, Line, Picture, Text
 
 
@@ -35,14 +35,14 @@ class Bars(Picture):
         bars = [bar for _, group in self.groups for bar in group]
         middle, reach = 330.0, WIDTH - 390.0
         largest = max((abs(value) for _, value in bars), default=0) or 1.0
-        y, shapes = 34.0, [Text(middle - 8, 14, f"← for {shown(self.left, 28)}", "end"),
-                          Text(middle + 8, 14, f"for {shown(self.right, 28)} →")]
+        y, shapes = 34.0, [Text(middle - 8, 14, f"← for {excerpt(self.left, 28)}", "end"),
+                          Text(middle + 8, 14, f"for {excerpt(self.right, 28)} →")]
         for heading, group in self.groups:
             shapes.append(Text(4, y, heading, strong=True))
             for name, value in group:
                 y += 18
                 length = reach * abs(value) / largest
-                shapes += [Text(16, y, shown(name, 24)), Box(middle - (length if value < 0 else 0), y - 11, max(length, 1), 14, 0.75),
+                shapes += [Text(16, y, excerpt(name, 24)), Box(middle - (length if value < 0 else 0), y - 11, max(length, 1), 14, 0.75),
                           Text(WIDTH - 4, y, f"{value:+.4g}", "end")]
             y += 24
         return [Line(middle, 22, middle, y - 14), *shapes]
@@ -52,12 +52,12 @@ class Bars(Picture):
         largest = max((abs(value) for _, value in bars), default=0) or 1.0
         names = min(width // 3, max((len(name) for name, _ in bars), default=0))
         reach = max(4, (width - names - 16) // 2)
-        left, right = f"← {shown(self.left, reach - 2)}", f"{shown(self.right, reach - 2)} →"
+        left, right = f"← {excerpt(self.left, reach - 2)}", f"{excerpt(self.right, reach - 2)} →"
         lines = [f"{'':{names + 3}}{left:>{reach}} │ {right}"]
         for heading, group in self.groups:
-            lines.append(shown(heading, width))
+            lines.append(excerpt(heading, width))
             for name, value in group:
                 bar = "█" * max(1, round(reach * abs(value) / largest))
                 sides = (bar, "") if value < 0 else ("", bar)
-                lines.append(f"  {shown(name, names):<{names}} {sides[0]:>{reach}} │ {sides[1]:<{reach}} {value:+.4g}")
+                lines.append(f"  {excerpt(name, names):<{names}} {sides[0]:>{reach}} │ {sides[1]:<{reach}} {value:+.4g}")
         return lines

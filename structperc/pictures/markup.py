@@ -30,7 +30,7 @@ def printable(text) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def shown(text, most=LONGEST) -> str:
+def excerpt(text, most=LONGEST) -> str:
     """The beginning of a text on one line."""
     text = printable(str(text)[:most + 1])
     return text if len(text) <= most else text[:most - 1] + "…"
@@ -65,14 +65,14 @@ def page(title, *content) -> Markup:
 
 def table(rows, head=(), numbers=()) -> Markup:
     """A table of texts; `numbers` are the columns whose cells are written flush right."""
-    lines = [element("tr", *(element("th", shown(cell), scope="col") for cell in head))] if head else []
+    lines = [element("tr", *(element("th", excerpt(cell), scope="col") for cell in head))] if head else []
     for row in rows:
         lines.append(element("tr", *(cell_of(cell, j in numbers) for j, cell in enumerate(row))))
     return element("table", *lines)
 
 
 def cell_of(value, number) -> Markup:
-    return element("td", value if isinstance(value, Markup) else shown(value), class_="number" if number else None)
+    return element("td", value if isinstance(value, Markup) else excerpt(value), class_="number" if number else None)
 
 
 def details(summary, *content) -> Markup:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from structperc.pictures.markup import shown
+from structperc.pictures.markup import excerpt
 from structperc.pictures.shapes import COLUMNS, WIDTH, Box, Dot, Line, Picture, Text
 
 
@@ -52,10 +52,10 @@ class Ruler(Picture):
         shapes.append(Line(ends[0], base, ends[-1], base))
         for k, cut in enumerate(ends[1:-1]):
             shapes += [Line(cut, base - 14, cut, base + 14),
-                      Text(cut, base + 28 + 14 * (k % 2), f"{shown(self.labels[k], 16)} | {shown(self.labels[k + 1], 16)}", "middle")]
+                      Text(cut, base + 28 + 14 * (k % 2), f"{excerpt(self.labels[k], 16)} | {excerpt(self.labels[k + 1], 16)}", "middle")]
         x = at(self.score)
         return [*shapes, Line(x, base - 24, x, base, width=2), Dot(x, base),
-                Text(x, base - 30, f"score {self.score:.3g}: {shown(self.labels[self.winner], 30)}", "middle", True)]
+                Text(x, base - 30, f"score {self.score:.3g}: {excerpt(self.labels[self.winner], 30)}", "middle", True)]
 
     def lines(self, width=COLUMNS):
         low, high = min(*self.cuts, self.score), max(*self.cuts, self.score)
@@ -68,9 +68,9 @@ class Ruler(Picture):
         for cut in self.cuts:
             rule[at(cut)] = "┼"
         rule[at(self.score)] = "●"
-        names = [(at(cut), f"{shown(below, 12)}|{shown(above, 12)}")
+        names = [(at(cut), f"{excerpt(below, 12)}|{excerpt(above, 12)}")
                  for cut, below, above in zip(self.cuts, self.labels[:-1], self.labels[1:], strict=True)]
-        head = (at(self.score), f"score {self.score:.3g}: {shown(self.labels[self.winner], 30)}")
+        head = (at(self.score), f"score {self.score:.3g}: {excerpt(self.labels[self.winner], 30)}")
         return [*text_lines([head], width), "".join(rule), *text_lines(names, width)]
 
 

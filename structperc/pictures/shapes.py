@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import attrs
 
-from structperc.pictures.markup import Markup, element, shown
+from structperc.pictures.markup import Markup, element, excerpt
 
 LETTER, SIZE = 7.0, 12                  # the width of a letter, the height of text
 FONT = "system-ui,sans-serif"
@@ -138,7 +138,7 @@ class Text:
 
     x: float
     y: float
-    text: str = attrs.field(converter=shown)
+    text: str = attrs.field(converter=excerpt)
     anchor: str = "start"
     strong: bool = False
 

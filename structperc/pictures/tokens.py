@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from structperc.pictures.markup import shown
+from structperc.pictures.markup import excerpt
 from structperc.pictures.shapes import COLUMNS, LETTER, Box, Picture, Text
 
 TOKENS = 24                             # of a sentence that are shown
@@ -63,7 +63,7 @@ class Spans(Picture):
             shapes.append(Text(x, 22, "…"))
             x += 16
         for t in range(first, last):
-            texts = [shown(self.tokens[t], 20), *(shown(labels[t], 16) for _, labels in self.rows)]
+            texts = [excerpt(self.tokens[t], 20), *(excerpt(labels[t], 16) for _, labels in self.rows)]
             width = (LETTER + 1) * max(map(len, texts)) + 12         # strong letters are wider
             shapes.append(Text(x + width / 2, 22, texts[0], "middle", t in differing))
             for k, (_, labels) in enumerate(self.rows):
@@ -79,7 +79,7 @@ class Spans(Picture):
         margin = max(map(len, names)) + 2
         lines, part = [], []
         for t in range(*self.part()):
-            cells = [shown(self.tokens[t], 20), *(shown(labels[t], 16) for _, labels in self.rows)]
+            cells = [excerpt(self.tokens[t], 20), *(excerpt(labels[t], 16) for _, labels in self.rows)]
             size = max(map(len, cells))
             column = [cell.ljust(size + 2) for cell in (*cells, "^" * size if t in differing else "")]
             if part and margin + sum(len(column[0]) for column in part) + size > width:
@@ -113,7 +113,7 @@ class Choices(Picture):
     def shapes(self):
         x, shapes = 4.0, []
         for token, labels in list(zip(self.tokens, self.choices, strict=True))[:TOKENS]:
-            texts = [shown(token, 20), *(shown(label, 24) for label, _ in labels[:DEEP])]
+            texts = [excerpt(token, 20), *(excerpt(label, 24) for label, _ in labels[:DEEP])]
             if len(labels) > DEEP:
                 texts.append(f"{len(labels) - DEEP} more")
             width = (LETTER + 1) * max(map(len, texts)) + 12
@@ -126,8 +126,9 @@ class Choices(Picture):
         return [*shapes, Text(x + 2, 22, "…")] if len(self.tokens) > TOKENS else shapes
 
     def lines(self, width=COLUMNS):
-        size = max((len(shown(token, 20)) for token in self.tokens), default=0)
-        return [f"{shown(token, 20):<{size}}  {' | '.join(f'[{label}]' if certain else label for label, certain in labels)}".strip()[:width]
+        size = max((len(excerpt(token, 20)) for token in self.tokens), default=0)
+        return [(f"{excerpt(token, 20):<{size}}  "
+                 f"{' | '.join(f'[{label}]' if certain else label for label, certain in labels)}").strip()[:width]
                 for token, labels in zip(self.tokens, self.choices, strict=True)]
 
 

@@ -124,20 +124,20 @@ def learned(column, kind, levels=None, date_format=None, fill=None, indicate=Fal
     Unusable, OptionError
     """
     if kind in ("ordinal", "one_hot") and levels is None:
-        known = {level_of(cell) for cell in column.cells()} - {None}
-        levels = tuple(map(level_of, column.categories)) if column.categories is not None else sorted(known)
+        own_levels = {level_of(cell) for cell in column.cells()} - {None}
+        levels = tuple(map(level_of, column.categories)) if column.categories is not None else sorted(own_levels)
     levels = tuple(levels or ())
     fill = as_level(fill) if kind == "one_hot" and fill is not None and fill not in STATISTICS else fill
     if kind == "one_hot" and isinstance(fill, str) and fill not in STATISTICS and fill not in levels:
         levels = (*levels, fill)
     code = ColumnCode(column.name, kind, levels, date_format=date_format)
     values = code.values(column)
-    known = values[~np.isnan(values)]
-    if kind == "date" and len(known):
-        code, known = attrs.evolve(code, origin=float(known.min())), known - known.min()
+    present_values = values[~np.isnan(values)]
+    if kind == "date" and len(present_values):
+        code, present_values = attrs.evolve(code, origin=float(present_values.min())), present_values - present_values.min()
     if fill is not None:
-        code = attrs.evolve(code, fill=filler(code, fill, known))
-    return attrs.evolve(code, indicated=bool(indicate and len(known) < len(values) and fill is not None))
+        code = attrs.evolve(code, fill=filler(code, fill, present_values))
+    return attrs.evolve(code, indicated=bool(indicate and len(present_values) < len(values) and fill is not None))
 
 
 def filler(code, fill, numbers) -> float:

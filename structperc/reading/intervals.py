@@ -17,7 +17,7 @@ EXPECTED = "give one label, or the pair of its lowest and highest admissible lab
 
 UNRATED = ("refuse", "skip")
 NUMBER = r"(-?\d+(?:\.\d+)?)"
-TEXTS = [(re.compile(pattern, re.IGNORECASE), shown) for pattern, shown in (      # how people write intervals, and the pair to pass
+TEXTS = [(re.compile(pattern, re.IGNORECASE), pair) for pattern, pair in (        # how people write intervals, and the pair to pass
     (rf"\s*{NUMBER}\s*(?:to|-|\u2013|\.\.+|/)\s*{NUMBER}\s*", "({}, {})"),
     (rf"\s*(?:at least|from|min\.?|>=|\u2265)\s*{NUMBER}\s*", "({}, None)"),
     (rf"\s*{NUMBER}\s*(?:\+|or (?:more|higher|above))\s*", "({}, None)"),

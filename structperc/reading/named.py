@@ -153,11 +153,11 @@ class NamedReader(Reader):
         X = self._listed(X)
         if isinstance(X, (list, tuple)) and not len(X) and offsets is None:
             return self._nothing()
-        named = self._is_named(X) or (self.named and isinstance(X, (list, tuple)) and is_blank(X))
-        if named != self.named:
-            now, then = (TOKENS, NUMBERS) if named else (NUMBERS, TOKENS)
+        has_names = self._is_named(X) or (self.named and isinstance(X, (list, tuple)) and is_blank(X))
+        if has_names != self.named:
+            now, then = (TOKENS, NUMBERS) if has_names else (NUMBERS, TOKENS)
             raise DataError(f"X ({type(X).__name__}) holds {now}, but this model was trained on {then}; pass the same kind of data.")
-        if not named:
+        if not has_names:
             return matrices.read(X, offsets)
         builder = RowBuilder(self.vocabulary, self.n_hashed or 0)
         return rows_of(builder, self._encode(X, offsets, builder, self.n_columns), self.vectors)
@@ -202,16 +202,16 @@ class NamedReader(Reader):
         if not state:
             self.forget()
             return
-        named, n_features = read_array(state, "named", bool), read_array(state, "n_features", np.int64, low=0)
-        n_columns = read_array(state, "n_columns", np.int64, low=1) if named and self.template is not None else None
-        vocabulary = Vocabulary.restored(state) if named and not self.n_hashed else None
-        vectors = Vectors.restored(state) if named else Vectors()
-        expected = vectors.width + (len(vocabulary) if vocabulary is not None else self.n_hashed) if named else n_features
+        has_names, n_features = read_array(state, "named", bool), read_array(state, "n_features", np.int64, low=0)
+        n_columns = read_array(state, "n_columns", np.int64, low=1) if has_names and self.template is not None else None
+        vocabulary = Vocabulary.restored(state) if has_names and not self.n_hashed else None
+        vectors = Vectors.restored(state) if has_names else Vectors()
+        expected = vectors.width + (len(vocabulary) if vocabulary is not None else self.n_hashed) if has_names else n_features
         if n_features != expected:
             raise DataError(f"the saved reader has {n_features} columns; expected {expected}.")
         if n_columns is not None:
             self.template.check_columns(n_columns)
-        self.named, self.n_features, self.vocabulary, self.n_columns = named, n_features, vocabulary, n_columns
+        self.named, self.n_features, self.vocabulary, self.n_columns = has_names, n_features, vocabulary, n_columns
         self.vectors = vectors
 
     def _nothing(self):

@@ -120,7 +120,7 @@ cdef class RowBuilder:
     cdef int write(self, int64_t column, double value) except -1
     cdef int widen(self) except -1
     cdef int keep_vector(self, str name, object vector) except -1
-    cdef str shown(self, Py_ssize_t column)
+    cdef str description(self, Py_ssize_t column)
 
     cdef inline void push(self, const char *borrowed, size_t at, size_t n, double value) noexcept:
         """One more feature of the row, for which there is room; asks the memory for its place in the table."""

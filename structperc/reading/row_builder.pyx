@@ -502,7 +502,7 @@ cdef class RowBuilder:
         if value == 0:
             return 0
         if not isfinite(value):
-            raise DataError(f"the values of the feature {self.shown(column)} add up to {value}; expected finite sums")
+            raise DataError(f"the values of the feature {self.description(column)} add up to {value}; expected finite sums")
         if not self.wide_values and <double> (<float> value) != value:
             self.widen()
         if self.used == self.n_values:
@@ -527,14 +527,14 @@ cdef class RowBuilder:
         array = vector if type(vector) is np.ndarray else np.asarray(vector)
         if array.ndim != 1 or array.dtype.kind not in "fiub":
             raise DataError(f"the vector {name!r} is {shortened(vector)}; expected numbers")
-        found = self.vectors.get(name)
-        if found is None:
-            found = self.vectors[name] = [], []
-        found[0].append(self.n_rows + self.n_waiting)
-        found[1].append(array)
+        entries = self.vectors.get(name)
+        if entries is None:
+            entries = self.vectors[name] = [], []
+        entries[0].append(self.n_rows + self.n_waiting)
+        entries[1].append(array)
         return 0
 
-    cdef str shown(self, Py_ssize_t column):
+    cdef str description(self, Py_ssize_t column):
         return f"in column {column}" if self.vocabulary is None else repr(self.vocabulary.name_c(column))
 
 

@@ -46,7 +46,7 @@ class TableOptions:
         return options
 
     @property
-    def named(self) -> tuple:
+    def column_names(self) -> tuple:
         """All columns that options name."""
         return tuple(name for name in (*self.drop, *self.one_hot, *self.ordinal, *self.date, *self.fill) if name != REST)
 
@@ -76,7 +76,7 @@ class TableOptions:
 
     def check_names(self, columns) -> None:
         """Raises an error for columns that the table has not."""
-        for name in self.named:
+        for name in self.column_names:
             if name not in columns:
                 hint = did_you_mean(name, columns)
                 raise OptionError(f"there is no column {name!r} in the table; its columns are "

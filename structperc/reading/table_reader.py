@@ -85,9 +85,9 @@ class TableReader(Reader):
         self._codes = None
         columns, offsets = tables_of(X, offsets)
         if columns is None:
-            if self.options.named:
-                raise DataError(f"X has no named columns, but the options name {', '.join(map(repr, self.options.named[:5]))}; pass a data "
-                                f"frame.")
+            if self.options.column_names:
+                raise DataError(f"X has no named columns, but the options name {', '.join(map(repr, self.options.column_names[:5]))}; "
+                                f"pass a data frame.")
             return self.then.learn(X, offsets)
         codes = self.learned(columns)
         rows = self.then.learn(encoded(codes, columns), offsets)

@@ -52,16 +52,16 @@ class Vectors:
             j -= size
         raise IndexError(f"column {j} behind the last vector")
 
-    def with_names(self, found):
+    def with_names(self, vectors_by_name):
         """These and the vectors that were found for the first time, as large as where they first occur."""
-        return Vectors({name: len(vectors[0]) for name, (_, vectors) in found.items()} | self.sizes)
+        return Vectors({name: len(vectors[0]) for name, (_, vectors) in vectors_by_name.items()} | self.sizes)
 
-    def table(self, found, starts):
+    def table(self, vectors_by_name, starts):
         """The coordinates of all tokens, zeros where a token lacks a vector.
 
         Parameters
         ----------
-        found : dict of str to (list of tokens, list of vectors)
+        vectors_by_name : dict of str to (list of tokens, list of vectors)
             Tokens counted from the first of all sentences; arrays of one dimension.
         starts : int64 array
             Where sentences begin, and the end.
@@ -73,9 +73,10 @@ class Vectors:
         """
         cdef Py_ssize_t first = 0
         cdef size_t address
-        narrow = all(np.can_cast(kind, np.float32) for _, vectors in found.values() for kind in {vector.dtype for vector in vectors})
+        narrow = all(np.can_cast(kind, np.float32) for _, vectors in vectors_by_name.values()
+                     for kind in {vector.dtype for vector in vectors})
         values = np.zeros((int(starts[len(starts) - 1]), self.width), np.float32 if narrow else np.float64)
-        for name, (tokens, vectors) in found.items():
+        for name, (tokens, vectors) in vectors_by_name.items():
             size = self.sizes.get(name)
             if size is None:
                 raise DataError(f"{place(tokens[0], starts)}: the vector {name!r} is new; this model was trained on "
@@ -84,9 +85,9 @@ class Vectors:
                 if len(vector) != size:
                     raise DataError(f"{place(token, starts)}: the vector {name!r} has {len(vector)} coordinates; expected {size}.")
         for name, size in self.sizes.items():
-            if name in found:
+            if name in vectors_by_name:
                 address = values.ctypes.data
-                tokens, vectors = found[name]
+                tokens, vectors = vectors_by_name[name]
                 if narrow:
                     put[float](<float *> address + first, values.shape[1], size, tokens, vectors)
                 else:
@@ -575,15 +576,15 @@ cdef class Template:
 
     cdef int column_of(self, str text, str where) except -1:
         """The number of a column that is given by number or by name."""
-        known = f"; there are {', '.join(self.columns)}" if self.columns else "; give their names in columns="
+        hint = f"; there are {', '.join(self.columns)}" if self.columns else "; give their names in columns="
         if not text.isdecimal():
             if self.columns is None or text not in self.columns:
-                raise OptionError(f"{where} reads the column {text!r}, but no column has this name{known}.")
+                raise OptionError(f"{where} reads the column {text!r}, but no column has this name{hint}.")
             return self.columns.index(text)
         column = int(text)
         if column >= (FARTHEST if self.columns is None else len(self.columns)):
-            known = f"columns are counted from 0{f', and there are {len(self.columns)}' if self.columns else ''}"
-            raise OptionError(f"{where} reads column {text}, which does not exist; {known}.")
+            hint = f"columns are counted from 0{f', and there are {len(self.columns)}' if self.columns else ''}"
+            raise OptionError(f"{where} reads column {text}, which does not exist; {hint}.")
         return column
 
     cdef Py_ssize_t collect(self, object sentence, Py_ssize_t n_columns, RowBuilder builder) except -1:

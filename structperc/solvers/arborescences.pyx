@@ -415,8 +415,8 @@ cdef refusal(int status, const double *scores, Py_ssize_t pitch, Py_ssize_t n, c
 
 
 def listed(words):
-    shown = ", ".join(map(str, words[:20])) + (", ..." if len(words) > 20 else "")
-    return f"word {shown}" if len(words) == 1 else f"the {len(words)} words {shown}"
+    listing = ", ".join(map(str, words[:20])) + (", ..." if len(words) > 20 else "")
+    return f"word {listing}" if len(words) == 1 else f"the {len(words)} words {listing}"
 
 
 def max_arborescence(scores, one_root=False):
@@ -478,19 +478,19 @@ def max_arborescence(scores, one_root=False):
     cdef int status = FOUND
     cdef int[::1] heads = np.zeros(sentences.offsets[n] + 1, dtype=np.intc)
     cdef double[::1] totals = np.zeros(n), work = np.zeros(arborescence_work(sentences.most_words))
-    cdef int *found = &heads[0]
+    cdef int *sentence_heads = &heads[0]
     cdef const double *at = NULL
     with nogil:
         for i in range(n):
-            words, at, found = sentences.n_words[i], sentences.at[i], &heads[0] + sentences.offsets[i]
-            status = max_arborescence_c(at, words + 1, words, one, found, &work[0])
+            words, at, sentence_heads = sentences.n_words[i], sentences.at[i], &heads[0] + sentences.offsets[i]
+            status = max_arborescence_c(at, words + 1, words, one, sentence_heads, &work[0])
             if status == FOUND and interrupted(words * words):
                 status = INTERRUPTED
             if status != FOUND:
                 break
-            totals[i] = total_score(at, words + 1, words, found)
+            totals[i] = total_score(at, words + 1, words, sentence_heads)
     if status != FOUND:
-        raise refusal(status, at, words + 1, words, found, sentences.name_of(i))
+        raise refusal(status, at, words + 1, words, sentence_heads, sentences.name_of(i))
     answers = sentences.split(np.asarray(heads)[:-1])
     return (answers, totals[0]) if sentences.single else (answers, np.asarray(totals))
 
@@ -608,12 +608,12 @@ def k_best_arborescences(scores, k, one_root=False):
     cells.begin(sentences, one_root)
     n_cells = 0
     loss, heads = cells.best((), ())
-    waiting, found = [(loss, n_cells, heads, 0, ())], []
-    while waiting and len(found) < k:
+    waiting, trees = [(loss, n_cells, heads, 0, ())], []
+    while waiting and len(trees) < k:
         PyErr_CheckSignals()
         loss, _, heads, n_kept, forbidden = heapq.heappop(waiting)
-        found.append((heads, -loss))
-        if len(found) == k:
+        trees.append((heads, -loss))
+        if len(trees) == k:
             break
         for m in range(n_kept, cells.n):
             without = (*forbidden, heads[m]) if m == n_kept else (heads[m],)
@@ -621,8 +621,8 @@ def k_best_arborescences(scores, k, one_root=False):
             if answer is not None:
                 n_cells += 1
                 heapq.heappush(waiting, (answer[0], n_cells, answer[1], m, without))
-    found.sort(key=lambda tree: -tree[1])       # the best of a cell may exceed that of its parent by rounding
-    return np.array([heads for heads, _ in found], dtype=np.intc).reshape(len(found), cells.n), np.array([total for _, total in found])
+    trees.sort(key=lambda tree: -tree[1])       # the best of a cell may exceed that of its parent by rounding
+    return np.array([heads for heads, _ in trees], dtype=np.intc).reshape(len(trees), cells.n), np.array([total for _, total in trees])
 
 
 # ---- arborescence certificates ----
@@ -756,13 +756,13 @@ def arborescence_certificate(scores, one_root=False):
     prices = [c.y[m] for m in range(1, c.n_nodes)]
     root_price = 0.0
     if c.rooted:                    # what the root's arc is worth beyond the others is its price
-        taken = c.y[c.rooted]
+        worth = c.y[c.rooted]
         below = np.zeros(n + 1)
         for words, price in zip(sets, prices, strict=True):
             below[list(words)] += price
         others = [c.scores[m] - below[m] for m in range(1, n + 1) if m not in sets[c.rooted - 1]]
-        root_price = float(max(0.0, *others, *[taken] * (len(sets[c.rooted - 1]) > 1)))
-        prices[c.rooted - 1] = taken - root_price
+        root_price = float(max(0.0, *others, *[worth] * (len(sets[c.rooted - 1]) > 1)))
+        prices[c.rooted - 1] = worth - root_price
     return ArborescenceCertificate(np.asarray(heads)[:n], total_score(c.scores, n + 1, n, &heads[0]), sets, prices, root_price)
 
 

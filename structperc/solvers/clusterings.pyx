@@ -276,25 +276,25 @@ cdef class PairGraph:
         """Whether two items of the way from i to j are paired, neighbours and its two ends apart."""
         cdef int k = j, v
         cdef Py_ssize_t a
-        cdef bint found = False
+        cdef bint any_chord = False
         while True:
             on[k] = 1
             if k == i:
                 break
             k = self.before[k]
         k = j
-        while k != i and not found:
+        while k != i and not any_chord:
             for a in range(self.starts[k], self.starts[k + 1]):
                 v = self.neighbours[a]
                 if on[v] and v != self.before[k] and self.before[v] != k and not (k == j and v == i):
-                    found = True
+                    any_chord = True
                     break
             k = self.before[k]
         k = j
         while True:
             on[k] = 0
             if k == i:
-                return found
+                return any_chord
             k = self.before[k]
 
 
@@ -341,7 +341,7 @@ def violated(starts, neighbours, pairs, const double[::1] apart, double toleranc
     cdef KeyHeap heap = KeyHeap(n)
     cdef unsigned char[::1] on = np.zeros(n, dtype=np.uint8)
     cdef int j, k, status
-    found, split = [], []
+    cycles, split = [], []
     for i in range(n):
         with nogil:
             status = graph.shortest(<int> i, apart, tolerance, heap)
@@ -354,8 +354,8 @@ def violated(starts, neighbours, pairs, const double[::1] apart, double toleranc
                 while k != i:
                     cycle.append(graph.by[k])
                     k = graph.before[k]
-                (split if graph.has_chord(<int> i, j, on) else found).append(cycle)
-    return found or split
+                (split if graph.has_chord(<int> i, j, on) else cycles).append(cycle)
+    return cycles or split
 
 
 # ---- contraction ----

@@ -306,10 +306,10 @@ def crowded(s) -> str:
 def between(rows, columns, wide, left="left items", right="right items") -> str:
     """That one side has too few partners."""
     many, few, name, others = (rows, columns, left, right) if wide else (columns, rows, right, left)
-    return f"{name} {named(many)} may only be matched with " + (f"{others} {named(few)}" if len(few) else f"none of the {others}")
+    return f"{name} {listing(many)} may only be matched with " + (f"{others} {listing(few)}" if len(few) else f"none of the {others}")
 
 
-def named(items) -> str:
+def listing(items) -> str:
     return ", ".join(str(item) for item in items[:MOST_NAMED]) + (", ..." if len(items) > MOST_NAMED else "")
 
 

@@ -106,7 +106,7 @@ cdef double push(Cut *g, int arc) noexcept nogil:
 cdef bint adopt(Cut *g, int v, int last) noexcept nogil:
     """Finds another parent for v, at its level or at a later one up to `last`, else frees it. Returns whether its level has changed."""
     cdef bint side = g.tree[v] == SINK
-    cdef int p, u, level = g.level[v], best = last, found = NO_PARENT
+    cdef int p, u, level = g.level[v], best = last, parent = NO_PARENT
     if level > 1:
         for p in range(g.current[v], g.first[v + 1]):
             u = g.head[p]
@@ -114,21 +114,21 @@ cdef bint adopt(Cut *g, int v, int last) noexcept nogil:
                 g.parent[v] = g.current[v] = p
                 return False
     if hangs(g, side, v):
-        best, found = 0, AT_TERMINAL
+        best, parent = 0, AT_TERMINAL
     for p in range(g.first[v], g.first[v + 1]):
         u = g.head[p]
         if g.tree[u] != side:
             continue
         if g.level[u] < best and into(g, side, p)[0] > 0:
-            best, found = g.level[u], p
+            best, parent = g.level[u], p
         if g.parent[u] == g.sister[p]:
             orphan(g, u)
-    g.parent[v] = found
-    if found == NO_PARENT:
+    g.parent[v] = parent
+    if parent == NO_PARENT:
         g.tree[v] = FREE
     else:
         g.level[v] = best + 1
-        g.current[v] = g.first[v] if found == AT_TERMINAL else found
+        g.current[v] = g.first[v] if parent == AT_TERMINAL else parent
     return True
 
 
@@ -321,8 +321,8 @@ cdef class CutGraph:
         cdef const double[::1] a = real_array(terminals, "terminals", (self.n_nodes,), NUMBERS)
         cdef const double[::1] there = real_array(forward, "forward", (self.n_edges,), COSTS)
         cdef const double[::1] back = there if backward is forward else real_array(backward, "backward", (self.n_edges,), COSTS)
-        found = np.zeros(self.n_nodes + 1, dtype=np.uint8)
-        cdef unsigned char[::1] labels = found
+        labelling = np.zeros(self.n_nodes + 1, dtype=np.uint8)
+        cdef unsigned char[::1] labels = labelling
         cdef double value
         with self.lock, nogil:
             value = self.solve_c(&a[0] if self.n_nodes else NULL, &there[0] if self.n_edges else NULL,
@@ -333,7 +333,7 @@ cdef class CutGraph:
             raise DataError(f"every labelling costs infinitely much: node {self.cut.source_end} must be 0 and node "
                             f"{self.cut.sink_end} must be 1. Edges of infinite cost between them forbid a change "
                             f"from 0 to 1.")
-        return found[:self.n_nodes], value
+        return labelling[:self.n_nodes], value
 
 
 def min_cut(terminals, edges, capacities, backward=None):
@@ -529,7 +529,7 @@ cdef class Forest:
         cdef int[::1] labels = np.empty(self.n_nodes + 1, dtype=np.intc)
         cdef Py_ssize_t K = belief.shape[1], i, operations = 0, several = table.shape[0] > 1
         cdef int v, u, e, k, j, best
-        cdef double most, value, found
+        cdef double most, value, largest
         cdef int stopped = 0
         with nogil:
             for i in range(self.n_nodes - 1, -1, -1):
@@ -537,16 +537,16 @@ cdef class Forest:
                 if u < 0:
                     continue
                 e = self.above[v] * several
-                found = -INFINITY
+                largest = -INFINITY
                 for k in range(K):
                     most = -INFINITY
                     for j in range(K):
                         value = belief[v, j] + (table[e, j, k] if self.turned[v] else table[e, k, j])
                         most = value if value > most else most
                     belief[u, k] += most
-                    found = most if most > found else found
+                    largest = most if most > largest else largest
                 operations += K * K
-                if found == -INFINITY:
+                if largest == -INFINITY:
                     stopped = v + 1
                     break
                 if operations > OFTEN:
@@ -626,23 +626,23 @@ cdef class Forest:
         cdef double[:, :, ::1] together = edges
         cdef double[::1] shares = np.empty(K + 1)
         cdef int v, u, e, k, j, stopped = 0
-        cdef double most, found, log_z = 0
+        cdef double most, largest, log_z = 0
         with nogil:
             for i in range(self.n_nodes - 1, -1, -1):
                 v, u = self.order[i], self.parent[self.order[i]]
-                found = -INFINITY
+                largest = -INFINITY
                 if u < 0:
-                    found = log_sum(&belief[v, 0], NULL, 0, K, &shares[0])
-                    log_z += found
+                    largest = log_sum(&belief[v, 0], NULL, 0, K, &shares[0])
+                    log_z += largest
                 else:
                     e = self.above[v] * several
                     for k in range(K):
                         most = (log_sum(&belief[v, 0], &table[e, 0, k], K, K, &shares[0]) if self.turned[v] else
                                 log_sum(&belief[v, 0], &table[e, k, 0], 1, K, &shares[0]))
                         belief[u, k] += most
-                        found = most if most > found else found
+                        largest = most if most > largest else largest
                 operations += 10 * K * K
-                if found == -INFINITY:
+                if largest == -INFINITY:
                     stopped = v + 1
                     break
                 if operations > OFTEN:

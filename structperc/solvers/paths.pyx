@@ -459,8 +459,8 @@ def cycle_in(tails, heads, n):
     part = connected_components(csr_array((np.ones(len(tails)), (tails, heads)), shape=(n, n)), connection="strong")[1]
     inside = part[tails] == part[heads]                 # an arc that a cycle goes through
     nodes = np.flatnonzero(part == part[tails[inside][0]])
-    shown = ", ".join(map(str, nodes[:8].tolist())) + (", ..." if len(nodes) > 8 else "")
-    return DataError(f"the graph has a cycle among the nodes {shown}; expected an acyclic one, or costs from 0 for cheapest_path.")
+    listing = ", ".join(map(str, nodes[:8].tolist())) + (", ..." if len(nodes) > 8 else "")
+    return DataError(f"the graph has a cycle among the nodes {listing}; expected an acyclic one, or costs from 0 for cheapest_path.")
 
 
 __all__ = ["best_path", "cheapest_path", "grid_graph", "k_best_paths", "path_marginals", "topological_order"]

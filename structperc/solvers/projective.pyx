@@ -441,12 +441,12 @@ cdef class Siblings:
     __signature__ = ClassSignature()
 
     cdef list tensors
-    cdef bint given
+    cdef bint has_scores
 
     def __init__(self, siblings, ScoreMatrices sentences):
         cdef Py_ssize_t i, size
-        self.given = siblings is not None
-        if not self.given:
+        self.has_scores = siblings is not None
+        if not self.has_scores:
             return
         tensors = [siblings] if sentences.single else siblings
         if not is_listed(tensors):
@@ -461,7 +461,7 @@ cdef class Siblings:
 
     cdef const double *at(self, Py_ssize_t i) except? NULL:
         cdef const double[:, :, ::1] tensor
-        if not self.given:
+        if not self.has_scores:
             return NULL
         tensor = self.tensors[i]
         return &tensor[0, 0, 0]
@@ -590,8 +590,8 @@ def projective_marginals(scores, siblings=None, one_root=False):
     cdef Py_ssize_t n = sentences.n_words[0]
     cdef double[::1] work = np.zeros(2 * projective_work(n))
     cdef double[:, ::1] arcs = np.zeros((n + 1, n + 1))
-    cdef double[:, :, ::1] parts = np.zeros((n + 1, n + 1, n + 1)) if tensors.given else None
-    cdef double *to_parts = &parts[0, 0, 0] if tensors.given else NULL
+    cdef double[:, :, ::1] parts = np.zeros((n + 1, n + 1, n + 1)) if tensors.has_scores else None
+    cdef double *to_parts = &parts[0, 0, 0] if tensors.has_scores else NULL
     cdef const double *q = tensors.at(0)
     cdef bint one = flag(one_root, "one_root")
     cdef double log_z = 0
@@ -600,7 +600,7 @@ def projective_marginals(scores, siblings=None, one_root=False):
         status = projective_marginals_c(sentences.at[0], n + 1, q, n, one, &log_z, &arcs[0, 0], to_parts, &work[0])
     if status != FOUND:
         raise projective_refusal(status, sentences.at[0], n + 1, q, n, one, "scores", "siblings")
-    return (log_z, np.asarray(arcs), np.asarray(parts)) if tensors.given else (log_z, np.asarray(arcs))
+    return (log_z, np.asarray(arcs), np.asarray(parts)) if tensors.has_scores else (log_z, np.asarray(arcs))
 
 
 __all__ = ["projective_marginals", "projective_tree"]

@@ -23,7 +23,7 @@ cdef enum:
 cdef Py_ssize_t segments_work(Py_ssize_t n_tokens, Py_ssize_t n_labels, Py_ssize_t longest) noexcept nogil
 # How many float64 numbers `best_segments_c` works in; `segment_sums_c` works in as many.
 
-cdef Py_ssize_t best_segments_c(const Lattice *lattice, double *work, int *found, double *total) noexcept nogil
+cdef Py_ssize_t best_segments_c(const Lattice *lattice, double *work, int *segments, double *total) noexcept nogil
 # Writes start, stop and label of each segment, in order: three integers each, at most 3 * n_tokens. Returns how many, or a status.
 
 cdef int segment_sums_c(const Lattice *lattice, bint log_sum, double *work, double *segments, double *transitions,

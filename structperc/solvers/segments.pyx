@@ -55,9 +55,9 @@ cdef void enter(const Lattice *lattice, const double *best, double *before) noex
                 before[k] = value if value > before[k] else before[k]
 
 
-cdef Py_ssize_t best_segments_c(const Lattice *lattice, double *work, int *found, double *total) noexcept nogil:
+cdef Py_ssize_t best_segments_c(const Lattice *lattice, double *work, int *segments, double *total) noexcept nogil:
     """Ties: the lowest label of the last segment, then its greatest length, then the same for the segment before."""
-    cdef Py_ssize_t n = lattice.n_tokens, n_labels = lattice.n_labels, i, d, k, label, n_found = 0, swap
+    cdef Py_ssize_t n = lattice.n_tokens, n_labels = lattice.n_labels, i, d, k, label, n_segments = 0, swap
     cdef double *best = work                            # B, (n + 1, n_labels)
     cdef double *lengths = best + (n + 1) * n_labels    # of the last segment of each
     cdef double *before = lengths + (n + 1) * n_labels  # A
@@ -100,8 +100,8 @@ cdef Py_ssize_t best_segments_c(const Lattice *lattice, double *work, int *found
         d = <Py_ssize_t> lengths[i * n_labels + label]
         if d < 1:
             return CHANGED
-        found[3 * n_found], found[3 * n_found + 1], found[3 * n_found + 2] = <int> (i - d), <int> i, <int> label
-        n_found += 1
+        segments[3 * n_segments], segments[3 * n_segments + 1], segments[3 * n_segments + 2] = <int> (i - d), <int> i, <int> label
+        n_segments += 1
         i -= d
         if i > 0:                                       # the lowest label that A was entered from: no pointers to keep
             value, k = before[i * n_labels + label], 0
@@ -110,12 +110,12 @@ cdef Py_ssize_t best_segments_c(const Lattice *lattice, double *work, int *found
             if k == n_labels:                           # another thread has written to the transitions
                 return CHANGED
             label = k
-    for i in range(n_found // 2):
+    for i in range(n_segments // 2):
         for k in range(3):
-            swap = found[3 * i + k]
-            found[3 * i + k] = found[3 * (n_found - 1 - i) + k]
-            found[3 * (n_found - 1 - i) + k] = <int> swap
-    return n_found
+            swap = segments[3 * i + k]
+            segments[3 * i + k] = segments[3 * (n_segments - 1 - i) + k]
+            segments[3 * (n_segments - 1 - i) + k] = <int> swap
+    return n_segments
 
 
 # ---- sums over all divisions ----
@@ -316,14 +316,14 @@ def best_segments(scores, transitions=None):
     ([(0, 2, 1), (2, 3, 0)], 3.5)
     """
     cdef Problem problem = Problem(scores, transitions)
-    cdef int[::1] found = np.empty(3 * problem.lattice.n_tokens + 1, dtype=np.intc)
+    cdef int[::1] segments = np.empty(3 * problem.lattice.n_tokens + 1, dtype=np.intc)
     cdef double total
-    cdef Py_ssize_t n_found
+    cdef Py_ssize_t n_segments
     with nogil:
-        n_found = best_segments_c(&problem.lattice, &problem.work[0], &found[0], &total)
-    if n_found < 0:
-        raise problem.refused(<int> n_found)
-    return [tuple(segment) for segment in np.asarray(found)[:3 * n_found].reshape(-1, 3).tolist()], total
+        n_segments = best_segments_c(&problem.lattice, &problem.work[0], &segments[0], &total)
+    if n_segments < 0:
+        raise problem.refused(<int> n_segments)
+    return [tuple(segment) for segment in np.asarray(segments)[:3 * n_segments].reshape(-1, 3).tolist()], total
 
 
 def segment_marginals(scores, transitions=None):

@@ -300,20 +300,20 @@ def max_sparse_arborescence(scores, one_root=False):
     root_scores = np.full(n, -INFINITY)
     root_scores[dependents[of_root] - 1] = values[of_root]
     cdef Graph graph = Graph(n, heads[between], dependents[between], values[between], root_scores)
-    cdef int[::1] found = np.zeros(n + 1, dtype=np.intc)
+    cdef int[::1] tree = np.zeros(n + 1, dtype=np.intc)
     cdef bint one = flag(one_root, "one_root")
     cdef int status = INFEASIBLE
     if n or not one_root:
         with nogil:
-            status = graph.run(one, &found[0])
+            status = graph.run(one, &tree[0])
     if status == INTERRUPTED:
         raise take_interruption()
     if status != FOUND:
         for m in range(n):
             v = graph.outermost(<int> m + 1)
-            found[m] = -1 if v == graph.path[0] else -2 if v == graph.rooted else 0
-        raise refusal(status, NULL, 0, n, &found[0], "scores")
-    answer = np.asarray(found)[:n]
+            tree[m] = -1 if v == graph.path[0] else -2 if v == graph.rooted else 0
+        raise refusal(status, NULL, 0, n, &tree[0], "scores")
+    answer = np.asarray(tree)[:n]
     return answer, float(sum(table[answer, np.arange(1, n + 1)].tolist())) if n else 0.0
 
 

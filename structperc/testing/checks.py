@@ -57,7 +57,7 @@ def argmax_maximises(case):
     """The argmax returns a member of Y(x) of largest score, and at a tie the same one each time."""
     argmax = case.parts.argmax
     if not argmax.exact:
-        return f"{named(argmax)} declares itself approximate"
+        return f"{name_of(argmax)} declares itself approximate"
     for x in case.examples:
         structures = case.structures(x)
         if structures is None:
@@ -69,14 +69,14 @@ def argmax_maximises(case):
         for s, y in zip(trials, answers, strict=True):
             count = case.parts.outputs.count(x, y)
             require((counts == count).all(axis=1).any(),
-                    f"{named(argmax)} returned {y} for example {x.index}, which {named(case.parts.outputs)}.enumerate does not list.")
+                    f"{name_of(argmax)} returned {y} for example {x.index}, which {name_of(case.parts.outputs)}.enumerate does not list.")
             best = int(np.argmax(counts @ s))
             require(reaches(count @ s, counts[best] @ s),
-                    f"{named(argmax)} returned {y} of score {count @ s:.6g} for example {x.index} with the atom scores {s}, "
+                    f"{name_of(argmax)} returned {y} of score {count @ s:.6g} for example {x.index} with the atom scores {s}, "
                     f"but {structures[best]} scores {counts[best] @ s:.6g}.")
         again = [case.answer(s.copy(), x) for s in reversed(trials)]
         for s, y, later in zip(trials, answers, reversed(again), strict=True):
-            require(y == later, f"{named(argmax)} returned {y} and later {later} for example {x.index} with the same atom scores {s}.")
+            require(y == later, f"{name_of(argmax)} returned {y} and later {later} for example {x.index} with the same atom scores {s}.")
     return None
 
 
@@ -85,7 +85,7 @@ def features_add_up(case):
 
     Of the inner products, each atom's with itself and with one drawn atom of one drawn example: linear in atoms.
     """
-    features, name = case.features, named(case.parts.features)
+    features, name = case.features, name_of(case.parts.features)
     phi = [np.array([features.vector(x, unit) for unit in np.eye(x.n_atoms)]).reshape(x.n_atoms, features.n_weights)
            for x in case.examples]
     w = case.teacher()
@@ -129,7 +129,7 @@ def require_rescaled(case, features, w, name) -> None:
 
 def constraints_hold(case):
     """After a step, weights that it touched are moved to the nearest of a convex set with 0. Trained ones are in it."""
-    features, name = case.features, named(case.parts.features)
+    features, name = case.features, name_of(case.parts.features)
     if not is_constrained(features):
         return None                         # all weights are allowed
     projected, zero = case.projected, np.zeros(features.n_weights)
@@ -160,18 +160,18 @@ def agreeing_is_counting_the_same(case):
             if outputs.partial_gold:
                 completed = as_structure(outputs, case.outputs.complete(gold, case.scores(x, case.random.standard_normal), x), x)
                 require(case.outputs.agrees(gold, completed, x),
-                        f"{named(outputs)}.complete returned {completed} for the gold output {gold} of example {x.index}, with which "
-                        f"it does not agree by {named(outputs)}.agrees.")
+                        f"{name_of(outputs)}.complete returned {completed} for the gold output {gold} of example {x.index}, with which "
+                        f"it does not agree by {name_of(outputs)}.agrees.")
                 some_disagree |= any(not case.outputs.agrees(gold, y, x) for y in structures)
                 continue
             for y in structures:
                 same = np.array_equal(outputs.count(x, gold), outputs.count(x, y))
                 agrees = case.outputs.agrees(gold, y, x)
-                require(agrees == same, f"{named(outputs)}.agrees({gold}, {y}) is {agrees} for example {x.index}, but they count "
+                require(agrees == same, f"{name_of(outputs)}.agrees({gold}, {y}) is {agrees} for example {x.index}, but they count "
                                        f"{'the same atoms' if same else 'different atoms'}.")
                 some_disagree |= not agrees
     single = all(len(case.some_structures(x)) == 1 for x in case.examples)
-    require(some_disagree or single, f"by {named(outputs)}.agrees every structure agrees with every gold output.")
+    require(some_disagree or single, f"by {name_of(outputs)}.agrees every structure agrees with every gold output.")
     return None
 
 
@@ -192,13 +192,13 @@ def decoding_is_undone(case):
         if outputs.partial_gold and not same:           # what is hidden may differ
             same = np.array_equal(listed(decoded)[x.index], listed(decode_many(outputs, [later], rows, features, [x.index]))[0])
         require(same,
-                f"{named(outputs)}.decode shows {y} of example {x.index} as {listed(decoded)[x.index]!r}, which is encoded as {later}.")
+                f"{name_of(outputs)}.decode shows {y} of example {x.index} as {listed(decoded)[x.index]!r}, which is encoded as {later}.")
     return None
 
 
 def loss_is_zero_at_gold(case):
     """The loss of the right output is 0, and no loss is negative."""
-    name = named(case.parts.loss)
+    name = name_of(case.parts.loss)
     for x in case.examples:
         for gold in case.golds(x):
             values = {y: case.loss.value(gold, y, x) for y in case.some_structures(x)}
@@ -215,9 +215,9 @@ def augmented_argmax_maximises(case):
     loss, argmax = case.parts.loss, case.parts.argmax
     searches = argmax.searches_with(loss)
     if not searches and is_measured(case):
-        return f"{named(loss)} is only measured"
+        return f"{name_of(loss)} is only measured"
     if not argmax.exact:
-        return f"{named(argmax)} declares itself approximate"
+        return f"{name_of(argmax)} declares itself approximate"
     for x in case.examples:
         structures = case.structures(x)
         if structures is None:
@@ -232,10 +232,10 @@ def augmented_argmax_maximises(case):
             else:           # its augment is that of a base class whose value it changed
                 augmented = case.answer(np.asarray(loss.augment(gold, s.copy(), scale, x)), x)
             chosen = (counts == case.parts.outputs.count(x, augmented)).all(axis=1)
-            searcher = f"{named(loss)}.augment:" if is_additive(loss) or not searches else f"{named(argmax)}.argmax_augmented:"
+            searcher = f"{name_of(loss)}.augment:" if is_additive(loss) or not searches else f"{name_of(argmax)}.argmax_augmented:"
             require(chosen.any() and reaches(wanted[chosen].max(), wanted.max()),
-                    f"{searcher} with the loss from {gold} in the atom scores of example {x.index} {named(argmax)} finds {augmented}. But "
-                    f"{structures[int(np.argmax(wanted))]} has the largest score + loss.")
+                    f"{searcher} with the loss from {gold} in the atom scores of example {x.index} {name_of(argmax)} finds {augmented}. "
+                    f"But {structures[int(np.argmax(wanted))]} has the largest score + loss.")
     return None
 
 
@@ -251,7 +251,7 @@ def is_measured(case) -> bool:
 
 def further_answers_agree(case):
     """The k best structures, marginals and max-marginals, the solver's own or not, are those of all Y(x). The best is the argmax's."""
-    parts, name = case.parts, named(case.parts.argmax)
+    parts, name = case.parts, name_of(case.parts.argmax)
     if not parts.argmax.exact:
         return f"{name} declares itself approximate"
     for x in case.examples:
@@ -266,14 +266,15 @@ def further_answers_agree(case):
             ranked = inference.k_best(parts, s.copy(), x, k)
             best = np.sort(distinct @ s)[::-1][:k]
             require(len(ranked) == len(best), f"of {len(distinct)} structures {name}.k_best lists {len(ranked)} {where} and k = {k}.")
-            found = case.counts(x, [y for y, _ in ranked])
-            require(np.array_equal(found[0], case.counts(x, [case.answer(s.copy(), x)])[0]),
+            ranked_counts = case.counts(x, [y for y, _ in ranked])
+            require(np.array_equal(ranked_counts[0], case.counts(x, [case.answer(s.copy(), x)])[0]),
                     f"{name}.k_best begins with {ranked[0][0]} {where}, but the argmax finds {case.answer(s.copy(), x)}.")
-            require(len(np.unique(found, axis=0)) == len(found) and all((distinct == count).all(axis=1).any() for count in found),
+            require(len(np.unique(ranked_counts, axis=0)) == len(ranked_counts)
+                    and all((distinct == count).all(axis=1).any() for count in ranked_counts),
                     f"{name}.k_best lists a structure twice, or one that is not in Y(x), {where}.")
-            require(close(found @ s, best) and close(np.array([score for _, score in ranked]), best),
-                    f"{name}.k_best lists structures of the scores {found @ s} as {[score for _, score in ranked]} {where}; the {k} best "
-                    f"score {best}.")
+            require(close(ranked_counts @ s, best) and close(np.array([score for _, score in ranked]), best),
+                    f"{name}.k_best lists structures of the scores {ranked_counts @ s} as {[score for _, score in ranked]} {where}; "
+                    f"the {k} best score {best}.")
             totals = counts @ s
             p = np.exp(totals - totals.max())
             require(close(inference.marginals(parts, s.copy(), x), p / p.sum() @ counts),
@@ -324,7 +325,7 @@ def predicting_changes_nothing(case):
     engine.atom_scores(data.X, offsets=data.offsets)
     after = engine.model.parts.weights.state()
     for key, value in before.items():
-        require(np.array_equal(value, after[key]), f"predicting changed {key!r} in the state of {named(engine.model.parts.weights)}.")
+        require(np.array_equal(value, after[key]), f"predicting changed {key!r} in the state of {name_of(engine.model.parts.weights)}.")
     require(record == (engine.mistakes_, engine.cumulative_loss_, engine.status_), "predicting changed the record of training.")
     return None
 
@@ -358,7 +359,7 @@ def separable_set_is_learned(case):
     if case.parts.outputs.partial_gold:
         return "gold outputs are partial"
     if not case.parts.argmax.exact:
-        return f"{named(case.parts.argmax)} declares itself approximate"
+        return f"{name_of(case.parts.argmax)} declares itself approximate"
     if engine.update != "perceptron" and not (engine.update == "pa" and not engine.loss_weight) or engine.decay:
         return f"no bound is known for update={engine.update!r}, loss_weight={engine.loss_weight} and decay={engine.decay}"
     teacher = case.teacher()
@@ -372,7 +373,7 @@ def separable_set_is_learned(case):
         others = differences.any(axis=1)
         losses = np.array([case.loss.value(gold, y, x) for y in structures])[others]
         if (losses <= 0).any():
-            return f"{named(case.parts.loss)} is 0 between different structures"
+            return f"{name_of(case.parts.loss)} is 0 between different structures"
         norms = np.array([case.features.norm(x, c) for c in differences[others]])
         margins.append(np.min(differences[others] @ case.features.scores(teacher, x) / losses, initial=math.inf))
         radii.append(np.max(norms / losses, initial=0.0))
@@ -440,10 +441,10 @@ def sample_weights_act(case):
         return "these weights raise an error"
     same = f"the sample weights {', '.join(tried)} train the same model as 1"
     require(isinstance(case.parts.trainer, OnlineTrainer),
-            f"{named(case.parts.trainer)} makes the steps, and {same}. Multiply its steps by context.sample_weight, or raise an error for "
-            f"sample weights in {named(case.parts.trainer)}.check.")
-    raise AssertionError(f"{same}; multiply the steps of {named(update)} by trial.weight, or raise an error for sample weights in "
-                         f"{named(update)}.check by structperc.plugin_tools.refuse_weights.")
+            f"{name_of(case.parts.trainer)} makes the steps, and {same}. Multiply its steps by context.sample_weight, or raise an error "
+            f"for sample weights in {name_of(case.parts.trainer)}.check.")
+    raise AssertionError(f"{same}; multiply the steps of {name_of(update)} by trial.weight, or raise an error for sample weights in "
+                         f"{name_of(update)}.check by structperc.plugin_tools.refuse_weights.")
 
 
 # ---- different ways to the same ----
@@ -497,7 +498,7 @@ def linear_kernel_equals_weights(case):
         kernel = case.fit("dual-kernel", **options, kernel="linear")
     except StructPercError:
         return None
-    name = named(case.parts.features)
+    name = name_of(case.parts.features)
     require_same(case, case.fit(**options), kernel, f"{name}.scores and the linear kernel over the rows that {name}.cell names")
     return None
 
@@ -553,7 +554,8 @@ def export_predicts_the_same(case):
         answers, others = listed(engine.predict(X, offsets=data.offsets)), listed(exported["predict"](examples))
         for i, (one, other) in enumerate(zip(answers, others, strict=True)):
             require(one == other, f"predict returns {one} for {plain(examples[i])}, but the exported module returns {other}. Raise an "
-                                  f"error for exports, or export what {named(case.parts.argmax)} and {named(case.parts.outputs)} return.")
+                                  f"error for exports, or export what {name_of(case.parts.argmax)} and "
+                                  f"{name_of(case.parts.outputs)} return.")
     return None
 
 
@@ -608,7 +610,7 @@ def require(condition, sentence) -> None:
         raise AssertionError(sentence)
 
 
-def named(component) -> str:
+def name_of(component) -> str:
     return type(component).__name__
 
 

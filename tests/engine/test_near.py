@@ -40,7 +40,7 @@ def test_members_and_atoms_are_those_of_an_enumeration(name):
         for distance in (0.0, 1.0, 2.5, 6.0, np.inf)[i % 2::2]:
             inside = counts[totals >= totals.max() - distance - 1e-9] > 0
             found = near.atoms(distance)
-            shown = near.shown()
+            shown = near.local_atoms()
 
             assert found.exact
             np.testing.assert_array_equal(found.possible[shown], inside.any(axis=0)[shown])
@@ -63,7 +63,7 @@ def test_the_distance_of_an_atom_is_that_of_the_best_structure_with_it(name):
         totals = counts @ scores
         for y in structures[::max(1, len(structures) // 5)]:
             own = near.counted(y)
-            chosen = near.shown()[own[near.shown()] > 0]
+            chosen = near.local_atoms()[own[near.local_atoms()] > 0]
             wanted = [totals.max() - totals[counts[:, a] > 0].max() for a in chosen]
             np.testing.assert_allclose(near.distances_of(own, chosen), wanted, atol=1e-9)
 
@@ -81,7 +81,7 @@ def test_an_approximate_solver_leaves_bounds_on_both_sides(name, options):
         counts = np.array([near.counted(y) for y in structures])
         for distance in (0.0, 2.5, np.inf):
             inside = counts[counts @ scores >= near.best - distance - 1e-9] > 0
-            found, shown = near.atoms(distance), near.shown()
+            found, shown = near.atoms(distance), near.local_atoms()
 
             assert (found.possible >= inside.any(axis=0))[shown].all() and (found.certain <= inside.all(axis=0))[shown].all()
             if found.exact:

@@ -14,7 +14,7 @@ def refuse_other_plugins(engine) -> None:
     for kind in REPEATED:
         plugin = engine.answered[f"structperc_{kind}"]
         if plugin is not engine.loaded_plugins[1]:
-            raise PluginError(f"this model of {engine.problem} cannot be exported: {shown(engine, kind)} replaces the {kind} part of "
+            raise PluginError(f"this model of {engine.problem} cannot be exported: {part_name(engine, kind)} replaces the {kind} part of "
                               f"{engine.problem}, and an export repeats only the problem's own. Leave that plugin out, or predict with "
                               f"structperc.")
 
@@ -24,10 +24,10 @@ def refuse_python_methods(engine) -> None:
     for kind, methods in REPEATED.items():
         for method in methods:
             if overrides(getattr(engine.model_.parts, kind), method):
-                raise PluginError(f"{shown(engine, kind)} has a method {method} in Python, which an export cannot repeat. Inherit the "
+                raise PluginError(f"{part_name(engine, kind)} has a method {method} in Python, which an export cannot repeat. Inherit the "
                                   f"method of a ready-made part, or predict with structperc.")
 
 
-def shown(engine, kind) -> str:
+def part_name(engine, kind) -> str:
     """The class of a part, and its plugin."""
     return f"{type(getattr(engine.model_.parts, kind)).__name__} of {engine.answered[f'structperc_{kind}'].origin}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.errors import PluginError
-from structperc.engine.exports.own_parts import shown
+from structperc.engine.exports.own_parts import part_name
 
 STEP = 2.0 ** 200       # of a probe: the bias is less than a weight's last digit
 TOLERANCE = 1e-9        # of a probe's largest score, summed up without signs
@@ -64,5 +64,5 @@ def check_best(engine, score, best, allowance) -> None:
         What rounding may change in them.
     """
     if not (score >= best - allowance).all():
-        raise PluginError(f"The predictions of this model for random rows are not those of largest score: {shown(engine, 'argmax')} "
+        raise PluginError(f"The predictions of this model for random rows are not those of largest score: {part_name(engine, 'argmax')} "
                           f"searches by another rule.")

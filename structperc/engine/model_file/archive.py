@@ -170,22 +170,22 @@ class Archive:
     has_sums : bool
     """
 
-    def __init__(self, file, shown):
-        self.shown, self.file = shown, file
+    def __init__(self, file, source):
+        self.source, self.file = source, file
         self.length = file.seek(0, io.SEEK_END)
         listed = Directory(file).infolist()
         infos = {info.filename: info for info in listed}
         if len(infos) < len(listed):
-            raise ModelFormatError(f"{shown} holds members of one name twice; expected a file written by Engine.save.")
+            raise ModelFormatError(f"{source} holds members of one name twice; expected a file written by Engine.save.")
         for name, info in infos.items():
             if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size or info.flag_bits & 1:
                 raise self.damaged(name, "is compressed or encrypted; the members of a model file are stored as they are")
             if name != SUMS and not name.endswith(".npy"):
                 raise self.damaged(name, "is no member of a model file")
         if sum(info.file_size for info in infos.values()) > self.length:
-            raise ModelFormatError(f"{shown} declares members that are larger than the file; expected a file written by Engine.save.")
+            raise ModelFormatError(f"{source} declares members that are larger than the file; expected a file written by Engine.save.")
         if "header.npy" not in infos:
-            raise ModelFormatError(f"{shown} is a zip file without a structperc header; expected a file written by Engine.save.")
+            raise ModelFormatError(f"{source} is a zip file without a structperc header; expected a file written by Engine.save.")
         self.has_sums = SUMS in infos
         sums = self.read_sums(infos.pop(SUMS), infos) if self.has_sums else {}
         self.arrays = {name.removesuffix(".npy"): Member(self, info, sums.get(name)) for name, info in infos.items()}
@@ -209,7 +209,7 @@ class Archive:
         return begin
 
     def damaged(self, name, why) -> ModelFormatError:
-        return ModelFormatError(f"{self.shown} is damaged: its member {name!r} {why}; expected a file written by Engine.save.")
+        return ModelFormatError(f"{self.source} is damaged: its member {name!r} {why}; expected a file written by Engine.save.")
 
     def check_all_read(self):
         """Raises an error for a file with an array that nobody has asked for."""

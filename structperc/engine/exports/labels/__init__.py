@@ -8,7 +8,7 @@ import numpy as np
 from structperc.core.errors import PluginError
 from structperc.core.outputs import LabelOutputs, is_ordered
 from structperc.engine.answers import best, floor, has_cumulative_probabilities
-from structperc.engine.exports.own_parts import refuse_python_methods, shown
+from structperc.engine.exports.own_parts import part_name, refuse_python_methods
 from structperc.engine.exports.probing import STEP, check_best, check_linear, check_size, probes, rounding
 from structperc.reading.column_codes import ColumnCode
 from structperc.reading.table_reader import Numbers
@@ -96,7 +96,7 @@ def check(engine, weights, bias) -> None:
     code_of = {label: code for code, label in enumerate(engine.classes_.tolist())}
     answers = model.predict(rows_of(model, X)).tolist()
     if not all(label in code_of for label in answers):
-        raise PluginError(f"{shown(engine, 'outputs')} predicts what is none of the labels {', '.join(map(repr, code_of))}.")
+        raise PluginError(f"{part_name(engine, 'outputs')} predicts what is none of the labels {', '.join(map(repr, code_of))}.")
     scores = X @ weights.T + bias
     score = scores[np.arange(len(X)), [code_of[label] for label in answers]]
     check_best(engine, score, scores.max(axis=1), rounding(X, weights, bias)[:, 0])
