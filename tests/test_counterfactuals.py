@@ -544,6 +544,16 @@ def test_single_precision_rows_win_after_rounding():
         assert found.proved and found.x.dtype == np.float32 and engine.predict(found.x[None]) == [found.after]
 
 
+def test_a_change_that_moves_all_labels_by_the_same_amount_gives_no_warning():
+    """Dividing the lead of a label by the steepest gain, which is 0, gives an infinite bound."""
+    engine = Engine("sequence", classes=["a", "b", "c"], average=False, scale=False, epochs=1)
+    engine.fit(np.zeros((3, 1)), [["a", "b", "c"]], lengths=[3])
+    engine.parts_.weights.assign([2, 2, 2, -1, 3, 0, -3, 2, 2, 2, -2, -3, 3, -3, 0], 1)
+
+    answer = structperc.counterfactual(engine, [[-1.0], [0.0]], Wanted(not_chosen="token 0: b"), spreads=[1.0])
+    assert answer.x is None
+
+
 def test_a_limit_leaves_a_bound():
     for name, sentence in (("sequence", "maybe not the smallest change"), ("perfect matching", "raise time_limit")):
         engine, examples = model(name)

@@ -112,7 +112,7 @@ def column_number(column, where, columns, n_columns) -> int:
     return int(column)
 
 
-def default_template(n_columns, order=1, columns=None) -> str:
+def default_template(n_columns, order, columns=None) -> str:
     """Features of first order after McDonald, Crammer and Pereira (2005), and those of siblings after McDonald and Pereira (2006).
 
     The first column is taken for forms and all others for tags, the finest first and the coarsest last. With one column this is a tag as

@@ -226,8 +226,8 @@ def levelled_off(curve) -> bool:
 
 
 def acts(parts, name) -> bool:
-    """Whether `shuffle` or `average` has an effect with these parts."""
-    return uses(parts.trainer, name) or parts.trainer.online and uses(parts.weights, name)
+    """Whether `shuffle` or `average` has an effect with these parts, which learn online."""
+    return uses(parts.trainer, name) or uses(parts.weights, name)
 
 
 def scales(engine) -> bool:

@@ -65,7 +65,7 @@ class Counterfactual:
             return f"no allowed change would make it {self.wanted} (proved)"
         if self.x is None:
             return f"no change is known that would make it {self.wanted}, and none nearer than {self.bound:.4g} does; raise time_limit"
-        several = len({change.row for change in self.changes}) > 1 or any(change.row for change in self.changes)
+        several = any(change.row for change in self.changes)
         changes = [f"row {change.row}: {change}" if several else str(change) for change in self.changes]
         said = " and ".join([", ".join(changes[:-1]), changes[-1]] if len(changes) > 1 else changes)
         sure = "the smallest change" if self.proved else f"maybe not the smallest change, which is at least {self.bound:.4g}"

@@ -119,7 +119,7 @@ class Choices(Picture):
             width = (LETTER + 1) * max(map(len, texts)) + 12
             shapes.append(Text(x + width / 2, 22, texts[0], "middle"))
             for k, text in enumerate(texts[1:]):
-                certain = k < len(labels) and labels[k][1]
+                certain = k < DEEP and labels[k][1]
                 shapes += [Box(x + 1, 34 + 26 * k, width - 2, 22, 0.45 if certain else 0.08),
                           Text(x + width / 2, 50 + 26 * k, text, "middle", certain)]
             x += width

@@ -360,7 +360,8 @@ def end_codes(values, labels, encode, side):
     open_end = is_open(values, side)
     if open_end.any():
         fill = labels.tolist()[0 if side < 0 else -1]
-        values = values.astype(object) if values.dtype.kind != "f" or labels.dtype.kind not in "iuf" else values.copy()
+        numbers = values.dtype.kind == "f" and labels.dtype.kind in "iuf"
+        values = values.astype(np.float64 if numbers else object)       # a narrower type would round the label
         values[open_end] = fill
     if values.dtype.kind == "f" and labels.dtype.kind in "iuf":
         codes = search_numbers(values, labels)

@@ -264,6 +264,13 @@ def test_labels_that_are_objects_are_compared_by_value(path):
         fitted("level")
 
 
+def test_labels_may_be_dates(path):
+    y = np.datetime64("2020-01-01") + Y
+    engines = [Engine("multiclass", epochs=4, plugins=[Checkpoint(path)]).fit(X, y, resume=resume) for resume in (False, True)]
+
+    assert saved(engines[0]) == saved(engines[1])
+
+
 # ---- training that had ended ----
 
 

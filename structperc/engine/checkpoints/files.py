@@ -201,5 +201,5 @@ def contents(value) -> str:
     if hasattr(value, "indptr"):
         return " ".join(contents(part) for part in (value.data, value.indices, value.indptr))
     array = np.ascontiguousarray(value)
-    text = repr(array.tolist()).encode() if array.dtype == object else array.data.cast("B") if array.size else b""
+    text = repr(array.tolist()).encode() if array.dtype == object else array.reshape(-1).view(np.uint8)
     return f"{array.dtype}{list(array.shape)}:{zlib.crc32(text):08x}"
