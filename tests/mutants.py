@@ -184,6 +184,8 @@ class Trial:
     def is_sound(self, test):
         if test not in self.sound:
             self.sound[test] = passes(test, self.whole, self.root)
+            if not self.sound[test]:
+                print(f"NOT USED  {test.relative_to(self.root)} fails without a mutant, so it kills none", flush=True)
         return self.sound[test]
 
     def killer(self, mutant):

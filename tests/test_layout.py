@@ -85,7 +85,7 @@ def from_the_end(text):
 
 
 def test_compiled_code_indexes_from_the_start():
-    """With `wraparound=False` a negative index is undefined: Cython 3.3 adds the length, and 3.1 raises an IndexError."""
+    """With `wraparound=False` a negative index reaches the array as it is, and arrays of numpy 2.5 raise an IndexError."""
     compiled = [path for paths in MODULES.values() for path in paths if path.suffix == ".pyx"]
 
     assert len(compiled) > 50

@@ -64,5 +64,6 @@ def test_a_mutant_is_killed_by_a_test_that_passes_without_it(tmp_path, capsys):
     survivors = main(["--count", "9", "--jobs", "1"], tmp_path)
 
     assert sorted(str(mutant.path.name) for mutant in survivors) == ["unseen.py", "unseen.py"]
-    assert "2 of 4 killed, of 4 mutants; seed 0." in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "2 of 4 killed, of 4 mutants; seed 0." in printed and "tests/test_unseen.py fails without a mutant" in printed
     assert (tmp_path / "structperc/seen.py").read_text() == "def doubled(x):\n    return 2 * x\n"
