@@ -27,8 +27,9 @@ def errors(seed, C):
     order, found = np.random.default_rng([seed, 1]).permutation(ITEMS), {}
     for n in LEARNED:
         rows, held = order[:n], order[n:]
-        learners = {"PRank, one pass": PRank(epochs=1, average=False, classes=RANKS),
-                    "PRank, 20 averaged passes": PRank(epochs=20, average=True, random_state=seed, classes=RANKS),
+        learners = {"PRank, one pass": PRank(preset="paper", epochs=1, classes=RANKS),
+                    "PRank, 20 averaged passes": PRank(preset="paper", epochs=20, average=True, shuffle=True, random_state=seed,
+                                                       classes=RANKS),
                     "fixed margin": margin(C)}
         found[str(n)] = {name: float(np.abs(one.fit(X[rows], y[rows]).predict(X[held]) - y[held]).mean()) for name, one in learners.items()}
     return found
