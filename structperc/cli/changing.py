@@ -31,7 +31,7 @@ def change(arguments) -> int:
             result = counterfactual(engine, x, wanted, alternatives=alternatives_of(table, x, arguments), time_limit=arguments.time_limit)
         else:
             result = counterfactual(engine, x, wanted, fixed=columns_of(engine, arguments.fixed), bounds=bounds_of(engine, arguments),
-                                   whole=columns_of(engine, arguments.whole), norm=arguments.norm, time_limit=arguments.time_limit)
+                                    whole=columns_of(engine, arguments.whole), norm=arguments.norm, time_limit=arguments.time_limit)
     if kind is None:
         say(f"row {arguments.row} of {arguments.data}: predicted {result.before}", str(result))
         if result.changes:

@@ -229,7 +229,7 @@ class Windows:
             gains[:, own] += np.maximum(lead, 0).max(axis=0), np.maximum(-lead, 0).max(axis=0)
         gains = np.where([self.variables.high > 0, self.variables.low < 0], gains, 0).max(axis=0)
         steepest = np.sqrt((gains**2).sum()) if self.norm == "l2" else (gains / self.variables.cost).max(initial=0)
-        return max(float(steepest), float(np.finfo(float).tiny))       # of Python: dividing by it gives inf without a warning
+        return max(float(steepest), float(np.finfo(float).tiny))       # a float of Python: division gives inf without a warning
 
     def rival(self, window, columns, z):
         """The labels of a window that are not wanted and lead it most after a change; None: none leads."""
