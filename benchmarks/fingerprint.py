@@ -48,8 +48,7 @@ def without_prose(path):
 
 
 def unparsed(tree):
-    """The code of a tree without docstrings."""
-    tree = copy.deepcopy(tree)
+    """The code of a tree, which loses its docstrings."""
     for node in ast.walk(tree):
         match node:
             case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -82,7 +81,7 @@ def follow(script, name, statements):
         return
     texts = statements[script.name, name] = []
     for statement in bindings(script).get(name, ()):
-        texts.append(unparsed(statement))
+        texts.append(unparsed(copy.deepcopy(statement)))
         for node in ast.walk(statement):
             match node:
                 case ast.Name(id=other):

@@ -53,17 +53,17 @@ def test_the_tests_of_a_module_come_first():
 
 def test_a_mutant_is_killed_by_a_test_that_passes_without_it(tmp_path, capsys):
     for name, text in {
-        "structperc/__init__.py": "", "structperc/seen.py": "def doubled(x):\n    return 2 * x\n",
-        "structperc/unseen.py": "def halved(x):\n    return x / 2\n",
-        "tests/test_seen.py": "from structperc.seen import doubled\n\n\ndef test_it():\n    assert doubled(3) == 6\n",
-        "tests/test_unseen.py": "from structperc.unseen import halved\n\n\ndef test_it():\n    assert halved(0) == 1\n",
+        "structperc/__init__.py": "", "structperc/seen.py": "def opposite(x):\n    return -x\n",
+        "structperc/unseen.py": "def negative(x):\n    return -x\n",
+        "tests/test_seen.py": "from structperc.seen import opposite\n\n\ndef test_it():\n    assert opposite(3) == -3\n",
+        "tests/test_unseen.py": "from structperc.unseen import negative\n\n\ndef test_it():\n    assert negative(0) == 1\n",
     }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
 
     survivors = main(["--count", "9", "--jobs", "1"], tmp_path)
 
-    assert sorted(str(mutant.path.name) for mutant in survivors) == ["unseen.py", "unseen.py"]
+    assert sorted(str(mutant.path.name) for mutant in survivors) == ["unseen.py"]
     printed = capsys.readouterr().out
-    assert "2 of 4 killed, of 4 mutants; seed 0." in printed and "tests/test_unseen.py fails without a mutant" in printed
-    assert (tmp_path / "structperc/seen.py").read_text() == "def doubled(x):\n    return 2 * x\n"
+    assert "1 of 2 killed, of 2 mutants; seed 0." in printed and "tests/test_unseen.py fails without a mutant" in printed
+    assert (tmp_path / "structperc/seen.py").read_text() == "def opposite(x):\n    return -x\n"
