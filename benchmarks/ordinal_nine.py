@@ -113,13 +113,13 @@ def absolute(ranks, y):
 
 def errors(raw, bins, name, column):
     """Errors of a learner, partition by partition: the means over the seeds of the network."""
-    return [mean(of_seeds) for _, of_seeds in by_partition(raw, bins, name, column)]
+    return [mean(of_seeds) for of_seeds in by_partition(raw, bins, name, column)]
 
 
 def by_partition(raw, bins, name, column):
-    """The numbers of the partitions in order, each with the errors of a learner there, one for each seed. Numbers are texts in a file."""
+    """The errors of a learner in the order of the partitions, one for each seed. The numbers of partitions are texts in a file."""
     cells = raw["found"][f"{bins} {name}"].get(column, {})
-    return sorted(cells.items(), key=lambda cell: int(cell[0]))
+    return [cells[number] for number in sorted(cells, key=int)]
 
 
 def names_of(raw, bins):
@@ -212,12 +212,12 @@ def kernel_table(raw, bins):
 def seed_table(raw):
     """The errors of each seed, means over the partitions."""
     rows = []
-    for bins, name in itertools.product(BINS, PARTITIONED):
-        of_partitions = [of_seeds for _, of_seeds in by_partition(raw, bins, name, LEARNED)] if name in names_of(raw, bins) else []
-        if of_partitions:
-            of_seeds = [mean(column) for column in zip(*of_partitions, strict=False)]
-            cells = [f"{of_seeds[seed]:.3f}" if seed < len(of_seeds) else "" for seed in SEEDS]
-            rows.append([name, bins, f"{PUBLISHED[bins][name][1]:.3f}", *cells, f"{np.std(of_seeds):.3f}"])
+    for bins in BINS:
+        for name in names_of(raw, bins):
+            of_seeds = [mean(column) for column in zip(*by_partition(raw, bins, name, LEARNED), strict=False)]
+            if of_seeds:
+                cells = [f"{of_seeds[seed]:.3f}" if seed < len(of_seeds) else "" for seed in SEEDS]
+                rows.append([name, bins, f"{PUBLISHED[bins][name][1]:.3f}", *cells, f"{np.std(of_seeds):.3f}"])
     return table(["data", "bins", CUSUM, *(f"seed {seed}" for seed in SEEDS), "standard deviation"], rows)
 
 

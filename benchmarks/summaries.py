@@ -22,10 +22,19 @@ class Results:
 
     def cells(self, *first, under=None):
         """The further cells of the first row that begins with these. `under`: only of tables below this heading."""
-        rows = [row for table in self.tables if under in (None, table.under) for row in table.rows if row[:len(first)] == list(first)]
+        return self.row(*first, under=under)[1][len(first):]
+
+    def cell(self, *first, column, under=None):
+        """The cell of that row in the column of this name."""
+        table, row = self.row(*first, under=under)
+        return row[table.head.index(column)]
+
+    def row(self, *first, under):
+        rows = [(table, row) for table in self.tables if under in (None, table.under) for row in table.rows
+                if row[:len(first)] == list(first)]
         if not rows:
             raise ValueError(f"results/{self.name}.md has no row {' | '.join(first)!r}, which a summary reads. Was all of it measured?")
-        return rows[0][len(first):]
+        return rows[0]
 
 
 def median(cell):
@@ -64,7 +73,8 @@ def exact(results):
 
 def updates(results):
     for data, under in (("chunks, CoNLL-2000", "Chunks, CoNLL-2000"), ("tags, UD English EWT", "Tags, UD English EWT")):
-        yield [data, *(median(results["updates"].cells(rule, under=under)[-2]) for rule in ("perceptron, loss in the search", "adagrad"))]
+        yield [data, *(median(results["updates"].cell(rule, column="÷ perceptron", under=under))
+                       for rule in ("perceptron, loss in the search", "adagrad"))]
 
 
 def streams(results):
