@@ -10,6 +10,7 @@ import inspect
 import keyword
 import sys
 import threading
+import time
 import types
 
 import attrs
@@ -33,6 +34,7 @@ from structperc.reading.readers import Reader
 GROUP = "structperc"
 OWN = "structperc"          # the distribution of this library and its bundled plugins
 MOST_SHARED = 64        # managers that are kept
+SOON = 1.0              # seconds until an unknown name looks for plugins again
 HOOKS = tuple(name for name in vars(hookspecs) if name.startswith("structperc_"))
 COMPONENTS = {
     "structperc_reader": Reader,
@@ -167,18 +169,64 @@ def _answer(component):
     return answer
 
 
-_found: dict[str, list] = {}            # entry points by name, and the plugins loaded from them: importing is once a process
-_loaded: dict[str, list[Plugin]] = {}
+@attrs.frozen(eq=False)
+class EntryPoints:
+    """The entry points of this process and the plugins that were loaded from them.
+
+    Threads share it without a lock: the entry points never change, and a plugin gets its place in one step. A lookup makes another.
+
+    Attributes
+    ----------
+    path : tuple
+        `sys.path` as it was.
+    time : float
+        When they were looked up.
+    entries : dict of str to list
+        Entry points by name.
+    loaded : dict of str to list of Plugin
+        What was loaded of them; importing is once a process.
+    """
+
+    path: tuple
+    time: float
+    entries: dict[str, list]
+    loaded: dict[str, list[Plugin]] = attrs.field(factory=dict, init=False)
+
+    def plugins(self, name) -> list[Plugin]:
+        """The plugins of this name, the broken ones with their reasons. Two threads may load one of them, and both get the same."""
+        if name not in self.loaded:
+            self.loaded.setdefault(name, [from_entry_point(entry) for entry in self.entries[name]])
+        return self.loaded[name]
+
+    def all(self) -> list[Plugin]:
+        return [plugin for name in sorted(self.entries) for plugin in self.plugins(name)]
+
+    @property
+    def is_recent(self) -> bool:
+        """Whether it is too early to look for others: a wrong name in a loop costs all threads no more than this."""
+        return self.path == tuple(sys.path) and time.monotonic() - self.time < SOON
+
+
+_known: EntryPoints | None = None
+
+
+def lookup() -> EntryPoints:
+    """The entry points, looked up anew."""
+    global _known
+    path, now, entries = tuple(sys.path), time.monotonic(), {}
+    for entry in importlib.metadata.entry_points(group=GROUP):
+        entries.setdefault(entry.name, []).append(entry)
+    _known = EntryPoints(path, now, entries)
+    return _known
 
 
 def discover(refresh: bool = False) -> dict[str, list]:
     """Entry points by name; looked up once, loaded by nobody."""
-    if refresh or not _found:
-        _found.clear()
-        _loaded.clear()
-        for entry in importlib.metadata.entry_points(group=GROUP):
-            _found.setdefault(entry.name, []).append(entry)
-    return _found
+    return known(refresh).entries
+
+
+def known(refresh: bool = False) -> EntryPoints:
+    return lookup() if refresh or _known is None else _known
 
 
 def from_entry_point(entry) -> Plugin:
@@ -225,16 +273,12 @@ def instance_of(cls):
 
 def all_loaded() -> list[Plugin]:
     """All plugins that `discover` lists, the broken ones with their reasons; loaded once."""
-    for name, entries in discover().items():
-        if name not in _loaded:
-            _loaded[name] = [from_entry_point(entry) for entry in entries]
-    return [plugin for name in sorted(_loaded) for plugin in _loaded[name]]
+    return known().all()
 
 
 def installed() -> list[Plugin]:
     """All installed plugins, looked up and loaded anew, the broken ones with their reasons."""
-    discover(refresh=True)
-    return all_loaded()
+    return lookup().all()
 
 
 def options_of_parts() -> dict[str, list[str]]:
@@ -270,19 +314,27 @@ def load(spec) -> Plugin:
             raise PluginError(f"{shortened(spec)} implements no hook of structperc; expected a name, a plugin object with @hookimpl "
                               f"methods ({', '.join(HOOKS)}), or a component.")
         return plugin
-    entries = discover().get(spec) or discover(refresh=True).get(spec)
+    registry = with_name(spec)
+    entries = registry.entries.get(spec)
     if not entries:
-        hint = did_you_mean(spec, discover())
-        raise PluginError(f"there is no plugin {shortened(spec)}.{hint} Installed: {', '.join(sorted(discover())) or 'none'}.")
+        hint = did_you_mean(spec, registry.entries)
+        raise PluginError(f"there is no plugin {shortened(spec)}.{hint} Installed: {', '.join(sorted(registry.entries)) or 'none'}.")
     if len(entries) > 1:
         owners = " and ".join(e.dist.metadata["Name"] if e.dist else "?" for e in entries)
         raise PluginError(f"plugin {shortened(spec)} is provided by {owners}; uninstall one, or pass the plugin object itself.")
-    if spec not in _loaded or _loaded[spec][0].broken:      # its author may have fixed it since
-        _loaded[spec] = [from_entry_point(entries[0])]
-    plugin = _loaded[spec][0]
+    plugin = registry.plugins(spec)[0]
+    if plugin.broken:               # its author may have fixed it since
+        plugin = from_entry_point(entries[0])
+        registry.loaded[spec] = [plugin]
     if plugin.broken:
         raise PluginError(f"{plugin.origin} is broken: {plugin.broken}")
     return plugin
+
+
+def with_name(name) -> EntryPoints:
+    """The entry points, looked up anew if none has this name."""
+    registry = known()
+    return registry if registry.entries.get(name) or registry.is_recent else lookup()
 
 
 def home_of(plugin) -> str:

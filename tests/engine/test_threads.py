@@ -3,10 +3,14 @@
 import contextlib
 import copy
 import io
+import json
 import os
 import pickle
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +19,8 @@ from plain import Engine
 from structperc import hookimpl, metrics
 from structperc.components import Loss, PerceptronUpdate
 from structperc.core.locks import ReadWriteLock
-from structperc.errors import BusyError, DataError, NotFittedError
+from structperc.engine import plugins as registry
+from structperc.errors import BusyError, DataError, NotFittedError, PluginError
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(40, 4)), [1, 2, 3, 4] * 10
@@ -392,3 +397,63 @@ def test_a_child_forked_within_training_goes_on_with_it(monkeypatch):
     forking = Forking()
     Engine("cusum", plugins=[forking]).fit(X, Y)
     assert forking.answer == forking.expected
+
+
+# ---- first use ----
+
+
+def test_every_entry_may_be_used_first_in_many_threads():
+    done = subprocess.run([sys.executable, Path(__file__).parents[1] / "first_use.py"], capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["executions"] >= 14 and not report["errors"], "\n".join(report["errors"][:3])
+
+
+def test_threads_that_name_unknown_plugins_disturb_no_others():
+    wrong, stop, errors = [], threading.Event(), []
+
+    def misspell():
+        while not stop.is_set():
+            try:
+                Engine("multiklass")
+            except PluginError as error:
+                wrong.append(error)
+
+    def call(function, *arguments):
+        try:
+            for _ in range(300):
+                function(*arguments)
+        except Exception as error:
+            errors.append(error)
+
+    before = registry.known(refresh=True)
+    disturbing = [running(misspell), running(misspell)]
+    calls = (Engine, "cusum"), (Engine, "multiclass"), (registry.all_loaded,), (registry.parts_with, "kernel")
+    threads = [running(call, *arguments) for arguments in calls]
+    for thread in threads:
+        thread.join(WAIT)
+    stop.set()
+    for thread in disturbing:
+        thread.join(WAIT)
+
+    assert wrong and not errors
+    assert registry.known() is before or registry.known().time - before.time >= registry.SOON
+
+
+def test_threads_get_the_same_plugin(monkeypatch):
+    both = threading.Barrier(2)
+    load = registry.from_entry_point
+
+    def together(entry):
+        both.wait(WAIT)
+        return load(entry)
+
+    registry.known(refresh=True)
+    monkeypatch.setattr(registry, "from_entry_point", together)
+    plugins = []
+    threads = [running(lambda: plugins.append(registry.load("cusum"))) for _ in range(2)]
+    for thread in threads:
+        thread.join(WAIT)
+
+    assert plugins[0] is plugins[1] is registry.load("cusum")

@@ -189,7 +189,7 @@ def resolve(reference, by_name, source):
     if not is_name:
         raise PluginError(f"{source} needs the object {name!r}, which was passed to the engine and has no entry point; "
                           f"pass it again: load(path, plugins=[...]).")
-    if not registry.discover().get(name) and not registry.discover(refresh=True).get(name):
+    if name not in registry.with_name(name).entries:
         raise PluginError(f"{source} needs the plugin {name!r} of {distribution} {version}, which is not installed; install it.")
     installed = registry.load(name)
     if installed.distribution != distribution:

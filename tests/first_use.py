@@ -1,0 +1,189 @@
+"""First use of the library in sixteen threads of a fresh process: `python tests/first_use.py [NUMBER [ENTRY ...]]`.
+
+A parent imports the libraries that structperc needs and forks a child for each execution. The child imports structperc in its threads. Its
+main thread calls the entry once more, since a race may leave a process broken. Prints JSON: executions and errors.
+"""
+
+import importlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+from pathlib import Path
+
+N_THREADS = 16
+OTHERS = "numpy", "scipy.sparse", "scipy.optimize", "pluggy", "attrs"
+PROBLEMS = "multiclass", "cusum", "prank", "sequence", "path", "clusters", "matching", "ilp"
+X, Y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 3.0]], [1, 2, 2, 1]
+FILES = Path(tempfile.gettempdir())
+
+
+def named(i):
+    from structperc import Engine
+
+    Engine(PROBLEMS[i % len(PROBLEMS)])
+
+
+def fitted(i):
+    from structperc import Engine
+
+    Engine("multiclass", epochs=1).fit(X, Y).predict(X)
+
+
+def misspelt(i):
+    from structperc import Engine
+    from structperc.errors import PluginError
+
+    if i % 4:
+        return named(i)
+    try:
+        Engine("multiklass")
+    except PluginError as error:
+        assert "Did you mean 'multiclass'?" in str(error), error
+
+
+def misspelt_option(i):
+    from structperc import Engine
+    from structperc.errors import StructPercError
+
+    try:
+        Engine("multiclass", kernell="rbf")
+    except StructPercError as error:
+        assert "kernel" in str(error), error
+
+
+def loaded(i):
+    from structperc import Engine
+
+    Engine.load(FILES / "engine.npz").predict(X)
+
+
+def unpickled(i):
+    pickle.loads((FILES / "engine.pickle").read_bytes()).predict(X)
+
+
+def loaded_estimator(i):
+    from structperc import estimators
+
+    estimators.load(FILES / "estimator.npz").predict(X)
+
+
+def looked_up(i):
+    from structperc import estimators
+
+    getattr(estimators, ("AdaBoostOR", "SVOR", "DependencyParser", "CuSumRank")[i % 4])
+
+
+def estimated(i):
+    from structperc.estimators import StructuredClassifier
+
+    StructuredClassifier(epochs=1).fit(X, Y).predict(X)
+
+
+def distributed(i):
+    from structperc import Engine
+    from structperc.distributed import fit
+
+    fit(Engine("multiclass", epochs=1, n_shards=2), [(X, Y), (X, Y)])
+
+
+def streamed(i):
+    from structperc import Engine
+    from structperc.streams import Slices, fit_stream
+
+    fit_stream(Engine("cusum", epochs=1), Slices(X, Y, rows=2))
+
+
+def searched(i):
+    import structperc
+    from structperc import solvers
+
+    assert callable(structperc.counterfactual) and callable(structperc.effects)
+    getattr(solvers, ("solve_ilp", "best_path", "max_matching", "min_cut")[i % 4])
+
+
+def commanded(i):
+    from structperc.cli import main
+
+    assert main(["plugins" if i % 8 == 0 else "--version"]) == 0
+
+
+def checked(i):
+    from structperc.testing import check_problem
+
+    check_problem("cusum", checks=["plugin_is_used"])
+
+
+ENTRIES = {entry.__name__: entry for entry in (
+    named, fitted, misspelt, misspelt_option, loaded, unpickled, loaded_estimator, looked_up, estimated, distributed, streamed, searched,
+    commanded, checked)}
+WRITE = f"""
+import pickle
+from pathlib import Path
+from structperc import Engine
+from structperc.estimators import PRank
+engine = Engine("multiclass", epochs=1).fit({X}, {Y})
+engine.save("engine.npz")
+Path("engine.pickle").write_bytes(pickle.dumps(engine))
+PRank(epochs=1).fit({X}, {Y}).save("estimator.npz")
+"""
+
+
+def executed(entry) -> list:
+    """The errors of sixteen threads that begin with this entry, and of the main thread after them."""
+    errors, barrier = [], threading.Barrier(N_THREADS)
+    sys.setswitchinterval(1e-5)
+
+    def call(i):
+        try:
+            if i < N_THREADS:
+                barrier.wait()
+            ENTRIES[entry](i)
+        except BaseException:
+            errors.append(f"{entry}, thread {i}: {traceback.format_exc()}")
+
+    threads = [threading.Thread(target=call, args=(i,)) for i in range(N_THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    call(N_THREADS)
+    return errors
+
+
+def in_a_child(entry) -> list:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        silent = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silent, 1)
+        os.dup2(silent, 2)
+        with os.fdopen(writing, "w") as pipe:
+            json.dump(executed(entry), pipe)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        text = pipe.read()
+    _, status = os.waitpid(child, 0)
+    return json.loads(text) if text else [f"{entry}: the process ended with status {status}"]
+
+
+def main(number=1, *entries):
+    global FILES
+    with tempfile.TemporaryDirectory() as folder:
+        FILES = Path(folder)
+        subprocess.run([sys.executable, "-W", "ignore", "-c", WRITE], cwd=folder, check=True)
+        for module in (*OTHERS, "sklearn.base", "sklearn.utils.validation", "sklearn.model_selection"):
+            importlib.import_module(module)
+        assert "structperc" not in sys.modules
+        errors = [error for entry in entries or ENTRIES for _ in range(int(number)) for error in in_a_child(entry)]
+    print(json.dumps({"executions": int(number) * len(entries or ENTRIES), "errors": errors}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
