@@ -49,7 +49,10 @@ class Reduction(InnerMethods):
         return {name: value.tolist() if hasattr(value, "tolist") else value for name, value in attributes.items()}
 
     def _revive(self, trained, fitted):
-        attributes = {name: fitted[name] for name in self._known} | {"estimator_": trained, "classes_": np.array(fitted["classes_"])}
+        classes, n_features = np.array(fitted["classes_"]), fitted["n_features_in_"]
+        if classes.ndim != 1 or len(set(classes.tolist())) < max(len(classes), 1) or type(n_features) is not int or n_features < 1:
+            raise DataError(f"it has the labels {classes.tolist()!r:.60} and {n_features!r:.20} columns")
+        attributes = {name: fitted[name] for name in self._known} | {"estimator_": trained, "classes_": classes}
         if "feature_names_in_" in fitted:
             attributes["feature_names_in_"] = np.array(fitted["feature_names_in_"], dtype=object)
         vars(self).update(attributes)

@@ -221,11 +221,12 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
         return {"distances": listed(self._distances), "weights": listed(self._weights), "quantile": listed([self.quantile_])}
 
     def _revive(self, trained, fitted):
-        distances, weights = array_of(fitted["distances"]), array_of(fitted["weights"])
+        self._check()
+        distances, weights = array_of(fitted["distances"], low=0), array_of(fitted["weights"], low=0)
         if len(distances) != len(weights):
             raise DataError(f"it has {len(distances)} distances and {len(weights)} weights")
         self._take(trained, np.asarray(trained.classes_), distances, weights)
-        self.quantile_, = array_of(fitted["quantile"]).tolist()
+        self.quantile_, = array_of(fitted["quantile"], low=0).tolist()
 
     def _read_labels(self, y):
         if y is None or find_ends(y) is None:

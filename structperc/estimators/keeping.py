@@ -5,9 +5,9 @@ An estimator around another one notes both, so that the file has the engine once
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
+import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from structperc.engine import Engine, model_file
-from structperc.engine import plugins as registry
 from structperc.engine.model_file import RULES, join_rules
 from structperc.engine.option import same
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.errors import ModelFormatError, OptionError, StructPercError
+from structperc.estimators import lookup
 from structperc.estimators.parameters import KERNEL_PLUGIN, EstimatorCalls, is_estimator, offered_if
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["EngineAnswers", "EngineMethods", "InnerAnswers", "InnerMethods", "SavedEstimator", "load", "note"]
 
 NOTE = "estimator"
-HOME = "structperc.estimators"
+SHOWN = 80               # characters of a name that an error shows
 
 
 def load(path, plugins=(), **options) -> Any:
@@ -476,7 +476,7 @@ def restored(engine, cls, note=None):
         estimator._revive(trained, note.get("fitted", {}))
     except ModelFormatError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, StructPercError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, StructPercError) as error:
         raise ModelFormatError(f"the model is of a {cls.__name__} that this version cannot make ({error}); Engine.load reads its "
                                f"engine.") from None
     return estimator
@@ -486,6 +486,8 @@ def untrained(engine, cls, note):
     """An estimator with the parameters of a note."""
     parameters = {**note["parameters"], **{name: held(engine, cls._held.get(name, name)) for name in note["held"] if name not in RULES}}
     join_rules(parameters)
+    if not parameters.keys() <= inspect.signature(cls).parameters.keys():
+        raise OptionError(f"{cls.__name__} has no parameter {min(parameters.keys() - inspect.signature(cls).parameters.keys())!r:.{SHOWN}}")
     entries = {**note["plugin_options"], **{name: engine.plugin_options[name] for name in note["held_plugin_options"]}}
     if issubclass(cls, InnerMethods):
         within = note["estimator"]
@@ -502,21 +504,27 @@ def held(engine, name):
 
 
 def class_noted(note) -> type:
-    """The class of a note: one of structperc.estimators, or of a package with plugins; nothing else is imported."""
+    """The class of a note: one of structperc.estimators, or one that a package declares. A file's text imports nothing."""
     address = address_noted(note)
     module, _, name = address.partition(":")
-    packages = {entry.module.partition(".")[0] for entries in registry.discover().values() for entry in entries}
-    if module != HOME and module.partition(".")[0] not in packages:
-        raise ModelFormatError(f"the model was written by {address}. No installed plugin has this class; read the file with that class, "
-                               f"{name}.load(path), or its engine with Engine.load(path).")
     try:
-        cls_noted = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise ModelFormatError(f"the model was written by {address}, which cannot be imported ({error}); Engine.load reads its "
-                               f"engine.") from None
-    if not (isinstance(cls_noted, type) and issubclass(cls_noted, SavedEstimator)):
-        raise ModelFormatError(f"the model was written by {address}, which is no estimator; the file was written by hand.")
-    return cls_noted
+        cls = own_class(module, name) or lookup.class_at(module, name)
+    except AttributeError as error:
+        raise ModelFormatError(f"{error} Engine.load reads the engine of the model.") from None
+    if cls is None:
+        raise ModelFormatError(f"the model was written by {address:.{SHOWN}}. No installed plugin has this class; read the file with that "
+                               f"class, {name:.{SHOWN}}.load(path), or its engine with Engine.load(path). Packages declare estimators by "
+                               f"entry points of the group {lookup.GROUP}.")
+    if not (isinstance(cls, type) and issubclass(cls, SavedEstimator)):
+        raise ModelFormatError(f"the model was written by {address:.{SHOWN}}, which is no estimator; the file was written by hand. "
+                               f"Engine.load reads the engine of the model.")
+    return cls
+
+
+def own_class(module, name):
+    """A class of `structperc.estimators` itself, else None."""
+    home = sys.modules[lookup.GROUP]
+    return vars(home)[name] if module == lookup.GROUP and name in home.__all__ else None
 
 
 def note_of(engine):
@@ -548,6 +556,10 @@ def listed(values) -> list:
     return [value if math.isfinite(value) else repr(value) for value in np.asarray(values, dtype=float).ravel().tolist()]
 
 
-def array_of(values) -> np.ndarray:
-    """The array that `listed` wrote."""
-    return np.array([float(value) for value in values], dtype=float)
+def array_of(values, low=None, above=None) -> np.ndarray:
+    """The array that `listed` wrote. With `low` each number must be at least so large, with `above` it must be larger and finite."""
+    array = np.array([float(value) for value in values], dtype=float)
+    good = array >= low if low is not None else (array > above) & (array < np.inf) if above is not None else True
+    if not np.all(good):
+        raise ValueError(f"{array[~good][0]} is no possible number of its training")
+    return array

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 FORMAT = "structperc score card 1"
+MOST_POINTS = 10**9          # of a bin: sums of bins are exact far beyond
 
 
 @attrs.frozen(eq=False)
@@ -311,8 +312,12 @@ class ScoreCard(InnerMethods, WrappedRanker):
         return {"card": self.to_dict(), "scale": listed(self._scale), "loss": self.loss_}
 
     def _revive(self, trained, fitted):
+        self._check()
         card, names = read_card(fitted["card"])
-        self._keep({**card, "estimator_": trained, "_scale": array_of(fitted["scale"]), "loss_": float(fitted["loss"])}, names)
+        scale = array_of(fitted["scale"], above=0)
+        if len(scale) != card["n_features_in_"]:
+            raise DataError(f"it has {len(scale)} scales of {card['n_features_in_']} columns")
+        self._keep({**card, "estimator_": trained, "_scale": scale, "loss_": float(fitted["loss"])}, names)
 
     def _trained(self):
         if "estimator_" not in vars(self._known()):
@@ -330,10 +335,10 @@ class ScoreCard(InnerMethods, WrappedRanker):
         vars(self).update(card if names is None else {**card, "feature_names_in_": np.array(names, dtype=object)})
 
     def _check(self):
-        for name, low in (("max_points", 1), ("bins", 2), ("digits", 1)):
+        for name, low, high in (("max_points", 1, MOST_POINTS), ("bins", 2, np.inf), ("digits", 1, np.inf)):
             value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < low:
-                raise OptionError(f"{name}={value!r}; expected a whole number from {low}.")
+            if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not low <= value <= high:
+                raise OptionError(f"{name}={value!r}; expected a whole number from {low}{'' if high == np.inf else f' to {high}'}.")
 
     def _read(self, X):
         rows = matrices.read_alone(X)
@@ -363,21 +368,27 @@ def read_card(card):
     try:
         if card["format"] != FORMAT:
             raise ValueError(f"its format is {card['format']!r}")
-        n_features, names, labels = card["n_features"], card["feature_names"], np.asarray(card["classes"])
-        columns = [CardColumn(str(c["name"]), c["column"], np.asarray(c["edges"], dtype=float), whole(c["points"]))
+        n_features, names, labels = int(whole([card["n_features"]])[0]), card["feature_names"], np.asarray(card["classes"])
+        columns = [CardColumn(str(c["name"]), int(whole([c["column"]])[0]), np.asarray(c["edges"], dtype=float), whole(c["points"]))
                    for c in card["columns"]]
-        kept = {"_columns": columns, "cutoffs_": whole(card["cutoffs"]), "classes_": labels, "n_features_in_": n_features,
-                "table_": [dict(row) for row in card["table"]]}
+        cutoffs = whole(card["cutoffs"])
         for c in columns:
-            if not 0 <= c.column < n_features or len(c.points) != len(c.edges) + 1 or not (np.diff(c.edges) > 0).all():
+            if not (0 <= c.column < n_features and c.edges.ndim == 1 and c.points.shape == (len(c.edges) + 1,)
+                    and np.isfinite(c.edges).all() and (np.diff(c.edges) > 0).all() and (abs(c.points) <= MOST_POINTS).all()):
                 raise ValueError(f"its column {c.name!r} does not fit")
-        if len(kept["cutoffs_"]) != len(set(labels.tolist())) - 1 or (np.diff(kept["cutoffs_"]) < 0).any():
+        if labels.ndim != 1 or labels.dtype.kind not in "biufUOM" or len(set(labels.tolist())) != len(labels):
+            raise ValueError("its classes are no list of different labels")
+        if cutoffs.shape != (len(labels) - 1,) or (np.diff(cutoffs) < 0).any():
             raise ValueError("its cut-offs are not one between each two labels, in order")
-        if names is not None and len(names) != n_features:
+        if names is not None and (len(names) != n_features or not all(isinstance(name, str) for name in names)):
             raise ValueError(f"it names {len(names)} of {n_features} columns")
-    except (KeyError, TypeError, ValueError) as error:
+        bins = [row for c in columns for row in bins_of(c)]
+        table = [dict(row) for row in card["table"]]
+        if [{**row, "rows": None} for row in table] != bins or not all(0 <= float(row["rows"]) <= 1 for row in table):
+            raise ValueError("its table is not that of its columns")
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"this is no score card as to_dict makes it: {error if type(error) is ValueError else repr(error)}.") from None
-    return kept, names
+    return {"_columns": columns, "cutoffs_": cutoffs, "classes_": labels, "n_features_in_": n_features, "table_": table}, names
 
 
 def direction_of(estimator, n_features):
@@ -469,10 +480,15 @@ def table_of(columns, values):
     rows = []
     for c in columns:
         shares = np.bincount(np.searchsorted(c.edges, values[:, c.column], side="right"), minlength=len(c.points)) / len(values)
-        ends = [None, *c.edges.tolist(), None]
-        rows += [{"feature": c.name, "from": low, "below": end, "points": int(points), "rows": float(share)}
-                 for low, end, points, share in zip(ends[:-1], ends[1:], c.points, shares, strict=True)]
+        rows += [{**row, "rows": float(share)} for row, share in zip(bins_of(c), shares, strict=True)]
     return rows
+
+
+def bins_of(column):
+    """A dict for each bin of a column, without its share of the rows."""
+    ends = [None, *column.edges.tolist(), None]
+    return [{"feature": column.name, "from": low, "below": end, "points": int(points), "rows": None}
+            for low, end, points in zip(ends[:-1], ends[1:], column.points, strict=True)]
 
 
 def bounds(low, end) -> str:
@@ -489,6 +505,6 @@ def number_text(number) -> str:
 def whole(numbers_given):
     """Whole numbers as an int64 array."""
     array = np.asarray(numbers_given)
-    if array.dtype.kind not in "iu" and array.size:
+    if array.size and (array.dtype.kind not in "iu" or array.max() > np.iinfo(np.int64).max):
         raise ValueError(f"{numbers_given!r:.60} are no whole numbers")
     return array.astype(np.int64)

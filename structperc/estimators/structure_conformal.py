@@ -378,11 +378,15 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
                                         "weights": listed(held.weights), "quantiles": listed(self._quantiles[None])}
 
     def _revive(self, trained, fitted):
-        levels, weights, of_atoms = array_of(fitted["levels"]), array_of(fitted["weights"]), list(map(array_of, fitted["of_atoms"]))
-        if not len(levels) == len(weights) == len(of_atoms):
-            raise DataError(f"it has {len(levels)} distances, {len(weights)} weights and atoms of {len(of_atoms)} examples")
+        self._check()
+        levels, weights = array_of(fitted["levels"], low=0), array_of(fitted["weights"], above=0)
+        of_atoms = [array_of(one, low=0) for one in fitted["of_atoms"]]
+        outer, inner = array_of(fitted["quantiles"], low=0).tolist()
+        if not len(levels) == len(weights) == len(of_atoms) or not all(map(len, of_atoms)):
+            raise DataError(f"it has {len(levels)} distances, {len(weights)} weights and atoms of "
+                            f"{sum(map(bool, map(len, of_atoms)))} examples")
         self._take(trained, Measured(levels, of_atoms, weights, [None] * len(levels)))
-        self.quantile_, self.atom_quantile_ = self._quantiles[None] = tuple(array_of(fitted["quantiles"]).tolist())
+        self.quantile_, self.atom_quantile_ = self._quantiles[None] = outer, inner
 
 
 def engine_of(estimator) -> Engine:

@@ -411,7 +411,7 @@ def test_every_kind_comes_back_from_a_file_a_pickle_and_a_copy():
             assert shown(kind, again) == answers(name) and saved(again) == content_of(name), name
 
 
-# ---- files of the first format ----
+# ---- files of all formats, and of the first ----
 
 FIRST = json.loads((MODELS / "predictions.json").read_text())
 
@@ -425,9 +425,11 @@ def first_data(name):
     return pd.DataFrame(X, columns=["width", "height", "größe"]) if name == "prank" else words if name in ("sequence", "hashed") else X
 
 
+@pytest.mark.parametrize("number", [1, 2])
 @pytest.mark.parametrize("name", FIRST)
-def test_files_of_the_first_format_load_and_predict_as_they_did(name):
-    engine = Engine.load(MODELS / f"{name}-1.model")
+def test_files_of_each_format_load_and_predict_as_they_did(name, number):
+    engine = Engine.load(MODELS / f"{name}-{number}.model")
+    assert header_of((MODELS / f"{name}-{number}.model").read_bytes())["format_number"] == number
     assert [list(p) if name in ("sequence", "hashed") else p for p in engine.predict(first_data(name)).tolist()] == FIRST[name]
     assert header_of(saved(engine))["format_number"] == 2
     assert loaded(saved(engine)).predict(first_data(name)).tolist() == engine.predict(first_data(name)).tolist()

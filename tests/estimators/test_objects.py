@@ -167,7 +167,7 @@ def test_files_of_others_are_told_apart(ranks, tmp_path):
 
 @pytest.mark.parametrize(("note", "said"), [
     ({"class": "os:system"}, "No installed plugin"), ({"class": 5}, "has no estimator"), ("PRank", "has no estimator"),
-    ({"class": "structperc.estimators:nothing"}, "cannot be imported"), ({"class": "structperc.estimators:load"}, "is no estimator"),
+    ({"class": "structperc.estimators:nothing"}, "No installed plugin"), ({"class": "structperc.estimators:load"}, "is no estimator"),
     ({"class": "structperc.estimators:PRank"}, "this version cannot make"),
     ({"class": "structperc.estimators:PRank", "parameters": {"colour": 1}, "held": [], "plugin_options": {}, "held_plugin_options": [],
       "unused": []}, "PRank has no parameter 'colour'"),
