@@ -16,6 +16,7 @@ from structperc.core.labels import as_label_array, is_missing, ordered_categorie
 EXPECTED = "give one label, or the pair of its lowest and highest admissible label; a set with holes is no interval"
 
 UNRATED = ("refuse", "skip")
+EXACT = 2**53               # floats have all whole numbers up to it
 NUMBER = r"(-?\d+(?:\.\d+)?)"
 TEXTS = [(re.compile(pattern, re.IGNORECASE), pair) for pattern, pair in (        # how people write intervals, and the pair to pass
     (rf"\s*{NUMBER}\s*(?:to|-|\u2013|\.\.+|/)\s*{NUMBER}\s*", "({}, {})"),
@@ -100,6 +101,9 @@ def interval_labels(y, unrated="refuse"):
     if any(values.dtype == object for values in parts):
         return [label for values in parts for label in values.tolist()]
     both = np.concatenate(parts)
+    if both.dtype.kind == "f" and any(values.dtype.kind in "iu" and beyond(values).any() for values in parts):
+        refuse_rounded(ends)
+        return [int(label) if label == int(label) else label for values in parts for label in values.tolist()]
     return both.astype(np.int64) if both.dtype.kind == "f" and len(both) and are_whole(both) else both
 
 
@@ -180,6 +184,8 @@ def read_intervals(y, labels, encode, n_examples, unrated="refuse"):
         raise DataError(f"y has {len(ends.low)} rows but X has {n_examples} examples; give one interval or label per example.")
     if unrated == "refuse":
         refuse_endless(y)
+    if labels.dtype.kind in "iu" and beyond(labels).any():
+        refuse_rounded(ends)
     if ends.real is None:
         low, high = (end_codes(values, labels, encode, side) for values, side in ((ends.low, -1), (ends.high, 1)))
     else:
@@ -223,8 +229,7 @@ def find_ends(y) -> Ends | None:
     if isinstance(y, (set, frozenset, dict)):
         raise DataError(f"y is a {type(y).__name__}, which has no order; expected a list or an array with an entry for each example.")
     if is_frame(y):
-        low, high = columns_of(y)
-        return Ends(np.asarray(low), np.asarray(high))
+        return Ends(*map(ends_in, columns_of(y)))
     values = as_array(y)
     if values.ndim == 2 and values.shape[1] == 2:
         for column in (y[:, 0], y[:, 1]) if isinstance(y, np.ndarray) else ():
@@ -292,6 +297,12 @@ def columns_of(frame):
     return frame.iloc[:, 0], frame.iloc[:, 1]
 
 
+def ends_in(column):
+    """A column of ends as an array; nullable whole numbers, which numpy would make floats, stay whole."""
+    whole = getattr(column.dtype, "kind", None) in ("i", "u") and column.hasnans
+    return column.to_numpy(dtype=object) if whole else np.asarray(column)
+
+
 # ---- ends that are no labels ----
 
 
@@ -348,6 +359,21 @@ def refuse_texts(y, labels=()) -> None:
                                 f"other texts.")
 
 
+def beyond(values):
+    """Whether each number is so large that floats lack some whole numbers around it."""
+    return np.isfinite(values) & ((values > EXACT) | (values < -EXACT))
+
+
+def refuse_rounded(ends) -> None:
+    """Raises an error for floats beyond 2**53 as ends: labels that are whole numbers were rounded before."""
+    for values in (ends.low, ends.high):
+        large = beyond(values) if values.dtype.kind == "f" else np.zeros(0, dtype=bool)
+        if large.any():
+            i = int(np.argmax(large))
+            raise DataError(f"y[{i}] has the end {plain(values[i])!r:.60}, a float; beyond 2**53 floats lack whole numbers, so labels are "
+                            f"rounded. Pass whole numbers, with None for open ends: a list of pairs, or columns of the type Int64.")
+
+
 # ---- codes ----
 
 
@@ -360,7 +386,7 @@ def end_codes(values, labels, encode, side):
     open_end = is_open(values, side)
     if open_end.any():
         fill = labels.tolist()[0 if side < 0 else -1]
-        numbers = values.dtype.kind == "f" and labels.dtype.kind in "iuf"
+        numbers = values.dtype.kind == "f" and labels.dtype.kind in "iuf" and not beyond(labels).any()
         values = values.astype(np.float64 if numbers else object)       # a narrower type would round the label
         values[open_end] = fill
     if values.dtype.kind == "f" and labels.dtype.kind in "iuf":

@@ -236,3 +236,29 @@ Engine("interval-pa", update="exact-pa").fit([[0.0], [1.0], [2.0]], [1, (1, 2), 
 print("pandas" in sys.modules)
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+class TestLargeWholeLabels:
+    """Whole ends beyond 2**53 keep their digits, whatever stands beside them, or are refused."""
+
+    BASE = 2**60
+    LOW = [BASE, BASE + 1, BASE + 2, BASE]
+    NULLS = pd.array([BASE + 1, None, BASE + 2, None], "Int64")
+
+    @pytest.mark.parametrize("high", [
+        [np.nan] * 4, [np.inf, np.nan, np.inf, np.nan], NULLS, pd.Series([BASE + 1, None, BASE + 2, None], dtype=object),
+    ])  # fmt: skip
+    def test_open_ends_of_any_type_leave_them_as_they_are(self, high):
+        y = pd.DataFrame({"low": self.LOW, "high": high})
+        labels = find_labels(interval_labels(y), None, ordered=True)
+        assert labels.tolist() == [self.BASE, self.BASE + 1, self.BASE + 2]
+        low, high = read_intervals(y, labels, LabelCodes(labels).encode, 4)
+        closed = [2, 3, 3, 3] if y["high"].notna().any() and not np.isinf(np.asarray(y["high"].fillna(0), dtype=float)).any() else [3] * 4
+        assert low.tolist() == [1, 2, 3, 1] and high.tolist() == closed
+
+    @pytest.mark.parametrize("classes", [None, [BASE, BASE + 1]])
+    def test_rounded_ends_are_refused(self, classes):
+        y = pd.DataFrame({"low": [self.BASE, self.BASE + 1], "high": [float(self.BASE + 1), np.nan]})
+        with pytest.raises(DataError, match=r"y\[0\] has the end .* Pass whole numbers, with None for open ends"):
+            labels = find_labels(interval_labels(y) if classes is None else None, classes, ordered=True)
+            read_intervals(y, labels, LabelCodes(labels).encode, 2)

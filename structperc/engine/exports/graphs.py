@@ -10,9 +10,11 @@ OPERATORS = 13          # version of the operator set
 
 
 def label_tensor(onnx, labels):
-    """The labels as a tensor, and its type."""
+    """The labels as a tensor, and its type: texts where no type of numbers has all of them."""
     kinds, array = onnx.TensorProto, np.array(labels)
-    kind = {"U": kinds.STRING, "i": kinds.INT64, "b": kinds.BOOL}.get(array.dtype.kind, kinds.DOUBLE)
+    if array.tolist() != labels:            # one of them would be rounded
+        array = np.array(list(map(str, labels)))
+    kind = {"U": kinds.STRING, "i": kinds.INT64, "u": kinds.UINT64, "b": kinds.BOOL}.get(array.dtype.kind, kinds.DOUBLE)
     entries = [label.encode() if isinstance(label, str) else label for label in array.tolist()]
     return onnx.helper.make_tensor("labels", kind, array.shape, entries), kind
 

@@ -10,6 +10,7 @@ from structperc.core.errors import PluginError
 from structperc.core.rows import Rows
 from structperc.engine.exports.own_parts import refuse_python_methods
 from structperc.engine.exports.probing import STEP, TOLERANCE, check_best, check_linear, check_size, probe_sizes, rounding
+from structperc.engine.exports.text import exported_labels
 
 AT_ONCE = 1 << 22       # values of dense rows that are scored together
 MOST_ROWS = 1 << 12
@@ -104,7 +105,8 @@ def linear_chain(engine) -> LinearChain | None:
     check_answers(engine, read, X, rounding(X[:, used], weights.T, bias)[:, 0], tokens, *pairs)
     names = getattr(engine, "feature_names_in_", None)
     return LinearChain(
-        engine.problem, np.ascontiguousarray(weights.T), bias, *pairs, engine.classes_.tolist(), None if names is None else list(names),
+        engine.problem, np.ascontiguousarray(weights.T), bias, *pairs, exported_labels(engine.classes_),
+        None if names is None else list(names),
         *((None, None, 0) if naming is None else ([naming.names[j] for j in used], naming.lines, naming.n_columns)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from structperc.engine.exports.chains.features import feature_lines
-from structperc.engine.exports.text import numbers, script_safe, table
+from structperc.engine.exports.text import numbers, script_labels, script_safe, table
 from structperc.pages import in_page
 
 SOURCE = '''// {description}; exported by structperc. In a page: <script src="FILE"></script>, then {name}.predict(sentence).
@@ -125,6 +125,6 @@ def written(model, name) -> bytes:
         sentence = "a list of tokens, " + ("each a list of names or an object" if model.lines is None
                                            else f"each a list of {model.n_columns} strings")
     return SOURCE.format(
-        description=model.description, name=name, labels=script_safe(model.labels), columns=script_safe(model.columns),
+        description=model.description, name=name, labels=script_labels(model.labels), columns=script_safe(model.columns),
         bias=numbers(model.bias), transitions=table(model.transitions), start=numbers(model.start), end=numbers(model.end), tokens=tokens,
         sentence=sentence).encode()

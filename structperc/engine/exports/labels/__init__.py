@@ -10,6 +10,7 @@ from structperc.core.outputs import LabelOutputs, is_ordered
 from structperc.engine.answers import best, floor, has_cumulative_probabilities
 from structperc.engine.exports.own_parts import part_name, refuse_python_methods
 from structperc.engine.exports.probing import STEP, check_best, check_linear, check_size, probes, rounding
+from structperc.engine.exports.text import exported_labels
 from structperc.reading.column_codes import ColumnCode
 from structperc.reading.table_reader import Numbers
 
@@ -79,7 +80,7 @@ def linear_labels(engine) -> LinearLabels:
     check(engine, weights, bias)
     names, codes = model.context.feature_names, reader.input_columns().codes
     inputs = [ColumnCode(model.feature_name(j), "number") for j in range(d)] if codes is None else list(codes)
-    return LinearLabels(engine.problem, np.ascontiguousarray(weights), bias, engine.classes_.tolist(), wins_last(engine),
+    return LinearLabels(engine.problem, np.ascontiguousarray(weights), bias, exported_labels(engine.classes_), wins_last(engine),
                         float(engine.temperature_), has_cumulative_probabilities(model.parts),
                         (model.spread, max(model.spread, floor(model.parts))),
                         None if names is None else list(names), inputs, is_ordered(outputs),

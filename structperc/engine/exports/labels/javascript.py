@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structperc.engine.exports.text import numbers, script_safe, table
+from structperc.engine.exports.text import numbers, script_labels, script_safe, table
 
 SOURCE = '''// {description}; exported by structperc. In a page: <script src="FILE"></script>, then {name}.predict(x).
 // In Node: const {name} = require("./FILE").
@@ -78,6 +78,6 @@ def written(model, name) -> bytes:
     apart, pooled = map(repr, model.spreads_of_labels)
     return SOURCE.format(
         probabilities=CUMULATIVE.replace("SPREAD", apart).replace("POOLED", pooled) if model.cumulative else SOFTMAX,
-        description=model.description, name=name, labels=script_safe(model.labels), columns=script_safe(model.columns),
+        description=model.description, name=name, labels=script_labels(model.labels), columns=script_safe(model.columns),
         temperature=repr(model.temperature), bias=numbers(model.bias), weights=table(model.weights), n_columns=model.weights.shape[1],
         tie="last" if model.last else "first", beats=">=" if model.last else ">").encode()

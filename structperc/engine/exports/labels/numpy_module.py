@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from structperc.engine.exports.text import numbers, table
+from structperc.engine.exports.text import label_array, numbers, table
 
 SOURCE = '''"""{description}; exported by structperc, needs only numpy."""
 
 import numpy as np
 
-LABELS = np.array({labels!r})
+LABELS = {labels}
 COLUMNS = {columns!r}
 TEMPERATURE = {temperature!r}{spread}
 BIAS = np.array([{bias}])
@@ -56,7 +56,8 @@ CUMULATIVE = '''.
 def written(model, name) -> bytes:
     """The module; parameters as of `structperc.engine.exports`."""
     return SOURCE.format(
-        description=model.description, labels=model.labels, columns=model.columns, temperature=model.temperature, bias=numbers(model.bias),
+        description=model.description, labels=label_array(model.labels), columns=model.columns, temperature=model.temperature,
+        bias=numbers(model.bias),
         spread="\nSPREAD, SPREAD_OF_POOLED = {!r}, {!r}".format(*model.spreads_of_labels) if model.cumulative else "",
         probable=CUMULATIVE if model.cumulative else SOFTMAX,
         weights=table(model.weights), n_labels=len(model.labels), tie="last" if model.last else "first",
