@@ -64,21 +64,39 @@ def number_array(values, name: str, most: int = MOST) -> np.ndarray:
     return array
 
 
+def float_array(values, name: str) -> np.ndarray:
+    """A float64 array in C order; an array that is one already is not copied. Whole numbers that it cannot hold raise an error."""
+    numbers = number_array(values, name)
+    array = np.asarray(numbers, dtype=np.float64, order="C")
+    if numbers.dtype.kind in "iu" and numbers.dtype.itemsize == 8:
+        refuse_rounded(numbers, array, name)
+    return array if array.flags.aligned else array.copy()
+
+
+def refuse_rounded(numbers, array, name) -> None:
+    """Raises an error for whole numbers whose float64 values are others."""
+    held, large = np.ones(array.shape, dtype=bool), np.flatnonzero(np.abs(array) >= 2.0**53)
+    for place in large.tolist():
+        held.reshape(-1)[place] = int(numbers.flat[place]) == int(array.flat[place])
+    if not held.all():
+        raise wrong_entry(name, numbers, held, "a whole number up to 2**53 in size, or one that float64 can hold; subtract a common number",
+                          "which float64 cannot hold; expected")
+
+
 def objects_as_floats(array, values, name) -> np.ndarray:
     """A float64 array of Python's numbers; anything else raises an error."""
     if array.dtype.kind == "O" and not any(isinstance(value, (str, bytes)) for value in array.flat):
         try:
-            return array.astype(np.float64)
+            numbers = array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
             pass
+        else:
+            whole = np.array([isinstance(value, (int, np.integer)) for value in array.flat], dtype=bool).reshape(array.shape)
+            if whole.any():
+                refuse_rounded(np.where(whole, array, 0), np.where(whole, numbers, 0.0), name)
+            return numbers
     of = f" of dtype {array.dtype}" if array.ndim and array.dtype.kind != "O" else ""
     raise DataError(f"{name} is {shortened(values)}{of}; expected an array of real numbers.")
-
-
-def float_array(values, name: str) -> np.ndarray:
-    """A float64 array in C order; an array that is one already is not copied."""
-    array = np.asarray(number_array(values, name), dtype=np.float64, order="C")
-    return array if array.flags.aligned else array.copy()
 
 
 def shaped(array, name: str, shape: tuple) -> np.ndarray:
@@ -157,10 +175,11 @@ def offset_array(offsets, n_rows: int, name: str = "offsets") -> np.ndarray:
     return own
 
 
-def wrong_entry(name, array, allowed, expected) -> DataError:
+def wrong_entry(name, array, allowed, expected, but="expected") -> DataError:
     """An error that names the first entry that is not allowed."""
     place = tuple(int(i) for i in np.unravel_index(int(np.argmin(allowed)), array.shape))
-    return DataError(f"{name}[{', '.join(map(str, place))}] is {array[place]}; expected {expected}.")
+    sign = ";" if but == "expected" else ","
+    return DataError(f"{name}[{', '.join(map(str, place))}] is {array[place]}{sign} {but} {expected}.")
 
 
 def span(low, high) -> str:

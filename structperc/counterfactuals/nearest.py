@@ -15,7 +15,7 @@ from structperc.counterfactuals.wanted import Goal, Wanted
 from structperc.engine import Engine
 from structperc.pipelines import unwrapped
 from structperc.reading.matrices import as_objects
-from structperc.solvers.integer_programs import Clock
+from structperc.solvers.highs import Clock
 
 CLOSE, CLOSE_ENOUGH = 1e-4, 1e-5        # a distance is the smallest one if it is so close to its bound, relative or absolute
 

@@ -20,10 +20,12 @@ from structperc.core.arguments import (
 )
 from structperc.core.errors import DataError
 from structperc.solvers.clusterings import best_partition, connected, joined, moved, packed, violated
-from structperc.solvers.integer_programs import ILP, Clock
+from structperc.solvers.highs import Clock
+from structperc.solvers.integer_programs import ILP
 
-TOLERANCE = 1e-6                # of whole numbers, violated cycles and, relative to the largest score, of a gap that counts as none
-ROUNDING = 1e-12                # of sums, relative to the largest score: what a move has to gain at least
+TOLERANCE = 1e-6                # of whole numbers and violated cycles
+GAP = 1e-8                      # of a program, relative to the largest score of its component, that counts as none
+ROUNDING = 1e-12                # of sums, relative to the largest score: what a move has to gain at least; and of a sum of sizes
 MOST_PAIRS = MOST // 2          # each pair is listed at both of its items
 FEW = 12                        # items whose subsets are all looked at
 EXACT_CYCLES, EXACT_SUBSETS, EXACT_LP, EXACT_MILP, LOCAL = STATUSES = "exact-cycles", "exact-subsets", "exact-lp", "exact-milp", "local"
@@ -40,7 +42,7 @@ class Clustering:
     score : float
         Sum of the scores of the pairs inside clusters.
     bound : float
-        No clustering has a larger score, up to 1e-6 of the largest score.
+        No clustering has a larger score, up to 1e-8 of the largest score of a component.
     status : {"exact-cycles", "exact-subsets", "exact-lp", "exact-milp", "local"}
         What proved the clusters optimal: conflicted cycles of pairs, all subsets of at most 12 items, the linear program, branch and
         bound, or nothing. If components needed different proofs, it is the last of these.
@@ -202,17 +204,18 @@ def solved(n, first, second, scores, most_pairs, most_nodes, time_limit) -> Clus
     part = connected(n, first[scores > 0], second[scores > 0])
     inside = np.flatnonzero(part[first] == part[second])
     first, second, scores = first[inside], second[inside], scores[inside]
-    scale, pair_part = largest(scores), part[first]
+    pair_part = part[first]
     labels = greedy(n, first, second, scores, scores)
     together = labels[first] == labels[second]
     n_parts = part.max(initial=-1) + 1
     score = np.bincount(pair_part[together], scores[together], n_parts)
     cost = packed(*adjacency(n, first, second), scores)
     bound = np.bincount(pair_part, np.maximum(scores, 0) - cost, n_parts)
+    sizes = np.bincount(pair_part, np.abs(np.where(scores > -np.inf, scores, 0)), n_parts)         # of each component: no scale is shared
     status = EXACT_CYCLES
     order = np.argsort(pair_part, kind="stable")
     begins = np.searchsorted(pair_part[order], np.arange(n_parts + 1))
-    for p in np.flatnonzero(bound - score > TOLERANCE * scale):
+    for p in np.flatnonzero(bound - score > ROUNDING * sizes):
         own = order[begins[p]:begins[p + 1]]
         if most_pairs is not None and len(own) > most_pairs or clock.over:
             status = LOCAL
@@ -279,7 +282,7 @@ class ClusterProgram:
                 self.cycles += cycles
                 shares = np.where(self.scores > -np.inf, solution.v - 0.5, -np.inf)
                 self.consider(greedy(self.n, self.first, self.second, shares, self.scores))
-                if self.bound - self.score <= TOLERANCE * self.scale:
+                if self.bound - self.score <= GAP * self.scale:
                     self.status = proof
                     return
                 if not cycles or not relaxed and not solution.exact:

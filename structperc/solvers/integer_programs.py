@@ -1,30 +1,24 @@
-"""Linear programs over 0/1 variables: the linear program first, branch and bound only where its vertex is fractional."""
+"""Linear programs over 0/1 variables: their components apart, each by all vectors if they are few, else by HiGHS; every result checked."""
 
 from __future__ import annotations
 
 import threading
-import time
 from functools import cached_property
 
 import attrs
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
-from scipy.sparse import csc_array, csr_array, hstack, issparse, vstack
+from scipy.sparse import csr_array, issparse, vstack
 
-from structperc.core.arguments import FINITE, MOST, NUMBERS, choice, flag, float_array, how_many, limit, real_array, seconds
+from structperc.core.arguments import FINITE, MOST, NUMBERS, choice, flag, float_array, how_many, limit, real_array
 from structperc.core.errors import DataError, shortened
 from structperc.core.sparse_parts import float_csr
 from structperc.extras import require
+from structperc.solvers.few_variables import exact_order
+from structperc.solvers.highs import TOLERANCE, Clock, OutOfTime
+from structperc.solvers.program_parts import EXACT_LP, EXACT_MILP, EXACT_SUBSETS, RELAXED, SEEN, STATUSES, parts_of
+from structperc.solvers.program_rows import ProgramRows
 
-TOLERANCE = 1e-6                # of whole numbers, and of a row relative to 1 + |b|
 MOST_NAMED = 8                  # rows in a message
-EXACT_LP, EXACT_MILP, RELAXED = "exact-lp", "exact-milp", "relaxed"
-LEAST_TIME = 1e-3              # seconds that HiGHS is given at least
-CHOOSE, PRIMAL_SIMPLEX = 0, 4   # HiGHS's numbers of strategies
-
-
-class OutOfTime(DataError):
-    """The time limit was reached before a feasible vector was known."""
 
 
 class Infeasible(DataError):
@@ -42,9 +36,10 @@ class Solution:
     score : float
         scores . v
     bound : float
-        No feasible vector has a larger score, up to the solver's tolerance, about 1e-7 of the largest score.
-    status : {"exact-lp", "exact-milp", "relaxed"}
-        What proved v optimal: the linear program, branch and bound, or neither.
+        No feasible vector has a larger score, up to the solver's tolerance, about 1e-9 of the largest score.
+    status : {"exact-lp", "exact-subsets", "exact-milp", "relaxed"}
+        What proved v optimal: the linear program, all vectors of few variables, branch and bound, or nothing. If components needed
+        different proofs, it is the last of these.
     auxiliary : float64 array of shape (n_auxiliary,)
         Values of the auxiliary variables with which v is feasible.
 
@@ -119,13 +114,13 @@ class ILP:
     >>> knapsack = ILP([[3, 4, 2]], [6])
     >>> solution = knapsack.solve([3.0, 4.5, 2.0])
     >>> solution.chosen.tolist(), solution.score, solution.status
-    ([1, 2], 6.5, 'exact-lp')
+    ([1, 2], 6.5, 'exact-subsets')
     """
 
     def __init__(self, A=None, b=None, A_eq=None, b_eq=None, solver="scipy", auxiliary=(), whole=False):
         choice(solver, "solver", ("scipy", "highspy"))
         pairs = [read_rows(A, b, "A", "b"), read_rows(A_eq, b_eq, "A_eq", "b_eq")]
-        widths = {rows.shape[1] for rows, _ in filter(None, pairs)}
+        widths = {rows.shape[1] for rows, _, _ in filter(None, pairs)}
         if len(widths) != 1:
             raise DataError(f"A has {pairs[0][0].shape[1]} columns and A_eq {pairs[1][0].shape[1]}; expected a column per variable in both."
                             if widths else "neither A, b nor A_eq, b_eq were given; expected the rows of a program.")
@@ -137,15 +132,15 @@ class ILP:
                             f"each.")
         self.lowest = np.append(np.zeros(self.n_variables), self.auxiliary[:, 0])
         self.integrality = np.append(np.ones(self.n_variables), self.whole)
-        (upper, b), (equal, b_eq) = (pair or (np.zeros((0, width)), np.zeros(0)) for pair in pairs)
+        (upper, b, whole), (equal, b_eq, whole_eq) = (pair or (np.zeros((0, width)), np.zeros(0), True) for pair in pairs)
         self.n_inequalities = len(b)
         self.rows, self.high = stacked(upper, equal), np.concatenate([b, b_eq])
         n_numbers = self.rows.size if isinstance(self.rows, np.ndarray) else self.rows.nnz
         if n_numbers > MOST:
             raise DataError(f"the rows have {n_numbers} coefficients; expected at most {MOST}.")
         self.low = np.concatenate([np.full(len(b), -np.inf), b_eq])
-        self._slack = TOLERANCE * (1 + np.abs(self.high))
-        self._warm = threading.local()
+        self._whole_rows = np.repeat([whole, whole_eq], [len(b), len(b_eq)])
+        self._last = threading.local()
         if solver == "highspy":
             require("highspy", "solver='highspy'", "ilp")
 
@@ -159,14 +154,18 @@ class ILP:
 
     def __reduce__(self):
         n = self.n_inequalities
-        return ILP, (self.rows[:n], self.high[:n], self.rows[n:], self.high[n:], self.solver, self.auxiliary, self.whole)
+        arguments = self.rows[:n], self.high[:n], self.rows[n:], self.high[n:], self.solver, self.auxiliary, self.whole
+        return ILP, arguments, {"_whole_rows": self._whole_rows}
 
     @cached_property
-    def constraints(self) -> LinearConstraint:
-        """The rows as scipy takes them."""
-        columns = csc_array(self.rows)
-        places = columns.indices.astype(np.int32), columns.indptr.astype(np.int32)          # scipy's HiGHS takes no others before 1.15
-        return LinearConstraint(csc_array((columns.data, *places), shape=columns.shape), self.low, self.high)
+    def _checked(self) -> ProgramRows:
+        return ProgramRows(self.rows, self.low, self.high, self._whole_rows)
+
+    @cached_property
+    def _parts(self):
+        """Variables without rows, rows without variables, and the connected components."""
+        highest = np.append(np.ones(self.n_variables), self.auxiliary[:, 1])
+        return parts_of(self._checked, self.lowest, highest, self.integrality, self.n_variables, self.solver)
 
     def violated(self, v) -> str | None:
         """The first violated constraint of v, as text that follows "v"; None if v is feasible.
@@ -184,28 +183,32 @@ class ILP:
         if len(v) != self.n_variables:
             return f"has {len(v)} variables where the program has {self.n_variables}"
         if self.n_auxiliary:
-            complete = getattr(self._warm, "answer", None)         # with the auxiliary variables that prove it
+            complete = getattr(self._last, "answer", None)         # with the auxiliary variables that prove it
             if complete is None or not np.array_equal(complete[:len(v)], v):
-                return None if self._completed(v) is not None else "leaves the auxiliary variables no values that satisfy the rows"
-            v = complete
-        return self._violated(v)
-
-    def _completed(self, v):
-        """v with values of the auxiliary variables that satisfy the rows, or None."""
-        low, high = np.append(v, self.auxiliary[:, 0]), np.append(v, self.auxiliary[:, 1])
-        result = milp(np.zeros(len(low)), integrality=np.append(np.zeros(len(v)), self.whole), bounds=Bounds(low, high),
-                     constraints=self.constraints)
-        return result.x
-
-    def _violated(self, v):
-        """As `violated`, of values for all variables."""
-        values = self.rows @ v
-        wrong = (values > self.high + self._slack) | (values < self.low - self._slack)
+                complete = self._completed(v)
+            return None if complete is not None else "leaves the auxiliary variables no values that satisfy the rows"
+        wrong = self._checked.wrong(v)
         if not wrong.any():
             return None
         r = int(np.argmax(wrong))
         limit = "at most" if r < self.n_inequalities else "exactly"
-        return f"has {values[r]:g} in {self.row_name(r)} where {limit} {self.high[r]:g} is allowed"
+        value, high = plain(float((self.rows[[r]] @ v)[0])), plain(float(self.high[r]))
+        return f"has {value} in {self.row_name(r)} where {limit} {high} is allowed"
+
+    def _completed(self, v):
+        """v with values of the auxiliary variables that satisfy the rows, or None."""
+        values = np.append(v, np.clip(0.0, self.auxiliary[:, 0], self.auxiliary[:, 1]))
+        _, empty, parts = self._parts
+        if self._checked.wrong(values)[empty].any():
+            return None
+        for part in parts:
+            own = values[part.columns]
+            if part.auxiliary:
+                own = part.completed(own[:part.n])
+            if own is None or part.rows.wrong(own).any():
+                return None
+            values[part.columns] = own
+        return values
 
     def row_name(self, r) -> str:
         """The name of a constraint in messages: its number in A or in A_eq, from 0.
@@ -224,8 +227,8 @@ class ILP:
     def solve(self, scores, relaxed=False, most_nodes=None, time_limit=None) -> Solution:
         """The feasible vector v with the largest score.
 
-        Ties: the solver chooses, and repeated calls give the same vector. Variables of score 0 are 0 if the positive ones are feasible
-        without them.
+        Components that share no variable are solved apart. Of up to 16 variables all vectors are looked at; more go to HiGHS.
+        Ties: which of several vectors you get is not specified, but repeated calls give the same one.
 
         Parameters
         ----------
@@ -254,63 +257,61 @@ class ILP:
 
         Notes
         -----
-        The tolerances of solvers are absolute, so all scores are divided by the largest one. Optimal means up to about 1e-6 of the
-        largest score. Ctrl-C waits until HiGHS returns; `time_limit` bounds it. In rare cases the HiGHS of some versions of scipy prints
-        a line.
+        Every result is checked against the rows as you passed them. Rows of whole numbers are checked in whole numbers. Other rows may
+        miss their right side by the rounding of their own terms. A vector that HiGHS takes for feasible and that breaks a row is excluded,
+        and the search goes on. So the unit of a row has no effect.
+
+        Scores over many orders are solved level by level, the largest first. HiGHS's tolerance is about 1e-9 of the largest score of a
+        level. If a level has smaller scores than it sees, the status is "relaxed".
+
+        Ctrl-C waits until HiGHS returns; `time_limit` bounds it. In rare cases the HiGHS of some versions of scipy prints a line.
         """
         s, clock = real_array(scores, "scores", (self.n_variables,)), Clock(time_limit)
         relaxed, most_nodes = flag(relaxed, "relaxed"), limit(most_nodes, "most_nodes")
-        allowed = s > -np.inf
-        scale = np.abs(s[allowed]).max(initial=0.0) or 1.0
-        cost, upper, finite = np.where(allowed, -s / scale, 0.0), allowed.astype(float), np.where(allowed, s, 0.0)
-        if self.n_auxiliary:
-            cost, upper = np.append(cost, np.zeros(self.n_auxiliary)), np.append(upper, self.auxiliary[:, 1])
-        else:
-            greedy = (finite > 0).astype(float)
-            if self._violated(greedy) is None:  # no other vertex of the cube scores more
-                return solution(finite, greedy, 0.0, EXACT_LP)
-        try:
-            result = self._linear(cost, upper, clock)
-        except OutOfTime:
-            return self._unfinished(finite, np.maximum(finite, 0.0).sum())
-        if result is None:
-            raise self._infeasible(upper)
-        v, value = result
-        bound = value * scale
-        whole = np.where(self.integrality, np.rint(v), v)
-        if np.abs(v - whole).max(initial=0.0) <= TOLERANCE and self._violated(whole) is None:
-            return self._answer(finite, whole, bound, EXACT_LP)
-        if relaxed:
-            return self._answer(finite, v, bound, RELAXED)
-        options = {"mip_rel_gap": 0.0} | ({} if most_nodes is None else {"node_limit": most_nodes}) | clock.option
-        refined = milp(cost, integrality=self.integrality, bounds=Bounds(self.lowest, upper), constraints=self.constraints, options=options)
-        if refined.status == 2:
-            raise Infeasible("the rows of the program contradict each other for whole numbers: fractional v satisfy them, 0/1 vectors "
-                             "do not.")
-        if refined.x is None and refined.status == 1 and clock.over:
-            return self._unfinished(finite, bound)
-        if refined.x is None:
-            raise DataError(f"no 0/1 vector was found that satisfies the rows of the program ({refined.message.strip()}); "
-                            f"{'allow more nodes' if refined.status == 1 else 'rescale its rows'}.")
-        whole = np.where(self.integrality, np.rint(refined.x), refined.x)
-        wrong = self._violated(whole)
-        if wrong:
-            raise DataError(f"branch and bound returned a v that {wrong}; the coefficients of that row differ too much in size, "
-                            f"rescale them.")
-        bound = min(bound, -refined.mip_dual_bound * scale)
-        return self._answer(finite, whole, bound, EXACT_MILP if refined.status == 0 else RELAXED)
+        values, total, status = self._outside(s), 0.0, EXACT_LP
+        late = None
+        for part in self._parts[2]:
+            own = s[part.columns[:part.n]]
+            try:
+                found = part.best(own, relaxed, most_nodes, clock)
+            except OutOfTime as error:
+                late = late or error
+                continue
+            if found is None:
+                raise self._infeasible(part, own)
+            values[part.columns], bound, proof = found
+            total, status = total + bound, max(status, proof, key=STATUSES.index)
+        if late is not None:
+            raise late
+        v, finite = values[:self.n_variables], np.where(s > -np.inf, s, 0.0)
+        alone = self._parts[0]
+        alone = alone[alone < self.n_variables]
+        self._last.answer = values                              # with the auxiliary variables that prove it feasible
+        return solution(finite, v, total + float(finite[alone] @ v[alone]), status, values[self.n_variables:])
 
-    def _unfinished(self, scores, bound):
-        """What is known when the time is over before HiGHS has found a v."""
-        nothing = np.zeros(self.n_variables)
-        if self.n_auxiliary or self._violated(nothing) is not None:
-            raise OutOfTime(f"no v was found within time_limit; none scores more than {bound:g}. Allow more time.")
-        return self._answer(scores, nothing, bound, RELAXED)
+    def _outside(self, scores):
+        """Values of the variables that are in no row; `Infeasible` if a row without variables cannot hold."""
+        alone, empty, _ = self._parts
+        values = np.append(np.zeros(self.n_variables), np.clip(0.0, self.auxiliary[:, 0], self.auxiliary[:, 1]))
+        wrong = empty[self._checked.wrong(values)[empty]]
+        if len(wrong):
+            raise self._contradiction(wrong) if len(values) else Infeasible(f"no v is feasible: the empty one {self.violated(values)}.")
+        alone = alone[alone < self.n_variables]
+        values[alone] = scores[alone] > 0
+        return values
 
-    def _answer(self, scores, v, bound, status):
-        """The solution of values for all variables, which are kept: they prove it feasible."""
-        self._warm.answer = v
-        return solution(scores, v[:self.n_variables], bound, status, v[self.n_variables:])
+    def _infeasible(self, part, scores):
+        """The rows of a part that contradict each other, for fractions too or only for whole numbers."""
+        rows = part.contradiction(scores, self.n_inequalities)
+        if not len(rows):
+            return Infeasible("the rows of the program contradict each other for whole numbers: fractional v satisfy them, 0/1 vectors "
+                              "do not.")
+        return self._contradiction(rows, " and the forbidden variables" if (scores == -np.inf).any() else "")
+
+    def _contradiction(self, rows, further=""):
+        names = [self.row_name(int(r)) for r in rows]
+        more = f", {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        return Infeasible(f"no v between 0 and 1 is feasible: {', '.join(names[:MOST_NAMED])}{more}{further} contradict each other.")
 
     def k_best(self, scores, k) -> list:
         """The k feasible vectors with the largest scores, best first.
@@ -329,16 +330,28 @@ class ILP:
         list of Solution
             Fewer than k if fewer vectors are feasible.
         """
-        solutions, program, k = [], self, how_many(k)
-        while len(solutions) < k:
-            try:
-                solutions.append(program.solve(scores))
-            except Infeasible:
-                if not solutions:
-                    raise
-                break
-            program = program.without(solutions[-1].v)
-        return solutions
+        s, k = real_array(scores, "scores", (self.n_variables,)), how_many(k)
+        finite, lists, status = np.where(s > -np.inf, s, 0.0), [self._outside(s)[None]], EXACT_LP
+        for column in self._parts[0]:
+            if column < self.n_variables and s[column] > -np.inf:
+                lists.append(np.repeat(lists[0] * 0, 2, axis=0))
+                lists[-1][0 if s[column] > 0 else 1, column] = 1.0
+                lists[0][0, column] = 0.0
+        for part in self._parts[2]:
+            own = s[part.columns[:part.n]]
+            ranked, proof = part.ranked(own, k)
+            if not len(ranked):
+                raise self._infeasible(part, own)
+            status = max(status, proof, key=STATUSES.index)
+            lists.append(np.zeros((len(ranked), len(self.lowest))))
+            lists[-1][:, part.columns] = ranked
+        best = lists[0]
+        for ranked in lists[1:]:
+            best = (best[:, None] + ranked).reshape(-1, best.shape[1])
+            best = best[exact_order(best[:, :self.n_variables], finite, k)]
+        unseen = SEEN * np.abs(finite).sum() if status == RELAXED else 0.0
+        return [solution(finite, values[:self.n_variables], finite @ values[:self.n_variables] + unseen, status,
+                         values[self.n_variables:]) for values in best]
 
     def without(self, v) -> ILP:
         """The same program with one 0/1 vector excluded.
@@ -355,141 +368,17 @@ class ILP:
         v = real_array(v, "v", (self.n_variables,), FINITE)
         n, row = self.n_inequalities, np.where(v > 0.5, 1.0, -1.0)
         row = np.append(row, np.zeros(self.n_auxiliary))
-        return ILP(stacked(self.rows[:n], row[None]), np.append(self.high[:n], (v > 0.5).sum() - 1), self.rows[n:], self.high[n:],
-                   auxiliary=self.auxiliary, whole=self.whole)
-
-    def _linear(self, cost, upper, clock):
-        """A vertex of least cost of the linear program and minus its cost. None if no v is feasible, `OutOfTime` at the limit."""
-        if len(cost) == 0:
-            return None if self._violated(np.zeros(0)) else (np.zeros(0), 0.0)
-        if self.solver == "highspy":
-            if not hasattr(self._warm, "model"):
-                ones = np.append(np.ones(self.n_variables), self.auxiliary[:, 1])
-                self._warm.model = WarmModel(self.rows, self.low, self.high, self.lowest, ones)
-            return self._warm.model.solve(cost, upper, clock)
-        result = milp(cost, bounds=Bounds(self.lowest, upper), constraints=self.constraints, options=clock.option)
-        if result.status == 1 and clock.over:
-            raise OutOfTime
-        return None if result.x is None else (result.x, -result.fun)
-
-    def _infeasible(self, upper):
-        """Names the rows of a certificate of Farkas: the duals of the program that asks for the least violation."""
-        n, m = self.n_inequalities, len(self.high) - self.n_inequalities
-        if len(upper) == 0:
-            return Infeasible(f"no v is feasible: the empty one {self._violated(np.zeros(0))}.")
-        excess, lack = -np.eye(n), np.eye(m)
-        cost = np.concatenate([np.zeros(len(upper)), np.ones(n + 2 * m)])
-        least = linprog(cost, A_ub=joined(self.rows[:n], excess, np.zeros((n, 2 * m))),
-                        b_ub=self.high[:n], A_eq=joined(self.rows[n:], np.zeros((m, n)), lack, -lack), b_eq=self.high[n:],
-                        bounds=[*zip(self.lowest, upper, strict=True), *[(0, np.inf)] * (n + 2 * m)], method="highs")
-        if least.fun is None or least.fun <= TOLERANCE:
-            return DataError(f"HiGHS found no vertex, though the rows do not contradict each other ({least.message.strip()}). Their "
-                             f"coefficients may differ too much in size, rescale them.")
-        duals = np.concatenate([least.ineqlin.marginals, least.eqlin.marginals])
-        rows = [self.row_name(int(r)) for r in np.flatnonzero(np.abs(duals) > TOLERANCE)]
-        forbidden = " and the forbidden variables" if (upper[:self.n_variables] == 0).any() else ""
-        more = f", {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
-        return Infeasible(f"no v between 0 and 1 is feasible: {', '.join(rows[:MOST_NAMED])}{more}{forbidden} contradict each other.")
-
-
-class WarmModel:
-    """A linear program in HiGHS's memory, maximised again and again from one basis.
-
-    Parameters
-    ----------
-    rows : array or sparse matrix of shape (n_rows, n)
-    low, high : arrays of shape (n_rows,)
-    lowest, largest : arrays of shape (n,)
-        Of the variables; the largest ones may change from call to call.
-    """
-
-    def __init__(self, rows, low, high, lowest, largest):
-        highspy = require("highspy", "solver='highspy'", "ilp")
-        columns, n = csc_array(rows), rows.shape[1]
-        program = highspy.HighsLp()
-        program.num_col_, program.num_row_ = n, rows.shape[0]
-        program.col_cost_, program.col_lower_, program.col_upper_ = np.zeros(n), lowest, largest
-        program.row_lower_, program.row_upper_ = low, high
-        program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        program.a_matrix_.start_, program.a_matrix_.index_, program.a_matrix_.value_ = columns.indptr, columns.indices, columns.data
-        self.highs, self.variables, self.lowest, self.upper = quiet(highspy), np.arange(n, dtype=np.int32), lowest, largest
-        for name, value in (("presolve", "off"), ("solver", "simplex"), ("threads", 1)):
-            self.highs.setOptionValue(name, value)
-        self.optimal, self.late = highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit
-        self.highs.passModel(program)
-        self.highs.run()                # a feasible vertex, where every solve begins
-        self.basis = self.highs.getBasis() if self.highs.getModelStatus() == self.optimal else None
-
-    def solve(self, cost, upper, clock):
-        """A vertex of least cost and minus its cost; None where no v is feasible, `OutOfTime` at the limit."""
-        n, highs = len(cost), self.highs
-        if self.basis is None:
-            return None
-        highs.clearSolver()
-        if not np.array_equal(upper, self.upper):
-            highs.changeColsBounds(n, self.variables, self.lowest, upper)
-            self.upper = upper
-        highs.changeColsCost(n, self.variables, cost)
-        highs.setBasis(self.basis)
-        highs.setOptionValue("time_limit", np.inf if clock.left is None else highs.getRunTime() + clock.left)
-        highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX)
-        highs.run()
-        if highs.getModelStatus() != self.optimal:      # primal simplex may lose its way where a bound has moved
-            highs.clearSolver()
-            highs.setOptionValue("simplex_strategy", CHOOSE)
-            highs.run()
-        if highs.getModelStatus() == self.late:
-            raise OutOfTime
-        if highs.getModelStatus() != self.optimal:
-            return None
-        return np.array(highs.getSolution().col_value), -highs.getInfo().objective_function_value
-
-
-def quiet(highspy):
-    """A solver of HiGHS that prints nothing; highspy's constructor would print a banner before an option can be set."""
-    class Quiet(highspy.Highs):
-        def enableCallbacks(self):          # noqa: N802 (called by the constructor)
-            self.setOptionValue("output_flag", False)
-            super().enableCallbacks()
-
-    highs = Quiet()
-    highs.setOptionValue("output_flag", False)
-    return highs
-
-
-class Clock:
-    """How much of a time limit is left, from now on.
-
-    Parameters
-    ----------
-    time_limit : float or None
-        Seconds.
-    """
-
-    def __init__(self, time_limit):
-        time_limit = seconds(time_limit)
-        self.end = None if time_limit is None else time.monotonic() + time_limit
-
-    @property
-    def left(self) -> float | None:
-        """Seconds, None without a limit; above 0, so that a solver begins."""
-        return None if self.end is None else max(self.end - time.monotonic(), LEAST_TIME)
-
-    @property
-    def over(self) -> bool:
-        return self.end is not None and self.end - time.monotonic() <= LEAST_TIME
-
-    @property
-    def option(self) -> dict:
-        """As scipy's solvers take it."""
-        return {} if self.end is None else {"time_limit": self.left}
+        without = ILP(stacked(self.rows[:n], row[None]), np.append(self.high[:n], (v > 0.5).sum() - 1), self.rows[n:], self.high[n:],
+                      auxiliary=self.auxiliary, whole=self.whole)
+        without._whole_rows = np.insert(self._whole_rows, n, True)
+        return without
 
 
 def solve_ilp(scores, A=None, b=None, A_eq=None, b_eq=None, relaxed=False, most_nodes=None, time_limit=None) -> Solution:
     """Solve a 0/1 integer linear program: the v with the largest score among A v <= b and A_eq v = b_eq.
 
-    First HiGHS solves the linear program over 0 <= v <= 1. If its solution is fractional, branch and bound follows.
-    Ties are those of `ILP.solve`. To solve a program many times with other scores, use `ILP`.
+    Of up to 16 variables all vectors are looked at. For more, HiGHS solves the linear program over 0 <= v <= 1. If its solution is
+    fractional, branch and bound follows. Ties are those of `ILP.solve`. To solve a program many times with other scores, use `ILP`.
 
     Parameters
     ----------
@@ -533,7 +422,7 @@ def solve_ilp(scores, A=None, b=None, A_eq=None, b_eq=None, relaxed=False, most_
     >>> pairs = [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
     >>> solution = solve_ilp([1, 1, 1], pairs, [1, 1, 1])
     >>> solution.score, solution.status
-    (1.0, 'exact-milp')
+    (1.0, 'exact-subsets')
     >>> solution = solve_ilp([1, 1, 1], pairs, [1, 1, 1], relaxed=True)
     >>> solution.v, solution.score, solution.status
     (array([0.5, 0.5, 0.5]), 1.5, 'relaxed')
@@ -554,13 +443,13 @@ def stacked(upper, lower):
     return csr_array(vstack([csr_array(upper), csr_array(lower)]))
 
 
-def joined(*blocks):
-    """Matrices side by side."""
-    return csr_array(hstack([csr_array(block) for block in blocks]))
+def plain(number) -> str:
+    """A number with all digits that count: a whole one without a point."""
+    return str(int(number)) if number == int(number) and abs(number) < 1e16 else repr(number)
 
 
 def read_rows(A, b, name, side):
-    """Rows as an array or a csr_array, as they came, and their right-hand sides, or None where neither was given."""
+    """Rows, their right-hand sides, and whether all came as whole numbers; None where neither was given."""
     if A is None and b is None:
         return None
     if A is None or b is None:
@@ -572,7 +461,8 @@ def read_rows(A, b, name, side):
         rows.data = real_array(rows.data, f"{name}.data", ("n_entries",), FINITE)
     else:
         rows = real_array(np.atleast_2d(float_array(A, name)), name, ("n_rows", "n_variables"), FINITE)
-    return rows, real_array(np.atleast_1d(float_array(b, side)), side, (rows.shape[0],), FINITE)
+    whole = all(np.asarray(numbers).dtype.kind in "iu" for numbers in (A.data if issparse(A) else A, b))
+    return rows, real_array(np.atleast_1d(float_array(b, side)), side, (rows.shape[0],), FINITE), whole
 
 
 def read_auxiliary(bounds, whole):
@@ -590,4 +480,4 @@ def read_auxiliary(bounds, whole):
         raise DataError(f"whole={shortened(whole)}; expected True or False, for all auxiliary variables or for each.") from None
 
 
-__all__ = ["EXACT_LP", "EXACT_MILP", "ILP", "RELAXED", "TOLERANCE", "Infeasible", "OutOfTime", "Solution", "solve_ilp"]
+__all__ = ["EXACT_LP", "EXACT_MILP", "EXACT_SUBSETS", "ILP", "RELAXED", "TOLERANCE", "Infeasible", "OutOfTime", "Solution", "solve_ilp"]

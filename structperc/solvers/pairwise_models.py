@@ -10,9 +10,12 @@ from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from structperc.core.arguments import choice, edge_array, flag, limit, real_array, seconds, whole_array, whole_number
 from structperc.core.errors import DataError
-from structperc.solvers.integer_programs import ILP, RELAXED, OutOfTime
+from structperc.solvers.dominance import Reduced, best_of_all
+from structperc.solvers.highs import Clock, OutOfTime
+from structperc.solvers.integer_programs import ILP
 from structperc.solvers.minimum_cuts import CutGraph, Forest, read_tables
 from structperc.solvers.paths import grid_nodes
+from structperc.solvers.program_parts import EXACT_LP, EXACT_SUBSETS, RELAXED, STATUSES
 
 TOLERANCE = 1e-12               # of attraction, relative to the largest score of a table: what rounding leaves of 0
 AUTO, TREE, CUT, EXPANSION, EXACT = "auto", "tree", "cut", "expansion", "exact"
@@ -32,8 +35,9 @@ class Labelling:
         Their score.
     bound : float
         No labelling has a larger score, up to the solver's rounding.
-    status : {"tree", "cut", "exact-lp", "exact-milp", "expansion", "relaxed"}
-        What proved the labels optimal: dynamic programming, a flow that equals its cut, the linear program, or branch and bound.
+    status : {"tree", "cut", "exact-lp", "exact-subsets", "exact-milp", "expansion", "relaxed"}
+        What proved the labels optimal. "tree": dynamic programming. "cut": a flow that equals its cut. "exact-lp": dominance or the
+        linear program. "exact-subsets": all labellings of few nodes. "exact-milp": branch and bound.
         "expansion": no switch of any nodes to one label is better. "relaxed": rounded from a fractional solution.
 
     Examples
@@ -169,7 +173,10 @@ class PairwiseModel:
           It needs finite tables with T(a,a) + T(b,c) >= T(b,a) + T(a,c), such as one score for equal labels.
           It starts at the lowest best label of each node, and moves only if that gains.
         - "relaxed": the linear program over the local polytope, rounded if its solution is fractional. Ties: HiGHS chooses.
-        - "exact": the same, followed by branch and bound.
+        - "exact": the same, followed by branch and bound. Components of at most 65536 labellings have all of them looked at.
+
+        "relaxed" and "exact" first leave out labels that another label of their node beats whatever the neighbours have. Connected
+        components of the rest are solved apart. So a large score at one node has no effect on the precision at others.
 
         Repeated calls give the same labels.
 
@@ -369,21 +376,20 @@ class PairwiseModel:
         return labels
 
     def _programmed(self, unary, pairs, relaxed, most_nodes, time_limit):
-        """The linear program over the local polytope, branch and bound after it unless `relaxed`."""
-        m, K = len(self.edges), self.n_labels
-        scores = np.append(unary, np.broadcast_to(pairs, (m, K, K)))
-        try:
-            solution = self.polytope.solve(scores, relaxed, most_nodes, time_limit)
-        except OutOfTime:
-            shares, bound, status = np.zeros(unary.size), self._top(unary, pairs), RELAXED
-        else:
-            shares, bound, status = solution.v, solution.bound, solution.status
-        labels = self._rounded(shares[:unary.size].reshape(-1, K), unary, pairs)
+        """What dominates is decided first. Then each component has all its labellings looked at, or a program of its own."""
+        model, clock = Reduced(unary, self.edges, np.broadcast_to(pairs, (len(self.edges), *pairs.shape[1:]))), Clock(time_limit)
+        labels, gap, status = model.labels, 0.0, EXACT_LP
+        for nodes, own in model.components():
+            edges = np.searchsorted(nodes, model.edges[own])
+            best = None if relaxed else best_of_all(model.unary[nodes], edges, model.tables[own])
+            if best is not None:
+                labels[nodes], status = best, max(status, EXACT_SUBSETS, key=STATUSES.index)
+                continue
+            part = self if len(nodes) == self.n_nodes and len(own) == len(self.edges) else PairwiseModel(len(nodes), self.n_labels, edges)
+            found = by_program(part, model.unary[nodes], model.tables[own], relaxed, most_nodes, clock.left)
+            labels[nodes], gap, status = found.labels, gap + found.gap, max(status, found.status, key=STATUSES.index)
         score = self._score(labels, unary, pairs)
-        if score == -np.inf:
-            raise DataError("the linear program's labels are fractional, and rounded ones are forbidden; use method='exact'.")
-        return Labelling(labels, score, max(bound, score), status)
-
+        return Labelling(labels, score, score + gap, status)
 
 def best_labelling(unary, edges, pairs, method=AUTO, most_nodes=None, time_limit=None) -> Labelling:
     """MAP labelling of a pairwise Markov random field: the labels of a graph's nodes with the largest score.
@@ -498,6 +504,23 @@ def grid_edges(n_rows, n_columns, diagonal=False):
     if flag(diagonal, "diagonal"):
         parts += [(nodes[:-1, :-1], nodes[1:, 1:]), (nodes[:-1, 1:], nodes[1:, :-1])]
     return np.concatenate([np.stack([first.ravel(), second.ravel()], axis=1) for first, second in parts])
+
+
+def by_program(model, unary, pairs, relaxed, most_nodes, time_limit):
+    """The linear program over the local polytope, branch and bound after it unless `relaxed`."""
+    m, K = len(model.edges), model.n_labels
+    scores = np.append(unary, np.broadcast_to(pairs, (m, K, K)))
+    try:
+        solution = model.polytope.solve(scores, relaxed, most_nodes, time_limit)
+    except OutOfTime:
+        shares, bound, status = np.zeros(unary.size), model._top(unary, pairs), RELAXED
+    else:
+        shares, bound, status = solution.v, solution.bound, solution.status
+    labels = model._rounded(shares[:unary.size].reshape(-1, K), unary, pairs)
+    score = model._score(labels, unary, pairs)
+    if score == -np.inf:
+        raise DataError("the linear program's labels are fractional, and rounded ones are forbidden; use method='exact'.")
+    return Labelling(labels, score, max(bound, score), status)
 
 
 def chosen(pairs, first, second):

@@ -114,6 +114,17 @@ def test_a_gold_output_that_is_not_feasible_is_refused(y, sentence):
         Engine("ilp", constraints=ONE_OF_TWO).fit([np.ones((4, 3))], y)
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1, 1e9])
+def test_one_unit_above_a_budget_is_no_gold_output_and_never_predicted(unit):
+    budget = ILP([np.multiply([600000, 400001, 5], unit)], [10**6 * unit])
+    X = [np.array([[1.0], [1.0], [-1.0]])]
+    with pytest.raises(DataError, match="the set .0, 1. of example 0 has .*1000001.* in row 0 of A where at most .* is allowed"):
+        Engine("ilp", constraints=budget).fit(X, [[0, 1]])
+    engine = Engine("ilp", constraints=budget).fit(X, [[0]])
+    assert all(budget.violated(np.isin(range(3), one).astype(float)) is None for one in [*engine.predict(X), (0,), (1, 2)])
+    assert engine.optimality_gaps(X).tolist() == [0.0]
+
+
 def test_constraints_that_do_not_fit_are_refused():
     X, y = [np.ones((3, 2))], [[0]]
     with pytest.raises(OptionError, match=r"constraints=None; pass constraints=ILP\(A, b\)"):

@@ -133,7 +133,7 @@ def test_a_time_limit_keeps_the_best_vector_with_a_bound():
     found = solve_ilp(scores, A, b, time_limit=0.2)
     assert found.status == "relaxed" and not found.exact and found.bound >= found.score
     assert (A @ found.v <= b + 1e-6).all() and set(found.v) <= {0.0, 1.0}
-    assert solve_ilp([1.0, 1.0], [[1.0, 1.0]], [1.0], time_limit=60).status == "exact-lp"
+    assert solve_ilp([1.0, 1.0], [[1.0, 1.0]], [1.0], time_limit=60).status == "exact-subsets"
 
 
 def test_a_time_limit_keeps_the_best_clusters_with_a_bound():

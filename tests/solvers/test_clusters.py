@@ -134,3 +134,15 @@ def test_ctrl_c_ends_long_work():
         send()
         max_clusters(scores, most_pairs=0)
     assert max_clusters(scores[:5, :5]).exact
+
+
+def test_components_share_no_scale():
+    """A triangle of small scores whose greedy clusters are not best, beside a pair of a large score."""
+    first, second = np.array([0, 0, 1, 1, 2, 3, 10]), np.array([1, 2, 2, 3, 3, 0, 11])
+    for seed in range(40):
+        scores = np.random.default_rng(seed).normal(size=7)
+        scores[6] = 1.0
+        best = cluster_pairs(first, second, scores)
+        scores[6] = 1e9
+        beside = cluster_pairs(first, second, scores)
+        assert beside.labels.tolist() == best.labels.tolist() and beside.exact

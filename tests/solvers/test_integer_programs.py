@@ -4,6 +4,7 @@ import copy
 import itertools
 import pickle
 import threading
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from structperc.errors import DataError, MissingExtra, OptionError
+from structperc.solvers import program_parts
 from structperc.solvers.integer_programs import ILP, Infeasible, solve_ilp
 
 try:
@@ -21,6 +23,14 @@ except ImportError:
 
 SOLVERS = ["scipy", pytest.param("highspy", marks=pytest.mark.skipif(highspy is None, reason="needs structperc[ilp]"))]
 PAIRS = [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
+
+
+@pytest.fixture(params=["all vectors", "HiGHS"])
+def way(request, monkeypatch):
+    """How programs of few variables are solved: as usual, or as those of many."""
+    if request.param == "HiGHS":
+        monkeypatch.setattr(program_parts, "few", lambda n_rows, n: False)
+    return request.param
 
 
 def drawn(random, whole):
@@ -42,7 +52,7 @@ def feasible(program, scores):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("whole", [False, True], ids=["real scores", "ties"])
-def test_the_best_of_all_vectors_is_found(solver, whole):
+def test_the_best_of_all_vectors_is_found(solver, whole, way):
     random, statuses = np.random.default_rng(whole), set()
     for _ in range(250):
         program, scores = drawn(random, whole)
@@ -56,7 +66,7 @@ def test_the_best_of_all_vectors_is_found(solver, whole):
         assert found.exact and found.gap == 0 and found.score <= found.bound <= found.score + 1e-6
         assert found.chosen.tolist() == np.flatnonzero(found.v).tolist()
         statuses.add(found.status)
-    assert statuses == {"exact-lp", "exact-milp"}
+    assert statuses == {"exact-lp", "exact-milp" if way == "HiGHS" else "exact-subsets"}
 
 
 @settings(max_examples=60, deadline=None)
@@ -74,7 +84,7 @@ def test_the_linear_program_bounds_all_vectors(seed, whole):
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["real scores", "ties"])
-def test_the_k_best_are_distinct_and_in_order(whole):
+def test_the_k_best_are_distinct_and_in_order(whole, way):
     random = np.random.default_rng(7)
     for _ in range(60):
         program, scores = drawn(random, whole)
@@ -90,7 +100,7 @@ def test_a_fractional_vertex_is_refined_unless_it_is_wanted():
     relaxed, exact = solve_ilp([1, 1, 1], PAIRS, [1, 1, 1], relaxed=True), solve_ilp([1, 1, 1], PAIRS, [1, 1, 1])
     np.testing.assert_allclose(relaxed.v, 0.5)
     assert (relaxed.score, relaxed.bound, relaxed.status) == (1.5, 1.5, "relaxed") and not relaxed.exact
-    assert (exact.score, exact.bound, exact.gap, exact.status) == (1, 1, 0, "exact-milp")
+    assert (exact.score, exact.bound, exact.gap, exact.status) == (1, 1, 0, "exact-subsets")
 
 
 def test_branch_and_bound_that_is_stopped_says_how_far_it_may_be():
@@ -236,3 +246,95 @@ def test_what_are_no_auxiliary_variables_is_refused(call):
 def test_rows_that_contradict_each_other_are_named_with_auxiliary_variables_too():
     with pytest.raises(Infeasible, match="row 0 of A, row 0 of A_eq contradict"):
         ILP([[1, 1, 1]], [1], [[0, 0, 1]], [2], auxiliary=[(0, 5)]).solve([1, 1])
+
+
+# ---- answers are checked against the program as it was given ----
+
+
+@pytest.mark.parametrize(("rows", "side", "right"), [
+    ([600000, 400001], 10**6, 1), ([500000501, 500000000], 10**9, 1), ([600, 900], 1000, 1), ([1, 2], 3, 2), ([2**50, 3], 2**50 + 2, 1),
+])  # fmt: skip
+@pytest.mark.parametrize("unit", [1e-12, 1e-9, 1e-3, 1.0, 1e12])
+def test_a_budget_holds_in_any_unit(rows, side, right, unit, way):
+    if max(rows) > 2**40 and unit != 1:
+        return                                  # in another unit, the two sides are one floating point number
+    program = ILP([np.multiply(rows, unit)], [side * unit])
+    assert program.solve([1, 1]).score == right and program.solve([1, 1]).exact
+    assert (program.violated(np.ones(2)) is None) == (right == 2)
+    assert all(program.violated(one.v) is None for one in program.k_best([1, 1], 9))
+    relaxed = program.solve([1, 1], relaxed=True)
+    assert relaxed.status == "relaxed" or relaxed.score == right
+
+
+def test_whole_numbers_beyond_the_exact_ones_are_compared_as_such():
+    program = ILP([[2**53, 1]], [2**53])
+    assert program.solve([1, 2]).chosen.tolist() == [1] and program.violated(np.ones(2)) is not None
+    again = pickle.loads(pickle.dumps(program)).without(np.array([0.0, 1.0]))
+    assert again.violated(np.ones(2)) is not None and again.solve([1, 2]).chosen.tolist() == [0]
+    with pytest.raises(DataError, match=r"A\[0, 0\] is 9007199254740993, which float64 cannot hold"):
+        ILP([[2**53 + 1, 1]], [2**53])
+
+
+def test_sums_that_only_rounding_sets_above_a_side_are_no_violation():
+    assert solve_ilp([1, 1], [[0.1, 0.2]], [0.3]).score == 2
+    assert solve_ilp([1, 1, 1], A_eq=[[0.1, 0.1, 0.1]], b_eq=[0.3]).score == 3
+
+
+def test_the_row_that_a_vector_breaks_is_named_with_all_digits():
+    assert ILP([[600000, 400001]], [10**6]).violated(np.ones(2)) == "has 1000001 in row 0 of A where at most 1000000 is allowed"
+    assert ILP([[0.25, 0.5]], [0.7]).violated(np.ones(2)) == "has 0.75 in row 0 of A where at most 0.7 is allowed"
+
+
+def in_units(random):
+    """A program with each row in a unit of its own, scores over many orders, and all feasible vectors."""
+    n, m = int(random.integers(2, 9)), int(random.integers(1, 4))
+    A = random.integers(-3, 5, (m, n)) if random.random() < 0.4 else random.integers(1, 10**7, (m, n))
+    b = np.array([row[random.random(n) < 0.6].sum() - random.integers(0, 2) for row in A])
+    A_eq = random.integers(-1, 3, (int(random.integers(0, 2)), n)) * 10**6
+    b_eq = np.array([row[random.random(n) < 0.5].sum() for row in A_eq])
+    units, units_eq = 10.0 ** random.integers(-12, 13, m), 10.0 ** random.integers(-12, 13, len(b_eq))
+    scores = random.normal(size=n) * 10 ** random.uniform(-6, 6, n)
+    v = np.array(list(itertools.product((0, 1), repeat=n)))
+    return (A * units[:, None], b * units, A_eq * units_eq[:, None], b_eq * units_eq), scores, v[((v @ A.T <= b).all(axis=1)) & (
+        v @ A_eq.T == b_eq).all(axis=1)]
+
+
+def exact_score(scores, v):
+    return sum((Fraction(s) for s, chosen in zip(scores.tolist(), v, strict=True) if chosen), Fraction(0))
+
+
+def test_programs_in_any_units_have_the_answers_of_fractions(way):
+    for seed in range(150 if way == "all vectors" else 50):
+        program, scores, v = in_units(np.random.default_rng(seed))
+        if not len(v):
+            with pytest.raises(Infeasible):
+                ILP(*program).solve(scores)
+            continue
+        solution = ILP(*program).solve(scores)
+        assert (v == solution.v).all(axis=1).any(), seed
+        best = max(exact_score(scores, one) for one in v)
+        assert exact_score(scores, solution.v) == best or not solution.exact, seed
+        assert solution.exact or way == "HiGHS"
+        ranked = [exact_score(scores, one.v) for one in ILP(*program).k_best(scores, 3)]
+        assert ranked == sorted((exact_score(scores, one) for one in v), reverse=True)[:3] or way == "HiGHS", seed
+
+
+@pytest.mark.parametrize("bonus", [1e7, 1e12])
+def test_a_large_score_does_not_blur_the_others(bonus):
+    """With a variable of its own, and with one in the same row: more variables than all vectors are looked at for."""
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        A, scores = random.integers(1, 30, (1, 24)), random.normal(size=24) + 1
+        best = solve_ilp(scores, A, [100])
+        beside = solve_ilp(np.append(scores, bonus), np.append(A, [[0]], axis=1), [100])
+        within = solve_ilp(np.append(scores, bonus), np.append(A, [[7]], axis=1), [107])
+        assert beside.v[:-1].tolist() == within.v[:-1].tolist() == best.v.tolist() and beside.exact and within.exact
+
+
+def test_auxiliary_variables_have_no_slack_of_their_own():
+    for unit in (1e-9, 1.0, 1e9):
+        row = np.array([[600000.0 * unit, 400001.0 * unit, -1.0]])
+        for whole in (False, unit == 1):
+            program = ILP(row, [0], auxiliary=[(0, 1e6 * unit)], whole=whole)
+            assert program.solve([1, 1]).score == 1 and program.violated(np.ones(2)) is not None
+            assert program.violated(np.array([1.0, 0.0])) is None

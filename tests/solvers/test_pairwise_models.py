@@ -1,6 +1,7 @@
 """Tests of labels of graphs against all labellings: every method, ties, forbidden labels and pairs, bounds, errors."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -191,3 +192,31 @@ def test_what_cannot_be_labelled_is_said(call, sentence):
 def test_an_unknown_method_is_refused():
     with pytest.raises(OptionError, match="method='best'; expected 'auto', 'tree'"):
         best_labelling([[0, 0]], [], np.eye(2), method="best")
+
+
+@pytest.mark.parametrize("place", ["alone", "joined"])
+@pytest.mark.parametrize("method", ["exact", "auto"])
+def test_a_large_score_at_one_node_does_not_blur_the_others(place, method):
+    unary, edges, repel = np.array([[1.0, 0.9], [0.9, 1.0], [0.3, 0.0], [0.0, 0.0]]), [[0, 1], [1, 2], [0, 2]], -np.eye(2)
+    edges = edges + [[2, 3]] * (place == "joined")
+    for size in (1e3, 1e8, 1e14):
+        unary[3, 0] = size
+        found = best_labelling(unary, edges, repel, method=method)
+        assert found.labels.tolist() == ([0, 1, 0, 0] if place == "alone" else [0, 1, 1, 0]), size
+        assert found.exact or method == "auto"
+
+
+def test_fields_with_clamped_nodes_have_the_labels_of_fractions():
+    for seed in range(80):
+        random = np.random.default_rng(seed)
+        n, k = int(random.integers(2, 5)), int(random.integers(2, 4))
+        edges = np.array(list(itertools.combinations(range(n), 2)))
+        unary, pairs = random.normal(size=(n, k)), random.normal(size=(len(edges), k, k)) * 10 ** random.uniform(-4, 4, (len(edges), 1, 1))
+        unary[random.integers(n), random.integers(k)] = 10.0 ** random.integers(5, 10)
+        found = best_labelling(unary, edges, pairs, method="exact")
+
+        def exact_score(y, unary=unary, pairs=pairs, edges=edges):
+            terms = [unary[i, label] for i, label in enumerate(y)] + [pairs[e, y[i], y[j]] for e, (i, j) in enumerate(edges.tolist())]
+            return sum(map(Fraction, terms))
+
+        assert exact_score(found.labels) == max(map(exact_score, itertools.product(range(k), repeat=n))), seed
