@@ -190,7 +190,7 @@ def cost_table(base, cells):
             row = [name, label, found["partitions"] if found else 0]
             for part in (0, 1):
                 ours = found[form][part] if found else None
-                row += [*([] if theirs is None else [written(theirs[part])]), told(*ours) if ours else "",
+                row += [*([] if theirs is None else [written(*theirs[part])]), told(*ours) if ours else "",
                         *([] if theirs is None else [verdict(found, form, part, theirs[part])])]
             row += [f"{found['measured']}, {found['commit'][:7]}", shown(found["seconds"], 2)] if found else ["", ""]
             rows.append(row)
@@ -199,16 +199,18 @@ def cost_table(base, cells):
     return table(["data", "ranker", "partitions", *columns, "measured", "fit, s"], rows)
 
 
-def written(published):
-    return "–" if math.isnan(published) else f"{published:.{BOOSTING_DIGITS}f}"
+def written(published, error):
+    return "–" if math.isnan(published) else f"{published:.{BOOSTING_DIGITS}f} ± {error:.{BOOSTING_DIGITS}f}"
 
 
 def verdict(found, form, part, published):
-    if math.isnan(published):
+    theirs, error = published
+    if math.isnan(theirs):
         return "not published"
     if not found or found["partitions"] < verdicts.FEWEST:
         return NOT_RUN
-    return verdicts.beside_published(*found[form][part], published, BOOSTING_DIGITS, constant=found.get("constant", {}).get(form, False))
+    constant = found.get("constant", {}).get(form, False)
+    return verdicts.beside_published(*found[form][part], theirs, BOOSTING_DIGITS, error, constant)
 
 
 def told(mean, error):

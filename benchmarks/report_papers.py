@@ -119,7 +119,7 @@ def boosting_cells(pages):
         for part, place in (("test", 4), ("training", 7)):
             for name, forms in sets.items():
                 for ranker, values in zip((base, "+ AdaBoost.OR"), forms, strict=True):
-                    theirs = values[part == "training"]
+                    theirs, _ = values[part == "training"]
                     if not math.isnan(theirs):
                         found = lookup(pages, "reproduce-ordinal-boosting", base, [name, ranker], [place, place + 1])
                         form = "alone" if ranker == base else "boosted"
@@ -151,7 +151,7 @@ PAPERS = (
           "Mean absolute costs of three base rankers without and with boosting, on rows to test with and to learn from. There are eight "
           "sets in ten ranks, 20 partitions, and the column of support vector ordinal regression.",
           ("reproduce-ordinal-boosting", "reproduce-ordinal-benchmark"), "reproduce-ordinal", "LL", boosting_cells),
-    Paper("margins", "Shashua and Levin (2002)", "Ranking with Large Margin Principle: Two Approaches",
+    Paper("margins", "Shashua and Levin (2002)", "Taxonomy of Large Margin Principle Algorithms for Ordinal Regression Problems",
           "Planes in a plane, for a fixed margin and a sum of margins; users' ratings; kinds of vehicles. The planes are drawn here on "
           "other points, and ratings are made up. So no published number has a measurement beside it.",
           ("reproduce-ordinal-margins",), "reproduce-ordinal", "SL", margin_cells),

@@ -11,7 +11,7 @@ compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work
 """
 
 from structperc.core.argmax import check_search
-from structperc.core.citations import COLLINS, YU_JOACHIMS
+from structperc.core.citations import COLLINS, LATENT_PERCEPTRON, YU_JOACHIMS
 from structperc.core.component import adapted, overrides
 from structperc.core.features import is_constrained
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_missing, is_nested
@@ -34,10 +34,11 @@ from structperc.reading.other_libraries import as_sentences
 from structperc.reading.tokens import default_template
 
 __all__ = [
-    "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "LabelCodes", "adapted", "as_sentences",
-    "as_structure", "check_costs", "check_parts", "check_same", "check_search", "check_starts", "check_whole_steps", "class_weights",
-    "cumulative_log_probabilities", "default_template", "encode_nested", "engine_options", "find_labels", "generator", "install_model",
-    "interval_labels", "is_additive", "is_constrained", "is_listed", "is_missing", "is_nested", "is_ordered", "map_in_threads",
-    "options_alone", "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals",
-    "refuse_matrix", "refuse_not_finite", "refuse_weights", "retry_on_interrupt", "substate", "take_interruption", "warn_of_open_ends",
+    "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "LATENT_PERCEPTRON", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "LabelCodes",
+    "adapted", "as_sentences", "as_structure", "check_costs", "check_parts", "check_same", "check_search", "check_starts",
+    "check_whole_steps", "class_weights", "cumulative_log_probabilities", "default_template", "encode_nested", "engine_options",
+    "find_labels", "generator", "install_model", "interval_labels", "is_additive", "is_constrained", "is_listed", "is_missing", "is_nested",
+    "is_ordered", "map_in_threads", "options_alone", "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades",
+    "read_intervals", "refuse_matrix", "refuse_not_finite", "refuse_weights", "retry_on_interrupt", "substate", "take_interruption",
+    "warn_of_open_ends",
 ]  # fmt: skip

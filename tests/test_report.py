@@ -175,11 +175,15 @@ def test_verdicts_on_the_pages_follow_the_rule(scripts):
     for row in benchmark.tables[0].rows:
         n_checked += check(row[4], row[5], [run["test"] for run in found("benchmark")[row[0]][row[1]]], published.SVOR_BENCHMARK[row[0]],
                            published.SVOR_DIGITS)
+    cells = json.loads((FOLDER / "results/reproduce-ordinal-boosting.json").read_text())["cells"]
     for table in (table for table in boosting.tables if table.under.split(",")[0] in published.BOOSTING and len(table.head) == 11):
         for row in table.rows:
-            for place, theirs in zip((3, 6), published.BOOSTING[table.under.split(",")[0]][row[0]][row[1].startswith("+")], strict=True):
+            base, is_boosted = table.under.split(",")[0], row[1].startswith("+")
+            ours = cells[base][row[0]]["boosted" if is_boosted else "alone"]
+            for place, (theirs, error), cell in zip((3, 6), published.BOOSTING[base][row[0]][is_boosted], ours, strict=True):
                 if not math.isnan(theirs) and row[place + 2] != verdicts.CONSTANT:
-                    expected = verdicts.beside_published(*number(row[place + 1]), theirs, published.BOOSTING_DIGITS)
+                    assert number(row[place + 1]) == tuple(round(value, 3) for value in cell)
+                    expected = verdicts.beside_published(*cell, theirs, published.BOOSTING_DIGITS, error)
                     assert row[place + 2] in {expected, verdicts.NOT_RUN}, row
                     n_checked += 1
     assert n_checked > 190

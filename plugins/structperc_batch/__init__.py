@@ -32,6 +32,7 @@ options = {
 TRAINERS = {"bcfw": FrankWolfeTrainer, "cccp": ConcaveConvexTrainer}
 trainers = tuple(TRAINERS)
 recommended = {("trainer", *trainers): {"epochs": 1000, "calibrate": False}}
+paper = {("trainer", *trainers): {"epochs": 1000}}           # the optimum, to the tolerance
 problem = "multiclass"      # to check it with
 check_options = {"trainer": "bcfw"}
 

@@ -543,24 +543,6 @@ cdef class WriteVectors(BlockPass):
 # structure of the block.
 
 
-FRANK_WOLFE = """@inproceedings{lacoste2013block,
-  author = {Simon Lacoste-Julien and Martin Jaggi and Mark Schmidt and Patrick Pletscher},
-  title = {Block-Coordinate {Frank--Wolfe} Optimization for Structural {SVMs}},
-  booktitle = {Proceedings of ICML},
-  pages = {53--61},
-  year = {2013}
-}
-
-@article{tsochantaridis2005large,
-  author = {Ioannis Tsochantaridis and Thorsten Joachims and Thomas Hofmann and Yasemin Altun},
-  title = {Large Margin Methods for Structured and Interdependent Output Variables},
-  journal = {Journal of Machine Learning Research},
-  volume = {6},
-  pages = {1453--1484},
-  year = {2005}
-}"""
-
-
 cdef class SearchedPass(BlockPass):
     """Base of the passes with a loss-augmented search; the loop's loss weight must be the margin."""
 
@@ -612,7 +594,6 @@ cdef class BlockFrankWolfe(SearchedPass):
     """
 
     options_used = ("C", "margin")
-    citation = FRANK_WOLFE
 
     cdef public double estimate
 

@@ -12,6 +12,23 @@ from structperc.solvers.certificates import Certificate, Measurements
 from structperc_batch.dual_blocks import BlockFrankWolfe
 from structperc_batch.passes import Passes
 
+FRANK_WOLFE = """@inproceedings{lacoste2013block,
+  author = {Simon Lacoste-Julien and Martin Jaggi and Mark Schmidt and Patrick Pletscher},
+  title = {Block-Coordinate {Frank--Wolfe} Optimization for Structural {SVMs}},
+  booktitle = {Proceedings of ICML},
+  pages = {53--61},
+  year = {2013}
+}
+
+@article{tsochantaridis2005large,
+  author = {Ioannis Tsochantaridis and Thorsten Joachims and Thomas Hofmann and Yasemin Altun},
+  title = {Large Margin Methods for Structured and Interdependent Output Variables},
+  journal = {Journal of Machine Learning Research},
+  volume = {6},
+  pages = {1453--1484},
+  year = {2005}
+}"""
+
 
 class FrankWolfeTrainer(Trainer):
     """Structural SVM with margin rescaling: min 1/2 ||w||^2 + C sum_i max over y of loss_i(y) + w . (Phi(x_i, y) - Phi(x_i, gold_i)).
@@ -27,6 +44,7 @@ class FrankWolfeTrainer(Trainer):
         same in number and order. C, margin, loss, sample weights and gold outputs may differ.
     """
 
+    citation = FRANK_WOLFE
     online = False
     latent = False
     options_used = ("trainer", "epochs", "shuffle", "random_state")
@@ -139,7 +157,7 @@ class ConcaveConvexTrainer(FrankWolfeTrainer):
         As of `FrankWolfeTrainer`.
     """
 
-    citation = YU_JOACHIMS
+    citation = f"{YU_JOACHIMS}\n\n{FRANK_WOLFE}"
     latent = True
 
     def start(self, parts, context):

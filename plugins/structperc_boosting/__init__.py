@@ -33,6 +33,7 @@ citation = r"""@inproceedings{lin2009combining,
 }"""
 
 recommended = {"epochs": 100, "scale": False}       # stumps do not depend on the units of columns
+paper = {"epochs": 1000}        # T of section 5
 check_options = {"epochs": 20}
 
 

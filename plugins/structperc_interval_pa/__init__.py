@@ -17,6 +17,7 @@ options = {"unrated": Option("refuse", choices=("refuse", "skip"), later=True,
 # from 0.01 to 0.1.
 recommended = {"update": "exact-pa2", "C": 0.01, "trainer": "until-level", "epochs": 20, "weighting": "visits", "calibrate": "auto",
                ("update", "exact-pa1"): {"C": 0.03}, ("trainer", "cumulative-logit"): {"calibrate": False}}
+paper = {"update": "exact-pa"}       # PA; PA-I and PA-II are "exact-pa1" and "exact-pa2"
 trainers = ("cumulative-logit",)
 
 

@@ -20,6 +20,7 @@ DEFAULT_CACHE = 200         # MB, where no weight store has an option for it
 
 trainers = ("svor",)
 recommended = {("trainer", *trainers): {"epochs": 10_000, "calibrate": False}}
+paper = {("trainer", *trainers): {"epochs": 10_000}}         # the optimum of the program
 problem = "prank"           # to check it with
 check_options = {"trainer": "svor", "update": "exact-pa1"}
 

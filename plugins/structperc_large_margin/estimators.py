@@ -101,8 +101,8 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
     n_iter_ : int
         Passes made.
     status_ : str
-        "converged", "max_epochs", "stalled", "disordered" (see `method`), or "degenerate": the best w is 0. It then predicts only one rank,
-        or none if the sum of margins is maximised.
+        "converged", "max_epochs", "stalled", "disordered" (see `method`), or "degenerate": the best w is 0. `fit` then warns, and `predict`
+        raises an error with `nu` or a sum of margins.
     engine_ : Engine
         What was trained.
     classes_ : ndarray of shape (K,)
@@ -113,7 +113,8 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
     ----------
     W. Chu and S. S. Keerthi: Support vector ordinal regression. Neural Computation 19, 2007.
 
-    A. Shashua and A. Levin: Ranking with large margin principle: two approaches. NIPS 15, 2002.
+    A. Shashua and A. Levin: Taxonomy of large margin principle algorithms for ordinal regression problems. Technical report
+    2002-39, School of Computer Science and Engineering, The Hebrew University of Jerusalem, 2002.
 
     Examples
     --------

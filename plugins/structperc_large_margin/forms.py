@@ -12,7 +12,8 @@ left of j with a score above b_j - 1. The loss is C * W_ij * its sample weight *
 
 References
 ----------
-A. Shashua and A. Levin: Ranking with large margin principle: two approaches. NIPS 15, 2002.
+A. Shashua and A. Levin: Taxonomy of large margin principle algorithms for ordinal regression problems. Technical report
+2002-39, School of Computer Science and Engineering, The Hebrew University of Jerusalem, 2002.
 W. Chu and S. S. Keerthi: Support vector ordinal regression. Neural Computation 19, 2007.
 """
 

@@ -11,7 +11,8 @@ Memory: d numbers a point, with a kernel 2 n.
 References
 ----------
 P. Wolfe: Finding the nearest point in a polytope. Mathematical Programming 11, 1976.
-A. Shashua and A. Levin: Ranking with large margin principle: two approaches. NIPS 15, 2002.
+A. Shashua and A. Levin: Taxonomy of large margin principle algorithms for ordinal regression problems. Technical report
+2002-39, School of Computer Science and Engineering, The Hebrew University of Jerusalem, 2002.
 """
 
 from __future__ import annotations

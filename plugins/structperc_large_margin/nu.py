@@ -11,7 +11,8 @@ Typical sizes: 5 to 15 fits, each from the multipliers of the one before.
 References
 ----------
 B. Schölkopf, A. J. Smola, R. C. Williamson and P. L. Bartlett: New support vector algorithms. Neural Computation 12, 2000.
-A. Shashua and A. Levin: Ranking with large margin principle: two approaches. NIPS 15, 2002.
+A. Shashua and A. Levin: Taxonomy of large margin principle algorithms for ordinal regression problems. Technical report
+2002-39, School of Computer Science and Engineering, The Hebrew University of Jerusalem, 2002.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ MOST_FITS = 60
 NOTHING = 1e-6          # ||w|| of this part of nu times the longest example counts as 0
 STEP = 10.0             # how C grows or falls before nu is bracketed
 ROUNDING = 1e-9         # by what share a sum of multipliers may miss nu
+SAME = 1e-6             # two values of nu that differ by this share are one
 NARROWEST = 1 + 1e-7    # the bracket's ratio at which the fits must become more exact
 
 
@@ -54,6 +56,8 @@ class NuSolution:
         "converged", "degenerate", "max_iterations", or the end of a fit: "stopped" or "interrupted". Degenerate means that
         the optimum of (31) is w = 0, rho = 0: nu is too small to part these examples. With "max_iterations" no fit of the search is close
         enough.
+    usable : float
+        Where the status is "degenerate": the best w is 0 up to this nu; 0: for every nu.
     """
 
     C: float
@@ -66,6 +70,7 @@ class NuSolution:
     dual_objective: float
     n_fits: int
     status: str
+    usable: float = 0.0
 
     @property
     def gap(self) -> float:
@@ -143,7 +148,8 @@ class Search:
             if near.solution.status in ("stopped", "interrupted"):
                 return attrs.evolve(best, status=near.solution.status)
             if near is low and math.sqrt(max(near.square, 0.0)) <= NOTHING * self.nu * self.length:
-                return attrs.evolve(best, rho=0.0, objective=0.0, status="degenerate")
+                usable = near.nu if near.nu < self.form.largest_nu * (1 - SAME) else 0.0        # w(mu) = 0 has this sum of mu
+                return attrs.evolve(best, rho=0.0, objective=0.0, status="degenerate", usable=usable)
             if best.gap <= self.tolerance * -best.objective:
                 return attrs.evolve(best, status="converged")
             if self.n_fits == MOST_FITS:

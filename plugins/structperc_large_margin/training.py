@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from structperc.components import AbsoluteLoss, Trainer
-from structperc.errors import DataError, OptionError, PluginError, StructPercError
+from structperc.errors import DataError, DataWarning, OptionError, PluginError, StructPercError
 from structperc.plugin_tools import CONVERGED, EARLY_STOPPED, MAX_EPOCHS, STALLED, is_ordered, read_array, retry_on_interrupt
 from structperc_large_margin.forms import Form
 from structperc_large_margin.nu import solve_nu
@@ -25,11 +25,11 @@ CHU_KEERTHI = """@article{chu2007support,
   pages = {792--815},
   year = {2007}
 }"""
-SHASHUA_LEVIN = """@inproceedings{shashua2002ranking,
+SHASHUA_LEVIN = """@techreport{shashua2002taxonomy,
   author = {Amnon Shashua and Anat Levin},
-  title = {Ranking with Large Margin Principle: Two Approaches},
-  booktitle = {Advances in Neural Information Processing Systems 15},
-  pages = {961--968},
+  title = {Taxonomy of Large Margin Principle Algorithms for Ordinal Regression Problems},
+  institution = {School of Computer Science and Engineering, The Hebrew University of Jerusalem},
+  number = {2002-39},
   year = {2002}
 }"""
 ENGINE_C = 1.0          # the engine's default
@@ -72,7 +72,8 @@ class LargeMarginTrainer(Trainer):
 
     def start(self, parts, context):
         self.n_thresholds, self.features, self._context = context.n_labels - 1, parts.features, context
-        self.optimum, self.mu, self.C, self.rho, self.n_visited = None, None, float(context.C), 1.0, 0    # of the training that ended last
+        self.optimum, self.mu, self.C, self.rho, self.usable = None, None, float(context.C), 1.0, 0.0       # of the last training
+        self.n_visited = 0
 
     def check(self, context, parts):
         if parts.outputs.partial_gold or not is_ordered(parts.outputs):
@@ -108,13 +109,33 @@ class LargeMarginTrainer(Trainer):
     def check_answers(self):
         if self.optimum is None:
             return
+        sentence = self.flaw()
+        if sentence:
+            raise OptionError(sentence)
+
+    def flaw(self):
+        """Why the optimum predicts nothing; None if it predicts. An optimum without a direction is not one without an order."""
         if not self.optimum.scale and self.method == "sum-of-margins":
-            raise OptionError("the sum of margins found no direction (status 'degenerate'): at this C no direction separates the ranks "
-                              "by a positive sum of margins net of errors. Lower C, or use another kernel or method='implicit'.")
-        if self.optimum.disordered and not self.pool:
-            raise OptionError(f"the best thresholds of the fixed margin are out of order (status 'disordered'): "
-                              f"{self.optimum.free.tolist()}. Use method='explicit', or disordered='pool' to predict by the best ordered "
-                              f"thresholds of the same direction.")
+            return ("the sum of margins found no direction (status 'degenerate'): at this C no direction separates the ranks by a positive "
+                    "sum of margins net of errors. Lower C, or use another kernel or method='implicit'.")
+        if not self.optimum.scale and self.nu is not None:
+            what = f"nu={self.nu:g} found no direction (status 'degenerate'): the best w is 0"
+            if self.usable:
+                return f"{what} for every nu up to {self.usable:.6g}. Raise nu above that, or set C and leave nu out."
+            return f"{what} for every nu, since no direction separates these ranks. Check the columns of X, or use another kernel."
+        if self.optimum.scale and self.optimum.disordered and not self.pool:
+            return (f"the best thresholds of the fixed margin are out of order (status 'disordered'): {self.optimum.free.tolist()}. Use "
+                    f"method='explicit', or disordered='pool' to predict by the best ordered thresholds of the same direction.")
+        return None
+
+    def warn_of_flaws(self):
+        """Warns at `fit` if `predict` raises an error or knows one rank only."""
+        sentence = self.flaw()
+        if sentence is None and not self.optimum.scale:
+            sentence = ("the best w is 0 (status 'degenerate'): no direction separates these ranks, whatever C is, and every row gets the "
+                        "same rank. Check the columns of X, or use another kernel.")
+        if sentence is not None:
+            warnings.warn(sentence, DataWarning, stacklevel=2)
 
     # ---- training ----
 
@@ -131,6 +152,8 @@ class LargeMarginTrainer(Trainer):
         self.remember(run, mu)
         self.warn_of_slabs(context.labels)
         finished = status in (CONVERGED, STALLED, DEGENERATE)       # else w = 0 is only the best so far
+        if finished or self.optimum.scale:
+            self.warn_of_flaws()
         if finished and not self.optimum.scale:
             return DEGENERATE
         if self.optimum.disordered:
@@ -170,6 +193,7 @@ class LargeMarginTrainer(Trainer):
         if result.status == DEGENERATE:
             point = Point(0 * point.weights, 0 * point.scores, 0.0)
         self.optimum = attrs.evolve(passes.primal.of(point), objective=result.objective, dual=result.dual_objective)
+        self.usable = result.usable
         passes.end(point, self.optimum)
         return result.status, result.solution.mu
 
@@ -240,14 +264,14 @@ class LargeMarginTrainer(Trainer):
     def state(self):
         optimum, nothing = self.optimum, np.zeros(0)
         numbers = (optimum.scale, optimum.objective, optimum.dual, optimum.disordered) if optimum is not None else ()
-        return {"searched": np.array([self.C, self.rho]), "n_visited": np.array(self.n_visited, dtype=np.int64),
+        return {"searched": np.array([self.C, self.rho, self.usable]), "n_visited": np.array(self.n_visited, dtype=np.int64),
                 "values": np.array(numbers, dtype=float), "thresholds": nothing if optimum is None else optimum.thresholds.copy(),
                 "free": nothing if optimum is None else optimum.free.copy(),
                 "margins": np.zeros((0, 2)) if optimum is None else optimum.margins.copy(),
                 "mu": nothing if self.mu is None else self.mu.copy()}
 
     def restore(self, state):
-        C, rho = read_array(state, "searched", np.float64, (2,), low=0)
+        C, rho, usable = read_array(state, "searched", np.float64, (3,), low=0)
         n_visited = int(read_array(state, "n_visited", np.int64, low=0))
         values, mu = read_array(state, "values", np.float64, (None,)), read_array(state, "mu", np.float64, (None,), low=0)
         if len(values) not in (0, 4):
@@ -258,7 +282,8 @@ class LargeMarginTrainer(Trainer):
         if len(values):
             scale, objective, dual, disordered = values.tolist()
             optimum = Found(scale, thresholds, free, margins, objective, dual, bool(disordered))
-        self.C, self.rho, self.n_visited, self.optimum, self.mu = float(C), float(rho), n_visited, optimum, mu if len(mu) else None
+        self.C, self.rho, self.usable = float(C), float(rho), float(usable)
+        self.n_visited, self.optimum, self.mu = n_visited, optimum, mu if len(mu) else None
 
 
 def direction(model, rows, n_examples):

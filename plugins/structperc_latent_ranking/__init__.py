@@ -7,11 +7,11 @@ import numpy as np
 from structperc import Option, hookimpl
 from structperc.components import RowFeatures
 from structperc.errors import OptionError, UnusedOption, shortened
-from structperc.plugin_tools import YU_JOACHIMS
+from structperc.plugin_tools import LATENT_PERCEPTRON, YU_JOACHIMS
 from structperc_latent_ranking.outputs import RankingOutputs, need_queries
 from structperc_latent_ranking.solver import KINDS, AdditiveRankingLoss, RankingLoss, TopDocuments
 
-citation = YU_JOACHIMS
+citation = f"{LATENT_PERCEPTRON}\n\n{YU_JOACHIMS}"
 
 options = {
     "k": Option(10, help="documents that are shown of each query"),
@@ -20,6 +20,7 @@ options = {
 }
 # Held-out queries of OHSUMED, whose features lie between 0 and 1: loss_weight from 5 to 20 predicted best.
 recommended = {"update": "latent", "loss_weight": 5.0, "epochs": 30, "scale": False}
+paper = {"update": "latent", "loss_weight": 1.0}        # rule (6): y* and h* maximise (5), the score and the loss
 losses = KINDS
 ORDERED = ("ndcg", "average-precision")
 MOST_RELEVANT = 30              # of ndcg without gains

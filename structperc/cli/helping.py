@@ -6,7 +6,7 @@ import re
 import textwrap
 
 from structperc.cli import plugins as about_plugins
-from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, TABLE_FLAGS, describe_options, describe_recommended, flags_of
+from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, TABLE_FLAGS, describe_options, describe_preset, flags_of
 from structperc.cli.terminal import say
 from structperc.engine import plugins as registry
 from structperc.errors import PluginError, did_you_mean
@@ -212,7 +212,9 @@ def about(name) -> list[str]:
     if options:
         lines += ["options, for --set KEY=VALUE:", *wrapped(describe_options(options), 2), ""]
     if plugin.recommended:
-        lines += ["recommended, unless --set preset=paper:", *wrapped(describe_recommended(plugin.recommended), 2), ""]
+        lines += ["recommended, unless --set preset=paper:", *wrapped(describe_preset(plugin.recommended), 2), ""]
+    if plugin.paper:
+        lines += ["with --set preset=paper:", *wrapped(describe_preset(plugin.paper), 2), ""]
     return [*lines, "structperc help options lists the options of every problem."]
 
 

@@ -6,7 +6,7 @@ import json
 import shlex
 import sys
 
-from structperc.cli.settings import describe_options, describe_recommended
+from structperc.cli.settings import describe_options, describe_preset
 from structperc.cli.terminal import say
 from structperc.engine import plugins as registry
 from structperc.engine.engine import REQUIRED
@@ -31,8 +31,10 @@ def plugins(arguments) -> int:
             say(f"    hooks    {', '.join(hook.removeprefix('structperc_') for hook in plugin.hooks)}")
             for i, line in enumerate(describe_options(plugin.options)):
                 say(f"    {'' if i else 'options':<8} {line}")
-            for line in describe_recommended(plugin.recommended):
+            for line in describe_preset(plugin.recommended):
                 say(f"    recommends {line}")
+            for line in describe_preset(plugin.paper):
+                say(f"    paper    {line}")
     broken = [plugin for plugin in installed if plugin.broken]
     if broken:
         say("broken")
@@ -49,7 +51,7 @@ def as_record(plugin) -> dict:
     if not plugin.broken:
         options = {name: {"default": o.default, "choices": o.choices, "help": o.help} for name, o in plugin.options.items()}
         record.update(kind=kind(plugin), summary=plugin.summary, hooks=list(plugin.hooks), options=options,
-                      recommends=describe_recommended(plugin.recommended))
+                      recommends=describe_preset(plugin.recommended), paper=describe_preset(plugin.paper))
     return record
 
 

@@ -148,8 +148,8 @@ def describe_options(options: dict[str, Option]) -> list[str]:
     return lines
 
 
-def describe_recommended(values) -> list[str]:
-    """What a plugin recommends, in lines of settings."""
+def describe_preset(values) -> list[str]:
+    """What a plugin declares for a preset, in lines of settings."""
     plain = {name: value for name, value in values.items() if isinstance(name, str)}
     cases = [f"{' '.join(settings_of(inner))} with {name[0]}={' or '.join(map(write_value, name[1:]))}"
              for name, inner in values.items() if isinstance(name, tuple)]

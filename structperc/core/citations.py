@@ -15,3 +15,7 @@ YU_JOACHIMS = """@inproceedings{yu2009learning,
   pages = {1169--1176},
   year = {2009}
 }"""
+
+LATENT_PERCEPTRON = """@misc{latentperceptron,
+  title = {A Perceptron Algorithm for Latent Variables}
+}"""

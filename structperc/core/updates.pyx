@@ -7,7 +7,7 @@ Cost: O(atoms) and one norm.
 import numpy as np
 
 from structperc.core.arguments import POSITIVE, choice, flag, real_number
-from structperc.core.citations import COLLINS
+from structperc.core.citations import COLLINS, LATENT_PERCEPTRON
 from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from libc.string cimport memcpy
 from structperc.core.argmax cimport Argmax
@@ -613,7 +613,7 @@ cdef class LatentUpdate(ScheduledUpdate):
     [1, 2]
     """
 
-    citation = COLLINS
+    citation = LATENT_PERCEPTRON
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Py_ssize_t a

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from structperc.engine import plugins as registry
+from structperc.engine.assembly import options_alone
+
 KEY = re.compile(r"@\w+\s*\{\s*([^,\s]+)")
 
 
@@ -16,3 +19,15 @@ def bibliography(cited) -> str:
                 key = KEY.match(entry)
                 entries.setdefault(entry if key is None else key[1], entry.strip())
     return "\n\n".join(entries.values())
+
+
+def parts_in_use(engine) -> list:
+    """The parts of an engine that training uses. Before `fit` these are the trainer and the update, which hooks return without data."""
+    if engine.model is not None:
+        parts = dict(engine.model.parts.items())
+    else:
+        context = options_alone(engine)
+        parts = {kind: registry.ask_hook(engine.manager, f"structperc_{kind}", context) for kind in ("trainer", "update")}
+    if parts["trainer"] is not None and not parts["trainer"].online:
+        del parts["update"]             # the trainer makes steps of its own
+    return [part for part in parts.values() if part is not None]

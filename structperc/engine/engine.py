@@ -9,10 +9,9 @@ import numpy as np
 
 from structperc.core.errors import NotFittedError, OptionError, PluginError, no_attribute, shortened
 from structperc.engine import plugins as registry
-from structperc.engine.assembly import options_alone
 from structperc.engine.builtin import BuiltinParts
 from structperc.engine.calls import CheckedCalls
-from structperc.engine.citations import bibliography
+from structperc.engine.citations import bibliography, parts_in_use
 from structperc.engine.engine_core import EngineCore
 from structperc.engine.fitted_names import FittedNames
 from structperc.engine.model import Model, NoAttribute, read_for
@@ -602,10 +601,7 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         -------
         str
         """
-        used = [registry.ask_hook(self.manager, "structperc_update", options_alone(self))]
-        if self.model is not None:
-            used = [part for _, part in self.model.parts.items()]
-        return bibliography([*self.loaded_plugins[1:], *(part for part in used if part is not None)])
+        return bibliography([*self.loaded_plugins[1:], *parts_in_use(self)])
 
     def card(self, X=None, y=None, *, offsets=None, lengths=None, groups=None, name=None, data=None) -> ModelCard:
         """The model card: problem, labels, columns, training, measures, largest weights, citation, version and checksum.

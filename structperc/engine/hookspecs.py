@@ -13,6 +13,7 @@ A plugin is a module or an object with functions or methods marked by `structper
     trainers        the names of trainers that its structperc_trainer knows
     recommended     a dict from options of the engine and of the plugins to the values of preset="recommended";
                     under a key (NAME, VALUE, ...), a dict of what is recommended if that option has one of these values
+    paper           the same for preset="paper": the values of the algorithm in the paper that `citation` names
     citation        BibTeX, shown by Engine.citation
     problem         of a plugin that replaces single hot spots: the problem that `structperc check` combines it with
     sample          sample(random, n_examples): small examples to check with, (X, offsets), or a list of blocks or objects

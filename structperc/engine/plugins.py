@@ -58,6 +58,7 @@ ATTRIBUTES = {
     "updates": (tuple, "a tuple or list of texts"),
     "trainers": (tuple, "a tuple or list of texts"),
     "recommended": (dict, "a dict from names of options to values"),
+    "paper": (dict, "a dict from names of options to values"),
     "citation": (str, "a text, BibTeX"),
     "problem": (str, "the name of a problem"),
     "sample": (None, "a function sample(random, n_examples)"),
@@ -90,7 +91,7 @@ class Plugin:
         The marked callables by attribute name, each with its hook and its arguments; compiled ones too.
     registered : Registered
         What pluggy is shown of it.
-    options, losses, updates, trainers, recommended, citation, problem, sample, observe, check_options, default_template, conllu
+    options, losses, updates, trainers, recommended, paper, citation, problem, sample, observe, check_options, default_template, conllu
         Its attributes, `None` or empty if it has none; see `structperc.engine.hookspecs`.
     """
 

@@ -1,7 +1,8 @@
-"""What the options are that nobody sets: the papers' plain algorithm, or what has been measured to predict well.
+"""What the options are that nobody sets: the algorithm of the problem's paper, or what has been measured to predict well.
 
-"paper" is the default that each option declares. "recommended" begins with these; then come `Option.recommended`, then `recommended` of
-each plugin in its order, then what the user sets. docs/presets.md has the values and their measurements.
+Both presets begin with the default that each option declares. "recommended" goes on with `Option.recommended`. The plugins' values for
+the preset follow, from their attribute `recommended` or `paper`, then what the user sets. docs/presets.md has the values and their
+measurements.
 """
 
 from __future__ import annotations
@@ -12,22 +13,22 @@ import attrs
 
 from structperc.core.errors import PluginError, did_you_mean
 from structperc.engine.option import options_of, same
-from structperc.engine.options import ENGINE_OPTIONS, PAPER, plugin_defaults
+from structperc.engine.options import ENGINE_OPTIONS, RECOMMENDED, plugin_defaults
 from structperc.engine.trainers import ONLINE
 
-OF = {"update": {"update"}, "trainer": {"update", "weights", "trainer"}}    # parts, and the options that are recommended only for these
-LIKE = {"update": (), "trainer": ONLINE}        # parts that what is recommended for one of them suits
+OF = {"update": {"update"}, "trainer": {"update", "weights", "trainer"}}    # parts, and the options whose values are only for these
+LIKE = {"update": (), "trainer": ONLINE}        # parts that the values for one of them suit
 
 
 @attrs.frozen
 class Table:
-    """What some plugins recommend.
+    """The values of a preset that some plugins declare.
 
     Attributes
     ----------
     values : dict
     cases : list of (name, values, dict)
-        What is recommended where an option has one of these values.
+        Further values where an option has one of these values.
     """
 
     values: dict
@@ -37,7 +38,7 @@ class Table:
 def settle(engine, own, of_plugins) -> dict:
     """Gives the options that the user has not set the values of the engine's preset, and returns these.
 
-    If the user chooses an update or a trainer, recommendations for another one are left out. Trainers that make online passes count as the
+    If the user chooses an update or a trainer, values for another one are left out. Trainers that make online passes count as the
     same.
 
     Parameters
@@ -46,7 +47,7 @@ def settle(engine, own, of_plugins) -> dict:
     own, of_plugins : dict
         What the user has set of the engine's own options and of those of the plugins.
     """
-    values = {} if engine.preset == PAPER else recommended(engine, options_of(type(engine)), own | of_plugins)
+    values = values_of(engine, options_of(type(engine)), own | of_plugins)
     for name, default in declared_values(type(engine)).items():
         if name not in own:
             setattr(engine, name, values[name] if name in values else default)
@@ -62,9 +63,9 @@ def declared_values(cls) -> dict:
     return {name: option.default for name, option in options_of(cls).items() if option.by_preset}
 
 
-def recommended(engine, own, passed) -> dict:
-    """What is recommended beside the options that the user has set."""
-    table = table_of(type(engine), *engine.loaded_plugins[1:])
+def values_of(engine, own, passed) -> dict:
+    """The values of the engine's preset beside the options that the user has set."""
+    table = table_of(type(engine), engine.preset, *engine.loaded_plugins[1:])
     left_out = set()
     for kind, kinds in OF.items():
         before = table.values.get(kind, own[kind].default)
@@ -80,23 +81,25 @@ def recommended(engine, own, passed) -> dict:
     return values
 
 
-def table_of(cls, *plugins) -> Table:
-    """What these plugins recommend to engines of a class."""
+def table_of(cls, preset, *plugins) -> Table:
+    """The values of a preset that these plugins declare, for engines of a class."""
     if all(plugin.distribution for plugin in plugins):
-        return shared_table(cls, *plugins)
-    return new_table(cls, *plugins)
+        return shared_table(cls, preset, *plugins)
+    return new_table(cls, preset, *plugins)
 
 
-def new_table(cls, *plugins) -> Table:
+def new_table(cls, preset, *plugins) -> Table:
     options = {name: option for name, option in ENGINE_OPTIONS.items() if option.by_preset} | plugin_defaults(plugins)
-    values, cases = {name: option.recommended for name, option in options.items() if option.recommended is not None}, []
+    values, cases = {}, []
+    if preset == RECOMMENDED:
+        values = {name: option.recommended for name, option in options.items() if option.recommended is not None}
     for plugin in plugins:
-        for name, value in plugin.recommended.items():
+        for name, value in getattr(plugin, preset).items():
             if isinstance(name, tuple):
-                cases.append((read_name(plugin, name[0], options), [options[name[0]].read(name[0], one) for one in name[1:]],
-                              {inner: read_value(plugin, inner, one, options) for inner, one in value.items()}))
+                cases.append((read_name(plugin, preset, name[0], options), [options[name[0]].read(name[0], one) for one in name[1:]],
+                              {inner: read_value(plugin, preset, inner, one, options) for inner, one in value.items()}))
             else:
-                values[name] = read_value(plugin, name, value, options)
+                values[name] = read_value(plugin, preset, name, value, options)
     settled = {name for name, option in options_of(cls).items() if not option.by_preset}        # by the class
     return Table({name: value for name, value in values.items() if name not in settled},
                  [(name, wanted, {inner: value for inner, value in further.items() if inner not in settled})
@@ -106,15 +109,15 @@ def new_table(cls, *plugins) -> Table:
 shared_table = functools.lru_cache(64)(new_table)
 
 
-def read_value(plugin, name, value, options):
-    """A value that a plugin recommends, as parts see it."""
-    return options[read_name(plugin, name, options)].read(name, value)
+def read_value(plugin, preset, name, value, options):
+    """A value that a plugin declares for a preset, as parts see it."""
+    return options[read_name(plugin, preset, name, options)].read(name, value)
 
 
-def read_name(plugin, name, options):
-    """The name of an option that a plugin recommends a value for."""
+def read_name(plugin, preset, name, options):
+    """The name of an option that a plugin declares a value for."""
     if name not in options:
-        raise PluginError(f"{plugin.origin} recommends a value for {name!r}; expected an option of the engine or of the plugins."
+        raise PluginError(f"`{preset}` of {plugin.origin} has a value for {name!r}. Expected is an option of the engine or of the plugins."
                           f"{did_you_mean(name, options)} These are {', '.join(options)}.")
     return name
 

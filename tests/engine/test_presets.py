@@ -117,9 +117,9 @@ def test_plugins_recommend_in_their_order():
 
 
 @pytest.mark.parametrize(("recommended", "sentence"), [
-    ({"epoch": 3}, "plugin 'own' recommends a value for 'epoch'; expected an option of the engine or of the plugins. Did you mean 'ep"),
-    ({"classes": [1, 2]}, "recommends a value for 'classes'"), ({("depht", 1): {}}, "recommends a value for 'depht'.*'depth'"),
-    ({("depth", 1): {"size": 2}}, "recommends a value for 'size'"), ({"epochs": 0}, "epochs=0; expected a whole number, at least 1"),
+    ({"epoch": 3}, "`recommended` of plugin 'own' has a value for 'epoch'. Expected is an option of .*Did you mean 'epochs'"),
+    ({"classes": [1, 2]}, "has a value for 'classes'"), ({("depht", 1): {}}, "has a value for 'depht'.*'depth'"),
+    ({("depth", 1): {"size": 2}}, "has a value for 'size'"), ({"epochs": 0}, "epochs=0; expected a whole number, at least 1"),
     ([("epochs", 3)], "has recommended = .*; expected a dict from names of options to values"),
 ])  # fmt: skip
 def test_impossible_recommendations_are_refused(recommended, sentence):

@@ -72,7 +72,7 @@ def test_whole_numbers_give_the_same_bits_in_any_layout(problem, dtype, sparse):
     for seed in range(3):
         X, y, where = examples(problem, seed, exact=True)
         X = csr_array(X.astype(dtype)) if sparse else X.astype(dtype)
-        options = dict(epochs=4, classes=[1, 2, 3, 4], loss_weight=float(seed == 2))
+        options = dict(update="perceptron", epochs=4, classes=[1, 2, 3, 4], loss_weight=float(seed == 2))
         primal = Engine(problem, **options).fit(X, y, **where, record_predictions=True)
         dual = Engine(problem, **DUAL, **options).fit(X, y, **where, record_predictions=True)
         assert list(map(str, dual.online_predictions_)) == list(map(str, primal.online_predictions_))

@@ -6,6 +6,8 @@ from reference import intervals, projection
 from reference.intervals import VARIANTS
 from reference.samples import real, taught, whole
 
+from structperc import Engine
+
 from . import test_interval_pa, test_mistake_bounds
 
 ratios = test_mistake_bounds.ratios
@@ -85,3 +87,50 @@ def test_any_data(variant, ratios):
         check_run(ratios, X, y, K, variant, C, comparisons, epochs=4)
         check_run(ratios, X, y, K, variant, C, comparisons, epochs=4, start=90, name="later: ")
     assert ratios.largest["M"] > 0.01
+
+
+# ---- own directions ----
+
+
+def independent_steps(X, y, K, variant, C):
+    """Scores, signs and weights of each trial of exact steps on directions of one threshold each: the atoms of `cusum` are orthogonal."""
+    W, t, scores = np.zeros((K - 1, X.shape[1])), np.where(y[:, None] > np.arange(1, K), 1.0, -1.0), []
+    cap = C if variant == "exact-pa1" else np.inf
+    for x, sign in zip(X, t, strict=True):
+        scores.append(W @ x)
+        deficit = np.maximum(1 - sign * scores[-1], 0)
+        W += (sign * np.minimum(deficit / (x @ x + (variant == "exact-pa2") / (2 * C)), cap))[:, None] * x
+    return np.array(scores), t, W
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_exact_updates_of_own_directions(variant, ratios):
+    """B is the largest squared norm of an atom. With B = 1 the bound fails; the next test has the numbers."""
+    for seed in range(4 * SETS):
+        rng = np.random.default_rng([seed, 6])
+        K, C = int(rng.integers(2, 6)), float(10.0 ** rng.uniform(-1, 1))
+        X, y, *_ = taught(rng, 30, int(rng.integers(1, 4)), K, margin=0.3)
+        X = X * 10.0 ** rng.uniform(-1, 1)
+        options = {} if variant == "exact-pa" else {"C": C}
+        engine = Engine("cusum", preset="paper", update=variant, epochs=3, classes=range(1, K + 1), **options)
+        extended, ranks = np.tile(np.c_[X, np.ones(len(X))], (3, 1)), np.tile(y, 3)
+        scores, t, W = independent_steps(extended, ranks, K, variant, C)
+        engine.fit(X, y)
+        np.testing.assert_allclose(np.c_[engine.coef_, engine.intercept_][1:], W, rtol=1e-9, atol=1e-9)
+        deficit, wrong = np.maximum(1 - t * scores, 0), (t * scores <= 0).sum()          # a tie too
+        B = (extended**2).sum(axis=1).max()
+        assert sum(engine.mistakes_) <= wrong <= (deficit**2).sum() * (1 + 1e-12) + 1e-12
+        for u in (0 * W, W, 0.1 * W, rng.normal(size=W.shape)):
+            slack, distance = np.maximum(1 - t * (extended @ u.T), 0), np.linalg.norm(u)
+            if variant == "exact-pa1":
+                ratios.check("own directions", wrong, max(1 / C, B) * (distance**2 + 2 * C * slack.sum()))
+                continue
+            Xi = np.sqrt((slack**2).sum())
+            limit = B * (Xi + np.hypot(Xi, distance)) ** 2 if variant == "exact-pa" else (B + 1 / (2 * C)) * (distance**2 + 2 * C * Xi**2)
+            ratios.check("own directions", (deficit**2).sum(), limit)
+
+
+def test_the_bound_of_own_directions_is_attained():
+    """One row x = 1 of two ranks: u = (1/2, 1/2) has no shortfall and D^2 = 1/2; B = 2, and the only mistake reaches the bound of 1."""
+    engine = Engine("cusum", preset="paper", update="exact-pa", epochs=5, classes=[1, 2]).fit([[1.0]], [2])
+    assert engine.cumulative_loss_ == 1.0 == 2 * 0.5

@@ -1,5 +1,8 @@
 """Large-margin ordinal regression through the engine: optimal by a conic solver, kept, continued, and honest where it degenerates."""
 
+import pickle
+import re
+
 import numpy as np
 import pytest
 from plain import Engine
@@ -10,7 +13,7 @@ from structperc_large_margin.forms import METHODS
 
 from structperc import hookimpl
 from structperc.callbacks import Checkpoint, EarlyStopping, History
-from structperc.errors import DataError, OptionError, PluginError
+from structperc.errors import DataError, DataWarning, OptionError, PluginError
 from structperc.testing import check_problem
 
 KERNELS = {"linear": {}, "rbf": {"kernel": "rbf", "gamma": 0.5},
@@ -152,8 +155,32 @@ def test_nu_is_refused_where_it_has_no_effect_or_no_solution(Xy):
                            ({"nu": 0.5, "method": "sum-of-margins", "C": 1.0}, "nu=0.5 has no effect with method='sum-of-margins'")):
         with pytest.raises(OptionError, match=words):
             engine(**{"method": "fixed-margin", **options}).fit(X, y)
-    tiny = engine("fixed-margin", nu=0.01).fit([[0.0], [2.0], [1.0], [3.0]], [1, 1, 2, 2])
-    assert tiny.status_ == "degenerate" and tiny.rho_ == 0 and len(set(tiny.predict([[-9.0], [9.0]]))) == 1
+
+
+@pytest.mark.parametrize("method", METHODS[:3])
+def test_a_nu_below_the_overlap_is_said_at_fit_with_the_smallest_usable_one(method):
+    """x = 0, 2 | 1, 3: w = 0 is best up to nu = 1/2. Nearer rows of three ranks: the usable range ends below the largest nu."""
+    X, y = [[0.0], [2.0], [1.0], [3.0]], [1, 1, 2, 2]
+    random = np.random.default_rng(0)
+    x = random.normal(size=60)
+    noisy = x[:, None], 1 + np.digitize(x + random.normal(size=60), [-0.5, 0.5])
+    for rows, ranks in ((X, y), noisy):
+        with pytest.warns(DataWarning, match=r"nu=0.01 found no direction .*'degenerate'.* up to [0-9.]+. Raise nu above that") as warned:
+            tiny = engine(method, nu=0.01).fit(rows, ranks)
+        usable = float(re.search(r"up to ([0-9.]+[0-9])", str(warned[0].message))[1])
+        assert tiny.status_ == "degenerate" and tiny.rho_ == 0
+        for model in (tiny, pickle.loads(pickle.dumps(tiny))):
+            with pytest.raises(OptionError, match="found no direction.*Raise nu above"):
+                model.predict([[-9.0], [9.0]])
+        with pytest.warns(DataWarning, match="found no direction"):
+            engine(method, nu=usable * 0.99).fit(rows, ranks)
+        model = engine(method, nu=usable * 1.01, disordered="pool").fit(rows, ranks)
+        assert model.status_ != "degenerate" and len(set(model.predict([[-99.0], [99.0]]))) > 1
+
+
+def test_ranks_that_nothing_separates_have_no_usable_nu():
+    with pytest.warns(DataWarning, match="the best w is 0 for every nu, since no direction separates these ranks"):
+        engine("implicit", nu=0.5).fit([[0.0], [1.0], [0.0], [1.0]], [1, 1, 2, 2])
 
 
 def common_letters(a, b):
@@ -298,6 +325,7 @@ def test_a_warm_start_ends_at_the_optimum_of_the_new_C(method, kernel, Xy, tmp_p
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore:the sum of margins found no direction")
 def test_a_warm_start_takes_other_weights_and_ranks(method, kernel, Xy):
     X, y = Xy
     random = np.random.default_rng(4)
@@ -396,7 +424,8 @@ def test_the_mean_counts_the_optimum_for_each_of_its_examples(Xy):
 def test_disordered_thresholds_answer_only_on_request():
     """SL-7: Math 3.3: five points, C = 0.1."""
     X, y = np.arange(5.0)[:, None], [1, 1, 2, 3, 3]
-    refused = engine("fixed-margin", C=0.1, tolerance=1e-8).fit(X, y)
+    with pytest.warns(DataWarning, match="out of order .*'disordered'"):
+        refused = engine("fixed-margin", C=0.1, tolerance=1e-8).fit(X, y)
 
     assert refused.status_ == "disordered" and refused.objective_ == pytest.approx(0.38) and refused.coef_ == pytest.approx([0.2], abs=1e-4)
     assert 1 <= refused.free_thresholds_[0] <= 1.2 and -0.4 <= refused.free_thresholds_[1] <= -0.2
@@ -416,7 +445,8 @@ def test_disordered_thresholds_answer_only_on_request():
 
 def test_a_disordered_model_stays_so_in_its_file(tmp_path):
     X, y = np.arange(5.0)[:, None], [1, 1, 2, 3, 3]
-    engine("fixed-margin", C=0.1).fit(X, y).save(tmp_path / "model")
+    with pytest.warns(DataWarning, match="out of order"):
+        engine("fixed-margin", C=0.1).fit(X, y).save(tmp_path / "model")
     with pytest.raises(OptionError, match="out of order"):
         Engine.load(tmp_path / "model").predict(X)
 
@@ -426,7 +456,8 @@ def test_a_disordered_model_stays_so_in_its_file(tmp_path):
 def test_a_constant_is_optimal_where_nothing_separates(method, kernel):
     """Math 3.4: x = 0 | 1 | 0, value 4 C."""
     X, y = [[0.0], [1.0], [0.0]], [1, 2, 3]
-    model = engine(method, kernel, C=0.7).fit(X, y)
+    with pytest.warns(DataWarning, match="the best w is 0 .*whatever C is"):
+        model = engine(method, kernel, C=0.7).fit(X, y)
 
     assert model.status_ == "degenerate" and model.objective_ == pytest.approx(2.8)
     assert len(set(model.predict([[-5.0], [0.0], [7.0]]))) == 1
@@ -436,7 +467,8 @@ def test_a_constant_is_optimal_where_nothing_separates(method, kernel):
 def test_the_sum_of_margins_without_a_direction_has_no_answers(kernel):
     """Math 5.4: x = 0, 2 | 1, 3 has no direction from C = 3/4 on; with rows that are equal, no kernel has."""
     X, y = ([[0.0], [2.0], [1.0], [3.0]], [1, 1, 2, 2]) if kernel == "linear" else ([[0.0], [2.0], [0.0], [2.0]], [1, 1, 2, 2])
-    model = engine("sum-of-margins", kernel, C=1.0).fit(X, y)
+    with pytest.warns(DataWarning, match="the sum of margins found no direction"):
+        model = engine("sum-of-margins", kernel, C=1.0).fit(X, y)
 
     assert model.status_ == "degenerate" and abs(model.objective_) < 1e-6
     with pytest.raises(OptionError, match="no direction"):

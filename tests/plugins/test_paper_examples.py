@@ -59,11 +59,11 @@ def test_figure_2_is_not_loss_sensitive():
 
 def test_a_passive_aggressive_step_need_not_make_the_gold_rank_win():
     """CS-8: After the step rank 2 beats the predicted rank by the margin. A third rank still has a higher score."""
-    X, y = [[-1.0, -2.0], [0.0, 2.0], [1.0, -1.0]], [3, 2, 2]
+    X, y = [[-2.0, -1.0], [0.0, -1.0], [1.0, -1.0]], [2, 3, 2]
     engine = Engine("cusum", update="pa", fit_intercept=False, classes=[1, 2, 3]).fit(X, y)
     scores = np.append(0, np.cumsum(engine.atom_scores(X[2:])[0]))
-    np.testing.assert_allclose(scores, [0, 1, 1.2], atol=1e-12)
-    assert engine.predict(X[2:]).tolist() == [3]
+    np.testing.assert_allclose(scores, [0, -0.2, -1.2], atol=1e-12)
+    assert engine.predict(X[2:]).tolist() == [1]
 
 
 def smallest_norm(problem, X, y):
