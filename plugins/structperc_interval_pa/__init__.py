@@ -18,6 +18,7 @@ options = {"unrated": Option("refuse", choices=("refuse", "skip"), later=True,
 recommended = {"update": "exact-pa2", "C": 0.01, "trainer": "until-level", "epochs": 20, "weighting": "visits", "calibrate": "auto",
                ("update", "exact-pa1"): {"C": 0.03}, ("trainer", "cumulative-logit"): {"calibrate": False}}
 paper = {"update": "exact-pa"}       # PA; PA-I and PA-II are "exact-pa1" and "exact-pa2"
+check_options = {"update": "exact-pa1"}         # which takes sample weights
 trainers = ("cumulative-logit",)
 
 

@@ -482,7 +482,7 @@ def test_large_margins(data, run, method):
 
 
 def test_large_margins_that_ended_early_or_without_answers(data, run):
-    code, out, _ = run("fit", "prank", "train.csv", *LARGE_MARGIN, "--set", "C=100")
+    code, out, _ = run("fit", "prank", "train.csv", *LARGE_MARGIN, "--set", "C=100", "--set", "epochs=1")
     assert code == 0 and "it did not converge: add --set epochs=1000\n" in out
     pd.DataFrame({"x": range(5), "level": [1, 1, 2, 3, 3]}).to_csv("few.csv", index=False)
     code, out, _ = run("fit", "prank", "few.csv", *LARGE_MARGIN, "--set", "method=fixed-margin", "--set", "C=0.1", "--set", "epochs=100")
