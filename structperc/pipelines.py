@@ -5,9 +5,11 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
+import numpy as np
+
 from structperc.errors import OptionError
 
-__all__ = ["explain", "unwrapped"]
+__all__ = ["explain", "levels_of", "unwrapped"]
 
 
 def explain(model, x, **options) -> Any:
@@ -90,6 +92,31 @@ def unwrapped(model):
     if hasattr(model, "steps") and hasattr(model, "__getitem__"):
         return (model[:-1] if len(model.steps) > 1 else None), model[-1]
     return None, model
+
+
+def levels_of(estimator) -> np.ndarray:
+    """The labels of a trained classifier in the order of ranks: its `levels_`, or `classes_` of an engine or of another library's.
+
+    Parameters
+    ----------
+    estimator : Engine, estimator, or a pipeline or search around one
+        Trained.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.estimators import PRank
+    >>> from structperc.pipelines import levels_of
+    >>> X, y = [[0.0], [1.0]], ["low", "high"]
+    >>> levels_of(PRank(classes=y).fit(X, y)).tolist(), levels_of(Engine("prank", classes=y).fit(X, y)).tolist()
+    (['low', 'high'], ['low', 'high'])
+    """
+    _, last = unwrapped(estimator)
+    return np.asarray(last.levels_ if hasattr(last, "levels_") else last.classes_)
 
 
 def carried(model, X):

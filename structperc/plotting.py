@@ -15,7 +15,7 @@ from structperc.engine import Engine
 from structperc.engine.cards import largest, row_name
 from structperc.engine.options import changed_options
 from structperc.extras import require
-from structperc.pipelines import carried, column_names, unwrapped
+from structperc.pipelines import carried, column_names, levels_of, unwrapped
 
 __all__ = ["plot_boundary", "plot_learning_curve", "plot_steps", "plot_thresholds", "plot_weights"]
 
@@ -196,7 +196,7 @@ def plot_boundary(model, X, y, ax=None, margin=None, grid_points=240):
     >>> ax.get_xlabel(), ax.get_legend_handles_labels()[1]
     ('x[0]', ['0 (18)', '1 (20)', '2 (22)'])
     """
-    labels, points, y = np.asarray(model.classes_).tolist(), np.asarray(X, dtype=float), np.asarray(y)
+    labels, points, y = levels_of(model).tolist(), np.asarray(X, dtype=float), np.asarray(y)
     refuse_other_planes(points, y, labels, model)
     ax = axes(ax)
     sides = sides_of(points, grid_points)

@@ -82,13 +82,14 @@ def read_rows(estimator, X, *y, **checks):
         raise
 
 
-def example_weights(estimator, y, sample_weight):
-    """The sample weights times those of the labels by the estimator's `class_weight`.
+def example_weights(class_weight, classes, y, sample_weight):
+    """The sample weights times those of the labels.
 
     Parameters
     ----------
-    estimator : object
-        With the attributes `class_weight` and `classes`.
+    class_weight : None, "balanced" or dict
+    classes : sequence or None
+        The labels in order, if they are named.
     y : array of shape (n,)
         The labels.
     sample_weight : array of shape (n,) or None
@@ -100,14 +101,13 @@ def example_weights(estimator, y, sample_weight):
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> example_weights(SimpleNamespace(class_weight={2: 3.0}, classes=None), [1, 2, 2], None).tolist()
+    >>> example_weights({2: 3.0}, None, [1, 2, 2], None).tolist()
     [1.0, 3.0, 3.0]
     """
-    if estimator.class_weight is None:
+    if class_weight is None:
         return sample_weight
-    labels = find_labels(y, estimator.classes, True)
-    return class_weights(estimator.class_weight, labels, LabelCodes(labels).encode(y, len(y)), sample_weight=sample_weight)
+    labels = find_labels(y, classes, True)
+    return class_weights(class_weight, labels, LabelCodes(labels).encode(y, len(y)), sample_weight=sample_weight)
 
 
 def read_ranks(y, classes, cost, costs, sample_weight=None):
@@ -145,48 +145,6 @@ def read_ranks(y, classes, cost, costs, sample_weight=None):
                         f"labels that y lacks with classes=[lowest, ..., highest].")
     costs = check_v_shape(costs, codes)
     return labels, codes, costs if sample_weight is None else costs * sample_weight[:, None]
-
-
-def label_scores(scores):
-    """The decision function of scores of thresholds, (n, K - 1): each label's sum of those below it, or, of two labels, the one score.
-
-    Parameters
-    ----------
-    scores : array of shape (n, K - 1)
-
-    Returns
-    -------
-    array of shape (n, K), or (n,) if K is 2
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from structperc_boosting.bases import label_scores
-    >>> label_scores(np.array([[1.0, -2.0]])).tolist()
-    [[0.0, 1.0, -1.0]]
-    """
-    return scores[:, 0] if scores.shape[1] == 1 else sums_below(scores)
-
-
-def sums_below(scores):
-    """The sum of the scores of all thresholds below each label, (n, K).
-
-    Parameters
-    ----------
-    scores : array of shape (n, K - 1)
-
-    Returns
-    -------
-    array of shape (n, K)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from structperc_boosting.bases import sums_below
-    >>> sums_below(np.array([[1.0, -2.0]])).tolist()
-    [[0.0, 1.0, -1.0]]
-    """
-    return np.concatenate([np.zeros((len(scores), 1)), scores.cumsum(axis=1)], axis=1)
 
 
 def require_parameter(estimator, name, what) -> None:

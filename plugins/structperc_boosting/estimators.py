@@ -13,7 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from structperc import Engine, Option, hookimpl
 from structperc.errors import OptionError
 from structperc.estimators.keeping import EngineAnswers, note
-from structperc.estimators.rankers import KnownParameters, RankScore, cloned_ranker
+from structperc.estimators.rankers import (
+    KnownParameters,
+    RankScore,
+    SortedClasses,
+    cloned_ranker,
+    levels_named,
+    log_probabilities,
+    order_in,
+)
 from structperc.plugin_tools import (
     CONVERGED,
     EARLY_STOPPED,
@@ -25,7 +33,6 @@ from structperc.plugin_tools import (
 )
 from structperc_boosting.bases import (
     example_weights,
-    label_scores,
     ranks_predicted,
     read_examples,
     read_ranks,
@@ -49,7 +56,7 @@ PATIENCE = Option(None, types=(int, type(None)), low=1)
 FRACTION = Option(0.1, above=0, below=1)
 
 
-class ORStump(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
+class ORStump(KnownParameters, SortedClasses, RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
     """Ordinal decision stump: cuts one column into ranks at K - 1 thresholds, with the least costs of its predictions.
 
     The search over all columns, both directions and all thresholds is exact, for any costs. Of equal stumps it takes the first column,
@@ -75,7 +82,8 @@ class ORStump(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEs
         Sum of the costs of its predictions for the training rows.
     engine_ : Engine
         `Engine("adaboost-or")` with this stump as its one ranker.
-    classes_ : ndarray of shape (K,)
+    levels_ : ndarray of shape (K,)
+        The labels in the order of ranks; `classes_` has them sorted.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -112,9 +120,10 @@ class ORStump(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEs
         -------
         self
         """
-        X, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None)
-        weights = example_weights(self, y, weights)
-        labels, _, costs = read_ranks(y, self.classes, self.cost, costs, weights)
+        order, class_weight = order_in(y, self.classes, self.class_weight)
+        X, y, weights = read_examples(self, X, y, sample_weight, order is not None)
+        weights = example_weights(class_weight, order, y, weights)
+        labels, _, costs = read_ranks(y, order, self.cost, costs, weights)
         kept = slice(None) if weights is None else np.flatnonzero(weights)
         stump, _ = SortedColumns(X[kept]).search(np.ascontiguousarray(costs[kept]))
         engine = self._engine(classes=labels)
@@ -141,7 +150,7 @@ class ORStump(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEs
         ndarray of shape (n_samples,)
         """
         X = self._read(X)
-        return self.classes_[self._stump.predict(X) - 1]
+        return self.levels_[self._stump.predict(X) - 1]
 
     def explain(self, x, against=None, baseline=None, groups=None) -> Any:
         """Why x got its label: the stump's votes for it less those for the runner-up, by boundary.
@@ -165,7 +174,7 @@ class ORStump(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEs
         self._stump = stump_of(engine, 0)
         attributes = {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
         note(self, engine)
-        vars(self).update(attributes | {"engine_": engine, "classes_": engine.classes_, "feature_": self._stump.feature,
+        vars(self).update(attributes | {"engine_": engine, "levels_": engine.classes_, "feature_": self._stump.feature,
                                         "direction_": self._stump.direction, "thresholds_": self._stump.thresholds})
 
     def _trained(self):
@@ -189,7 +198,7 @@ class ORStump(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEs
         return tags
 
 
-class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class AdaBoostOR(KnownParameters, SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """AdaBoost.OR: an ensemble of rankers for ordered labels, each trained on the costs that the rankers before it left.
 
     The prediction is the weighted median of the rankers' ranks: the lowest rank that more than half of the votes do not exceed. Over
@@ -199,7 +208,7 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
     ----------
     estimator : ranker, optional
         With `fit(X, y, costs=...)`, whose y are the ranks 1..K, and `predict(X)`: `ORStump()` (the default),
-        `BinaryReduction(classifier)`, or one of your own. Its parameters `random_state` and `classes` are set where they are None.
+        `BinaryReduction(classifier)`, or one of your own. Its parameter `classes` is set to the ranks, `random_state` where it is None.
     n_estimators : int, default 100
         The most rounds.
     cost : {"absolute", "squared", "zero-one"} or (K, K) array, default "absolute"
@@ -212,7 +221,7 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
     calibrate : bool, default False
         Of stumps: fit a temperature for probabilities, by five more ensembles that each have not seen a fifth of the rows.
     classes : list, optional
-        The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y.
+        The labels in order; otherwise those that `estimator` names, an ordered categorical's own order, or the sorted labels of y.
     random_state : None, int, numpy Generator or RandomState
         Seed of the base rankers and of the held-out rows. Stumps are found without chance.
 
@@ -229,7 +238,8 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         Over stumps: what was trained.
     status_ : str
         "max_epochs", "early_stopped", or "converged" where no further ranker could improve the ensemble.
-    classes_ : ndarray of shape (K,)
+    levels_ : ndarray of shape (K,)
+        The labels in the order of ranks; `classes_` has them sorted.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -272,8 +282,9 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         n_rounds, patience = ROUNDS.read("n_estimators", self.n_estimators), PATIENCE.read("n_iter_no_change", self.n_iter_no_change)
         share = FRACTION.read("validation_fraction", self.validation_fraction)
         frame, own_costs = X, costs
-        X, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None)
-        labels, ranks, costs = read_ranks(y, self.classes, self.cost, costs, weights)
+        order, _ = order_in(y, levels_named(self))
+        X, y, weights = read_examples(self, X, y, sample_weight, order is not None)
+        labels, ranks, costs = read_ranks(y, order, self.cost, costs, weights)
         random, rows, held_out = generator(self.random_state), np.arange(len(X)), None
         if patience is not None:
             order, n_held = random.permutation(len(X)), int(np.ceil(share * len(X)))
@@ -300,7 +311,7 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
             return self
         vars(self).pop("engine_", None)
         self.estimators_, self.estimator_weights_, self.errors_, self.status_ = trained
-        self.classes_ = labels
+        self.levels_ = labels
         return self
 
     def predict(self, X) -> np.ndarray:
@@ -319,7 +330,7 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         if "engine_" in vars(self):
             return self.engine_.predict(X)
         *_, ranks = self._stages(X, every=len(self.estimators_))
-        return self.classes_[ranks - 1]
+        return self.levels_[ranks - 1]
 
     def threshold_scores(self, X) -> np.ndarray:
         """The votes for a rank above k less those for a rank up to k, for k = 1..K - 1: shape (n, K - 1), falling with k.
@@ -336,15 +347,13 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         X = self._read(X)
         if "engine_" in vars(self):
             return self.engine_.atom_scores(X)
-        votes = np.zeros((len(X), len(self.classes_)))
+        votes = np.zeros((len(X), len(self.levels_)))
         for ranker, vote in zip(self.estimators_, self.estimator_weights_, strict=True):
-            tally(votes, ranks_predicted(ranker, X, len(self.classes_)), vote)
+            tally(votes, ranks_predicted(ranker, X, len(self.levels_)), vote)
         return votes.sum(axis=1, keepdims=True) - 2 * votes.cumsum(axis=1)[:, :-1]
 
     def decision_function(self, X) -> np.ndarray:
-        """Of two labels the votes for the higher one, shape (n,). Of more the scores of all labels, shape (n, K).
-
-        The label of largest score is the prediction: the score of label k is the sum of the `threshold_scores` below k.
+        """Of two labels the votes for the second one, shape (n,). Of more the logarithms of all probabilities, shape (n, K).
 
         Parameters
         ----------
@@ -354,8 +363,10 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         Returns
         -------
         float64 array of shape (n_samples,) or (n_samples, K)
+            Columns in the order of `classes_`.
         """
-        return label_scores(self.threshold_scores(X))
+        check_is_fitted(self)
+        return self._decision(lambda: self.threshold_scores(X)[:, 0], lambda: self._log_probabilities(X))
 
     def predict_proba(self, X) -> np.ndarray:
         """How probable every label is, shape (n, K), where P(y > k) = sigma(score of threshold k / temperature).
@@ -372,9 +383,22 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         float64 array of shape (n_samples, K)
             Columns in the order of `classes_`; each row sums to 1.
         """
-        if "engine_" in vars(self):
-            return self.engine_.predict_proba(self._read(X))
-        return np.exp(cumulative_log_probabilities(self.threshold_scores(X), 1.0, 1 / (len(self.estimators_) + 2)))
+        return self._by_class(np.exp(self._log_probabilities(X)))
+
+    def predict_log_proba(self, X) -> np.ndarray:
+        """The logarithm of `predict_proba`, exact also where a probability is too small for floating point.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples, K)
+            Columns in the order of `classes_`.
+        """
+        return self._by_class(self._log_probabilities(X))
 
     def staged_predict(self, X) -> Iterator[np.ndarray]:
         """The labels of rows by the first ranker, the first two, and so on: an iterator over arrays of shape (n,).
@@ -389,7 +413,7 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         iterator of ndarray of shape (n_samples,)
         """
         for ranks in self._stages(self._read(X)):
-            yield self.classes_[ranks - 1]
+            yield self.levels_[ranks - 1]
 
     def explain(self, x, against=None, baseline=None, groups=None) -> Any:
         """Why x got its label: the votes for the winner less those for the runner-up, by boundary and column. Only of stumps.
@@ -418,7 +442,7 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
         """What training of stumps made known."""
         fitted = {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
         fitted |= {"engine_": engine, "estimators_": [stump_of(engine, t) for t in range(len(engine.votes_))],
-                  "estimator_weights_": engine.votes_, "errors_": engine.errors_, "status_": engine.status_, "classes_": engine.classes_}
+                  "estimator_weights_": engine.votes_, "errors_": engine.errors_, "status_": engine.status_, "levels_": engine.classes_}
         note(self, engine)
         vars(self).update(fitted)
 
@@ -451,9 +475,15 @@ class AdaBoostOR(KnownParameters, RankScore, EngineAnswers, MetaEstimatorMixin, 
                 status = EARLY_STOPPED
         return [one.ranker for one in joined], np.array([one.vote for one in joined]), np.array([one.error for one in joined]), status
 
+    def _log_probabilities(self, X):
+        """The logarithms of the probabilities of labels, in the order of ranks."""
+        if "engine_" in vars(self):
+            return log_probabilities(self.engine_, self._read(X))
+        return cumulative_log_probabilities(self.threshold_scores(X), 1.0, 1 / (len(self.estimators_) + 2))
+
     def _stages(self, X, every=1):
         """The ranks by the first rankers, after each `every` of them."""
-        n_ranks = len(self.classes_)
+        n_ranks = len(self.levels_)
         votes, answers = np.zeros((len(X), n_ranks)), np.empty(len(X), dtype=np.intc)
         for t, (ranker, vote) in enumerate(zip(self.estimators_, self.estimator_weights_, strict=True), start=1):
             tally(votes, ranks_predicted(ranker, X, n_ranks), vote, answers if t % every == 0 else None)

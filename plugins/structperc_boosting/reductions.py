@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structperc.errors import DataError, OptionError
 from structperc.estimators.keeping import InnerMethods
-from structperc.estimators.rankers import KnownParameters, RankScore, cloned_ranker
+from structperc.estimators.rankers import KnownParameters, RankScore, SortedClasses, cloned_ranker, levels_named, order_in
 from structperc.plugin_tools import generator
 from structperc_boosting import citation as LIN_LI
 from structperc_boosting.bases import FLOATS, example_weights, ranks_predicted, read_examples, read_ranks, require_parameter
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BinaryReduction", "RankerClassifier"]
 
+BELOW_OR_ABOVE = [-1, 1]        # labels of the binary examples
 THRESHOLDS = ("indicators", "number")
 LI_LIN = """@inproceedings{li2006ordinal,
   author = {Ling Li and Hsuan-Tien Lin},
@@ -40,19 +41,20 @@ LI_LIN = """@inproceedings{li2006ordinal,
 
 
 class Reduction(InnerMethods):
-    """What both reductions save beside their model."""
+    """What both reductions save beside their model: `_labels` is the attribute with the labels, `_known` are other ones."""
 
-    _known: ClassVar[tuple] = ("n_features_in_", "classes_")
+    _known: ClassVar[tuple] = ("n_features_in_",)
+    _labels: ClassVar[str]
 
     def _fitted(self):
-        attributes = {name: getattr(self, name) for name in (*self._known, "feature_names_in_") if hasattr(self, name)}
+        attributes = {name: getattr(self, name) for name in (*self._known, self._labels, "feature_names_in_") if hasattr(self, name)}
         return {name: value.tolist() if hasattr(value, "tolist") else value for name, value in attributes.items()}
 
     def _revive(self, trained, fitted):
-        classes, n_features = np.array(fitted["classes_"]), fitted["n_features_in_"]
-        if classes.ndim != 1 or len(set(classes.tolist())) < max(len(classes), 1) or type(n_features) is not int or n_features < 1:
-            raise DataError(f"it has the labels {classes.tolist()!r:.60} and {n_features!r:.20} columns")
-        attributes = {name: fitted[name] for name in self._known} | {"estimator_": trained, "classes_": classes}
+        labels, n_features = np.array(fitted[self._labels]), fitted["n_features_in_"]
+        if labels.ndim != 1 or len(set(labels.tolist())) < max(len(labels), 1) or type(n_features) is not int or n_features < 1:
+            raise DataError(f"it has the labels {labels.tolist()!r:.60} and {n_features!r:.20} columns")
+        attributes = {name: fitted[name] for name in self._known} | {"estimator_": trained, self._labels: labels}
         if "feature_names_in_" in fitted:
             attributes["feature_names_in_"] = np.array(fitted["feature_names_in_"], dtype=object)
         vars(self).update(attributes)
@@ -62,7 +64,7 @@ class Reduction(InnerMethods):
         return self.estimator_
 
 
-class BinaryReduction(KnownParameters, RankScore, Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class BinaryReduction(KnownParameters, SortedClasses, RankScore, Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Predicts ordered labels by any binary classifier that takes sample weights.
 
     The classifier learns "is the rank of x above k?" for k = 1..K - 1, from one weighted binary example for each x and k. The rank of x is
@@ -82,13 +84,14 @@ class BinaryReduction(KnownParameters, RankScore, Reduction, MetaEstimatorMixin,
         Multiplies the costs of rows by a weight of their labels, {label: weight}; labels that are left out weigh 1. "balanced": all labels
         that occur weigh the same in all.
     classes : list, optional
-        The labels in order; otherwise an ordered categorical's own order, or the sorted labels of y.
+        The labels in order; otherwise those that `estimator` names, an ordered categorical's own order, or the sorted labels of y.
 
     Attributes
     ----------
     estimator_ : classifier
         What was trained.
-    classes_ : ndarray of shape (K,)
+    levels_ : ndarray of shape (K,)
+        The labels in the order of ranks; `classes_` has them sorted.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -106,6 +109,7 @@ class BinaryReduction(KnownParameters, RankScore, Reduction, MetaEstimatorMixin,
     """
 
     _cited: ClassVar[str] = LI_LIN
+    _labels: ClassVar[str] = "levels_"
 
     def __init__(self, estimator, *, cost="absolute", thresholds="indicators", class_weight=None, classes=None) -> None:
         self.estimator, self.cost, self.thresholds, self.class_weight, self.classes = estimator, cost, thresholds, class_weight, classes
@@ -129,15 +133,16 @@ class BinaryReduction(KnownParameters, RankScore, Reduction, MetaEstimatorMixin,
         if self.thresholds not in THRESHOLDS:
             raise OptionError(f"thresholds={self.thresholds!r}; expected one of {', '.join(map(repr, THRESHOLDS))}.")
         require_parameter(self.estimator, "sample_weight", "the reduction to binary examples")
-        X, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None, accept_sparse="csr")
-        labels, ranks, costs = read_ranks(y, self.classes, self.cost, costs, example_weights(self, y, weights))
+        order, class_weight = order_in(y, levels_named(self), self.class_weight)
+        X, y, weights = read_examples(self, X, y, sample_weight, order is not None, accept_sparse="csr")
+        labels, ranks, costs = read_ranks(y, order, self.cost, costs, example_weights(class_weight, order, y, weights))
         z, weights = (values.T.ravel() for values in reduce_costs(ranks, costs))        # all examples at k = 1, then at k = 2, ...
         kept = np.flatnonzero(weights)
         if len(kept) == 0:
             raise DataError("all costs are 0, so there is nothing to learn from.")
-        estimator = clone(self.estimator)
+        estimator = cloned_ranker(self.estimator, BELOW_OR_ABOVE)
         estimator.fit(self._extended(X, len(labels))[kept], z[kept], sample_weight=weights[kept])
-        self.classes_, self.estimator_ = labels, estimator
+        self.levels_, self.estimator_ = labels, estimator
         return self
 
     def threshold_scores(self, X) -> np.ndarray:
@@ -155,7 +160,7 @@ class BinaryReduction(KnownParameters, RankScore, Reduction, MetaEstimatorMixin,
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
         answer = getattr(self.estimator_, "decision_function", self.estimator_.predict)
-        return np.asarray(answer(self._extended(X, len(self.classes_))), dtype=float).reshape(len(self.classes_) - 1, -1).T
+        return np.asarray(answer(self._extended(X, len(self.levels_))), dtype=float).reshape(len(self.levels_) - 1, -1).T
 
     def predict(self, X) -> np.ndarray:
         """The labels of rows, shape (n,).
@@ -170,7 +175,7 @@ class BinaryReduction(KnownParameters, RankScore, Reduction, MetaEstimatorMixin,
         ndarray of shape (n_samples,)
         """
         ranks = ranks_of_answers(self.threshold_scores(X))
-        return self.classes_[ranks - 1]
+        return self.levels_[ranks - 1]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -202,7 +207,7 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstim
     ----------
     estimator : ranker
         With `fit(X, y)`, whose y are the ranks 1..K, and `predict(X)`. Several thresholds need `fit(X, y, costs=...)`, as of `ORStump`,
-        `AdaBoostOR`, `SVOR` and `PRank(pocket=True)`. Its parameters `random_state` and `classes` are set where they are None.
+        `AdaBoostOR`, `SVOR` and `PRank(pocket=True)`. Its parameter `classes` is set to the ranks, and `random_state` where it is None.
     random_state : None, int, numpy Generator or RandomState
         Draws the seeds of the ranker.
 
@@ -228,6 +233,7 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstim
     """
 
     _cited: ClassVar[str] = LIN_LI
+    _labels: ClassVar[str] = "classes_"
     _known: ClassVar[tuple] = (*Reduction._known, "n_ranks_")
 
     def __init__(self, estimator, *, random_state=None) -> None:
@@ -283,7 +289,7 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstim
         X : array-like of shape (n_samples, n_features)
             Rows, as in `fit`.
         thresholds : array-like of shape (n_samples,), optional
-            The threshold of each row. Default: the last column of X.
+            The threshold of each row, from 1 to K - 1. Default: all are 1, as in `fit`.
 
         Returns
         -------

@@ -13,7 +13,7 @@ from structperc_kernels import USED_BY, ObjectKernel
 from structperc import Engine, Option
 from structperc.errors import DataError
 from structperc.estimators.keeping import EngineAnswers, note
-from structperc.estimators.rankers import KnownParameters, RankScore
+from structperc.estimators.rankers import KnownParameters, RankScore, SortedClasses, log_probabilities, order_in
 from structperc.plugin_tools import find_labels
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ CONSTANT = 1e-12            # a column whose spread is a smaller part of its mea
 OBJECTS = ("subset-tree", "subsequence")        # kernels of rows that are no numbers
 
 
-class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
+class SVOR(KnownParameters, SortedClasses, RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
     """Support vector ordinal regression: predicts ordered labels by one direction that thresholds cut with a large margin.
 
     The exact solution of one of four quadratic programs, each with a certified duality gap. "implicit" and "explicit" minimise 1/2 ||w||^2
@@ -105,7 +105,8 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         raises an error with `nu` or a sum of margins.
     engine_ : Engine
         What was trained.
-    classes_ : ndarray of shape (K,)
+    levels_ : ndarray of shape (K,)
+        The labels in the order of ranks; `classes_` has them sorted.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -152,10 +153,11 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         self
         """
         X, y, weights, gamma = self._examples(X, y, sample_weight)
-        labels = find_labels(y, self.classes, True)
+        order, class_weight = order_in(y, self.classes, self.class_weight)
+        labels = find_labels(y, order, True)
         if len(labels) < 2:
             raise DataError(f"y has the one class {labels[0]!r}; ordinal regression needs two at least.")
-        engine = self._engine(labels, gamma, costs is not None)
+        engine = self._engine(labels, gamma, costs is not None, class_weight)
         try:
             engine.fit(X, y, costs=costs, sample_weight=weights)
         finally:
@@ -193,10 +195,7 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         return engine.atom_scores(self._read(X))[:, 0] + engine.thresholds_[0]
 
     def decision_function(self, X) -> np.ndarray:
-        """Of two labels how far rows are above the threshold, shape (n,); of more all scores, shape (n, K).
-
-        The label of largest score is the prediction: the score of label k is the sum of the latent score's distances to the thresholds
-        below k.
+        """Of two labels how far rows are on the second one's side, shape (n,). Of more the logarithms of probabilities, shape (n, K).
 
         Parameters
         ----------
@@ -206,17 +205,16 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         Returns
         -------
         float64 array of shape (n_samples,) or (n_samples, K)
+            Columns in the order of `classes_`.
         """
-        scores = self._trained().atom_scores(self._read(X))
-        if scores.shape[1] == 1:
-            return scores[:, 0]
-        return np.concatenate([np.zeros((len(scores), 1)), scores.cumsum(axis=1)], axis=1)
+        engine, X = self._trained(), self._read(X)
+        return self._decision(lambda: engine.atom_scores(X)[:, 0], lambda: log_probabilities(engine, X))
 
     def predict_proba(self, X) -> np.ndarray:
-        """How probable every label is, shape (n, K): proportional to exp(score / `engine_.temperature_`), scores as of `decision_function`.
+        """How probable every label is, shape (n, K), where P(y > k) = sigma((latent score - threshold k) / `engine_.temperature_`).
 
-        Columns are in the order of `classes_`. A margin fits no probabilities: without `calibrate` they rank rows well, and may be too sure
-        or too doubtful. Of two labels the scores are 0 and the distance to the threshold.
+        A margin fits no probabilities: without `calibrate` they rank rows well, and may be too sure
+        or too doubtful.
 
         Parameters
         ----------
@@ -228,7 +226,22 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         float64 array of shape (n_samples, K)
             Columns in the order of `classes_`; each row sums to 1.
         """
-        return self._trained().predict_proba(self._read(X))
+        return self._by_class(self._trained().predict_proba(self._read(X)))
+
+    def predict_log_proba(self, X) -> np.ndarray:
+        """The logarithm of `predict_proba`, exact also where a probability is too small for floating point.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples, K)
+            Columns in the order of `classes_`.
+        """
+        return self._by_class(log_probabilities(self._trained(), self._read(X)))
 
     def explain(self, x, against=None, baseline=None, groups=None) -> Any:
         """Why x got its label: the winner's score minus a rival's, split by threshold and column, of kernel="linear"; see `Engine.explain`.
@@ -283,12 +296,12 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
         check_is_fitted(self)
         return self.engine_
 
-    def _engine(self, labels=None, gamma="scale", own_costs=False):
+    def _engine(self, labels=None, gamma="scale", own_costs=False, class_weight=None):
         """A new engine with these parameters."""
         linear = isinstance(self.kernel, str) and self.kernel == "linear"
         passes = PASSES.read("max_iter", self.max_iter)
         options = {"method": self.method, "C": self.C, "nu": self.nu, "tolerance": self.tol, "disordered": self.disordered,
-                   "scale": self.scale, "class_weight": self.class_weight, "calibrate": self.calibrate,
+                   "scale": self.scale, "class_weight": class_weight, "calibrate": self.calibrate,
                    "loss": "costs" if own_costs else self.cost, "epochs": MOST_PASSES if passes < 0 else passes}
         if not linear:
             kernel_parameters = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
@@ -300,8 +313,8 @@ class SVOR(KnownParameters, RankScore, EngineAnswers, ClassifierMixin, BaseEstim
     def _keep(self, engine):
         """What training made known."""
         names = ("thresholds_", "margins_", "coef_", "support_", "dual_coef_", "objective_", "dual_objective_", "gap_", "status_",
-                 "classes_")
-        fitted = {name: getattr(engine, name) for name in names if hasattr(engine, name)}
+                 "levels_")
+        fitted = {name: getattr(engine, name) for name in names if hasattr(engine, name)} | {"levels_": engine.classes_}
         fitted |= {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}
         for name in names:
             vars(self).pop(name, None)

@@ -323,6 +323,11 @@ def unknown_order(labels) -> DataError:
                      f"order is seldom meant): name it with classes=[lowest, ..., highest], or pass an ordered categorical.")
 
 
+NUMBERED = ("y has whole numbers, but the labels are {}. Meta-estimators of scikit-learn, such as BaggingClassifier, VotingClassifier and "
+            "StackingClassifier, number sorted labels from 0. Pass them the ranks as numbers, y = [levels.index(label) for label in y], "
+            "and leave classes out.")
+
+
 class LabelCodes:
     """Encodes labels as 1..r, with fast paths for whole numbers and for a few labels.
 
@@ -413,8 +418,10 @@ class LabelCodes:
         ------
         DataError
         """
+        label = plain(label)
         names = [str(v) for v in self.labels.tolist()]
         listing = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
         hint = did_you_mean(label, names) if isinstance(label, str) else ""
-        label = plain(label)
+        if type(label) is int and 0 <= label < len(names):
+            fixed = NUMBERED.format("texts" if all(isinstance(v, str) for v in self.labels.tolist()) else "other labels")
         raise DataError(f"{place} is {shortened(label)}, which is not one of the labels known so far ({listing}).{hint} {fixed}")

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from structperc.core.labels import LabelCodes, find_labels
+from structperc.core.labels import LabelCodes, find_labels, order_is_unknown
 from structperc.engine.option import option, positional_option
 from structperc.errors import DataError
 from structperc.estimators.base import declared
 from structperc.estimators.held_out import FORGOTTEN, VOVK, HeldOutOptions, weighted_quantile
 from structperc.estimators.keeping import InnerAnswers, array_of, listed
-from structperc.estimators.parameters import NotFitted
+from structperc.estimators.parameters import NotFitted, refuse_class
 from structperc.estimators.rankers import cloned_ranker
-from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, n_rows_of, rows_of, sliceable
+from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, has_order, n_rows_of, rows_of, sliceable
+from structperc.pipelines import levels_of
 from structperc.reading import matrices
 from structperc.reading.intervals import find_ends, interval_labels, read_intervals
 
@@ -34,7 +35,8 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
     ----------
     estimator_ : ranker
         Trained.
-    classes_ : ndarray of shape (K,)
+    levels_ : ndarray of shape (K,)
+        The labels in the order of ranks; `classes_` has them sorted.
     quantile_ : float
         The distance within which ranks belong to an interval. inf: too few rows are held out for this coverage, so that every interval is
         the whole scale.
@@ -117,7 +119,7 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
         return self._take(estimator, labels, distances_of(estimator, rows_of(X, held), labels, codes[held]), np.ones(len(held)))
 
     def calibrate(self, X, y, sample_weight=None) -> Self:
-        """Measures rows unknown to the estimator, instead of the rows held out before.
+        """Measures rows unknown to the estimator, instead of the rows held out before. Without `fit`, `estimator` must be trained.
 
         Parameters
         ----------
@@ -169,8 +171,9 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
         Returns
         -------
         bool array of shape (n_samples, K)
+            Columns in the order of `classes_`.
         """
-        return rank_distances(self._trained(), X, self.classes_) <= self.quantile_
+        return self._by_class(self._within(X))
 
     def predict_interval(self, X) -> np.ndarray:
         """The lowest and the highest label of each row's interval, shape (n_samples, 2).
@@ -184,17 +187,17 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
         -------
         array of shape (n_samples, 2)
         """
-        inside = self.predict_set(X)
-        return self.classes_[np.column_stack([inside.argmax(axis=1), inside.shape[1] - 1 - inside[:, ::-1].argmax(axis=1)])]
+        inside = self._within(X)
+        return self.levels_[np.column_stack([inside.argmax(axis=1), inside.shape[1] - 1 - inside[:, ::-1].argmax(axis=1)])]
+
+    def _within(self, X):
+        """Which levels belong to the interval of each row, in the order of ranks."""
+        return rank_distances(self._trained(), X, self.levels_) <= self.quantile_
 
     def _measured(self, X, y):
         """The estimator, its labels, and the distances of rows that it has not seen."""
-        if self.prefit:
-            if not hasattr(self.estimator, "classes_"):
-                raise NotFitted(f"prefit=True, but {type(self.estimator).__name__} has no classes_, so it is not fitted; fit it before.")
-            estimator, labels = self.estimator, np.asarray(self.estimator.classes_)
-        else:
-            estimator, labels = self._trained(), self.classes_
+        estimator, labels = (self.estimator, self._levels_of_trained()) if self.prefit or "levels_" not in vars(self) else (
+            self._trained(), self.levels_)
         if y is None:
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         codes = codes_of(y, labels, n_rows_of(X))
@@ -202,8 +205,23 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
             raise DataError("X has no rows, so there is nothing to measure.")
         return estimator, labels, distances_of(estimator, X, labels, codes)
 
+    def _levels_of_trained(self):
+        """The labels of an estimator that was trained before, in the order of ranks."""
+        refuse_class("estimator", self.estimator)
+        if not hasattr(self.estimator, "classes_"):
+            remedy = "with prefit=True it has to be" if self.prefit else f"or call fit of this {type(self).__name__}, which trains it"
+            raise NotFitted(f"{type(self.estimator).__name__} has no classes_, so it is not fitted. Fit it before, on other rows; "
+                            f"{remedy}.")
+        if self.classes is not None:
+            return find_labels(None, self.classes, True)
+        labels = levels_of(self.estimator)
+        if order_is_unknown(labels, None, labels) and not has_order(self.estimator):
+            raise DataError(f"{type(self.estimator).__name__} sorts its labels {labels[:5].tolist()} by the alphabet, so their rank "
+                            f"order is unknown; name it with {type(self).__name__}(..., classes=[lowest, ..., highest]).")
+        return labels
+
     def _take(self, estimator, labels, distances, weights):
-        vars(self).update({"estimator_": estimator, "classes_": labels, "_distances": distances, "_weights": weights,
+        vars(self).update({"estimator_": estimator, "levels_": labels, "_distances": distances, "_weights": weights,
                            "n_calibration_": len(distances), "quantile_": weighted_quantile(distances, weights, self.coverage),
                            **columns_known(estimator)})
         return self
@@ -225,13 +243,13 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
         distances, weights = array_of(fitted["distances"], low=0), array_of(fitted["weights"], low=0)
         if len(distances) != len(weights):
             raise DataError(f"it has {len(distances)} distances and {len(weights)} weights")
-        self._take(trained, np.asarray(trained.classes_), distances, weights)
+        self._take(trained, levels_of(trained), distances, weights)
         self.quantile_, = array_of(fitted["quantile"], low=0).tolist()
 
     def _read_labels(self, y):
         if y is None or find_ends(y) is None:
             return super()._read_labels(y)
-        labels = find_labels(interval_labels(y), self.classes, True)
+        labels = find_labels(interval_labels(y), self._order(), True)
         return labels, codes_of(y, labels, len(y))
 
 

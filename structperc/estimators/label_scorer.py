@@ -9,6 +9,7 @@ from structperc.engine.option import positional_option
 from structperc.errors import DataError, OptionError, did_you_mean
 from structperc.estimators.parameters import Parameters
 from structperc.estimators.targets import as_column
+from structperc.pipelines import levels_of
 
 MEASURES = {        # with the sign that makes more of it better
     "mean-absolute-error": (metrics.mean_absolute_error, -1), "macro-mean-absolute-error": (metrics.macro_mean_absolute_error, -1),
@@ -21,7 +22,7 @@ class LabelScorer(Parameters):
     """A measure of ordered labels, also of texts, as `scoring` of scikit-learn's searches and `cross_val_score`.
 
     The order of the labels is that of `classes`. Its default is the order of y if it is an ordered categorical, else the estimator's
-    `classes_`. A number that a fold has not trained on counts by its distance, as a wrong prediction.
+    `levels_`. A number that a fold has not trained on counts by its distance, as a wrong prediction.
 
     See Also
     --------
@@ -56,4 +57,4 @@ class LabelScorer(Parameters):
             raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
         measure, sign = MEASURES[self.measure]
         y = as_column(y)
-        return sign * measure(y, estimator.predict(X), metrics.ordered_labels(y, estimator.classes_, self.classes))
+        return sign * measure(y, estimator.predict(X), metrics.ordered_labels(y, levels_of(estimator), self.classes))

@@ -13,6 +13,7 @@ from structperc.engine.option import option
 from structperc.engine.options import InterceptOptions, LabelWeightOptions
 from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.base import ATTRIBUTES, LabelledEstimator, declared, weighted_mean
+from structperc.estimators.levels import SortedClasses, log_probabilities, order_in
 from structperc.estimators.parameters import offered_if
 from structperc.estimators.rankers import RankScore
 from structperc.estimators.scikit_learn import ClassifierMixin
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
     from structperc.engine.explanation import Explanation
 
 COLUMNS = """
+    levels_ : ndarray
+        The labels in the order of ranks, or of `classes`: the order of `coef_`, `thresholds_`, atoms and costs.
     feature_names_in_ : ndarray of str
         Names of the columns, when X had names and all were strings."""
 
 
-class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
+class LabelEstimator(SortedClasses, ClassifierMixin, LabelledEstimator, LabelWeightOptions):
     """One label per row."""
 
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES + COLUMNS}
@@ -51,7 +54,7 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
             A failed fit leaves it as it was; Ctrl-C keeps what was learned, sets `status_` and is raised again.
         """
         y = self._labels(X, y, has_classes=self.classes is not None)
-        return self._train(self._engine(), "fit", X, y, sample_weight=sample_weight)
+        return self._train(self._engine(**self._numbered(y)), "fit", X, y, sample_weight=sample_weight)
 
     def partial_fit(self, X, y=None, classes=None, sample_weight=None) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
@@ -79,7 +82,9 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
         return self._trained_for(X).predict(X)
 
     def decision_function(self, X) -> np.ndarray:
-        """The score of every label for each row, of which the largest is the prediction.
+        """How much speaks for each label: the logarithm of its probability, or of two labels the difference of their scores.
+
+        scikit-learn's calibration fits a curve to each column. `structperc.Engine.label_scores` has the sums of atoms.
 
         Parameters
         ----------
@@ -91,8 +96,8 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
         ndarray of shape (n_samples, n_classes), or (n_samples,) of two labels
             Columns in the order of `classes_`. Of two labels: by how much the second one leads.
         """
-        scores = self._trained_for(X).label_scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        engine = self._trained_for(X)
+        return self._decision(lambda: np.diff(engine.label_scores(X))[:, 0], lambda: log_probabilities(engine, X))
 
     def predict_proba(self, X) -> np.ndarray:
         """How probable every label is for each row; see `structperc.Engine.predict_proba`.
@@ -111,12 +116,11 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
         ndarray of shape (n_samples, n_classes)
             Columns in the order of `classes_`; each row sums to 1.
         """
-        return self._trained_for(X).predict_proba(X)
+        return self._by_class(self._trained_for(X).predict_proba(X))
 
     def predict_log_proba(self, X) -> np.ndarray:
         """The logarithm of `predict_proba`, exact also where a probability is too small for floating point."""
-        model = self._trained_for(X).model_
-        return model.log_probabilities(model.read(X))
+        return self._by_class(log_probabilities(self._trained_for(X), X))
 
     def score(self, X, y, sample_weight=None) -> float:
         """Accuracy: the share of rows that are predicted right; higher is better, 1 is perfect."""
@@ -133,7 +137,7 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
     def predict_marginals(self, X) -> np.ndarray:
         """How probable each atom of labels is, shape (n_samples, n_atoms), as labels are by `predict_proba`.
 
-        For ordered labels, column k is the probability of a level above `classes_[k]`; atoms of classes are the labels themselves.
+        For ordered labels, column k is the probability of a level above `levels_[k]`; atoms of classes are the labels themselves.
         """
         marginals = self._trained_for(X).predict_marginals(X)
         return np.stack(marginals) if len(marginals) else np.zeros((0, 0))
@@ -163,11 +167,22 @@ class LabelEstimator(ClassifierMixin, LabelledEstimator, LabelWeightOptions):
         """
         return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
 
+    @property
+    def levels_(self) -> np.ndarray:
+        return self._trained().classes_
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *(("levels_",) if "engine_" in vars(self) else ())})
+
     def _trained_for(self, X):
         """The engine, after X was compared with what it was trained on."""
         engine = self._trained()
         self._compare(X)
         return engine
+
+    def _numbered(self, y) -> dict:
+        """The parameters that name labels, as numbers if scikit-learn has numbered the texts in y."""
+        return dict(zip(("classes", "class_weight"), order_in(y, self.classes, self.class_weight), strict=True))
 
     def _labels(self, X, y, has_classes):
         """y as the engine takes it; `has_classes`: the labels are known already."""
@@ -326,7 +341,7 @@ class PRank(ThresholdEstimator):
         if not self.pocket and not self.loss_weight:
             raise OptionError("costs has no effect with pocket=False and loss_weight=0, where no step depends on it; set pocket=True.")
         y = self._labels(X, y, has_classes=self.classes is not None)
-        return self._train(self._engine(loss="costs"), "fit", X, y, sample_weight=sample_weight, costs=costs)
+        return self._train(self._engine(loss="costs", **self._numbered(y)), "fit", X, y, sample_weight=sample_weight, costs=costs)
 
     @offered_if(lambda self: not self.pocket)
     def partial_fit(self, X, y=None, classes=None, sample_weight=None) -> Self:
@@ -425,7 +440,7 @@ class IntervalPA(ThresholdEstimator):
         y = self._labels(X, y, has_classes=True)
         if find_ends(y) is None:
             return super().score(X, y, sample_weight)
-        low, high, predicted, n_labels = metrics.interval_codes(y, self.predict(X), self.classes_, self.unrated)
+        low, high, predicted, n_labels = metrics.interval_codes(y, self.predict(X), self.levels_, self.unrated)
         if sample_weight is not None and self.unrated == "skip":
             sample_weight = np.asarray(sample_weight)[~without_ends(y)]
         return 1 - weighted_mean(metrics.interval_distances(low, high, predicted), sample_weight) / (n_labels - 1)

@@ -9,9 +9,12 @@ import numpy as np
 from structperc import metrics
 from structperc.errors import OptionError
 from structperc.estimators.base import weighted_mean
+from structperc.estimators.levels import SortedClasses, levels_named, log_probabilities, order_in, receiver
 from structperc.estimators.parameters import EstimatorCalls, cloned, refuse_class, refuse_unknown
 from structperc.estimators.targets import as_column
+from structperc.pipelines import levels_of
 
+__all__ = ["KnownParameters", "RankScore", "SortedClasses", "cloned_ranker", "levels_named", "log_probabilities", "order_in"]
 
 class KnownParameters(EstimatorCalls):
     """Raises an error for unknown parameters of an estimator's constructor, with the nearest name. Use it as the first base class.
@@ -51,7 +54,7 @@ class KnownParameters(EstimatorCalls):
 
 
 class RankScore(EstimatorCalls):
-    """The score of estimators of ordered labels; wants `predict` and, of a trained one, `classes_`.
+    """The score of estimators of ordered labels; wants `predict` and, of a trained one, `levels_` or `classes_`.
 
     Examples
     --------
@@ -66,7 +69,7 @@ class RankScore(EstimatorCalls):
     def score(self, X, y, sample_weight=None) -> float:
         """1 - (mean absolute difference of ranks) / (r - 1): higher is better.
 
-        1 is perfect, 0 is every row at the other end of the scale. Ranks are positions in `classes_`, whatever `loss` is, so that models
+        1 is perfect, 0 is every row at the other end of the scale. Ranks are positions in `levels_`, whatever `loss` is, so that models
         with different losses compare. Numbers that training has not seen are placed among them. Accuracy is `scoring="accuracy"`, and
         `LabelScorer` makes scorers of other measures.
 
@@ -85,7 +88,7 @@ class RankScore(EstimatorCalls):
             At most 1.
         """
         predicted, y = self.predict(X), as_column(y)
-        true, predicted, n_labels = metrics.codes(y, predicted, metrics.ordered_labels(y, self.classes_))
+        true, predicted, n_labels = metrics.codes(y, predicted, metrics.ordered_labels(y, levels_of(self)))
         return 1 - weighted_mean(np.abs(true - predicted), sample_weight) / (n_labels - 1)
 
 
@@ -96,7 +99,7 @@ def cloned_ranker(estimator, labels, random=None):
     ----------
     estimator : object with `get_params`
     labels : list
-        In order; its parameter `classes`, where it has one that is None.
+        In order; its parameter `classes`, if it has one, or that of the last step of a pipeline or search. None: it stays as it is.
     random : numpy.random.Generator, optional
         Draws the seeds, in the order of the parameters' names; None: they stay None.
 
@@ -121,9 +124,10 @@ def cloned_ranker(estimator, labels, random=None):
     if not hasattr(estimator, "get_params"):
         raise OptionError(f"estimator={estimator!r:.80} has no get_params and cannot be cloned; expected an estimator such as PRank().")
     estimator = cloned(estimator)
+    ranker = receiver(estimator)
+    if ranker is not None and labels is not None:
+        ranker.set_params(classes=labels)
     for name, value in sorted(estimator.get_params().items()):
-        if name == "classes" and value is None:
-            estimator.set_params(classes=labels)
         if name.split("__")[-1] == "random_state" and value is None and random is not None:
             estimator.set_params(**{name: int(random.integers(2**31))})
     return estimator

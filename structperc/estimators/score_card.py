@@ -63,7 +63,8 @@ class ScoreCard(InnerMethods, WrappedRanker):
         Mean absolute error of the card on the training rows minus that of the ranker, in levels. It is negative if the card is better.
     estimator_ : ranker
         Trained, on scaled columns.
-    classes_ : ndarray of shape (K,)
+    levels_ : ndarray of shape (K,)
+        The labels in the order of ranks; `classes_` has them sorted.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -133,7 +134,7 @@ class ScoreCard(InnerMethods, WrappedRanker):
         names = rows.feature_names or tuple(f"x[{j}]" for j in range(values.shape[1]))
         columns = written(values, names, direction_of(estimator, values.shape[1]) / scale, self.bins, self.max_points, self.digits)
         cutoffs = best_cutoffs(totals_of(columns, values), codes, len(labels), largest_sum(columns) + 1)
-        card = {"_columns": columns, "cutoffs_": cutoffs, "classes_": labels, "n_features_in_": values.shape[1],
+        card = {"_columns": columns, "cutoffs_": cutoffs, "levels_": labels, "n_features_in_": values.shape[1],
                 "table_": table_of(columns, values), "estimator_": estimator, "_scale": scale}
         ranks, theirs = ranks_of(columns, cutoffs, values), LabelCodes(labels).encode(estimator.predict(values / scale), len(codes))
         card["loss_"] = float(abs(ranks - codes).mean() - abs(theirs - codes).mean())
@@ -170,7 +171,7 @@ class ScoreCard(InnerMethods, WrappedRanker):
 
     def predict(self, X):
         """The labels of rows, by their points only; shape (n_samples,)."""
-        return self._known().classes_[ranks_of(self._columns, self.cutoffs_, self._values(X)) - 1]
+        return self._known().levels_[ranks_of(self._columns, self.cutoffs_, self._values(X)) - 1]
 
     def margins(self, X) -> np.ndarray:
         """The points between the sum of each row and the nearest cut-off; inf for a card with one label.
@@ -214,7 +215,7 @@ class ScoreCard(InnerMethods, WrappedRanker):
                  for column in self._columns]
         terms.append(Contribution(atom, CONSTANT, float(-sign * cutoff), side))
         margin = float(abs(total - cutoff))
-        return Explanation(self.classes_[rank - 1], self.classes_[rival], margin, {atom: margin},
+        return Explanation(self.levels_[rank - 1], self.levels_[rival], margin, {atom: margin},
                            sorted(terms, key=lambda term: -abs(term.value)), {atom: side})
 
     def loss(self, X, y):
@@ -234,7 +235,7 @@ class ScoreCard(InnerMethods, WrappedRanker):
         """
         if "estimator_" not in vars(self._known()):
             raise DataError("this card was read from a dict, without the ranker that it was made from; fit it to compare both.")
-        card, ranker = (metrics.mean_absolute_error(as_column(y), labels, self.classes_)
+        card, ranker = (metrics.mean_absolute_error(as_column(y), labels, self.levels_)
                         for labels in (self.predict(X), self.estimator_.predict(self._values(X) / self._scale)))
         return card - ranker
 
@@ -257,17 +258,17 @@ class ScoreCard(InnerMethods, WrappedRanker):
         most = largest_sum(self._columns)
         starts, ends = [0, *self.cutoffs_.tolist()], [*self.cutoffs_.tolist(), most + 1]
         sums = [("label", "sum of points", "")]
-        for label, low, end in zip(self.classes_.tolist(), starts, ends, strict=True):
+        for label, low, end in zip(self.levels_.tolist(), starts, ends, strict=True):
             if low < end and low <= most:
                 sums.append((str(label), f"{low}" if end == low + 1 else f"{low} to {end - 1}", ""))
         widths = [max(len(line[i]) for line in lines + sums) for i in range(3)]
         return "\n".join(f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}".rstrip() for a, b, c in [*lines, ("", "", ""), *sums])
 
     def __str__(self):
-        return self.to_text() if "classes_" in vars(self) else repr(self)
+        return self.to_text() if "levels_" in vars(self) else repr(self)
 
     def _repr_html_(self):
-        points = f"<pre>{html.escape(self.to_text())}</pre>" if "classes_" in vars(self) else ""
+        points = f"<pre>{html.escape(self.to_text())}</pre>" if "levels_" in vars(self) else ""
         return super()._repr_html_() + points
 
     def to_dict(self) -> dict:
@@ -279,7 +280,7 @@ class ScoreCard(InnerMethods, WrappedRanker):
         """
         self._known()
         names = self.feature_names_in_.tolist() if "feature_names_in_" in vars(self) else None
-        return {"format": FORMAT, "classes": self.classes_.tolist(), "n_features": self.n_features_in_, "feature_names": names,
+        return {"format": FORMAT, "classes": self.levels_.tolist(), "n_features": self.n_features_in_, "feature_names": names,
                 "cutoffs": self.cutoffs_.tolist(), "table": self.table_,
                 "columns": [{"name": c.name, "column": c.column, "edges": c.edges.tolist(), "points": c.points.tolist()}
                             for c in self._columns]}
@@ -388,7 +389,7 @@ def read_card(card):
             raise ValueError("its table is not that of its columns")
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"this is no score card as to_dict makes it: {error if type(error) is ValueError else repr(error)}.") from None
-    return {"_columns": columns, "cutoffs_": cutoffs, "classes_": labels, "n_features_in_": n_features, "table_": table}, names
+    return {"_columns": columns, "cutoffs_": cutoffs, "levels_": labels, "n_features_in_": n_features, "table_": table}, names
 
 
 def direction_of(estimator, n_features):

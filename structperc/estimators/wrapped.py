@@ -7,19 +7,23 @@ import numbers
 import numpy as np
 
 from structperc.core.labels import LabelCodes, find_labels, ordered_categories
+from structperc.engine import Engine
+from structperc.engine.assembly import agreed
 from structperc.engine.options import LabelOptions
 from structperc.errors import DataError, OptionError
+from structperc.estimators.levels import SortedClasses, levels_named, order_in
 from structperc.estimators.parameters import NotFitted, Parameters
 from structperc.estimators.rankers import RankScore
 from structperc.estimators.scikit_learn import ClassifierMixin, get_tags
 from structperc.estimators.targets import as_column, refuse_continuous
+from structperc.pipelines import levels_of, unwrapped
 from structperc.reading import matrices
 
 SCORES = ("atom_scores", "threshold_scores")       # methods that return (n, K - 1) scores of "the rank is above k"
 
 
-class WrappedRanker(RankScore, ClassifierMixin, Parameters, LabelOptions):
-    """An estimator of ordered labels around the parameter `estimator`; `estimator_` is what was trained, `classes_` the labels."""
+class WrappedRanker(SortedClasses, RankScore, ClassifierMixin, Parameters, LabelOptions):
+    """An estimator of ordered labels around the parameter `estimator`; `estimator_` is what was trained, `levels_` the labels in order."""
 
     def predict(self, X) -> np.ndarray:
         """The labels of rows, shape (n_samples,)."""
@@ -34,7 +38,7 @@ class WrappedRanker(RankScore, ClassifierMixin, Parameters, LabelOptions):
         return tags
 
     def _known(self):
-        if "classes_" not in vars(self):
+        if "levels_" not in vars(self):
             raise NotFitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
         return self
 
@@ -46,10 +50,15 @@ class WrappedRanker(RankScore, ClassifierMixin, Parameters, LabelOptions):
         y = as_column(y)
         if np.ndim(y) != 1:
             raise DataError(f"y has {np.ndim(y)} dimensions; expected one label for each row.")
-        if self.classes is None and ordered_categories(y) is None:
+        order, _ = order_in(y, self._order())
+        if order is None and ordered_categories(y) is None:
             refuse_continuous(y)
-        labels = find_labels(y, self.classes, True)
+        labels = find_labels(y, order, True)
         return labels, LabelCodes(labels).encode(y, len(y))
+
+    def _order(self):
+        """The order of labels that the parameter `classes` names, or that of the estimator within; None: that of y."""
+        return agreed(self.classes, levels_named(self.estimator), "the estimator within")
 
 
 def columns_known(estimator) -> dict:
@@ -83,6 +92,12 @@ def rows_of(X, chosen):
     return [X[i] for i in chosen] if isinstance(X, (list, tuple)) else X[chosen]
 
 
+def has_order(estimator) -> bool:
+    """Whether the labels of a trained estimator are in the order of ranks: not of another library's classifier, which sorts them."""
+    _, last = unwrapped(estimator)
+    return isinstance(last, Engine) or any(hasattr(last, name) for name in (*SCORES, "levels_", "thresholds_"))
+
+
 def boundary_scores(estimator, X, labels):
     """The score of "the rank is above k" for k = 1..K - 1, float64 of shape (n, K - 1): 0 or more speaks for yes.
 
@@ -104,7 +119,7 @@ def boundary_scores(estimator, X, labels):
     OptionError
         It has none of these methods.
     """
-    classes = estimator.classes_.tolist() if hasattr(estimator, "classes_") else labels.tolist()
+    classes = levels_of(estimator).tolist() if hasattr(estimator, "classes_") else labels.tolist()
     name = type(estimator).__name__
     if set(classes) != set(labels.tolist()):
         missing = sorted(set(labels.tolist()) ^ set(classes), key=str)[0]
@@ -130,7 +145,7 @@ def boundary_scores(estimator, X, labels):
 def checked(scores, classes, labels, name):
     """Scores of the boundaries, of labels in the same order."""
     if classes != labels.tolist():
-        raise DataError(f"{name} has the labels in the order {classes[:8]}, and y {labels.tolist()[:8]}; pass the same classes= to both.")
+        raise DataError(f"{name} has the labels in the order {classes[:8]}, not {labels.tolist()[:8]}; pass the same classes= to both.")
     if scores.ndim != 2 or scores.shape[1] != len(labels) - 1:
         raise OptionError(f"{name} has scores of shape {scores.shape} for {len(labels)} labels; expected one for each of the "
                           f"{len(labels) - 1} boundaries between ranks. Its labels have no order.")

@@ -146,8 +146,9 @@ def test_labels_may_be_missing_from_y_and_have_any_names():
 
     for model in (ORStump(), AdaBoostOR(), AdaBoostOR(CountedStump()), BinaryReduction(LogisticRegression())):
         assert model.fit(X, y).predict([[0.0], [3.0]]).tolist() == ["low", "high"]
-        assert model.classes_.tolist() == ["low", "middle", "high", "top"]
-    assert AdaBoostOR(classes=["high", "low"]).fit(X, y.astype(str)).classes_.tolist() == ["high", "low"]
+        assert model.levels_.tolist() == ["low", "middle", "high", "top"]
+        assert model.classes_.tolist() == ["high", "low", "middle", "top"]
+    assert AdaBoostOR(classes=["low", "high"]).fit(X, y.astype(str)).levels_.tolist() == ["low", "high"]
 
 
 def test_names_of_columns_reach_explanations(data):

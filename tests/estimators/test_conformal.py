@@ -242,7 +242,7 @@ def test_labels_frames_and_sparse_rows():
     frame = pd.DataFrame(X, columns=list("abcd"))
     model = OrdinalConformal(PRank(random_state=0), random_state=0).fit(frame, labels)
 
-    assert model.classes_.tolist() == names.tolist() and model.feature_names_in_.tolist() == list("abcd") and model.n_features_in_ == 4
+    assert model.levels_.tolist() == names.tolist() and model.feature_names_in_.tolist() == list("abcd") and model.n_features_in_ == 4
     numbers = OrdinalConformal(PRank(random_state=0), random_state=0).fit(X, y)
     assert (names[numbers.predict_interval(X) - 1] == model.predict_interval(frame)).all()
     csr, dense = (OrdinalConformal(PRank(random_state=0, scale=False), random_state=0).fit(Z, y) for Z in (sparse.coo_matrix(X), X))

@@ -349,7 +349,7 @@ def test_ordered_categories_are_the_ranks():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataConversionWarning)
             model = made(PRank).fit(X, y)
-        assert model.classes_.tolist() == LEVELS
+        assert model.levels_.tolist() == LEVELS and model.classes_.tolist() == sorted(LEVELS)
         assert model.coef_[0] < 0       # severity falls with x
         assert model.predict([[-9.0], [9.0]]).tolist() == ["severe", "none"]
     assert model.score(X, categories) == model.score(X, list(categories)) > 0.9

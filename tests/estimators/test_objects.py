@@ -42,14 +42,14 @@ def fitted(model):
 def test_dir_lists_what_training_made_known_and_nothing_else(make, options, ranks):
     untrained, model = make(epochs=2, **options), make(epochs=2, **options).fit(*ranks)
     assert fitted(untrained) == set() == fitted(Engine("cusum"))
-    assert {"engine_", "classes_", "n_iter_", "mistakes_", "status_", "unused_parameters_", "n_features_in_"} <= fitted(model)
+    assert {"engine_", "classes_", "levels_", "n_iter_", "mistakes_", "status_", "unused_parameters_", "n_features_in_"} <= fitted(model)
     assert ("coef_" in dir(model)) == (not options) and ("dual_coef_" in dir(model)) == bool(options)
     assert ("thresholds_" in dir(model)) == (make in (PRank, IntervalPA))
     assert {"fit", "predict", "predict_proba", "save", "epochs"} <= set(dir(model))
     for owner in (model, model.engine_):
         assert all(getattr(owner, name) is not None for name in fitted(owner))
         assert "online_predictions_" not in dir(owner) and "feature_names_in_" not in dir(owner)
-    assert fitted(model) - {"engine_", "n_iter_", "unused_parameters_"} == fitted(model.engine_)
+    assert fitted(model) - {"engine_", "levels_", "n_iter_", "unused_parameters_"} == fitted(model.engine_)
 
 
 def test_dir_of_problems_without_labels_has_no_classes():

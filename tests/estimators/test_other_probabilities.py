@@ -12,6 +12,7 @@ from structperc_boosting.reductions import BinaryReduction
 from structperc_large_margin.estimators import SVOR
 
 from structperc.errors import OptionError
+from structperc.estimators.wrapped import boundary_scores
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(150, 3))
@@ -25,19 +26,22 @@ WEIGHED = [SVOR(tol=1e-6, scale=False), ORStump(), BinaryReduction(LogisticRegre
 @pytest.mark.parametrize("model", PROBABLE, ids=lambda model: f"{type(model).__name__}-{getattr(model, 'kernel', model)}")
 def test_probabilities_are_those_of_the_scores(model, n_labels):
     y = np.minimum(Y, n_labels)
-    scores, found = model.fit(X, y).decision_function(X), model.predict_proba(X)
-    scores = np.column_stack([np.zeros(len(X)), scores]) if n_labels == 2 else scores
-    assert scores.shape == (150, n_labels) and (model.classes_[scores.argmax(axis=1)] == model.predict(X)).mean() > 0.98, "but for ties"
+    found, boundaries = model.fit(X, y).predict_proba(X), boundary_scores(model, X, model.levels_)
+    scores = np.column_stack([np.zeros(len(X)), boundaries.cumsum(axis=1)])
+    assert scores.shape == (150, n_labels) and (model.levels_[scores.argmax(axis=1)] == model.predict(X)).mean() > 0.98, "but for ties"
     np.testing.assert_allclose(found, cumulative(scores), atol=1 / 10)         # some of it goes to labels between pooled atoms
+    np.testing.assert_allclose(model.predict_log_proba(X), np.log(found), atol=1e-9)
+    decision = model.decision_function(X)
+    assert np.array_equal(decision, boundaries[:, 0] if n_labels == 2 else model.predict_log_proba(X))
 
 
 @pytest.mark.parametrize("model", [SVOR(kernel="linear", tol=0.01), AdaBoostOR(n_estimators=30)], ids=["SVOR", "AdaBoostOR"])
 def test_a_temperature_changes_probabilities_alone(model):
     plain, calibrated = clone(model).fit(X, Y), clone(model).set_params(calibrate=True).fit(X, Y)
     assert np.array_equal(plain.predict(X), calibrated.predict(X)) and calibrated.engine_.temperature_ != 1
-    scores = calibrated.decision_function(X)
-    np.testing.assert_allclose(scores, plain.decision_function(X), rtol=1e-9)
     engine = calibrated.engine_
+    scores = engine.label_scores(X)
+    np.testing.assert_allclose(scores, plain.engine_.label_scores(X), rtol=1e-9)
     np.testing.assert_allclose(calibrated.predict_proba(X), cumulative(scores, engine.temperature_, engine.spread_, 1e-3), atol=1 / len(X))
 
 
