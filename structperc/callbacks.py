@@ -18,6 +18,7 @@ from structperc.engine.checkpoints.files import Checkpoint
 from structperc.engine.hookspecs import hookimpl
 from structperc.engine.trainers import EpochRecord
 from structperc.extras import require
+from structperc.metrics.engines import loss_name
 
 __all__ = ["Checkpoint", "EarlyStopping", "HeldOutLoss", "History", "Progress", "ProgressLines", "progress"]
 
@@ -378,7 +379,8 @@ class HeldOutLoss:
         except DataError as error:
             raise DataError(f"the held-out data of {type(self).__name__} do not fit: {error}") from None
         if held_out is None:
-            raise OptionError(f"{type(self).__name__} cannot measure loss='costs' on held-out examples; use a named loss or a cost matrix.")
+            raise OptionError(f"{type(self).__name__} cannot measure {loss_name(engine)} on held-out examples: only training examples "
+                              f"have its costs. Use another loss.")
         self.losses.append(float(held_out.mean()))
 
 

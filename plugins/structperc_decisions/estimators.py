@@ -45,6 +45,7 @@ class DecisionMaker(ProblemEstimator):
     """
 
     _problem: ClassVar[str] = "decisions"
+    _other_score: ClassVar[str] = "Pass the true costs of these examples: score(X, y, costs=...)."
 
     decide: Callable | None = option_of(options["decide"])
     items: int | None = option_of(options["items"])

@@ -64,6 +64,9 @@ class DecisionCost(Loss):
                 raise DataError(f"costs[{i}] is {shortened(one)}; expected a vector of finite numbers.")
         self._atom_costs = vectors
 
+    def forget_costs(self) -> None:
+        self._atom_costs = None
+
     def of(self, x):
         """The costs of an example's atoms.
 
@@ -75,7 +78,7 @@ class DecisionCost(Loss):
         -------
         float64 array of shape (n_atoms,)
         """
-        if self._atom_costs is None:
+        if self._atom_costs is None or x.index >= len(self._atom_costs):
             raise PluginError("DecisionCost knows the costs of training examples only; measure other decisions by "
                               "structperc_decisions.regret.")
         costs = self._atom_costs[x.index]
@@ -87,8 +90,9 @@ class DecisionCost(Loss):
         costs = self.of(x)
         value = costs @ (np.asarray(self.outputs.count(x, y)) - np.asarray(self.outputs.count(x, gold))) / 2
         if value < -1e-9 * (1 + np.abs(costs).sum()):
-            raise DataError(f"the decision {shortened(y)} costs less than y[{x.index}] by {-2 * value:g}; y must hold the best decision "
-                            f"under the costs.")
+            amounts = shortened(np.asarray(self.outputs.count(x, y)).tolist())
+            raise DataError(f"the amounts {amounts} cost less than y[{x.index}] by {-2 * value:g}. y must hold the best decision under the "
+                            f"costs, which are minimised. Negate values that a solver maximises.")
         return max(float(value), 0.0)
 
     def augment(self, gold, scores, scale, x):

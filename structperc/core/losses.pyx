@@ -9,7 +9,7 @@ from structperc.core.arguments import limit
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.rows cimport Example
 from structperc.core.component cimport Component
-from structperc.core.component import adapted, argument, overrides, raise_stored, unstarted
+from structperc.core.component import adapted, argument, inherits, overrides, raise_stored, unstarted
 
 
 cdef class Loss(Component):
@@ -72,6 +72,17 @@ cdef class Loss(Component):
         """
         if costs is not None:
             raise DataError(f"costs was given, but {type(self).__name__} does not use it; set loss='costs'.")
+
+    @property
+    def training_only(self) -> bool:
+        """Whether it knows the costs of training examples only: then no measure, score or search uses it for other examples.
+
+        By default True for a loss that overrides `set_costs`. Override it if these costs serve other examples too.
+        """
+        return not inherits(self, Loss, "set_costs")
+
+    def forget_costs(self) -> None:
+        """Drop the costs that `set_costs` has stored. Called when a fit or `partial_fit` ends."""
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         """The loss, >= 0; negative after storing an error."""
@@ -455,7 +466,14 @@ cdef class ExampleCosts(Loss):
             raise DataError(f"costs[{i}, {gold.values[i] - 1}] is {own[i]}, the cost of the right label; it must be 0.")
         self.table = costs
 
+    def forget_costs(self) -> None:
+        self.table = np.zeros((0, 0))
+
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
+        if x is None or self.table is None or x.index >= self.table.shape[0]:
+            with gil:
+                self.error = PluginError("loss='costs' knows the costs of training examples only, while a fit runs.")
+            return -1
         return self.table[x.index, y[0] - 1]
 
     def costs_of(self, gold, rows):

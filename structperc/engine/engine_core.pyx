@@ -220,7 +220,7 @@ cdef int learn_all(EngineCore engine, X, offsets, y, allowed, sample_weight, cos
                    bint resume) except -1:
     """Trains a new model; `engine.run` is the run while it is under way."""
     cdef TrainingRun run
-    cdef Model model
+    cdef Model model = None
     cdef list interrupts = []
     set_back = setting_back(engine.random_state)
     try:
@@ -253,6 +253,8 @@ cdef int learn_all(EngineCore engine, X, offsets, y, allowed, sample_weight, cos
         raise
     finally:
         engine.run = None
+        if model is not None:
+            retry_on_interrupt(interrupts, model.parts.loss.forget_costs)
     engine.trained = model
     if interrupts:
         raise interrupts[0]
@@ -358,6 +360,11 @@ cdef int learn_chunk(EngineCore engine, X, offsets, y, allowed, sample_weight, c
         if set_back is not None and engine.trained is None:
             set_back()
         raise
+    finally:
+        if model is not None:
+            retry_on_interrupt(interrupts, model.parts.loss.forget_costs)
+    if interrupts:
+        raise interrupts[0]
     return 0
 
 

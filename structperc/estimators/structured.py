@@ -12,6 +12,7 @@ from structperc.engine.option import Option, option
 from structperc.engine.options import InterceptOptions, LabelOptions, LabelWeightOptions
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared, weighted_mean
+from structperc.metrics.engines import loss_name
 from structperc.reading.groups import Groups
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
     >>> issubclass(SegmentTagger, ExampleEstimator)
     True
     """
+
+    _other_score: ClassVar[str] = "Pass scoring=, or score with a loss that is a function of the labels."
 
     def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None) -> Self:
         """Trains from nothing.
@@ -130,8 +133,8 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         predicted = engine.predict(X, lengths=lengths, groups=groups, allowed=allowed)
         losses = metrics.losses(engine, X, y, lengths=lengths, groups=groups, predicted=predicted)
         if losses is None:
-            raise DataError("loss='costs' only has the costs of training examples, so score has none for predictions. "
-                            "Pass scoring=, or score with a loss that is a function of the labels.")
+            raise DataError(f"{loss_name(engine)} only has the costs of training examples, so score has none for predictions. "
+                            f"{self._other_score}")
         return -weighted_mean(losses, sample_weight)
 
     def predict_k_best(self, X, k, lengths=None, groups=None, allowed=None) -> list[list[tuple[Any, float]]]:

@@ -9,7 +9,6 @@ import numpy as np
 
 from structperc.core.errors import StructPercError
 from structperc.core.labels import is_nested, plain
-from structperc.core.losses import ExampleCosts
 from structperc.metrics.engines import Judged, by_example, labels_of, model_of, parts_of
 from structperc.metrics.phrases import entries
 from structperc.reading.groups import Groups
@@ -108,7 +107,7 @@ def best_constant_of(model, rows, y) -> Constant | None:
     2
     """
     outputs, labels, loss = parts_of(model, rows).outputs, model.context.labels, model.parts.loss
-    if outputs.n_labels and rows.n_examples and not isinstance(loss, ExampleCosts):
+    if outputs.n_labels and rows.n_examples and not loss.training_only:
         counts = Counter(outputs.encode(y, rows))
         costs = [sum(n * loss.value(gold, code) for gold, n in counts.items()) for code in range(1, outputs.n_labels + 1)]
         answer = labels[np.argmin(costs)]

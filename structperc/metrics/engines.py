@@ -10,7 +10,6 @@ import numpy as np
 from structperc.core.component import inherits
 from structperc.core.errors import DataError, shortened
 from structperc.core.labels import LabelCodes, is_listed, is_nested
-from structperc.core.losses import ExampleCosts
 from structperc.core.outputs import Outputs, is_ordered
 from structperc.core.rows import Rows
 from structperc.metrics.intervals import interval_measures
@@ -37,7 +36,7 @@ def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=N
     Returns
     -------
     ndarray of shape (n_examples,) or None
-        None for loss="costs", which only the training data have.
+        None for a loss whose costs only training examples have, such as "costs" and "decision-cost".
 
     Raises
     ------
@@ -53,7 +52,7 @@ def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=N
     [0.0, 1.0, 2.0]
     """
     model, data = model_of(engine, "engine"), Groups(X, offsets, lengths, groups)
-    if isinstance(model.parts.loss, ExampleCosts):
+    if model.parts.loss.training_only:
         return None
     rows = model.read(data.X, data.offsets)
     return losses_of(model, rows, data.by_rows(y), engine.predict_rows(rows) if predicted is None else predicted)
@@ -86,7 +85,7 @@ def losses_of(model, rows, y, predicted) -> np.ndarray | None:
     [0.0, 1.0]
     """
     outputs, loss = parts_of(model, rows).outputs, model.parts.loss
-    if isinstance(loss, ExampleCosts):
+    if loss.training_only:
         return None
     gold = outputs.encode(y, rows)
     if outputs.n_labels:
@@ -131,7 +130,8 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
     - Classes: accuracy, macro F1.
     - Labels of tokens: those of `token_measures`.
     - Other outputs: what `Outputs.measures` of the problem returns.
-    - All but loss="costs": the mean of the engine's loss. It is left out if tokens have labels that the model does not know.
+    - The mean of the engine's loss. It is left out if tokens have labels that the model does not know. It is left out, too, if only
+      training examples have its costs, as with "costs" and "decision-cost".
 
     Examples
     --------
@@ -173,6 +173,11 @@ def measures_of(model, rows, y, predicted) -> dict[str, float]:
     0.5
     """
     return Judged.of(model, rows, y, predicted).measures()
+
+
+def loss_name(engine) -> str:
+    """How messages call an engine's loss: the option, or the class of a plugin's."""
+    return f"loss={engine.loss!r}" if isinstance(engine.loss, str) else type(engine.parts_.loss).__name__
 
 
 def model_of(engine, name):

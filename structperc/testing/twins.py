@@ -226,6 +226,13 @@ class CalledLoss(Called, Loss):
         self.target.set_costs(costs, gold, n_examples)
 
     @property
+    def training_only(self):
+        return self.target.training_only
+
+    def forget_costs(self):
+        self.target.forget_costs()
+
+    @property
     def largest(self):
         return self.target.largest
 

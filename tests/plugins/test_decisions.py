@@ -8,8 +8,11 @@ from plain import Engine
 from structperc_decisions import DecisionCost, regret, spo_plus
 
 from structperc import hookimpl
+from structperc.callbacks import HeldOutLoss
 from structperc.components import VectorOutputs
 from structperc.errors import DataError, OptionError, PluginError
+from structperc.estimators import DecisionMaker
+from structperc.metrics import best_constant, losses, measures
 from structperc.solvers.paths import best_path, grid_graph
 from structperc.testing import check_problem
 
@@ -38,6 +41,7 @@ def test_the_structured_hinge_is_half_of_spo_plus():
     X, y, costs = routes(30)
     engine = Engine("path", epochs=1, **OPTIONS).fit(X, y, costs=costs)
     rows, parts, random = engine.read(X), engine.parts_, np.random.default_rng(1)
+    parts.loss.set_costs(costs, None, len(X))              # the end of the fit has dropped them
     for i, (gold, true) in enumerate(zip(y, costs, strict=True)):
         x = rows.example(i)
         x.n_atoms = x.n_rows
@@ -247,3 +251,38 @@ def test_the_battery(options):
 
     plugin = Rows() if "items" in options else "decisions"
     assert {outcome.split(":")[0] for _, outcome in check_problem(plugin, **options)} == {"passed", "not applicable"}
+
+
+# ---- costs of training examples are those of no others ----
+
+
+def test_costs_of_training_examples_measure_no_others():
+    random = np.random.default_rng(0)
+    X = list(random.normal(size=(60, 4, 2)))
+    costs = [day @ [1.0, 0.5] + random.normal(size=4) for day in X]
+    y = [[int(np.argmin(one))] for one in costs]
+    model = DecisionMaker(decide=lambda c, x: [int(np.argmin(c))], loss="decision-cost", loss_weight=1.0, update="latent", random_state=0)
+    model.fit(X[:20], y[:20], costs=costs[:20])
+    for days in ([X[30]], X[:20], X):
+        assert losses(model.engine_, days, [[0]] * len(days)) is None
+    assert "mean loss (decision-cost)" not in measures(model.engine_, X[20:], y[20:])
+    assert best_constant(model.engine_, X[20:], y[20:]) is None
+    with pytest.raises(DataError, match=r"only has the costs of training examples.*score\(X, y, costs=...\)"):
+        model.score(X[20:], y[20:])
+    assert model.score(X[20:], y[20:], costs=costs[20:]) <= 0
+    loss = model.engine_.parts_.loss
+    assert loss.training_only and loss._atom_costs is None
+    with pytest.raises(PluginError, match="knows the costs of training examples only"):
+        loss.value((1,), (0,), model.engine_.read(X).example(0))
+    with pytest.raises(OptionError, match="cannot measure loss='decision-cost' on held-out"):
+        Engine("decisions", decide=model.decide, loss="decision-cost", loss_weight=1.0, update="latent",
+               plugins=[HeldOutLoss(X[20:], y[20:])]).fit(X[:20], y[:20], costs=costs[:20])
+    model.partial_fit(X[20:], y[20:], costs=costs[20:])
+    assert loss._atom_costs is None
+
+
+def test_a_solver_that_maximises_is_told_of_it_in_amounts():
+    X = [np.eye(3)] * 2
+    with pytest.raises(DataError, match=r"the amounts \[.*\] cost less than y\[0\] by 2\. y must .* which are minimised"):
+        Engine("decisions", decide=lambda c, x: np.eye(3)[np.argmax(c)], loss="decision-cost", loss_weight=1.0, update="latent",
+               random_state=0).fit(X, [np.eye(3)[2]] * 2, costs=[[1.0, 2.0, 3.0]] * 2)
