@@ -200,14 +200,20 @@ def learner(engine):
     """Learns from a part by `partial_fit`; returns how many examples it has."""
     def learn(part):
         arguments = arguments_of(part)
-        weights = arguments.get("sample_weight")
-        if weights is None or np.any(weights):
+        if teaches(arguments):
             before = 0 if engine.model is None else engine.parts_.weights.n_visited
             engine.partial_fit(**arguments)
             return engine.parts_.weights.n_visited - before
         return 0
 
     return learn
+
+
+def teaches(arguments) -> bool:
+    """Whether a part has examples, and one of them a weight."""
+    weights, sizes = arguments.get("sample_weight"), [arguments.get(name) for name in ("y", "X")]
+    n_rows = next((value.shape[0] if hasattr(value, "shape") else len(value) for value in sizes if hasattr(value, "__len__")), 1)
+    return n_rows > 0 and (weights is None or bool(np.any(weights)))
 
 
 def arguments_of(part) -> dict:

@@ -353,6 +353,67 @@ def test_a_training_goes_on_from_its_checkpoint(tmp_path):
     assert np.array_equal(weights_of(trained(plugins=[checkpoint], resume=True)), weights_of(trained()))
 
 
+@pytest.mark.parametrize("options", [{}, {"scale": True}, {"scale": True, "shuffle": False, "average": False}])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_training_that_is_over_resumes_to_the_same_model(tmp_path, options, stream):
+    """The first part has other units than the rest: its scaling and its means are not those of all rows."""
+    parts = [(3 * X[:20] + 5, Y[:20]), *PARTS[1:]]
+    checkpoint = Checkpoint(tmp_path / "model.checkpoint")
+    once, again = (trained(parts, plugins=[checkpoint], stream=stream, resume=resume, **options) for resume in (False, True))
+    for model in (again, trained(parts, plugins=[checkpoint], stream=stream, resume=True, **options)):
+        np.testing.assert_array_equal(weights_of(model), weights_of(once))
+        np.testing.assert_array_equal(model.model_.means, once.model_.means)
+        assert str(model.explain(X[0])) == str(once.explain(X[0]))
+    for epochs in (1, 3):
+        half = Checkpoint(tmp_path / f"{epochs}.checkpoint")
+        trained(parts, plugins=[half], stream=stream, epochs=epochs, **options)
+        np.testing.assert_array_equal(weights_of(trained(parts, plugins=[half], stream=stream, resume=True, **options)), weights_of(once))
+
+
+# ---- parts that are not like the whole ----
+
+EMPTY = (X[:0], Y[:0])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("classes", [(1, 2, 3), None])
+def test_empty_parts_are_skipped(stream, classes):
+    how = {"stream": stream, "classes": classes, "n_shards": 2, "scale": True}
+    first, second = (X[:30], Y[:30]), (X[30:], Y[30:])
+    expected = trained([first, second], **how)
+    for parts in ([first, EMPTY, second], [first, second, EMPTY], [EMPTY, first, EMPTY, second, EMPTY]):
+        model = trained(parts, **how)
+        np.testing.assert_array_equal(weights_of(model), weights_of(expected))
+        np.testing.assert_array_equal(model.model_.means, expected.model_.means)
+    alone = trained([first, EMPTY, second], **how | {"n_shards": 3})                # a shard without examples
+    assert (alone.predict(X) == Y).mean() > 0.7
+    with pytest.raises(DataError, match="all 2 parts are empty"):
+        trained([EMPTY, EMPTY], **how)
+
+
+def test_empty_parts_of_sentences_are_skipped():
+    parts = [([], []), (WORDS[:20], TAGS[:20]), ([], []), (WORDS[20:], TAGS[20:])]
+    model, expected = (trained(some, "sequence", None, n_shards=2) for some in (parts, parts[1::2]))
+    np.testing.assert_array_equal(weights_of(model), weights_of(expected))
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("problem", ["cusum", "prank", "multiclass", "interval-pa"])
+def test_a_first_part_of_one_label_does_not_stand_for_all(problem, stream):
+    x, y = np.arange(-6.0, 6.0)[:, None], np.repeat([1, 2, 3], 4)
+    given = np.column_stack([y, y]) if problem == "interval-pa" else y
+    parts = [(x[i:i + 4], given[i:i + 4]) for i in (0, 4, 8)]
+    model = trained(parts, problem, None, stream=stream, epochs=30)
+    assert model.classes_.tolist() == [1, 2, 3] and (model.predict(x) == y).mean() > 0.7
+    named = trained(parts, problem, stream=stream, epochs=30)
+    np.testing.assert_array_equal(weights_of(model), weights_of(named))
+
+
+def test_a_first_part_of_one_tag_does_not_stand_for_all():
+    parts = [([[["a"], ["b"]], [["c"]]], [["O", "O"], ["O"]]), ([[["d"], ["a"]]], [["B", "O"]])]
+    assert trained(parts, "sequence", None, n_shards=2).classes_.tolist() == ["B", "O"]
+
+
 class Locked:
     """An observer that cannot be pickled."""
 

@@ -53,6 +53,16 @@ def test_weights_sparse_rows_and_lists():
     assert same(tagger, Engine("sequence", **named).fit([[[w] for w in one] for one in words], tags))
 
 
+def test_empty_parts_are_skipped():
+    X, y = np.arange(12.0).reshape(6, 2) - 5, [1, 1, 1, 2, 2, 2]
+    empty, parts = (X[:0], []), [(X[:4], y[:4]), (X[4:], y[4:])]
+    expected = fit_stream(Engine("cusum", classes=[1, 2], epochs=3), parts)
+    for found in ([empty, *parts], [parts[0], empty, parts[1]], [*parts, empty], [{"X": X[:0], "y": np.zeros(0)}, *parts]):
+        np.testing.assert_array_equal(fit_stream(Engine("cusum", classes=[1, 2], epochs=3), found).coef_, expected.coef_)
+    with pytest.raises(DataError, match="nothing to learn from"):
+        fit_stream(Engine("cusum", classes=[1, 2]), [empty, empty])
+
+
 def test_shuffling_mixes_rows_and_the_order_of_slices_by_one_seed():
     def trained(parts, seed=3, **options):
         return fit_stream(Engine("cusum", shuffle=True, random_state=seed, **(OPTIONS | options)), parts)

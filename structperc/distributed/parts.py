@@ -18,7 +18,8 @@ from structperc.streams import arguments_of, order_of, reader_of
 class Loader:
     """Reads one part, wherever it is called: arguments of `Engine.fit`, without those that are None.
 
-    Groups and offsets are told by lengths, so that parts can be joined.
+    Groups and offsets are told by lengths, so that parts can be joined. Pieces without examples are left out, as partitions are behind a
+    filter or a join.
     """
 
     def __init__(self, part, read):
@@ -29,9 +30,10 @@ class Loader:
         """Whether the caller has the part already."""
         return self.read is None and not hasattr(self.part, "__dask_graph__")
 
-    def __call__(self) -> dict:
-        """All of the part."""
-        return joined(list(self.pieces()))
+    def __call__(self) -> dict | None:
+        """All of the part; None if it has no examples."""
+        pieces = list(self.pieces())
+        return joined(pieces) if pieces else None
 
     def pieces(self, random=None):
         """The part as it is given, whole or piece by piece; the generator shuffles the pieces of a sequence."""
@@ -44,7 +46,8 @@ class Loader:
             data = {name: materialised(value) for name, value in arguments_of(piece).items() if value is not None}
             if not {"X", "y"} <= set(data):
                 raise DataError(f"a part is a dict of {', '.join(map(repr, data))}; expected X and y among them.")
-            yield told_by_lengths(data)
+            if len(data["y"]) or shape_of(data["X"]):
+                yield told_by_lengths(data)
 
 
 def is_in_pieces(part) -> bool:
@@ -52,12 +55,34 @@ def is_in_pieces(part) -> bool:
     return isinstance(part, Iterator) or isinstance(part, Sequence) and not isinstance(part, (tuple, list, str))
 
 
-def first_of(loader, stream) -> dict:
-    """What is read first of a part: all, or one piece."""
+def shape_of(X) -> int:
+    """The number of rows or examples."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def first_of(loader, stream) -> dict | None:
+    """What is read first of a part: all, or one piece; None if it has no examples."""
     if not stream:
         return loader()
     with closing(loader.pieces()) as pieces:
-        return next(pieces)
+        return next(pieces, None)
+
+
+def with_another_label(loader, label) -> dict | None:
+    """The first example of a part whose output holds something else than one label; None if there is none."""
+    with closing(loader.open().pieces()) as pieces:
+        for data in pieces:
+            for i in range(len(data["y"])):
+                if labels_in(chosen(data["y"], [i])) - {label}:
+                    return examples_of(data, [i])
+    return None
+
+
+def labels_in(y) -> set:
+    """The different entries of outputs, however deep they are nested."""
+    if isinstance(y, str) or not hasattr(y, "__iter__"):
+        return {y.item() if hasattr(y, "item") else y}
+    return set().union(*map(labels_in, y))
 
 
 def told_by_lengths(data) -> dict:

@@ -16,10 +16,10 @@ from contextlib import contextmanager
 import numpy as np
 
 from structperc.core.column_sums import ColumnSums
-from structperc.core.errors import OptionError
+from structperc.core.errors import DataError, OptionError
 from structperc.core.loop import PassResult
 from structperc.distributed.messages import Parcel, blueprint_of, with_zeros, without_zeros
-from structperc.distributed.parts import Loader, first_of, joined, parts_of
+from structperc.distributed.parts import Loader, first_of, joined, labels_in, parts_of, with_another_label
 from structperc.distributed.workers import Slot, empty, learns, needs_totals, run_of, same, sampled, strangers, totals, train_shard
 from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.shards import ShardPass
@@ -97,8 +97,12 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=
             return fit(model, parts, client=connected, read=read, stream=stream, dtype=dtype, resume=resume)
     workers = Workers(client)
     loaders = [Loader(part, read) for part in parts]
-    first = first_of(loaders[0], stream) if loaders[0].in_memory else workers.map(first_of, loaders[:1], [stream])[0]
-    engine, loaders = engine_of(model, first), list(map(Parcel, loaders))
+    first = first_with_examples(loaders, stream, workers)
+    loaders = list(map(Parcel, loaders))
+    if model.classes is None and len(labels := labels_in(first["y"])) == 1:         # it does not show the others
+        others = workers.map(with_another_label, loaders, [*labels] * len(loaders))
+        first = joined([first, *(one for one in others if one is not None)])
+    engine = engine_of(model, first)
     if learns(engine, first):
         blueprint = workers.kept(blueprint_of(engine, workers.dumps))
         samples = [one for one in workers.map(strangers, [blueprint] * len(loaders), loaders) if one is not None]
@@ -114,6 +118,15 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=
         return model.fit(**first, **({"resume": True} if resume else {}))
     finally:
         SHARDS_ELSEWHERE.reset(token)
+
+
+def first_with_examples(loaders, stream, workers) -> dict:
+    """What is read first of the first part that has examples."""
+    for loader in loaders:
+        first = first_of(loader, stream) if loader.in_memory else workers.map(first_of, [loader], [stream])[0]
+        if first is not None:
+            return first
+    raise DataError(f"all {len(loaders)} parts are empty, so there is nothing to learn from.")
 
 
 class Elsewhere:
@@ -280,7 +293,8 @@ class RemoteShards:
 
     def add_up(self, sums) -> None:
         """In the first round the model learns the columns' sums from those of all shards."""
-        if self.changes is None and all(one is not None for one in sums):
+        sums = [one for one in sums if one is not None]         # shards without examples have none
+        if self.changes is None and sums:
             self.run.model.column_sums = functools.reduce(ColumnSums.joined, sums)
 
     def ask(self, numbers, epoch, news):

@@ -99,7 +99,7 @@ class Totals:
 
     def __add__(self, other):
         scaling, weights = self.scaling or other.scaling, dict(self.weights)
-        if self.scaling is not None:
+        if self.scaling is not None and other.scaling is not None:
             scaling = scaling.with_block(other.scaling.n_rows, other.scaling.mean, other.scaling.squares)
         for key, (n, weight) in other.weights.items():
             before = weights.get(key, (0, 0.0))
@@ -227,9 +227,14 @@ class HeldShard:
     def __init__(self, number, blueprint, loaders, stream, totals, left_out):
         self.engine, self.loaders = pickle.loads(blueprint), [loader.open() for loader in loaders]
         self.totals, self.left_out = totals, left_out
-        opened = self.streamed if stream else in_memory(self.part_of(joined([loader() for loader in self.loaders])))
+        opened = self.streamed if stream else self.read_once()
         self.shard, self.base = Shard(number, self.engine.model, self.engine.model, opened), None
         self.epoch, self.changed = None, None
+
+    def read_once(self):
+        """What opens the shard's data in memory."""
+        parts = [data for loader in self.loaders if (data := loader()) is not None]
+        return in_memory(*([self.part_of(joined(parts))] if parts else []))
 
     def part_of(self, data) -> ShardPart:
         """Examples as passes visit them."""

@@ -218,12 +218,7 @@ def restore(engine, header, arrays, source="the model", random=None):
         states = states_of(arrays)
         labels = sequence_from_header(saved["labels"], arrays)
         install_model(engine, context, labels, {kind: states[kind] for kind in KINDS}, read_record(record))
-        if len(states["scaling"]):
-            engine.model.scaling = scaling.restored(states["scaling"], n_features)
-            engine.model.scales = read_array(states["scaling"], "applied", np.bool_)
-        for name in ("means", "columns"):       # "means" in files of older versions, of which the first ones have neither
-            if len(states[name]):
-                engine.model.column_sums = ColumnSums.restored(states[name], n_features)
+        restore_columns(engine.model, states, n_features)
         if "run" in header:             # a checkpoint; the model does without these
             dict(states["run"]), dict(states["observer"])
         check_functions(engine, header, SavedState(arrays), source)
@@ -234,6 +229,16 @@ def restore(engine, header, arrays, source="the model", random=None):
         why = ", ".join((why, *getattr(located(error), "__notes__", ())))
         raise ModelFormatError(f"{source} is damaged: its parts do not fit together ({why}).") from None
     return engine
+
+
+def restore_columns(model, states, n_features) -> None:
+    """Gives a model what the saved training knew of all rows: units, means and spreads of the columns."""
+    if len(states["scaling"]):
+        model.scaling = scaling.restored(states["scaling"], n_features)
+        model.scales = read_array(states["scaling"], "applied", np.bool_)
+    for name in ("means", "columns"):           # "means" in files of older versions, of which the first ones have neither
+        if len(states[name]):
+            model.column_sums = ColumnSums.restored(states[name], n_features)
 
 
 def check_functions(engine, header, arrays, source):
