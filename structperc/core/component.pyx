@@ -3,8 +3,7 @@ from types import GetSetDescriptorType
 from weakref import WeakKeyDictionary
 
 from cython cimport embedsignature
-from cpython.object cimport Py_TPFLAGS_HEAPTYPE
-from cpython.type cimport PyType_HasFeature
+from cpython.object cimport Py_TPFLAGS_HEAPTYPE, PyTypeObject
 from structperc.core.errors import PluginError, StructPercError, add_note, shortened
 from structperc.core.rows cimport Example
 from structperc.core.signals import take_interruption
@@ -18,7 +17,8 @@ FIELDS = WeakKeyDictionary()    # the compiled attributes of each class of parts
 
 cdef bint is_compiled(component) noexcept:
     """Whether no class of a part is written in Python, so that nothing in it is replaced."""
-    return not PyType_HasFeature(type(component), Py_TPFLAGS_HEAPTYPE)
+    kind = type(component)      # a named object: Cython casts no temporary one
+    return not (<PyTypeObject *> kind).tp_flags & Py_TPFLAGS_HEAPTYPE
 
 
 def overrides(component, name):

@@ -1,15 +1,16 @@
-"""Signatures of compiled classes, which `inspect` does not find by itself."""
+"""Signatures of classes by one rule: `inspect` finds none of compiled ones, and of others what its release prefers."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import types
 
 TYPES = {"Py_ssize_t": "int", "int": "int", "long": "int", "bint": "bool", "double": "float", "float": "float"}
 
 
 class ClassSignature:
-    """`__signature__` of a compiled class: what Cython wrote in front of its docstring; None for classes with a constructor in Python.
+    """`__signature__` of a class and its subclasses: see `class_signature`.
 
     Examples
     --------
@@ -20,13 +21,26 @@ class ClassSignature:
     """
 
     def __get__(self, instance, owner=None):
-        for cls in (type(instance) if owner is None else owner).__mro__:
-            if inspect.isfunction(vars(cls).get("__init__")):
-                return None
-            line = (vars(cls).get("__doc__") or "").partition("\n")[0]
-            if line.startswith(f"{cls.__name__}(") and line.endswith(")"):
-                return inspect.Signature([*parameters(line[len(cls.__name__) + 1:-1])])
-        return inspect.Signature()
+        return class_signature(type(instance) if owner is None else owner)
+
+
+def class_signature(cls):
+    """What a call of a class takes: the nearest constructor's own, in Python or as Cython wrote it in front of the docstring.
+
+    `inspect.signature` of a class before Python 3.11.4 prefers any `__new__`, however far, to an `__init__`.
+    """
+    for kind in cls.__mro__:
+        own = vars(kind)
+        if isinstance(own.get("__signature__"), inspect.Signature):
+            return own["__signature__"]
+        new = own.get("__new__")
+        for function in (new.__func__ if isinstance(new, staticmethod) else new, own.get("__init__")):
+            if inspect.isfunction(function):
+                return inspect.signature(types.MethodType(function, cls))
+        line = (own.get("__doc__") or "").partition("\n")[0]
+        if line.startswith(f"{kind.__name__}(") and line.endswith(")"):
+            return inspect.Signature([*parameters(line[len(kind.__name__) + 1:-1])])
+    return inspect.Signature()
 
 
 def parameters(text):

@@ -22,6 +22,7 @@ from structperc.core.errors import PluginError, StructPercError, did_you_mean, s
 from structperc.core.features import Features
 from structperc.core.losses import Loss
 from structperc.core.outputs import Outputs
+from structperc.core.signatures import class_signature
 from structperc.core.updates import Update
 from structperc.core.weights import Weights
 from structperc.engine import hookspecs
@@ -266,7 +267,7 @@ def instance_of(cls):
         return cls()
     except TypeError as error:
         if any(parameter.default is parameter.empty and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-               for parameter in inspect.signature(cls).parameters.values()):
+               for parameter in class_signature(cls).parameters.values()):
             raise PluginError(f"{cls.__name__} is a class whose objects need arguments (TypeError: {error}); pass an object, "
                               f"{cls.__name__}(...).") from error
         raise

@@ -5,7 +5,6 @@ An estimator around another one notes both, so that the file has the engine once
 
 from __future__ import annotations
 
-import inspect
 import math
 import sys
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from structperc.core.signatures import class_signature
 from structperc.engine import Engine, model_file
 from structperc.engine.model_file import RULES, join_rules
 from structperc.engine.option import same
@@ -426,7 +426,7 @@ def note(estimator, engine) -> None:
 
 def noted(estimator) -> dict:
     """The class, the parameters that JSON has, and the names of the others, which the engine has. Notes nest as estimators do."""
-    defaults = inspect.signature(type(estimator)).parameters
+    defaults = class_signature(type(estimator)).parameters
     changed = {name: value for name, value in estimator.get_params(deep=False).items() if not same(value, defaults[name].default)}
     entries, around = changed.pop("plugin_options", None) or {}, isinstance(estimator, InnerMethods)
     changed = {name: value for name, value in changed.items() if not is_estimator(value) and not isinstance(value, Engine)}
@@ -486,8 +486,8 @@ def untrained(engine, cls, note):
     """An estimator with the parameters of a note."""
     parameters = {**note["parameters"], **{name: held(engine, cls._held.get(name, name)) for name in note["held"] if name not in RULES}}
     join_rules(parameters)
-    if not parameters.keys() <= inspect.signature(cls).parameters.keys():
-        raise OptionError(f"{cls.__name__} has no parameter {min(parameters.keys() - inspect.signature(cls).parameters.keys())!r:.{SHOWN}}")
+    if not parameters.keys() <= class_signature(cls).parameters.keys():
+        raise OptionError(f"{cls.__name__} has no parameter {min(parameters.keys() - class_signature(cls).parameters.keys())!r:.{SHOWN}}")
     entries = {**note["plugin_options"], **{name: engine.plugin_options[name] for name in note["held_plugin_options"]}}
     if issubclass(cls, InnerMethods):
         within = note["estimator"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 
 from structperc import metrics
+from structperc.core.signatures import ClassSignature
 from structperc.errors import OptionError
 from structperc.estimators.base import weighted_mean
 from structperc.estimators.levels import SortedClasses, levels_named, log_probabilities, order_in, receiver
@@ -48,8 +47,10 @@ class KnownParameters(EstimatorCalls):
     structperc.core.errors.OptionError: Mine has no parameter 'sise'. Did you mean 'size'?
     """
 
+    __signature__ = ClassSignature()
+
     def __new__(cls, *unnamed, **parameters):
-        refuse_unknown(cls, parameters, list(inspect.signature(cls).parameters))
+        refuse_unknown(cls, parameters, list(cls.__signature__.parameters))
         return super().__new__(cls)
 
 

@@ -7,7 +7,7 @@ import pytest
 from test_layout import PUBLIC
 
 from structperc.components import Argmax, Component, LabelOutputs, PassiveAggressiveUpdate, Rows, SumFeatures
-from structperc.core.signatures import parameters
+from structperc.core.signatures import class_signature, parameters
 
 
 def public_classes():
@@ -49,6 +49,37 @@ def test_a_constructor_in_python_goes_before_the_compiled_one():
     for kind in (Mine, Further):
         assert str(inspect.signature(kind)) == "(limit, *, fast=False)"
     assert inspect.signature(Mine(3).k_best).parameters["k"].name == "k"
+
+
+def test_signatures_of_subclasses_rest_on_no_release_of_python():
+    """Before 3.11.4 inspect prefers an inherited `__new__` to `__init__`: where both are Python code, the class must say its own."""
+    silent = []
+    for kind in public_classes():
+        code = {name for name in ("__new__", "__init__") if inspect.isfunction(inspect.getattr_static(kind, name)) or
+                isinstance(inspect.getattr_static(kind, name), staticmethod)}
+        if len(code) == 2 and not isinstance(getattr(kind, "__signature__", None), inspect.Signature):
+            silent.append(kind.__name__)
+        elif code and not hasattr(kind, "_fields") and not kind.__flags__ & 1 << 20:        # abstract classes are called by nobody
+            assert str(class_signature(kind)) == str(inspect.signature(kind)), kind
+            assert str(class_signature(type("Mine", (kind,), {}))) == str(inspect.signature(kind)), kind
+    assert silent == []
+
+
+def test_the_nearest_constructor_counts():
+    class Base:
+        def __new__(cls, *unnamed, **parameters):
+            return super().__new__(cls)
+
+    class Mine(Base):
+        def __init__(self, size, *, fast=False):
+            self.size = size
+
+    class Again(Mine):
+        def __new__(cls, size=3, **parameters):
+            return super().__new__(cls, size)
+
+    assert [str(class_signature(kind)) for kind in (Base, Mine, type("Late", (Mine,), {}), Again)] == [
+        "(*unnamed, **parameters)", "(size, *, fast=False)", "(size, *, fast=False)", "(size=3, **parameters)"]
 
 
 @pytest.mark.parametrize(("text", "shown"), [
