@@ -13,7 +13,7 @@ from structperc.plotting import plot_boundary
 
 NAME, TITLE = "reproduce-ordinal-margins", "Fixed margin and sum of margins in the plane"
 METHODS = {"fixed-margin": "fixed margin", "sum-of-margins": "sum of margins"}
-CS = {"fixed-margin": (0.3, 100.0), "sum-of-margins": (0.025, 5.0)}     # small and large
+CS = {"fixed-margin": (0.02, 10.0), "sum-of-margins": (0.025, 5.0)}     # small and large
 CASES = [(method, CS[method][which]) for which in (0, 1) for method in METHODS]
 POINTS, BOUNDARIES, GAP = 200, np.array([-0.5, 0.25]), 0.05
 
@@ -31,10 +31,12 @@ def measure(chosen, kept):
     cases = []
     for method, C in CASES:
         model = fitted(method, C, X, y)
-        size, planes, ranks = length(model, X), model.margins_, model.predict(X)
-        cases.append({"method": method, "C": C, "margins": (np.diff(planes, axis=1).ravel() / size).tolist(),
-                      "slab": float(planes[1, 0] - planes[0, 1]) / size, "middle": int((ranks == 2).sum()), "support": len(model.support_),
-                      "error": float(np.abs(ranks - y).mean()), "status": model.status_})
+        planes, ranks, scores = model.margins_, model.predict(X), model.latent_score(X)
+        margins = np.diff(planes, axis=1).ravel() / model.norm_
+        check(method, C, model, margins)
+        cases.append({"method": method, "C": C, "margins": margins.tolist(), "slab": float(planes[1, 0] - planes[0, 1]) / model.norm_,
+                      "middle": int((ranks == 2).sum()), "between": int(((planes[0, 1] <= scores) & (scores <= planes[1, 0])).sum()),
+                      "support": len(model.support_), "error": float(np.abs(ranks - y).mean()), "status": model.status_})
     users = range(1, 3 if chosen.quick else 101)
     (C,) = kept.results([Fit(synthetic_ratings.chosen_C, {})])
     runs = [one for one in kept.results([Fit(synthetic_ratings.errors, {"seed": user, "C": C}) for user in users]) if one]
@@ -42,13 +44,18 @@ def measure(chosen, kept):
 
 
 def fitted(method, C, X, y):
-    return SVOR(method=method, C=C, kernel="polynomial", degree=2, gamma=1.0, coef0=1.0, tol=1e-6).fit(X, y)
+    """The optimum for unscaled points. The dual program (35) of the fixed margin is that of nu = 2 / (C n)."""
+    size = {"C": C} if method == "sum-of-margins" else {"nu": 2 / (C * len(y)), "disordered": "pool"}
+    return SVOR(method=method, **size, kernel="polynomial", degree=2, gamma=1.0, coef0=1.0, tol=1e-6, scale=False).fit(X, y)
 
 
-def length(model, X):
-    """Of the direction in the feature space."""
-    support, dual = X[model.support_], model.dual_coef_.ravel()
-    return float(np.sqrt(dual @ (support @ support.T + 1) ** 2 @ dual))
+def check(method, C, model, margins):
+    """Identities of the optimum, in the units of the page."""
+    if method == "fixed-margin":
+        assert np.ptp(margins) <= 1e-9 * margins[0]
+    else:
+        assert model.norm_ == 1 and -model.objective_ <= margins.sum() * (1 + 1e-6)
+        assert C < 1 or abs(-model.objective_ - margins.sum()) <= 1e-5 * margins.sum()         # no point is behind its plane
 
 
 # ---- what is shown ----
@@ -58,18 +65,18 @@ def report(raw):
     return "\n\n".join([
         f"{sum(raw['counts'])} points of three ranks ({counts}) between parabolas; the kernel (x · z + 1)². The paper's points are "
         "not given.",
-        table(["method", "C", "margin 1", "margin 2", "sum", "rank 2 between its planes", "predictions of rank 2", "support vectors",
-               "training error", "status"],
+        table(["method", "C", "margin 1", "margin 2", "sum", "room between b₁ and a₂", "predictions of rank 2", "of them between b₁ and a₂",
+               "support vectors", "training error", "status"],
               [[METHODS[one["method"]], one["C"], *(f"{gap:.3f}" for gap in one["margins"]), f"{sum(one['margins']):.3f}",
-                f"{round(one['slab'], 3) + 0.0:.3f}", one["middle"], one["support"], f"{one['error']:.3f}", one["status"]]
+                f"{round(one['slab'], 3) + 0.0:.3f}", one["middle"], one["between"], one["support"], f"{one['error']:.3f}", one["status"]]
                for one in raw["cases"]]),
-        "Margins in units of the feature space: (b − a) / ‖w‖. A fixed margin is the same at both thresholds, by construction; the sum of "
-        "margins gives each its own. C is not comparable between the two: the sum of margins leaves at most about 1/C points on the wrong "
-        "side of a plane.",
+        "Margins in units of the feature space: (b − a) / ‖w‖, with ‖w‖ of the model (`norm_`). The points are not scaled. A fixed margin "
+        "is the same at both thresholds, by construction; the sum of margins gives each its own. C is not comparable between the two: "
+        "the sum of margins leaves at most about 1/C points on the wrong side of a plane.",
         "The paper's figure has one statement: at a small C the planes b₁ and a₂ of the sum of margins meet, and rank 2 \"completely "
-        "vanishes\". The first half holds here: nothing is left between these planes. The second half is a matter of the rule. A point "
-        "between b₁ and a₂ has rank 2 in the paper. Here a threshold lies in the middle between a and b, so predictions of rank 2 are "
-        "left. The paper's left column is its dual program (35); here it is the primal one (2).",
+        "vanishes\". Both halves hold here. Nothing is left between these planes, and by the paper's rule a point has rank 2 only there. "
+        "Here a threshold lies in the middle between a and b, so predictions of rank 2 are left. The fixed margin is the paper's dual "
+        "program (35), which is that of ν = 2 / (C n).",
         "![Planes, margins and support vectors](reproduce-ordinal-margins.png)",
         "## Ratings", "The published claim: with 50 to 300 of a user's 450 ratings, PRank's mean error is about 1.25, "
         "the fixed margin's about 0.7. EachMovie's ratings are not to be had, so the claim itself is not checked. In their place made-up "

@@ -36,8 +36,8 @@ def errors(seed, C):
 
 
 def margin(C):
-    """The fixed margin, of the ratings that there are; thresholds out of order are pooled."""
-    return SVOR(method="fixed-margin", C=C, kernel="linear", disordered="pool")
+    """The fixed margin of the coded ratings, where 0 is a missing one; thresholds out of order are pooled."""
+    return SVOR(method="fixed-margin", C=C, kernel="linear", disordered="pool", scale=False)
 
 
 def chosen_C():

@@ -90,6 +90,9 @@ class SVOR(KnownParameters, SortedClasses, RankScore, EngineAnswers, ClassifierM
         The prediction is the lowest rank whose threshold exceeds `latent_score`.
     margins_ : ndarray of shape (K - 1, 2)
         The planes a_j and b_j below and above each threshold.
+    norm_ : float
+        ||w|| in the kernel's space of the rows that it was trained on: a margin has the width (b_j - a_j) / norm_ there. Rows are scaled unless
+        scale=False.
     coef_ : ndarray of shape (d,)
         With kernel="linear": the direction.
     support_, dual_coef_ : ndarray of shape (n_support,), (n_support, 1)
@@ -312,7 +315,7 @@ class SVOR(KnownParameters, SortedClasses, RankScore, EngineAnswers, ClassifierM
 
     def _keep(self, engine):
         """What training made known."""
-        names = ("thresholds_", "margins_", "coef_", "support_", "dual_coef_", "objective_", "dual_objective_", "gap_", "status_",
+        names = ("thresholds_", "margins_", "norm_", "coef_", "support_", "dual_coef_", "objective_", "dual_objective_", "gap_", "status_",
                  "levels_")
         fitted = {name: getattr(engine, name) for name in names if hasattr(engine, name)} | {"levels_": engine.classes_}
         fitted |= {name: getattr(engine, name) for name in COLUMNS if name not in vars(self) and hasattr(engine, name)}

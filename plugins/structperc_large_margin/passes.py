@@ -27,6 +27,8 @@ class Found:
         The planes a_j and b_j below and above each threshold.
     objective, dual : float
         The primal and the dual value.
+    norm : float
+        ||w|| of the model, in the kernel's space of the rows that it was trained on.
     disordered : bool
         Whether no best thresholds are in order.
     """
@@ -37,6 +39,7 @@ class Found:
     margins: np.ndarray
     objective: float
     dual: float
+    norm: float = 0.0
     disordered: bool = False
 
     @property
@@ -74,7 +77,7 @@ class Primal:
             ordered = ChainThresholds(attrs.evolve(self.chain, open_arcs=True)).best(scores)
             thresholds, disordered = ordered.values, ordered.value > best.value * (1 + ROUNDING)
         margins = np.column_stack([thresholds - 1, thresholds + 1])
-        return Found(scale, thresholds, best.values, margins, objective, point.dual, disordered)
+        return Found(scale, thresholds, best.values, margins, objective, point.dual, float(scale * np.sqrt(point.square)), disordered)
 
     def of_margins(self, point):
         n_thresholds = self.chain.n_nodes // 2
@@ -84,7 +87,7 @@ class Primal:
         best = self.own.best(point.scores / norm)
         margins = best.values.reshape(-1, 2)
         cuts = margins.mean(axis=1)                                 # in the middle between the planes
-        return Found(1 / norm, cuts, cuts, margins, best.value, point.dual)
+        return Found(1 / norm, cuts, cuts, margins, best.value, point.dual, 1.0)
 
 
 class Passes:

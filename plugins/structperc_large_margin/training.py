@@ -242,6 +242,9 @@ class LargeMarginTrainer(Trainer):
             The objective is larger than the optimum by no more than this.
         margins_ : ndarray of shape (K - 1, 2)
             The planes a_j and b_j below and above each threshold.
+        norm_ : float
+            ||w|| in the kernel's space of the training rows, which are scaled unless scale=False; 1 for "sum-of-margins". A margin has
+            the width (b_j - a_j) / norm_ there.
         free_thresholds_ : ndarray of shape (K - 1,)
             The best thresholds of the same direction where none need be in order.
         C_, rho_ : float
@@ -252,6 +255,7 @@ class LargeMarginTrainer(Trainer):
             return {"objective_": lambda: np.nan, "dual_objective_": lambda: np.nan, "gap_": lambda: np.inf}
         searched = {} if self.nu is None else {"C_": lambda: self.C, "rho_": lambda: self.rho}
         return searched | {"objective_": lambda: optimum.objective, "dual_objective_": lambda: optimum.dual, "gap_": lambda: optimum.gap,
+                           "norm_": lambda: optimum.norm,
                            "margins_": lambda: optimum.margins + self.moved(weights)[:, None],
                            "free_thresholds_": lambda: optimum.free + self.moved(weights)}
 
@@ -263,7 +267,7 @@ class LargeMarginTrainer(Trainer):
 
     def state(self):
         optimum, nothing = self.optimum, np.zeros(0)
-        numbers = (optimum.scale, optimum.objective, optimum.dual, optimum.disordered) if optimum is not None else ()
+        numbers = (optimum.scale, optimum.objective, optimum.dual, optimum.norm, optimum.disordered) if optimum is not None else ()
         return {"searched": np.array([self.C, self.rho, self.usable]), "n_visited": np.array(self.n_visited, dtype=np.int64),
                 "values": np.array(numbers, dtype=float), "thresholds": nothing if optimum is None else optimum.thresholds.copy(),
                 "free": nothing if optimum is None else optimum.free.copy(),
@@ -274,14 +278,14 @@ class LargeMarginTrainer(Trainer):
         C, rho, usable = read_array(state, "searched", np.float64, (3,), low=0)
         n_visited = int(read_array(state, "n_visited", np.int64, low=0))
         values, mu = read_array(state, "values", np.float64, (None,)), read_array(state, "mu", np.float64, (None,), low=0)
-        if len(values) not in (0, 4):
-            raise DataError(f"the saved values of the solution are {len(values)} numbers; expected 4, or none.")
+        if len(values) not in (0, 5):
+            raise DataError(f"the saved values of the solution are {len(values)} numbers; expected 5, or none.")
         n = self.n_thresholds if len(values) else 0
         thresholds, free = (read_array(state, name, np.float64, (n,)) for name in ("thresholds", "free"))
         margins, optimum = read_array(state, "margins", np.float64, (n, 2)), None
         if len(values):
-            scale, objective, dual, disordered = values.tolist()
-            optimum = Found(scale, thresholds, free, margins, objective, dual, bool(disordered))
+            scale, objective, dual, norm, disordered = values.tolist()
+            optimum = Found(scale, thresholds, free, margins, objective, dual, norm, bool(disordered))
         self.C, self.rho, self.usable = float(C), float(rho), float(usable)
         self.n_visited, self.optimum, self.mu = n_visited, optimum, mu if len(mu) else None
 

@@ -449,3 +449,22 @@ def test_published_costs_are_reached(name, monkeypatch):
     for form, (cost, _) in zip(("alone", "boosted"), published.BOOSTING["ORStump"][name], strict=True):
         assert verdicts.of_runs([one[form][0] for one in results], cost, published.BOOSTING_DIGITS) == verdicts.EVEN
         assert all(one["labels"][form] > 1 for one in results)
+
+
+# ---- the bound of the training cost ----
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_training_cost_is_bounded_by_the_errors_of_the_rounds(seed):
+    """Theorem 6: the share of the largest costs is at most the product of 2 sqrt(e (1 - e)), after every round."""
+    random = np.random.default_rng([seed, 9])
+    n_ranks = int(random.integers(2, 6))
+    X, y = random.normal(size=(40, 2)).round(1), random.integers(1, n_ranks + 1, 40)
+    if seed % 2:
+        y = 1 + np.digitize(X[:, 0] + random.normal(size=40) / 2, np.linspace(-1, 1, n_ranks - 1))
+    costs = np.abs(y[:, None] - np.arange(1, n_ranks + 1)) ** (1 + seed % 3 % 2) * random.uniform(0.5, 2, (40, 1))
+    for rounds in (1, 3, 10, 30):
+        engine = Engine("adaboost-or", loss="costs", epochs=rounds, classes=range(1, n_ranks + 1)).fit(X, y, costs=costs)
+        errors = np.array(engine.errors_)
+        share = costs[np.arange(40), engine.predict(X) - 1].sum() / costs[:, [0, -1]].sum()
+        assert share <= np.prod(2 * np.sqrt(errors * (1 - errors))) * (1 + 1e-9) + 1e-12

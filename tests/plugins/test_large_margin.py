@@ -178,6 +178,25 @@ def test_a_nu_below_the_overlap_is_said_at_fit_with_the_smallest_usable_one(meth
         assert model.status_ != "degenerate" and len(set(model.predict([[-99.0], [99.0]]))) > 1
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("method", METHODS)
+def test_the_norm_is_that_of_the_direction_in_the_space_of_the_kernel(method, kernel, tmp_path):
+    X, y = data()
+    for scale in (False, True):
+        model = engine(method, kernel, scale=scale, **({"disordered": "pool"} if method == "fixed-margin" else {})).fit(X, y)
+        rows = (X - X.mean(axis=0)) / X.std(axis=0) if scale else X
+        scores = model.atom_scores(X)[:, 0] + model.thresholds_[0]
+        if kernel == "linear":
+            norm = np.linalg.norm(model.coef_ * (X.std(axis=0) if scale else 1.0))
+        else:
+            held = model.support_ % len(X)
+            norm = np.sqrt(model.dual_coef_[:, 0] @ inner_products(kernel, rows)[np.ix_(held, held)] @ model.dual_coef_[:, 0])
+            assert norm**2 == pytest.approx(model.dual_coef_[:, 0] @ scores[held], rel=1e-6)
+        assert model.norm_ == pytest.approx(norm, rel=1e-6) and (method != "sum-of-margins" or model.norm_ == 1)
+        model.save(tmp_path / "model")
+        assert Engine.load(tmp_path / "model").norm_ == model.norm_
+
+
 def test_ranks_that_nothing_separates_have_no_usable_nu():
     with pytest.warns(DataWarning, match="the best w is 0 for every nu, since no direction separates these ranks"):
         engine("implicit", nu=0.5).fit([[0.0], [1.0], [0.0], [1.0]], [1, 1, 2, 2])
