@@ -18,6 +18,7 @@ from structperc.engine.trainers import CONVERGED, EARLY_STOPPED
 from structperc.extras import require
 from structperc.pictures.markup import aligned, block, element, table
 from structperc.pipelines import carried, column_names, unwrapped
+from structperc.reading.groups import numbers_of
 from structperc.reading.matrices import sample_weights
 
 __all__ = ["Effects", "effects"]
@@ -288,12 +289,7 @@ def spreads(rows, weights) -> np.ndarray:
 
 def clusters_of(groups, n) -> np.ndarray:
     """The number of each example's group, from 0."""
-    if groups is None:
-        return np.arange(n)
-    groups = np.asarray(groups)
-    if groups.shape != (n,):
-        raise DataError(f"groups has the shape {groups.shape}; expected an entry for each of {n} examples.")
-    return np.unique(groups, return_inverse=True)[1]
+    return np.arange(n) if groups is None else numbers_of(groups, n)
 
 
 def labels_of(engine, rows, y) -> np.ndarray:

@@ -211,10 +211,15 @@ def flat(y, rows):
 
 
 def warn_of_nothing(RankingOutputs outputs, gold):
-    """Warns where all documents of each query are worth the same."""
+    """Warns where all documents of each query are worth the same, or each list shows all of its documents."""
     offsets = np.asarray(gold.offsets)
-    first = np.repeat(offsets[:-1], np.diff(offsets))
+    sizes = np.diff(offsets)
+    first = np.repeat(offsets[:-1], sizes)
     if len(first) and np.array_equal(gold.values, np.asarray(gold.values)[first]):
         by = f"relevant={outputs.relevant:g}" if outputs.level_of is None else "these gains"
         warnings.warn(f"with {by} no query has a document that is worth more than another. Nothing can be learned from these "
                       f"relevances.", DataWarning, stacklevel=2)
+    elif len(first) and sizes.max() <= outputs.k:
+        longest = int(sizes.max())
+        warnings.warn(f"the longest query has {longest} documents, and with k={outputs.k} its list shows all of them. Nothing can be learned "
+                      f"from lists that leave nothing out; set k to fewer than {longest}, such as {longest // 2}.", DataWarning, stacklevel=2)

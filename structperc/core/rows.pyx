@@ -308,6 +308,9 @@ cdef class Rows:
     def __len__(self):
         return self.n_examples
 
+    def __reduce__(self):
+        return type(self), (self.X, self.offsets, self.feature_names)
+
     @property
     def keys(self):
         """What each row is about, beside its features; None: nothing is known."""

@@ -32,14 +32,16 @@ def k_best(parts, scores, x, k) -> list:
     if ranked is not None:
         return [(as_structure(parts.outputs, y, x), score) for y, score in ranked]
     winner = best(parts, scores, x)
-    structures, counts = listed(parts, x, "the k best structures")
-    totals = counts @ scores
-    candidates = [(winner, np.asarray(parts.outputs.count(x, winner), dtype=float))]
-    for i in np.argsort(-totals, kind="stable"):
-        if len(candidates) == k:
-            break
-        if not any(np.array_equal(counts[i], count) for _, count in candidates):
-            candidates.append((structures[i], counts[i]))
+    candidates = [(winner, np.asarray(parts.outputs.count(x, winner), dtype=float) + 0.0)]      # + 0.0: no bytes of -0.0
+    if k > 1:
+        structures, counts = listed(parts, x, "the k best structures")
+        counts, seen = counts + 0.0, {candidates[0][1].tobytes()}
+        for i in np.argsort(-(counts @ scores), kind="stable"):
+            if len(candidates) == k:
+                break
+            if counts[i].tobytes() not in seen:
+                seen.add(counts[i].tobytes())
+                candidates.append((structures[i], counts[i]))
     return [(y, float(count @ scores)) for y, count in candidates]
 
 

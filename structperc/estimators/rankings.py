@@ -15,10 +15,13 @@ from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared
 from structperc.estimators.labels import COLUMNS
 from structperc.estimators.queries import ListRanker, RankingScorer, is_list_of_blocks, need_groups, one_name, parted, sizes
 from structperc.estimators.targets import as_column
+from structperc.estimators.wrapped import n_rows_of
+from structperc.reading.groups import Groups
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+MOST_SHOWN = 10
 FRACTION, PATIENCE = Option(0.1, above=0, below=1), Option(None, types=(int, type(None)), low=1)
 ABOUT_TRAINING = ATTRIBUTES.replace("""
     classes_ : ndarray
@@ -37,6 +40,8 @@ class LatentRanker(ListRanker, EngineEstimator):
     ----------
     coef_ : ndarray of shape (`n_features_in_`,)
         A document's score is its row times this.
+    k_ : int
+        Documents that are shown, also if `k` is None.
     {attributes}
 
     See Also
@@ -76,7 +81,10 @@ class LatentRanker(ListRanker, EngineEstimator):
     _elsewhere: ClassVar[dict] = dict.fromkeys(("eval_set", "validation_data"), " Set LatentRanker(n_iter_no_change=3), which holds out "
                                                "queries, or plugins=[structperc.callbacks.EarlyStopping(X, y)].")
 
-    k: int = option(10, "documents that are shown of each query, and that training looks at")
+    k: int | None = option(
+        None, "documents that are shown of each query, and that training looks at",
+        about="A list that shows all documents of its query teaches nothing. None: 10, or half of the median query in the first training "
+              "call if that is less.")
     relevant: float = option(1, "a document of this or a higher relevance is relevant")
     gains: Sequence = option((), "what documents of relevance 0, 1, 2, ... are worth, instead of `relevant`; empty: 1 or 0")
 
@@ -118,12 +126,12 @@ class LatentRanker(ListRanker, EngineEstimator):
         groups, lengths = one_name(groups, qid), sizes(lengths, group)
         patience = PATIENCE.read("n_iter_no_change", self.n_iter_no_change)
         if patience is None:
-            return self._learn(self._engine(), "fit", X, y, groups, lengths, sample_weight)
+            return self._learn(None, "fit", X, y, groups, lengths, sample_weight)
         need_groups(X, groups, lengths)
         share, held = FRACTION.read("validation_fraction", self.validation_fraction), generator(self.random_state)
         (X, y, lengths, weights), (X_held, y_held, lengths_held, _) = parted(X, y, groups, lengths, sample_weight, share, held)
         stopping = EarlyStopping(X_held, y_held, patience, lengths=lengths_held)
-        return self._learn(self._engine(plugins=(*self.plugins, stopping)), "fit", X, y, None, lengths, weights)
+        return self._learn(None, "fit", X, y, None, lengths, weights, plugins=(*self.plugins, stopping))
 
     def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, group=None) -> Self:
         """One pass over a part of the queries, continuing from what fit or partial_fit learned; parameters as in `fit`.
@@ -145,7 +153,7 @@ class LatentRanker(ListRanker, EngineEstimator):
             self._refuse_changes()
             self._compare(X)
         self._refuse_none(X, y)
-        return self._learn(engine or self._engine(), "partial_fit", X, y, one_name(groups, qid), sizes(lengths, group), sample_weight)
+        return self._learn(engine, "partial_fit", X, y, one_name(groups, qid), sizes(lengths, group), sample_weight)
 
     def decision_function(self, X) -> np.ndarray:
         """The score of each row of X, shape (n_documents,); larger is shown first. Which query it belongs to does not matter.
@@ -168,10 +176,29 @@ class LatentRanker(ListRanker, EngineEstimator):
     def _engine(self, **changed):
         return super()._engine(problem="latent-ranking", **changed)
 
-    def _learn(self, engine, method, X, y, groups, lengths, sample_weight):
+    @property
+    def k_(self) -> int:
+        return self._trained().parts_.outputs.k
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *(("k_",) if "engine_" in vars(self) else ())})
+
+    def _learn(self, engine, method, X, y, groups, lengths, sample_weight, **changed):
+        """Trains an engine, or a new one if there is none."""
         need_groups(X, groups, lengths)
+        if engine is None:
+            engine = self._engine(**changed, k=usual_k(X, groups, lengths) if self.k is None else self.k)
         y = y if is_nested(y) else as_column(y)
         return self._train(engine, method, X, y, groups=groups, lengths=lengths, sample_weight=sample_weight)
 
     def _scorer(self):
         return RankingScorer("ndcg", self.score_k, gains=self.gains)
+
+
+def usual_k(X, groups, lengths) -> int:
+    """Half of the documents of the median query, from 1 to 10."""
+    if is_list_of_blocks(X):
+        n_documents = [n_rows_of(block) for block in X]
+    else:
+        n_documents = np.diff(Groups(np.zeros((n_rows_of(X), 1)), None, lengths, groups).offsets)       # without a copy of X
+    return int(np.clip(np.median(n_documents) // 2, 1, MOST_SHOWN)) if len(n_documents) else MOST_SHOWN

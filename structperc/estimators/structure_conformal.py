@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import attrs
 import numpy as np
 
+from structperc.core.arguments import limit as read_limit
 from structperc.core.errors import shortened
 from structperc.core.outputs import checked_structures
 from structperc.engine import Engine
@@ -21,9 +22,9 @@ from structperc.estimators.held_out import FORGOTTEN, VOVK, HeldOutOptions, weig
 from structperc.estimators.keeping import InnerAnswers, array_of, listed
 from structperc.estimators.parameters import NotFitted, Parameters
 from structperc.estimators.rankers import cloned_ranker
-from structperc.estimators.structure_sets import Judged, StructureSet, measures
+from structperc.estimators.structure_sets import Judged, StructureSet, measures, right_counts
 from structperc.estimators.wrapped import n_rows_of, rows_of, sliceable
-from structperc.reading.groups import Groups
+from structperc.reading.groups import Groups, numbers_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -246,7 +247,8 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         -------
         list of StructureSet
         """
-        return [self._set(near, x) for near, x, _ in self._near(self._trained(), X, None, lengths, groups)]
+        engine = self._trained()
+        return [self._set(engine, near, x) for near, x, _ in self._near(engine, X, None, lengths, groups)]
 
     def evaluate(self, X, y, lengths=None, groups=None, limit=100) -> dict[str, float]:
         """Coverage of sets and of sets of atoms on new examples, and their sizes.
@@ -267,8 +269,9 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
             single outputs", and "larger than the limit". Single outputs are the share of sets of one output.
         """
         self._refuse_none(X, y)
-        judged = [Judged.of(self._set(near, x), self._right(near, gold), limit)
-                  for near, x, gold in self._near(self._trained(), X, y, lengths, groups)]
+        engine, limit = self._trained(), read_limit(limit, "limit")
+        judged = [Judged.of(self._set(engine, near, x), right_counts(near, gold, self.completions), limit)
+                  for near, x, gold in self._near(engine, X, y, lengths, groups)]
         if not judged:
             raise DataError("X has no examples, so there is nothing to measure.")
         return measures(judged, limit)
@@ -316,22 +319,12 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         alone = X if isinstance(X, (list, tuple)) and len(X) == rows.n_examples else [None] * rows.n_examples
         return zip(nears, alone, gold, strict=True)
 
-    def _right(self, near, gold):
-        """The atoms of the right output; None where it is an output that the model never has."""
-        outputs = near.parts.outputs
-        try:
-            if outputs.partial_gold:
-                gold = outputs.complete(gold, near.scores if self.completions == "any" else -near.scores, near.x)
-            return near.counted(gold)
-        except PluginError:
-            return None
-
     def _measured(self, estimator, X, y, lengths=None, groups=None, sources=None) -> Measured:
         """The scaled distances of examples that the estimator has not seen."""
         self._refuse_none(X, y)
         levels, of_atoms, categories = [], [], []
         for near, _, gold in self._near(engine_of(estimator), X, y, lengths, groups):
-            counts, scale = self._right(near, gold), self._scale(near)
+            counts, scale = right_counts(near, gold, self.completions), self._scale(near)
             own = near.local_atoms()[counts[near.local_atoms()] > 0] if counts is not None else ()
             levels.append(np.inf if counts is None else near.distance(counts) / scale)
             of_atoms.append(near.distances_of(counts, own) / scale if len(own) else np.array([0.0 if counts is not None else np.inf]))
@@ -341,10 +334,10 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         _, unit, size = np.unique(units(sources, len(levels)), return_inverse=True, return_counts=True)
         return Measured(np.array(levels), of_atoms, 1 / size[unit], categories)
 
-    def _set(self, near, x) -> StructureSet:
+    def _set(self, engine, near, x) -> StructureSet:
         """The set of one example."""
         quantiles = self._quantiles.get(None if self.category is None else self.category(near.x), (np.inf, np.inf))
-        return StructureSet(near, x, *(quantile * self._scale(near) for quantile in quantiles))
+        return StructureSet(engine, near, x, *(quantile * self._scale(near) for quantile in quantiles), self.completions)
 
     def _scale(self, near) -> float:
         """The scale that divides the distances of an example. It depends only on the example and the model."""
@@ -404,9 +397,4 @@ def engine_of(estimator) -> Engine:
 
 def units(sources, n) -> np.ndarray:
     """Which examples belong together: an entry for each."""
-    if sources is None:
-        return np.arange(n)
-    sources = np.asarray(sources)
-    if sources.shape != (n,):
-        raise DataError(f"sources has the shape {sources.shape}; expected an entry for each of {n} examples.")
-    return sources
+    return np.arange(n) if sources is None else numbers_of(sources, n, "sources")

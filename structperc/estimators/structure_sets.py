@@ -7,9 +7,11 @@ from functools import cached_property
 import attrs
 import numpy as np
 
-from structperc.core.errors import PluginError, shortened
-from structperc.core.outputs import encoded_answers
+from structperc.core.arguments import how_many
+from structperc.core.errors import DataError, PluginError, shortened
+from structperc.core.outputs import checked_structures, encoded_answers
 from structperc.engine.explanation import names_of
+from structperc.engine.near import Near
 from structperc.pictures.markup import block, details, element, excerpt, table
 from structperc.pictures.shapes import COLUMNS
 
@@ -91,11 +93,31 @@ def measures(judged, limit) -> dict[str, float]:
     return values
 
 
+def right_counts(near, gold, completions):
+    """The atoms of the right output; None where it is an output that the model never has. `completions`: as of `StructureConformal`."""
+    outputs = near.parts.outputs
+    try:
+        if outputs.partial_gold:
+            gold = outputs.complete(gold, near.scores if completions == "any" else -near.scores, near.x)
+        return near.counted(gold)
+    except PluginError:
+        return None
+
+
+def restored_set(engine, rows, scores, given, distance, atom_distance, completions) -> StructureSet:
+    """A set that was pickled."""
+    model = engine.model_
+    near = Near(model.parts, model.example(rows, 0), scores, model.temperature)
+    return StructureSet(engine, near, given, distance, atom_distance, completions)
+
+
 class StructureSet:
     """All outputs of one example whose score is within a distance of the prediction's.
 
     `y in prediction` scores y once. An output that the problem forbids is in no set. One that is no output at all, for instance of a wrong
-    length, raises `DataError`. Sets of atoms are computed at their first use.
+    length, raises `DataError`. y may be known in part, as in training: the relevance of each document, or an interval of labels. Then it
+    is in the set if all outputs that agree with it are, or one of them with `completions="any"`. Sets of atoms are computed at their first
+    use.
 
     Attributes
     ----------
@@ -131,9 +153,15 @@ class StructureSet:
     (['DET', 'NOUN'], True)
     """
 
-    def __init__(self, near, x, distance, atom_distance):
-        self._parts, self._near, self._given = near.parts, near, x
+    def __init__(self, engine, near, x, distance, atom_distance, completions):
+        self._engine, self._parts, self._near, self._given, self._completions = engine, near.parts, near, x, completions
         self.distance, self.atom_distance = distance, atom_distance
+
+    def __reduce__(self):
+        """The engine and the one example; its scores are stored, so that the engine may learn meanwhile."""
+        x = self._near.x
+        rows = x.source.part(x.index, x.index + 1)
+        return restored_set, (self._engine, rows, self._near.scores, self._given, self.distance, self.atom_distance, self._completions)
 
     @property
     def prediction(self):
@@ -142,12 +170,29 @@ class StructureSet:
     def __contains__(self, y):
         x, outputs = self._near.x, self._parts.outputs
         rows = x.source.part(x.index, x.index + 1)
-        code = encoded_answers(outputs, [y], rows, None)[0]
         try:
-            counts = self._near.counted(code)
-        except PluginError:
+            code = encoded_answers(outputs, [y], rows, None)[0]
+        except (DataError, PluginError) as error:       # is it what training takes, such as the relevance of each document?
+            counts = self._counts_of_gold(y, rows, error)
+        else:
+            try:
+                counts = self._near.counted(code)
+            except PluginError:
+                counts = None
+        if counts is None:
             return False
         return bool(self._near.within(self._near.total(counts), self.distance))
+
+    def _counts_of_gold(self, y, rows, error):
+        """The atoms of an output that is known in part, which is no output as `predict` returns them: `error` is the reason."""
+        outputs = self._parts.outputs
+        if not outputs.partial_gold:
+            raise error
+        try:
+            gold = checked_structures(outputs, outputs.encode([y], rows), "encode", rows)
+        except (DataError, PluginError):
+            raise error from None
+        return right_counts(self._near, gold[0], self._completions)
 
     def k_best(self, limit=100) -> Members:
         """The outputs of largest score, best first, at most `limit`. `complete` of the list is True if these are all.
@@ -167,7 +212,7 @@ class StructureSet:
         PluginError
             When the problem's solver lists no outputs, and there are too many to look at each. `certain` and `possible` need no list.
         """
-        structures, scores, complete = self._near.members(self.distance, limit)
+        structures, scores, complete = self._near.members(self.distance, how_many(limit, "limit"))
         return Members([self._decoded(y) for y in structures], scores, complete)
 
     def count(self, limit=100) -> tuple[float, float]:
@@ -190,7 +235,7 @@ class StructureSet:
         PluginError
             As `k_best`.
         """
-        return self._near.how_many(self.distance, limit)
+        return self._near.how_many(self.distance, how_many(limit, "limit"))
 
     @cached_property
     def _atoms(self):

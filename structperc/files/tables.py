@@ -10,7 +10,7 @@ import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.files.opening import uncompressed_suffix
-from structperc.reading.groups import runs
+from structperc.reading.groups import runs, unnamed
 
 __all__ = ["Table", "guess_format", "marked_rows", "parse_classes", "row_marks", "write_predictions", "write_table"]
 
@@ -145,16 +145,21 @@ class GroupRuns:
     """
 
     def __init__(self, path, name):
-        self.path, self.name, self.seen = path, name, set()
+        self.path, self.name, self.seen, self.n_rows = path, name, set(), 0
 
     def offsets(self, values) -> np.ndarray:
         """Where each run of the next part begins, and the end; a part ends with a whole run."""
+        empty = unnamed(np.asarray(values))
+        if empty is not None:
+            raise DataError(f"{self.path}: row {self.n_rows + empty + 1} has an empty cell in {self.name!r}, so it belongs to no group; "
+                            f"fill it, or drop that row. Rows are counted from 1 below the header.")
         offsets, again = runs(values)
         groups = values[offsets[:-1]].tolist()
         again = [*again, *(value for value in groups if value in self.seen)]
         if again:
             raise DataError(f"{self.path}: the rows with {self.name!r} {again[0]!r} are not all together; sort the file by that column.")
         self.seen.update(groups)
+        self.n_rows += len(values)
         return offsets
 
 

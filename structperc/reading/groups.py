@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.errors import DataError, shortened
-from structperc.core.labels import as_label_array, missing_label, refuse_unhashable
+from structperc.core.labels import as_label_array, missing_label, plain, refuse_unhashable
 from structperc.reading.matrices import as_array, is_row, is_sparse, not_finite_entry, read
 from structperc.reading.other_libraries import as_table
 
@@ -144,13 +144,9 @@ def gather(groups):
     offsets : int array of shape (n_groups + 1,)
         Where each group begins among them, and the end. O(n) where rows stand so already, else O(n log n).
     """
-    values = as_label_array(groups, "groups", "an entry for each row of X")
+    values = entries_of(groups)
     if len(values) == 0:
         raise DataError("groups is empty; expected an entry for each row of X.")
-    refuse_unhashable(values, "groups")
-    i = missing_label(values)
-    if i is not None:
-        raise DataError(f"groups[{i}] is {values[i]}, which belongs to no group; fill it, or drop that row.")
     offsets, again = runs(values)
     if not again:
         return None, offsets
@@ -158,6 +154,37 @@ def gather(groups):
     of_run = [number.setdefault(name, len(number)) for name in values[offsets[:-1]].tolist()]
     of_row = np.repeat(of_run, np.diff(offsets))
     return np.argsort(of_row, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(of_row))]).astype(np.int64)
+
+
+def entries_of(groups, name="groups", expected="an entry for each row of X") -> np.ndarray:
+    """Names of groups, an entry for each row. An entry without a name, such as None, NaN or an empty text, raises an error."""
+    values = as_label_array(groups, name, expected)
+    refuse_unhashable(values, name)
+    i = unnamed(values)
+    if i is not None:
+        raise DataError(f"{name}[{i}] is {plain(values[i])!r}, which belongs to no group; fill it, or drop that row.")
+    return values
+
+
+def unnamed(values):
+    """The first position without a name of a group: None, NaN or an empty text; None if there is no such."""
+    i = missing_label(values)
+    if i is None and values.dtype.kind in "OU":
+        i = next((i for i, one in enumerate(values.tolist()) if isinstance(one, str) and not one.strip()), None)
+    return i
+
+
+def numbers_of(groups, n, name="groups") -> np.ndarray:
+    """The number of each example's group, from 0. Names are sorted, or without an order as they appear."""
+    expected = f"an entry for each of {n} examples"
+    values = entries_of(groups, name, expected)
+    if len(values) != n:
+        raise DataError(f"{name} has the shape ({len(values)},); expected {expected}.")
+    try:
+        return np.unique(values, return_inverse=True)[1]
+    except TypeError:
+        number = {}
+        return np.array([number.setdefault(one, len(number)) for one in values.tolist()])
 
 
 def in_order(values, order):

@@ -38,8 +38,18 @@ class KeyedRows(Rows):
         super().__init__(X, offsets, feature_names)
         self.keys = keys
 
+    def __reduce__(self):
+        return restored_rows, (self.X, self.offsets, self.feature_names, self.keys, self.key_names)
+
     def like(self, X, offsets, first, last):
         return KeyedRows(X, offsets, self.feature_names, self.keys[first:last])
+
+
+def restored_rows(X, offsets, feature_names, keys, key_names) -> KeyedRows:
+    """Rows that were pickled."""
+    rows = KeyedRows(X, offsets, feature_names, keys)
+    rows.key_names = key_names
+    return rows
 
 
 class KeyedReader(Reader):

@@ -287,3 +287,42 @@ def test_sizes_of_queries_have_the_name_that_boosting_libraries_give_them(ranker
     assert clone(ranker).partial_fit(X, y, group=[10] * 40).coef_.shape == (5,)
     with pytest.raises(DataError, match="lengths and group were given"):
         ranker.fit(X, y, lengths=[10] * 40, group=[10] * 40)
+
+
+# ---- lists that leave nothing out ----
+
+
+@pytest.mark.parametrize(("n", "cut"), [(2, 0.0), (5, 0.5), (8, 0.5), (10, 0.5), (10, 1.2), (20, 0.5)])
+def test_short_lists_teach_as_much_as_pairs_do(n, cut):
+    random = np.random.default_rng(n)
+    X = random.normal(size=(80 * n, 3))
+    y = (X @ [1, 0.5, -0.3] + 0.5 * random.normal(size=len(X)) > cut).astype(int)
+    groups, train = np.arange(len(X)) // n, slice(0, 40 * n)
+    scores = [model.fit(X[train], y[train], groups=groups[train]).score(X[40 * n:], y[40 * n:], groups=groups[40 * n:])
+              for model in (LatentRanker(random_state=0), RankingSVM())]
+    assert scores[0] > scores[1] - 0.03
+
+
+def test_k_is_half_of_the_median_query_of_the_first_call():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.tile([0, 1], 30)
+    for groups, k in ((np.arange(60) // 6, 3), (np.arange(60) // 30, 10), (np.arange(60) // 2, 1), (np.repeat([0, 1, 2], [2, 8, 50]), 4)):
+        model = LatentRanker(random_state=0, epochs=1).fit(X, y, groups=groups)
+        assert model.k_ == k and "k_" in dir(model) and model.k is None
+        lengths = np.bincount(groups)[np.bincount(groups) > 0]
+        assert LatentRanker(random_state=0, epochs=1).fit(X, y, lengths=lengths).k_ == k
+        assert LatentRanker(random_state=0).partial_fit(X, y, groups=groups).partial_fit(X, y, groups=np.arange(60) // 20).k_ == k
+        blocks = [part.tolist() for part in np.split(y, np.cumsum(lengths)[:-1])]
+        assert LatentRanker(random_state=0, epochs=1).fit(np.split(X, np.cumsum(lengths)[:-1]), blocks).k_ == k
+    assert LatentRanker(k=7, random_state=0, epochs=1).fit(X, y, groups=np.arange(60) // 20).k_ == 7
+
+
+def test_lists_that_show_every_document_are_warned_of_and_the_advice_works():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.tile([0, 0, 1], 20)
+    data = {"groups": np.arange(60) // 6}
+    for call in (lambda: LatentRanker(k=6).fit(X, y, **data), lambda: LatentRanker(k=10).partial_fit(X, y, **data),
+                 lambda: Engine("latent-ranking").fit(X, y, **data)):
+        with pytest.warns(DataWarning, match="longest query has 6 documents, and with k=.* set k to fewer than 6, such as 3"):
+            assert not call().coef_.any()
+    assert LatentRanker(k=3, random_state=0).fit(X, y, **data).coef_.any()
+    with pytest.warns(DataWarning, match="with relevant=1 no query has a document that is worth more than another"):
+        LatentRanker(random_state=0).fit(X, y + 1, **data)

@@ -1,5 +1,6 @@
 """Sets of structures contain the right one as often as promised, and equal an enumeration of their members."""
 
+import copy
 import itertools
 import pickle
 
@@ -9,12 +10,13 @@ from every_problem import MODELS, engine_and_examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain import Engine
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from structperc_parsing.estimators import DependencyParser
 
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.estimators import PRank, SequenceTagger, StructureConformal, StructuredEstimator
+from structperc.estimators import LatentRanker, PRank, SequenceTagger, StructureConformal, StructuredEstimator
 from structperc.estimators.held_out import weighted_quantile
 
 LABELS = ("a", "b", "c")
@@ -478,3 +480,51 @@ def test_lengths_and_groups_say_which_rows_are_an_example(trained):
     assert StructureConformal(trained, coverage=0.8).calibrate(rows, flat, groups=np.repeat(np.arange(30), lengths)).quantile_ \
         == model.quantile_
     assert [a.prediction for a in model.predict(rows, lengths=lengths)] == [a.prediction for a in model.predict(X)]
+
+
+# ---- sets apart from the estimator ----
+
+
+def same_sets(first, second):
+    names = ("prediction", "distance", "certain", "possible", "atom_set")
+    return (all(getattr(first, name) == getattr(second, name) for name in names) and first.count(20) == second.count(20)
+            and list(first.k_best(5)) == list(second.k_best(5)))
+
+
+def test_sets_are_pickled_and_copied_with_rows_of_every_form():
+    random = np.random.default_rng(0)
+    X, words = random.normal(size=(40, 2)), [[["the"], ["dog"]], [["a"], ["cat"]]] * 20
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    ranks = PRank(random_state=0, scale=False).fit(X, y)
+    tagger = SequenceTagger(random_state=0).fit(words, [["D", "N"]] * 40)
+    for model, rows, gold in ((ranks, X, y), (ranks, sparse.csr_matrix(X), y), (tagger, words, [["D", "N"]] * 40)):
+        answers = StructureConformal(model, coverage=0.8).calibrate(rows, gold).predict(rows[:3])
+        for again in (pickle.loads(pickle.dumps(answers)), copy.deepcopy(answers)):
+            assert all(map(same_sets, answers, again)) and gold[0] in again[0]
+
+
+def test_relevances_are_in_a_set_as_they_are_in_calibration():
+    random = np.random.default_rng(0)
+    X = [random.normal(size=(6, 2)) for _ in range(40)]
+    relevances = [(x[:, 0] + 0.5 * random.normal(size=6) > 0.3).astype(int) for x in X]
+    ranker = LatentRanker(k=2, random_state=0).fit(X, relevances)
+    for completions in ("all", "any"):
+        model = StructureConformal(ranker, completions=completions, coverage=0.7).calibrate(X[:20], relevances[:20])
+        answers = model.predict(X[20:])
+        inside = [relevance in answer for relevance, answer in zip(relevances[20:], answers, strict=True)]
+        assert np.mean(inside) == model.evaluate(X[20:], relevances[20:])["coverage"] and any(inside)
+        assert answers[0].prediction in answers[0]
+        with pytest.raises(DataError, match="is no list for query"):
+            [0, 1, 1] in answers[0]     # noqa: B015
+
+
+def test_limits_are_whole_numbers():
+    X = np.linspace(-1, 1, 20)[:, None]
+    model = StructureConformal(PRank(random_state=0)).fit(X, np.digitize(X[:, 0], [-0.3, 0.3]))
+    answer, = model.predict(X[:1])
+    for limit in (-1, 0, None, "a", 2.5):
+        for call in (answer.k_best, answer.count):
+            with pytest.raises(OptionError, match="limit=.*expected a whole number from 1"):
+                call(limit)
+    with pytest.raises(OptionError, match="limit='a'; expected None or a whole number"):
+        model.evaluate(X, np.digitize(X[:, 0], [-0.3, 0.3]), limit="a")

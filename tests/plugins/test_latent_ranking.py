@@ -289,6 +289,7 @@ def separable(seed):
     return X, y, u, max(np.linalg.norm(v) for v in differences)
 
 
+@pytest.mark.filterwarnings("ignore:the longest query has:structperc.errors.DataWarning")
 @pytest.mark.parametrize("augment", [0.0, 1.0])
 @pytest.mark.parametrize("k", [1, 2, 5, 20])
 def test_mistake_bounds_on_separable_queries(k, augment, ratios):
