@@ -283,8 +283,7 @@ def is_logistic(engine) -> bool:
 
 def spreads(rows, weights) -> np.ndarray:
     """The standard deviation of each column; 0 of constant ones."""
-    zeros = np.zeros(rows.n_features)
-    return Scaling(0.0, zeros, zeros, True).with_rows(rows, weights).deviation
+    return Scaling.empty(rows.n_features, True, True).with_rows(rows, weights).deviation
 
 
 def clusters_of(groups, n) -> np.ndarray:

@@ -29,6 +29,8 @@ cdef extern from "column_moments_sets.h" nogil:
 
 CONSTANT = 1e-12            # a column whose spread is a smaller part of its mean is constant up to rounding
 FIRST = 1000                # rows whose mean is the centre
+cdef int MANY = 10          # a row that is far from so many others is looked at more closely,
+cdef double FAR = 1e6       # square of its distance in deviations
 
 cdef sp_moments_f64 MOMENTS_F64 = sp_moments_f64_of(sp_n_sets() - 1)
 cdef sp_moments_f32 MOMENTS_F32 = sp_moments_f32_of(sp_n_sets() - 1)
@@ -197,7 +199,8 @@ cdef class ColumnSums:
         return sums
 
 
-def moments_with_row(const real[::1] x, double n_rows, const double[::1] mean, const double[::1] squares, bint centred):
+def moments_with_row(const real[::1] x, double n_rows, const double[::1] mean, const double[::1] squares, const double[::1] low,
+                     const double[::1] high, bint centred, bint absorbs):
     """Moments of the columns with one more row: streams of single rows, where calls of numpy would take most of the time.
 
     Parameters
@@ -208,30 +211,43 @@ def moments_with_row(const real[::1] x, double n_rows, const double[::1] mean, c
         How many rows the moments are of.
     mean, squares : float64 arrays of shape (n_features,)
         Of squares: the sum of the squared differences from the mean.
+    low, high : float64 arrays of shape (n_features,)
+        The lowest and the highest value.
     centred : bool
         Whether scaling subtracts the mean.
+    absorbs : bool
+        Whether an intercept does what a constant column would.
 
     Returns
     -------
-    (mean, squares, deviation, spread, shift and spread of the way back) or None
-        Arrays; see `structperc.engine.scaling.Scaling`. None: a value is not finite.
+    (mean, squares, low, high, deviation, spread, shift and spread of the way back) or None
+        Arrays; see `structperc.engine.scaling.Scaling`. None: a value is not finite, or far from all before.
     """
     cdef Py_ssize_t j, n = x.shape[0]
-    cdef double total = n_rows + 1, least = CONSTANT, apart
+    cdef double total = n_rows + 1, least = CONSTANT, apart, deviation, share, wide, back
     cdef bint whole = True
-    moved = np.empty((6, n))
+    moved = np.empty((8, n))
     cdef double[:, ::1] to = moved
     for j in range(n):
         apart = x[j] - mean[j]
         to[0, j] = mean[j] + apart * (1 / total)
         to[1, j] = squares[j] + apart * apart * (n_rows / total)
-        to[2, j] = sqrt(to[1, j] / total)
-        if not to[2, j] > least * fabs(to[0, j]):
-            to[2, j] = 0
-        to[3, j] = to[2, j] if to[2, j] > 0 else 1
-        to[4, j] = -(to[0, j] if centred else 0) / to[3, j]
-        to[5, j] = 1 / to[3, j]
-        whole &= fabs(to[0, j]) < INFINITY and to[1, j] < INFINITY
+        to[2, j] = x[j] if x[j] < low[j] else low[j]
+        to[3, j] = x[j] if x[j] > high[j] else high[j]
+        deviation = sqrt(to[1, j] / total)
+        if deviation > least * fabs(to[0, j]):
+            share = deviation / 2
+            wide = deviation / (to[0, j] - to[2, j]) * share + deviation / (to[3, j] - to[0, j]) * share
+            back = to[5, j] = wide if wide > deviation else deviation
+        else:
+            deviation = 0
+            to[5, j] = INFINITY if absorbs or to[0, j] == 0 else fabs(to[0, j])
+            back = to[5, j] if to[5, j] < INFINITY else 1
+        to[4, j] = deviation
+        to[6, j] = -(to[0, j] if centred else 0) / back
+        to[7, j] = 1 / back
+        whole &= (fabs(to[0, j]) < INFINITY and to[1, j] < INFINITY
+                  and not (n_rows > MANY and apart * apart > FAR * squares[j] / n_rows > 0))
     return tuple(moved) if whole else None
 
 

@@ -100,7 +100,7 @@ class Totals:
     def __add__(self, other):
         scaling, weights = self.scaling or other.scaling, dict(self.weights)
         if self.scaling is not None and other.scaling is not None:
-            scaling = scaling.with_block(other.scaling.n_rows, other.scaling.mean, other.scaling.squares)
+            scaling = scaling.joined(other.scaling)
         for key, (n, weight) in other.weights.items():
             before = weights.get(key, (0, 0.0))
             weights[key] = before[0] + n, before[1] + weight

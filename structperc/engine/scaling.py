@@ -3,6 +3,11 @@
 Training sees (x - shift) / spread, so each column has mean 0 and variance 1. Sparse rows are only divided by the spread. Scores are linear
 in the weights, so other weights give the same scores to rows in the users' units. The model keeps these (`Features.rescaled`), and
 predicting costs nothing more. If weights are no vector, as with kernels, rows are scaled whenever they are read.
+
+Two kinds of columns have another spread than their standard deviation. A constant column carries nothing beside an intercept: its spread is
+infinite, so training sees zeros and its weight in the users' units is 0. A column may nearly always have one value, such as a rare level.
+Its other rows would be tens of deviations away. Let a and b be the distances from the mean to the lowest and the highest value. The spread
+is at least variance / 2 (1 / a + 1 / b). For two values that is half their difference. It acts only if 1 / a + 1 / b > 2 / deviation.
 """
 
 from __future__ import annotations
@@ -25,6 +30,8 @@ IN_CACHE = 1 << 15          # values that are brought to scale together
 LOOKED_AT = 1000            # rows that show whether columns differ in scale,
 DIFFERENT = 50              # by how much,
 FEWEST = 20                 # where there are so many
+WILD = 1000                 # deviations of the other rows between a cell and their mean
+ALONE = 8                   # a cell with this share of a column's squares may be wild
 
 
 @attrs.frozen(eq=False, slots=False)         # with a __dict__: each property is computed once
@@ -37,14 +44,27 @@ class Scaling:
         How many rows, or the sum of their weights.
     mean, squares : float64 arrays
         Of squares: the sum of the squared differences from the mean.
+    low, high : float64 arrays
+        The lowest and the highest value. -inf and inf: not known, of files of older versions.
     centred : bool
         Whether the mean is subtracted.
+    absorbs : bool
+        Whether an intercept or thresholds do what a constant column would.
     """
 
     n_rows: float
     mean: np.ndarray
     squares: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
     centred: bool
+    absorbs: bool
+
+    @classmethod
+    def empty(cls, n_features, centred, absorbs) -> Scaling:
+        """That of no rows."""
+        zeros = np.zeros(n_features)
+        return cls(0.0, zeros, zeros, zeros + np.inf, zeros - np.inf, centred, absorbs)
 
     @cached_property
     def shift(self):
@@ -58,23 +78,29 @@ class Scaling:
 
     @cached_property
     def spread(self):
-        """What a column is divided by: its standard deviation, 1 of constant ones."""
-        deviation = self.deviation
-        return np.where(deviation > 0, deviation, 1.0)
+        """What a column is divided by: see the module."""
+        deviation, mean = self.deviation, self.mean
+        with np.errstate(all="ignore"):
+            share = deviation / 2
+            spread = np.maximum(deviation, deviation / (mean - self.low) * share + deviation / (self.high - mean) * share)
+        constant = np.inf if self.absorbs else np.where(mean == 0, np.inf, np.abs(mean))
+        return np.where(deviation > 0, spread, constant)
 
     @cached_property
     def inverse(self):
-        """Shift and spread of the way back."""
-        return -self.shift / self.spread, 1 / self.spread
+        """Shift and spread of the way back: a constant column gives what it weighs to the intercept."""
+        spread = np.where(self.spread < np.inf, self.spread, 1.0)
+        return -self.shift / spread, 1 / spread
 
     def with_rows(self, rows, sample_weight=None) -> Scaling:
         """The same of more rows."""
         if sample_weight is None and rows.n_rows == 1 and self.n_rows and not rows.sparse:
-            moments = moments_with_row(rows.X[0], self.n_rows, self.mean, self.squares, self.centred)
+            moments = moments_with_row(rows.X[0], self.n_rows, self.mean, self.squares, self.low, self.high, self.centred, self.absorbs)
             if moments is not None:
-                mean, squares, deviation, spread, *inverse = moments
-                scaling = Scaling(self.n_rows + 1, mean, squares, self.centred)
-                scaling.__dict__.update(shift=mean if self.centred else self.shift, deviation=deviation, spread=spread, inverse=inverse)
+                *sums, deviation, spread, back, unit = moments
+                scaling = Scaling(self.n_rows + 1, *sums, self.centred, self.absorbs)
+                scaling.__dict__.update(shift=sums[0] if self.centred else self.shift, deviation=deviation, spread=spread,
+                                        inverse=(back, unit))
                 return scaling
         X, weights = weighted_rows(rows, sample_weight)
         scaling, n = self, X.shape[0]
@@ -85,14 +111,18 @@ class Scaling:
         if not (np.isfinite(scaling.mean).all() and np.isfinite(scaling.squares).all()):
             raise matrices.not_finite_entry(rows) or DataError(
                 f"column {int(np.argmax(~np.isfinite(scaling.squares)))} of X is too large to be squared; divide it by a large number.")
+        warn_of_wild_cells(self, scaling, X, None if sample_weight is None else row_weights(rows, sample_weight))
         return scaling
 
     def of(self, rows, sample_weight=None) -> Scaling:
         """That of these rows instead, of which a weight may be missing altogether."""
-        zeros = np.zeros(len(self.mean))
-        return Scaling(0.0, zeros, zeros, self.centred).with_rows(rows, sample_weight)
+        return Scaling.empty(len(self.mean), self.centred, self.absorbs).with_rows(rows, sample_weight)
 
-    def with_block(self, n_rows, mean, squares) -> Scaling:
+    def joined(self, other) -> Scaling:
+        """That of the rows of both."""
+        return self.with_block(other.n_rows, other.mean, other.squares, other.low, other.high)
+
+    def with_block(self, n_rows, mean, squares, low, high) -> Scaling:
         """Put together with another block of rows (Chan, Golub and LeVeque 1983)."""
         total = self.n_rows + n_rows
         if not n_rows:
@@ -100,11 +130,15 @@ class Scaling:
         with np.errstate(all="ignore"):
             apart = mean - self.mean
             return Scaling(total, self.mean + apart * (n_rows / total),
-                           self.squares + squares + apart**2 * (self.n_rows * n_rows / total), self.centred)
+                           self.squares + squares + apart**2 * (self.n_rows * n_rows / total),
+                           np.minimum(self.low, low), np.maximum(self.high, high), self.centred, self.absorbs)
 
     def applied(self, rows):
-        """The rows on one scale, a copy."""
+        """The rows on one scale, a copy. Where the mean is subtracted, sparse rows become dense."""
         strings, dense = rows.sparse_part, rows.dense_part
+        if strings is not None and self.centred:
+            whole = strings.toarray()
+            strings, dense = None, whole if dense is None else np.hstack([whole, dense])
         if strings is not None:
             strings = strings.copy()
             strings.data = (strings.data / self.spread[strings.indices]).astype(strings.dtype)
@@ -118,13 +152,18 @@ class Scaling:
 
     def state(self):
         """What a model file holds."""
-        return {"n_rows": np.array(self.n_rows, dtype=float), "mean": self.mean, "squares": self.squares, "centred": np.array(self.centred)}
+        return {"n_rows": np.array(self.n_rows, dtype=float), "mean": self.mean, "squares": self.squares, "low": self.low,
+                "high": self.high, "centred": np.array(self.centred), "absorbs": np.array(self.absorbs)}
 
 
 def restored(state, n_features) -> Scaling:
-    """What `Scaling.state` gave."""
-    return Scaling(read_array(state, "n_rows", np.float64, low=np.nextafter(0, 1)), read_array(state, "mean", np.float64, (n_features,)),
-                   read_array(state, "squares", np.float64, (n_features,), low=0), read_array(state, "centred", np.bool_))
+    """What `Scaling.state` gave; files of older versions have no lowest and highest values."""
+    shape, centred = (n_features,), read_array(state, "centred", np.bool_)
+    ends = [read_array(state, name, np.float64, shape) for name in ("low", "high")] if "low" in state else np.outer(
+        [-np.inf, np.inf], np.ones(n_features))
+    return Scaling(read_array(state, "n_rows", np.float64, low=np.nextafter(0, 1)), read_array(state, "mean", np.float64, shape),
+                   read_array(state, "squares", np.float64, shape, low=0), *ends, centred,
+                   read_array(state, "absorbs", np.bool_) if "absorbs" in state else centred)
 
 
 def scaling_of(wanted, parts, rows, sample_weight):
@@ -152,8 +191,8 @@ def scaling_of(wanted, parts, rows, sample_weight):
         raise PluginError(f"scale=True: {refused} Leave it out.")
     if refused:
         return None
-    centres = not rows.sparse and absorbs_shifts(parts.features, zeros + 1)
-    scaling = Scaling(0.0, zeros, zeros, centres).with_rows(rows, sample_weight)
+    absorbs = absorbs_shifts(parts.features, zeros + 1)
+    scaling = Scaling.empty(rows.n_features, absorbs and not rows.sparse, absorbs).with_rows(rows, sample_weight)
     return scaling if scaling.n_rows else None
 
 
@@ -166,22 +205,27 @@ def weighted_rows(rows, sample_weight):
     """The rows with a weight, and a weight for each, or None where all are 1."""
     if sample_weight is None:
         return rows.X, None
-    weights = sample_weight if rows.offsets is None else np.repeat(sample_weight, np.diff(rows.offsets))
+    weights = row_weights(rows, sample_weight)
     kept = weights > 0
     X, weights = (rows.X, weights) if kept.all() else (rows.X[kept], weights[kept])
     return X, None if (weights == 1).all() else weights
 
 
+def row_weights(rows, sample_weight):
+    """The weight of each row's example."""
+    return sample_weight if rows.offsets is None else np.repeat(sample_weight, np.diff(rows.offsets))
+
+
 def of_dense(X, weights):
-    """Number, mean and sum of squared differences of some rows."""
+    """Number, mean, sum of squared differences, lowest and highest value of some rows."""
     n = len(X) if weights is None else float(weights.sum())
     if not n:
-        return 0, None, None
+        return 0, None, None, None, None
     with np.errstate(all="ignore"):
         mean = X.mean(axis=0, dtype=float) if weights is None else weights @ X / n
         apart = X - mean
         apart *= apart
-        return n, mean, apart.sum(axis=0) if weights is None else weights @ apart
+        return n, mean, apart.sum(axis=0) if weights is None else weights @ apart, X.min(axis=0), X.max(axis=0)
 
 
 def on_one_scale(X, shift, spread):
@@ -196,15 +240,53 @@ def on_one_scale(X, shift, spread):
 
 
 def of_sparse(csr, weights):
-    """The same of sparse rows."""
+    """The same of sparse rows. Squares are summed around the mean of the stored values, since those around 0 lose digits."""
     n = csr.shape[0] if weights is None else float(weights.sum())
     if not n:
-        return 0, None, None
+        return 0, None, None, None, None
+    csr.sum_duplicates()
+    width, where, values = csr.shape[1], csr.indices, csr.data.astype(float)
+    each = None if weights is None else np.repeat(weights, np.diff(csr.indptr))
+    stored = np.bincount(where, each, width).astype(float)
     with np.errstate(all="ignore"):
-        values = csr.data.astype(float)
-        counted = values if weights is None else values * np.repeat(weights, np.diff(csr.indptr))
-        sums, squares = (np.bincount(csr.indices, of, csr.shape[1]) for of in (counted, counted * values))
-        return n, sums / n, np.maximum(squares - sums**2 / n, 0)
+        mean = np.bincount(where, values if each is None else each * values, width) / np.maximum(stored, np.finfo(float).tiny)
+        apart = (values - mean[where]) ** 2
+        squares = np.bincount(where, apart if each is None else each * apart, width)
+        low, high = (csr.min(axis=0), csr.max(axis=0)) if csr.shape[0] else (csr.sum(axis=0),) * 2
+        return n, mean * (stored / n), squares + mean**2 * (stored * (n - stored) / n), *(end.toarray().reshape(-1) for end in (low, high))
+
+
+def warn_of_wild_cells(before, scaling, X, weights) -> None:
+    """Warns if a cell is a thousand deviations from all other rows: its column then hardly differs between these.
+
+    Parameters
+    ----------
+    before, scaling : Scaling
+        Without the rows of X, and with them.
+    X : array or CSR array
+        The rows with a weight.
+    weights : array or None
+        Of all rows, to count those without a weight.
+    """
+    if scaling.n_rows < FEWEST or not X.shape[0]:
+        return
+    farthest = np.maximum(scaling.high - scaling.mean, scaling.mean - scaling.low)
+    columns = np.flatnonzero(farthest > np.sqrt(scaling.squares / ALONE))
+    by_column = X.tocsc() if len(columns) and not isinstance(X, np.ndarray) else X
+    for j in columns.tolist():
+        values = by_column[:, j] if by_column is X else by_column[:, [j]].toarray()[:, 0]
+        values = values.astype(float)
+        if before.n_rows >= FEWEST:
+            mean, deviation = before.mean[j], before.deviation[j]
+        else:
+            others = values[np.abs(values - scaling.mean[j]) <= np.sqrt(scaling.squares[j] / ALONE)]
+            mean, deviation = (others.mean(), others.std()) if len(others) else (0.0, 0.0)
+        wild = np.flatnonzero(np.abs(values - mean) > WILD * deviation) if deviation > CONSTANT * abs(mean) else ()
+        if len(wild):
+            row = wild[0] if weights is None else np.flatnonzero(weights > 0)[wild[0]]
+            warnings.warn(f"X[{row}, {j}] is {values[wild[0]]:.6g}, but the other rows of column {j} have the mean {mean:.6g} and the "
+                          f"standard deviation {deviation:.3g}. Such a cell hides how they differ when columns are scaled. "
+                          f"Correct the cell, or drop its row.", ScaleWarning, stacklevel=3)
 
 
 def warn_of_scales(model, rows) -> None:

@@ -117,7 +117,8 @@ def require_rescaled(case, features, w, name) -> None:
     rows = case.rows_of(case.data)
     if rows.objects or rows.first_stage is not None:
         return
-    divided = Scaling(1.0, np.zeros(rows.n_features), np.linspace(0.5, 2, rows.n_features) ** 2, centred=False)
+    zeros, any_value = np.zeros(rows.n_features), np.full(rows.n_features, np.inf)
+    divided = Scaling(1.0, zeros, np.linspace(0.5, 2, rows.n_features) ** 2, -any_value, any_value, centred=False, absorbs=False)
     weights = features.rescaled(w, divided.shift, divided.spread)
     scaled = divided.applied(rows)
     for i, x in enumerate(case.examples if weights is not None else ()):

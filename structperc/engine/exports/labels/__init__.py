@@ -84,7 +84,7 @@ def linear_labels(engine) -> LinearLabels:
                         float(engine.temperature_), has_cumulative_probabilities(model.parts),
                         (model.spread, max(model.spread, floor(model.parts))),
                         None if names is None else list(names), inputs, is_ordered(outputs),
-                        model.means, None if scaling is None else scaling.spread)
+                        model.means, None if scaling is None else scaling.deviation)
 
 
 def check(engine, weights, bias) -> None:
@@ -92,7 +92,7 @@ def check(engine, weights, bias) -> None:
     model = engine.model_
     X = probes(model.context.n_features)
     if model.scaling is not None:           # near the training rows all labels win somewhere
-        X = model.scaling.mean + model.scaling.spread * X
+        X = model.scaling.mean + model.scaling.deviation * X
     check_linear(X, scores_of(model, X), weights, bias)
     code_of = {label: code for code, label in enumerate(engine.classes_.tolist())}
     answers = model.predict(rows_of(model, X)).tolist()
