@@ -6,7 +6,7 @@ solver in Python returns: `as_structure`. Losses: `check_costs`, `refuse_matrix`
 `read`, `read_alone`, `as_sentences`, `refuse_not_finite`, `check_same`, `default_template`. Trainers: `adapted`, `check_parts`,
 `check_search`, `generator`, `install_model`, `options_alone`, `engine_options`, and the words for why training ended. Ctrl-C in long
 compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work to be whole: `retry_on_interrupt`. Ordered labels:
-`cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`. BibTeX of papers that several parts cite: `COLLINS`,
+`cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`. Columns: `variance_on_one_scale`. BibTeX of papers that several parts cite: `COLLINS`,
 `YU_JOACHIMS`.
 """
 
@@ -25,6 +25,7 @@ from structperc.core.updates import check_whole_steps, refuse_weights
 from structperc.engine.assembly import check_parts, install_model, options_alone
 from structperc.engine.context import check_same
 from structperc.engine.options import engine_options, generator
+from structperc.engine.scaling import variance_on_one_scale
 from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, INTERRUPTED, MAX_EPOCHS, STALLED
 from structperc.engine.weighing import class_weights
 from structperc.metrics.ranking import read_grades
@@ -40,5 +41,5 @@ __all__ = [
     "find_labels", "generator", "install_model", "interval_labels", "is_additive", "is_constrained", "is_listed", "is_missing", "is_nested",
     "is_ordered", "map_in_threads", "options_alone", "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades",
     "read_intervals", "refuse_matrix", "refuse_not_finite", "refuse_weights", "retry_on_interrupt", "substate", "take_interruption",
-    "warn_of_open_ends",
+    "variance_on_one_scale", "warn_of_open_ends",
 ]  # fmt: skip

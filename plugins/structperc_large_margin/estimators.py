@@ -14,7 +14,7 @@ from structperc import Engine, Option
 from structperc.errors import DataError
 from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import KnownParameters, RankScore, SortedClasses, log_probabilities, order_in
-from structperc.plugin_tools import find_labels
+from structperc.plugin_tools import find_labels, variance_on_one_scale
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -26,7 +26,6 @@ MOST_PASSES = 2**31 - 1
 MOST_ITERATIONS = 10_000
 PASSES = Option(MOST_ITERATIONS, low=-1)
 COLUMNS = ("n_features_in_", "feature_names_in_")
-CONSTANT = 1e-12            # a column whose spread is a smaller part of its mean is constant up to rounding
 OBJECTS = ("subset-tree", "subsequence")        # kernels of rows that are no numbers
 
 
@@ -328,11 +327,10 @@ class SVOR(KnownParameters, SortedClasses, RankScore, EngineAnswers, ClassifierM
 def weighted_gamma(X, weights, scale):
     """gamma="scale" of weighted rows, as of rows that repeat: 1 / (n_features * variance of the entries), on the scale of the training."""
     sparse = hasattr(X, "multiply")
-    squares = X.multiply(X) if sparse else np.square(X, dtype=float)
-    mean, square = X.T @ weights / weights.sum(), squares.T @ weights / weights.sum()
     if scale is True or scale == "auto" and not sparse:
-        variance = np.maximum(square - mean**2, 0)
-        spread = np.where(np.sqrt(variance) > CONSTANT * np.abs(mean), np.sqrt(variance), 1.0)
-        mean, square = (mean / spread, square / spread**2) if sparse else (0 * mean, variance / spread**2)
-    variance = square.mean() - mean.mean() ** 2
+        variance = variance_on_one_scale(X, weights)
+    else:
+        squares = X.multiply(X) if sparse else np.square(X, dtype=float)
+        mean, square = X.T @ weights / weights.sum(), squares.T @ weights / weights.sum()
+        variance = square.mean() - mean.mean() ** 2
     return 1 / (X.shape[1] * variance) if variance > 0 else 1.0

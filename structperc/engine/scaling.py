@@ -256,6 +256,31 @@ def of_sparse(csr, weights):
         return n, mean * (stored / n), squares + mean**2 * (stored * (n - stored) / n), *(end.toarray().reshape(-1) for end in (low, high))
 
 
+def variance_on_one_scale(X, weights) -> float:
+    """Variance of all entries of weighted rows together, once training has scaled the columns.
+
+    Parameters
+    ----------
+    X : array or CSR array of shape (n_rows, n_features)
+    weights : float64 array of shape (n_rows,)
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import variance_on_one_scale
+    >>> variance_on_one_scale(np.array([[0.0], [1000.0]]), np.ones(2))
+    1.0
+    """
+    rows = matrices.read(X)
+    scaling = Scaling.empty(rows.n_features, not rows.sparse, True).with_rows(rows, weights)
+    mean = (scaling.mean - scaling.shift) / scaling.spread
+    return float(((scaling.deviation / scaling.spread) ** 2 + (mean - mean.mean()) ** 2).mean())
+
+
 def warn_of_wild_cells(before, scaling, X, weights) -> None:
     """Warns if a cell is a thousand deviations from all other rows: its column then hardly differs between these.
 

@@ -148,7 +148,8 @@ def test_weights_are_as_repeated_rows_also_for_the_width_of_the_kernel(data):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_columns_in_their_own_units_are_scaled(kernel, data):
     X, y = data
-    raw = X * 10.0 ** np.arange(-5, 5) + 7
+    X = np.delete(X, 1, axis=1)                 # two values are divided by half their difference
+    raw = X * 10.0 ** np.arange(-5, 4) + 7
     standardised = SVOR(kernel=kernel, tol=1e-6, scale=False).fit(StandardScaler().fit_transform(raw), y)
     model = SVOR(kernel=kernel, tol=1e-6).fit(raw, y)
 
