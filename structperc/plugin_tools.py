@@ -6,8 +6,8 @@ solver in Python returns: `as_structure`. Losses: `check_costs`, `refuse_matrix`
 `read`, `read_alone`, `as_sentences`, `refuse_not_finite`, `check_same`, `default_template`. Trainers: `adapted`, `check_parts`,
 `check_search`, `generator`, `install_model`, `options_alone`, `engine_options`, and the words for why training ended. Ctrl-C in long
 compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work to be whole: `retry_on_interrupt`. Ordered labels:
-`cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`. Columns: `variance_on_one_scale`. BibTeX of papers that several parts cite: `COLLINS`,
-`YU_JOACHIMS`.
+`cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`. Columns:
+`variance_on_one_scale`. BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
 
 from structperc.core.argmax import check_search
