@@ -105,12 +105,14 @@ cdef class RankingOutputs(Outputs):
                 raise DataError(str(error)) from None
         return gold
 
-    cdef check_gold(self, Structures gold, Rows rows, features):
+    cdef check_right(self, Structures gold, Rows rows, features):
         if overrides(self, "encode"):
             wrong = len(gold.values) != rows.n_rows or not ((0 <= gold.values) & (gold.values < self.n_levels)).all()
             if wrong or not np.array_equal(gold.offsets, rows.offsets):
                 raise PluginError(f"{type(self).__name__}.encode must give a level from 0 to {self.n_levels - 1} for every row of X.")
 
+    cdef check_gold(self, Structures gold, Rows rows, features):
+        self.check_right(gold, rows, features)
         if not self.began:              # later parts of a stream may well hold nothing relevant
             warn_of_nothing(self, gold)
         self.began = True

@@ -15,7 +15,6 @@ from structperc.plugin_tools import as_sentences
 from structperc_parsing import conllu
 from structperc_parsing.arc_templates import default_template
 from structperc_parsing.explanations import explain_arc
-from structperc_parsing.scores import attachment_scores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -233,7 +232,7 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
         -------
         dict of str to float
         """
-        return attachment_scores(y, self.predict(X))
+        return self._trained().parts_.outputs.measures(y, self.predict(X))
 
     def explain(self, sentence, dependent=None, head=None, label=None, *, baseline=None) -> Any:
         """The features of an arc with their weights, an `ArcExplanation`. Default: the predicted arc of this word.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from structperc.errors import DataError
 from structperc.plugin_tools import is_listed
 
 
@@ -59,6 +60,63 @@ def find_circle(heads):
         if word in path:
             return path[path.index(word):]
     return []
+
+
+def no_tree(heads, one_root=True):
+    """Why heads are no tree of their words, or None.
+
+    Parameters
+    ----------
+    heads : sequence of int of length n
+        Heads of words 1..n; 0 is the root.
+    one_root : bool, default True
+        Whether one word may have the root for head.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> from structperc_parsing.heads import no_tree
+    >>> no_tree([2, 1]), no_tree([2, 0]), no_tree([2, 5])
+    ('the words 1 -> 2 -> 1 head each other in a circle', None, 'word 2 has the head 5; expected 0 (the root) to 2')
+    """
+    outside = next((m for m, head in enumerate(heads, 1) if not 0 <= head <= len(heads)), None)
+    if outside is not None:
+        return f"word {outside} has the head {heads[outside - 1]}; expected 0 (the root) to {len(heads)}"
+    circle = find_circle(heads)
+    if circle:
+        return f"the words {' -> '.join(map(str, [*circle, circle[0]]))} head each other in a circle"
+    roots = [m for m, head in enumerate(heads, 1) if head == 0]
+    if one_root and len(roots) > 1:
+        return f"the words {roots[0]} and {roots[1]} both have the head 0, but one_root allows one"
+    return None
+
+
+def refuse_no_tree(i, heads, one_root=True):
+    """Raises an error for heads of sentence i that are no tree.
+
+    Parameters
+    ----------
+    i : int
+    heads, one_root
+        As in `no_tree`.
+
+    Raises
+    ------
+    DataError
+
+    Examples
+    --------
+    >>> from structperc_parsing.heads import refuse_no_tree
+    >>> refuse_no_tree(4, [3])
+    Traceback (most recent call last):
+    structperc.core.errors.DataError: y[4] is no tree of sentence 4: word 1 has the head 3; ...
+    """
+    wrong = no_tree(heads, one_root)
+    if wrong:
+        raise DataError(f"y[{i}] is no tree of sentence {i}: {wrong}; correct it or leave the sentence out.")
 
 
 def find_crossing(heads):

@@ -18,14 +18,14 @@ from structperc.core.structures cimport Structures
 from structperc.components import SecondStage
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption, shortened
 from structperc.pictures import ArcChoices, Arcs, Display, token_texts
-from structperc.plugin_tools import find_labels, is_listed, read_array
+from structperc.plugin_tools import find_labels, is_listed, is_missing, read_array
 from structperc.solvers.arborescences cimport INTERRUPTED, arborescence_work, max_arborescence_c, refusal
 from structperc.solvers.arborescences cimport arborescence_marginals_c, arborescence_marginals_work
 from structperc.solvers.projective cimport projective_marginals_c, projective_refusal, projective_tree_c, projective_work
 from structperc.solvers.arborescences import k_best_arborescences
 from structperc.solvers.ranked_projective import k_best_projective
 from structperc_parsing.atoms cimport Layout, count_words, first_label, first_sibling, layout_of
-from structperc_parsing.heads import find_circle, find_crossing, is_labelled, lifted
+from structperc_parsing.heads import find_circle, find_crossing, is_labelled, lifted, no_tree, refuse_no_tree
 from structperc_parsing.labelled_trees import k_best_labelled
 from structperc_parsing.scores import attachment_scores
 
@@ -126,7 +126,13 @@ cdef class TreeOutputs(Outputs):
     def find_labels(self, y, classes):
         self.labels, self.n_tags, self.names, self.code_of = None, 1, [], {}
         if classes is None and y is not None and is_labelled(y):
-            classes = sorted(set(self.labels_in(y)))
+            labels = list(self.labels_in(y))
+            if not labels:
+                raise DataError("no word of y has a label; give each word of all sentences one, or learn only heads.")
+            try:
+                classes = sorted(set(labels))
+            except TypeError:                       # of several types, or lists
+                raise DataError(f"the labels of arcs in y are of several types: {shortened(labels)}; expected texts.") from None
         if classes is not None:
             self.labels = find_labels(None, classes, ordered=False)
             self.names = self.labels.tolist()
@@ -137,7 +143,7 @@ cdef class TreeOutputs(Outputs):
     def labels_in(self, y):
         """The labels that occur in what users pass as y."""
         pairs = (arc for arcs in y for arc in (arcs if is_listed(arcs) else ())) if is_labelled(y) else ()
-        return (arc[1] for arc in pairs if isinstance(arc, (tuple, list)) and len(arc) == 2)
+        return (arc[1] for arc in pairs if isinstance(arc, (tuple, list)) and len(arc) == 2 and not is_missing(arc[1]))
 
     def encode(self, y, rows):
         if not is_listed(y):
@@ -174,8 +180,10 @@ cdef class TreeOutputs(Outputs):
                             ) from None
         if not 0 <= number <= n or number != head and str(number) != head:
             raise DataError(f"y[{i}][{j}] has the head {shortened(head)}; expected a whole number from 0 (the root) to {n}.")
-        if label is None:
+        if self.labels is None:
             return number
+        if is_missing(label):
+            raise DataError(f"y[{i}][{j}] has no label; give each word of all sentences one, or learn only heads.")
         try:
             return number * self.n_tags + <Py_ssize_t> self.code_of[label]
         except (KeyError, TypeError):           # unknown, or a list
@@ -212,28 +220,29 @@ cdef class TreeOutputs(Outputs):
     def restore(self, state):
         self.n_lifted = int(read_array(state, "n_lifted", np.int64, low=0))
 
+    cdef check_right(self, Structures gold, Rows rows, features):
+        """Trees with crossing arcs or several roots are right ones, which some models never predict."""
+        for i in range(rows.n_examples):
+            refuse_no_tree(i, self.heads(gold[i]), False)
+
     cdef check_gold(self, Structures gold, Rows rows, features):
         for i in range(rows.n_examples):
-            wrong = self.wrong(self.heads(gold[i]))
+            refuse_no_tree(i, self.heads(gold[i]), self.one_root)
+            wrong = self.crossing(self.heads(gold[i])) if self.projective else None
             if wrong:
-                raise DataError(f"y[{i}] is no tree that can be learned from: {wrong}; correct it{self.remedy(wrong)} or leave the "
-                                f"sentence out.")
-
-    def remedy(self, wrong):
-        return ", have it made projective with lift=True," if "crosses" in wrong else ""
+                raise DataError(f"y[{i}] is no tree that can be learned from: {wrong}; correct it, have it made projective with "
+                                f"lift=True, or leave the sentence out.")
 
     def heads(self, y):
         return [code // self.n_tags for code in y]
 
     def wrong(self, heads):
         """Why these heads are no tree of this space, or None."""
-        circle = find_circle(heads)
-        if circle:
-            return f"the words {' -> '.join(map(str, [*circle, circle[0]]))} head each other in a circle"
-        roots = [m for m, head in enumerate(heads, 1) if head == 0]
-        if self.one_root and len(roots) > 1:
-            return f"the words {roots[0]} and {roots[1]} both have the head 0, but one_root allows one"
-        crossed = find_crossing(heads) if self.projective else None
+        return no_tree(heads, self.one_root) or (self.crossing(heads) if self.projective else None)
+
+    def crossing(self, heads):
+        """Which arcs cross, or None."""
+        crossed = find_crossing(heads)
         if crossed:
             return f"the arc from {heads[crossed[0] - 1]} to {crossed[0]} crosses that to {crossed[1]}, but trees are projective"
         return None
@@ -252,7 +261,10 @@ cdef class TreeOutputs(Outputs):
         return [(code // self.n_tags, self.names[code % self.n_tags]) for code in y]
 
     def measures(self, y_true, y_pred):
-        return attachment_scores(y_true, y_pred)
+        scores = attachment_scores(y_true, y_pred)
+        for i, tree in enumerate(y_true):           # whose labels the model need not know
+            refuse_no_tree(i, [int(arc[0] if isinstance(arc, (tuple, list)) else arc) for arc in tree], self.one_root)
+        return scores
 
     def max_code_length(self, n_atoms):
         return count_words(&self.atoms, n_atoms)

@@ -139,6 +139,9 @@ cdef class SegmentOutputs(Outputs):
             self.atoms.limit(np.maximum(self.atoms.limits, most_tokens(gold, len(self.names))))
         return gold
 
+    cdef check_right(self, Structures gold, Rows rows, features):
+        """Longer segments than the model predicts are right ones that it misses."""
+
     cdef check_gold(self, Structures gold, Rows rows, features):
         limits = self.atoms.limits
         if (most_tokens(gold, len(self.names)) > limits).any():

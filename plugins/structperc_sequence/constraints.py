@@ -7,8 +7,7 @@ import numpy as np
 
 from structperc.errors import OptionError, did_you_mean, shortened
 
-SCHEMES = ("iob1", "iob2", "iobes")
-IOBES = {"O", "B-", "I-", "E-", "S-"}
+SCHEMES = {"iob1": "BI", "iob2": "BI", "iobes": "BIES", "bilou": "BILU", "bmes": "BMES"}       # first, inside, last, single
 EDGE = None                     # the boundary of the sentence, as one side of a pair
 
 
@@ -47,8 +46,8 @@ def read_constraints(labels, forbidden=(), required=()) -> Constraints:
     labels : sequence
         All labels in order.
     forbidden : sequence of pairs, or str
-        (a, b): b may not follow a; None means the boundary: (None, b), (a, None). Or a scheme: "iob1", "iob2", "iobes" forbid
-        what phrases written so never contain.
+        (a, b): b may not follow a; None means the boundary: (None, b), (a, None). Or a scheme: "iob1", "iob2", "iobes",
+        "bilou", "bmes" forbid what phrases written so never contain.
     required : sequence of pairs
         (a, b): after a only the b of such pairs may come (None: the end); (None, b): only these may begin.
 
@@ -93,17 +92,21 @@ def scheme(labels, name) -> np.ndarray:
     if name not in SCHEMES:
         raise OptionError(f"forbidden_transitions={name!r}; expected a list of pairs of labels, or one of {', '.join(map(repr, SCHEMES))}."
                           f"{did_you_mean(name, SCHEMES)}")
-    letters = {"iob1": "BI", "iob2": "BI", "iobes": "BIES"}[name]
-    parts = []
-    for label in labels:
-        letter, _, kind = label.partition("-") if isinstance(label, str) else ("?", "", "")
-        if letter not in (*letters, "O") or (letter == "O") != (label == "O"):
-            hint = " These labels look like 'iobes'." if {str(label)[:2] for label in labels} <= IOBES else ""
-            raise OptionError(f"forbidden_transitions={name!r}: the label {shortened(label)} does not belong to it. Expected 'O' or one of "
-                              f"the letters {', '.join(letters)}, a '-' and a type, such as '{letters[0]}-NP'.{hint}")
-        parts.append((letter, kind))
+    parts = [part_of(label, name) for label in labels]
+    if None in parts:
+        label, letters = labels[parts.index(None)], SCHEMES[name]
+        other = next((other for other in SCHEMES if all(part_of(label, other) for label in labels)), None)
+        raise OptionError(f"forbidden_transitions={name!r}: the label {shortened(label)} does not belong to it. Expected 'O' or one of "
+                          f"the letters {', '.join(letters)}, a '-' and a type, such as '{letters[0]}-NP'."
+                          f"{f' These labels look like {other!r}.' if other else ''}")
     parts.append(("O", ""))                                 # the boundary is as if outside
     return np.array([[fits(name, *one, *other) for other in parts] for one in parts])
+
+
+def part_of(label, name):
+    """The letter and the type of a label; None: it does not belong to the scheme."""
+    letter, _, kind = label.partition("-") if isinstance(label, str) else ("?", "", "")
+    return (letter, kind) if letter in SCHEMES[name] and len(letter) == 1 or label == "O" else None
 
 
 def fits(name, letter, kind, following, its_kind) -> bool:
@@ -112,5 +115,7 @@ def fits(name, letter, kind, following, its_kind) -> bool:
         return following != "I" or letter != "O" and same
     if name == "iob1":                                      # B only parts two phrases of one type
         return following != "B" or letter != "O" and same
-    inside = letter in "BI"                                 # iobes: B and I must go on, all others must not
-    return (following in "IE" and same) if inside else following in "OBS"
+    first, inside, last, single = SCHEMES[name]
+    if letter in (first, inside):                           # which must go on, all others must not
+        return following in (inside, last) and same
+    return following in ("O", first, single)

@@ -102,10 +102,13 @@ cdef class ChainOutputs(RestrictedOutputs):
     def labels_in(self, y):
         return (label for label in Outputs.labels_in(self, y) if label is not None)
 
-    cdef check_gold(self, Structures gold, Rows rows, features):
-        allowed = rows.allowed
+    cdef check_right(self, Structures gold, Rows rows, features):
         if overrides(self, "encode"):
             Outputs.check_gold(self, gold, rows, features)
+
+    cdef check_gold(self, Structures gold, Rows rows, features):
+        allowed = rows.allowed
+        self.check_right(gold, rows, features)
         if not self.constraints.any and allowed is None:
             return
         for i in range(rows.n_examples):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import inspect
+import re
 from contextlib import closing
 from itertools import islice
 
@@ -19,6 +20,7 @@ from structperc.reading.tokens import default_template
 
 CONLLU_DEFAULT = ("form",)              # the features of CoNLL-U by default
 EMPTY = "_"                             # a cell of CoNLL-U without an entry
+NAMED_EXAMPLE = re.compile(r"\b[Xy]\[(\d+)\](?:\[(\d+)\])?")       # as errors of the library name it
 LOOKED_AT = 1000                        # sentences that show which columns a file fills
 
 
@@ -35,12 +37,15 @@ class Tokens:
         The column of the target, or the cells of several.
     plain : bool
         Whether the file has just these columns, the target last, so that no other command needs their names.
+    filled : list of int
+        Which cells predictions take the place of; none: they are added.
     """
 
     file: ColumnFile
     X: list
     y: list | None = None
     plain: bool = False
+    filled: list = attrs.field(factory=list)
     weights: None = None
     offsets: None = None
 
@@ -51,6 +56,18 @@ class Tokens:
     @property
     def first(self) -> int:
         return self.file.first
+
+    @property
+    def n_unlabelled(self) -> int:
+        """Tokens of which the file does not say the label."""
+        return sum(cell is None for cells in self.y or () for cell in cells)
+
+    def located(self, message) -> str:
+        """A message about an example or its token, such as y[2][0], with its place in the file."""
+        match = NAMED_EXAMPLE.search(message)
+        if match is None or int(match[1]) >= self.n_examples:
+            return message
+        return f"{message} {match[0].strip()} is in {self.file.place(int(match[1]), int(match[2] or 0))}."
 
     def __str__(self):
         return ", ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in ((self.n_examples, "sentence"), (self.file.n_tokens, "token")))
@@ -101,9 +118,22 @@ def usual_target(engine) -> list:
     return list(engine.plugin_options.get("target") or ())
 
 
-def filled_places(engine, file) -> list:
-    """Which cells of a file the predictions take the place of; none: they are added."""
-    return list(file.places(usual_target(engine)).values()) if file.conllu and usual_target(engine) else []
+def noted_target(source, plugins) -> dict:
+    """What a model keeps of the columns that it predicts."""
+    return {"target": ",".join(training_names(source, list(map(registry.load, plugins)))[2])}
+
+
+def filled_places(engine, source, places) -> list:
+    """Which cells of a file the predictions take the place of: in CoNLL-U the column of the target, in other files one that is named."""
+    if not source.conllu and source.target is None:
+        return []
+    places = {**({name: i for i, name in enumerate(CONLLU)} if source.conllu else {}), **places}
+    names = usual_target(engine) if source.target is None else target_names(source)
+    if not names or not set(names) <= set(places):
+        missing = f"of {', '.join(map(repr, names))}, which the model predicts" if names else "that the model predicts"
+        raise OptionError(f"{source.path} has no column {missing}; name the one to fill in with --target, such as --target upos. Its "
+                          f"columns are {', '.join(places)}.")
+    return [places[name] for name in names]
 
 
 def training_names(source, plugins) -> tuple[list, list, list]:
@@ -143,12 +173,17 @@ def parts(source, plugins):
             places = file.places(names)
             wanted = [places[name] for name in target]
             plain = not source.conllu and list(places.values()) == [*range(file.width)] and wanted == [file.width - 1]
-            yield Tokens(file, file.choose(places[name] for name in used), answers_of(file, wanted), plain)
+            tokens = Tokens(file, file.choose(places[name] for name in used), answers_of(file, wanted), plain)
+            if source.rows is None:
+                refuse_empty(tokens, target)
+            yield tokens
 
 
 def answers_of(file, places):
-    """One cell of each token, or several."""
-    return file.column(places[0]) if len(places) == 1 else file.choose(places)
+    """One cell of each token, or several; None for an empty one, which has no label."""
+    if len(places) == 1:
+        return [[None if cell == EMPTY else cell for cell in cells] for cells in file.column(places[0])]
+    return [[tuple(None if cell == EMPTY else cell for cell in cells) for cells in sentence] for sentence in file.choose(places)]
 
 
 def read_template(path) -> str:
@@ -177,12 +212,12 @@ def parts_for(engine, source, needs_target=True):
     with closing(stream_file(source.path, source.conllu, source.rows)) as files:
         for file in files:
             if used is None:
-                used, target = places_for(engine, source, file, needs_target)
-            yield Tokens(file, file.choose(used), None if target is None else answers_of(file, target))
+                used, target, filled = places_for(engine, source, file, needs_target)
+            yield Tokens(file, file.choose(used), None if target is None else answers_of(file, target), filled=filled)
 
 
 def places_for(engine, source, file, needs_target):
-    """The numbers of the columns of the engine's features in a file, and of the target. None if it is not needed."""
+    """The numbers of a file's columns: the engine's features, the target, those to fill in. None if not needed."""
     used, path, conllu = engine.plugin_options["columns"], source.path, source.conllu
     usual = usual_target(engine)
     target = None if source.target is None else target_names(source)
@@ -197,7 +232,7 @@ def places_for(engine, source, file, needs_target):
         check_known(name, places, "the model reads the column", f"the columns of {path} are {', '.join(names)}; --columns names them")
     used_places = [places[name] for name in used]
     if not needs_target:
-        return used_places, None
+        return used_places, None, filled_places(engine, source, places)
     if target is None and usual and set(usual) <= set(places):
         target = list(usual)
     if target is None and not (conllu and source.columns is None):
@@ -208,10 +243,11 @@ def places_for(engine, source, file, needs_target):
         check_known(name, places, "--target", f"the columns of {path} are {', '.join(names)}")
     target_places = [places[name] for name in target]
     if share_of_labels(engine, answers_of(file, target_places)) == 0:
-        columns, first = ", ".join(map(repr, target)), answers_of(file, target_places)[0][0]
+        columns, first = ", ".join(map(repr, target)), file.choose(target_places)[0][0]
+        first = first[0] if len(first) == 1 else first
         raise OptionError(f"the column {columns} of {path} begins with {first!r:.60} and has no label that the model knows. Name the "
                           f"columns of the file with --columns, or the right one with --target.")
-    return used_places, target_places
+    return used_places, target_places, []
 
 
 def plain_names(engine, file, used, target) -> list:
@@ -224,12 +260,19 @@ def plain_names(engine, file, used, target) -> list:
                       f"labels that it knows. Name all columns of the file with --columns, _ for those to leave out.")
 
 
+def refuse_empty(tokens, names) -> None:
+    """Raises an error for a column of the target without any entry."""
+    if tokens.n_unlabelled == tokens.file.n_tokens > 0:
+        raise DataError(f"the column {names[0]!r} of {tokens.file.path} has _ in every line. Name the column of right labels with "
+                        f"--target.")
+
+
 def share_of_labels(engine, y) -> float:
     """The share of these labels that the model knows; 1 if there are none."""
     labels = getattr(engine, "classes_", None)
     if labels is None:
         return 1.0
-    trained, labels_here = set(labels.tolist()), list(engine.parts_.outputs.labels_in(y))
+    trained, labels_here = set(labels.tolist()), [label for label in engine.parts_.outputs.labels_in(y) if label is not None]
     return sum(label in trained for label in labels_here) / max(len(labels_here), 1)
 
 

@@ -153,9 +153,10 @@ def counted_in(table, path):
     except ColumnError as error:
         raise error.advised(in_flags, where=path, place=lambda row: f"row {table.first + row + 1}") from None
     except DataError as error:
-        if table.first:
-            what = "sentences" if isinstance(table, column_files.Tokens) else "rows"
-            error.args = (f"{error} (Examples are counted here from the part of {path} that begins after {table.first} {what}.)",)
+        if isinstance(table, column_files.Tokens):
+            error.args = (table.located(str(error)),)
+        elif table.first:
+            error.args = (f"{error} (Examples are counted here from the part of {path} that begins after {table.first} rows.)",)
         raise
 
 

@@ -334,6 +334,7 @@ def build() -> Parser:
     predict.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
     predict.add_argument("data", metavar="DATA", type=path, help="the data; - for standard input")
     predict.add_argument("--output", metavar="FILE", type=path, help="the file to write; default: standard output")
+    predict.add_argument("--target", metavar="NAME", help="the column of a file of tokens to fill in; in CoNLL-U that of fit")
     predict.add_argument("--keep", metavar="A,B", action="append", default=[], help="columns of the data to copy to the output")
     predict.add_argument("--scores", action="store_true", help="add the score of each label, or of each document")
     predict.add_argument("--margin", action="store_true", help="add the margin over the runner-up")

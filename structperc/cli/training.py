@@ -62,6 +62,8 @@ def fit(arguments) -> int:
         streaming.refuse(engine, source, [arguments.problem, *arguments.plugin])
         bar = progress.observer(arguments, engine.epochs)
     engine.notes["data"] = source.notes()
+    if source.has_columns:
+        engine.notes["data"] |= column_files.noted_target(source, [arguments.problem, *arguments.plugin])
     try:
         if streamed:
             facts = streaming.learn(engine, source, [arguments.problem, *arguments.plugin], bar, arguments.resume)

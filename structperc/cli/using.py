@@ -12,14 +12,14 @@ import numpy as np
 
 from structperc import Engine, metrics
 from structperc.cli import answer_columns
-from structperc.cli.column_files import Tokens, filled_places, reads_columns
+from structperc.cli.column_files import Tokens, reads_columns
 from structperc.cli.files import PART_ROWS, answers, check_writable, counted_in, exact_rows, parts_for, read_for
 from structperc.cli.terminal import Shown, say, say_json, say_table
 from structperc.core.outputs import is_ordered
 from structperc.engine.writing import replace_file
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
-from structperc.files.conll import write_columns, write_filled
+from structperc.files.conll import write_filled
 from structperc.files.tables import write_table
 from structperc.pictures.markup import aligned, excerpt
 
@@ -43,12 +43,18 @@ def predict(arguments) -> int:
             f"brought to sum to 1.", file=sys.stderr)
     if reads_columns(engine):
         answer_columns.refuse(arguments, "the model labels the tokens of files that keep all their cells")
+    elif arguments.target is not None:
+        raise OptionError("--target of predict names a column of tokens to fill in, but the model predicts rows; leave it out.")
     with closing(parts_for(engine, arguments, needs_target=False, rows=PART_ROWS, keep=keep)) as tables:
         tables = chain([next(tables)], tables)          # faults of the data are found before a file is made
         if arguments.output:
             replace_file(arguments.output, lambda file: write_text(file, lambda text: write_answers(engine, arguments, tables, text)))
+        elif sys.stdout.isatty():
+            write_answers(engine, arguments, tables, Shown(sys.stdout))
+        elif reads_columns(engine):                     # which are written byte for byte
+            write_text(sys.stdout.buffer, lambda text: write_answers(engine, arguments, tables, text))
         else:
-            write_answers(engine, arguments, tables, Shown(sys.stdout) if sys.stdout.isatty() else sys.stdout)
+            write_answers(engine, arguments, tables, sys.stdout)
     return 0
 
 
@@ -59,11 +65,7 @@ def write_answers(engine, arguments, tables, file) -> None:
         if isinstance(table, Tokens):
             with counted_in(table, arguments.data):
                 predicted = engine.predict(table.X)
-            places = filled_places(engine, table.file)
-            if places:
-                write_filled(file, table.file, places, predicted)
-            else:
-                write_columns(file, table.file.sentences, predicted, table.file.separator)
+            write_filled(file, table.file, table.filled, predicted)
         else:
             with counted_in(table, arguments.data):
                 columns = answer_columns.columns_of(engine, arguments, table)
@@ -86,10 +88,11 @@ def evaluate(arguments) -> int:
     table = read_for(engine, arguments)
     refuse_strangers(engine, table, arguments.data)
     model = engine.model_
-    rows = model.read(table.X, table.offsets)
-    predicted = engine.predict_rows(rows)
-    measures = metrics.measures_of(model, rows, answers(engine, table), predicted)
-    constant = metrics.best_constant_of(model, rows, answers(engine, table))
+    with counted_in(table, arguments.data):
+        rows = model.read(table.X, table.offsets)
+        predicted = engine.predict_rows(rows)
+        measures = metrics.measures_of(model, rows, answers(engine, table), predicted)
+        constant = metrics.best_constant_of(model, rows, answers(engine, table))
     if arguments.json:
         say_json(record(engine, arguments, table, predicted, measures, constant))
         return 0

@@ -14,6 +14,7 @@ cdef class Outputs(Component):
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil
     cdef Structures gold(self, object y, Rows rows, object features)
     cdef check_gold(self, Structures gold, Rows rows, features)
+    cdef check_right(self, Structures gold, Rows rows, features)
     cdef decode_all(self, structures, Rows rows, features, examples)
     cdef decode_one(self, const int *y, Rows rows, features)
     cdef Py_ssize_t write(self, object answer, Example x, int *y) except -1

@@ -198,6 +198,13 @@ cdef class Outputs(Component):
             except PluginError as error:
                 raise DataError(f"y[{i}] cannot be used: {error}") from None
 
+    cdef check_right(self, Structures gold, Rows rows, features):
+        """Raises an error for outputs to compare predictions with that are no structures at all.
+
+        Outputs that only an option excludes, such as trees with crossing arcs, are right ones that the model never predicts.
+        """
+        self.check_gold(gold, rows, features)
+
     def check_structure(self, Example x, y) -> None:
         """Raise `PluginError` unless y is a structure over the atoms of x.
 
@@ -583,6 +590,31 @@ def checked_structures(Outputs outputs, result, method, rows):
     if outputs.n_labels and rows.n_examples and not 1 <= gold.values.min() <= gold.values.max() <= outputs.n_labels:
         raise PluginError(f"{type(outputs).__name__}.{method} returned the codes {gold.values.min()}..{gold.values.max()}; expected "
                           f"ints from 1 to {outputs.n_labels}, the numbers of the labels.")
+    return gold
+
+
+def right_outputs(Outputs outputs, y, rows, features):
+    """Outputs that users know to be right, encoded and checked, to compare predictions with. They are not moved into Y(x) as for learning.
+
+    Parameters
+    ----------
+    outputs : Outputs
+    y : sequence
+        As in `fit`.
+    rows : Rows
+    features : Features
+
+    Returns
+    -------
+    Structures
+
+    Raises
+    ------
+    DataError
+        If one is no structure. The message names the example.
+    """
+    cdef Structures gold = checked_structures(outputs, outputs.encode(y, rows), "encode", rows)
+    outputs.check_right(gold, rows, features)
     return gold
 
 

@@ -82,8 +82,8 @@ class SequenceTagger(LabelledEstimator, InterceptOptions):
     end: bool | None = option(None, "whether labels score for standing last; None: as `start`")
     forbidden_transitions: Sequence | str = option(
         (), "pairs of labels that never follow each other, at fit and at predict",
-        about='None in a pair is the boundary of the sentence. "iob1", "iob2" and "iobes" are the pairs that these ways to write phrases '
-              "forbid.")
+        about='None in a pair is the boundary of the sentence. "iob1", "iob2", "iobes", "bilou" and "bmes" are the pairs that these ways '
+              "to write phrases forbid.")
     required_transitions: Sequence = option(
         (), "pairs of labels: after the first label of a pair only the labels that pairs name for it may follow")
     n_hashed: int | None = option(None, "columns of signed hashing for feature names, so that a stream may bring new ones",

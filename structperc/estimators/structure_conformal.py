@@ -11,7 +11,7 @@ import numpy as np
 
 from structperc.core.arguments import limit as read_limit
 from structperc.core.errors import shortened
-from structperc.core.outputs import checked_structures
+from structperc.core.outputs import right_outputs
 from structperc.engine import Engine
 from structperc.engine.near import Near
 from structperc.engine.option import option, positional_option
@@ -314,7 +314,7 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         rows = model.read(data.X, data.offsets)
         gold = [None] * rows.n_examples
         if y is not None:
-            gold = checked_structures(outputs, outputs.encode(data.by_rows(y), rows), "encode", rows)
+            gold = right_outputs(outputs, data.by_rows(y), rows, model.parts.features)
         nears = model.lock.read(lambda: [Near(model.parts, x, scores, model.temperature) for x, scores in model.scores(rows)])
         alone = X if isinstance(X, (list, tuple)) and len(X) == rows.n_examples else [None] * rows.n_examples
         return zip(nears, alone, gold, strict=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from structperc.core.arguments import how_many
 from structperc.core.errors import DataError, PluginError, shortened
-from structperc.core.outputs import checked_structures, encoded_answers
+from structperc.core.outputs import checked_structures, encoded_answers, right_outputs
 from structperc.engine.explanation import names_of
 from structperc.engine.near import Near
 from structperc.pictures.markup import block, details, element, excerpt, table
@@ -171,7 +171,8 @@ class StructureSet:
         x, outputs = self._near.x, self._parts.outputs
         rows = x.source.part(x.index, x.index + 1)
         try:
-            code = encoded_answers(outputs, [y], rows, None)[0]
+            code = (encoded_answers(outputs, [y], rows, None) if outputs.partial_gold
+                    else right_outputs(outputs, [y], rows, self._parts.features))[0]
         except (DataError, PluginError) as error:       # is it what training takes, such as the relevance of each document?
             counts = self._counts_of_gold(y, rows, error)
         else:

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from structperc import metrics
+from structperc.core.outputs import right_outputs
 from structperc.engine.option import Option, option
 from structperc.engine.options import InterceptOptions, LabelOptions, LabelWeightOptions
 from structperc.errors import DataError, OptionError
@@ -365,7 +366,8 @@ def atom_f1(engine, X, y, predicted, lengths=None, groups=None) -> float:
     """F1 of the atoms of predictions, counted over all examples; 1 where neither side has any."""
     model, data = engine.model_, Groups(X, None, lengths, groups)
     rows, outputs = model.read(data.X, data.offsets), model.parts.outputs
-    pairs = zip(*(outputs.encode_answers(side, rows) for side in (data.by_rows(y), predicted)), strict=True)
+    gold = right_outputs(outputs, data.by_rows(y), rows, model.parts.features)
+    pairs = zip(gold, outputs.encode_answers(predicted, rows), strict=True)
     shared = total = 0.0
     for i, sides in enumerate(pairs):
         gold, guess = (outputs.count(model.example(rows, i), one) for one in sides)

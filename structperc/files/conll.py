@@ -8,6 +8,7 @@ from operator import itemgetter
 import attrs
 
 from structperc.core.errors import DataError
+from structperc.files import conllu as universal
 from structperc.files.opening import name_of, opened, uncompressed_suffix
 
 __all__ = ["ColumnFile", "guess_format", "read_columns", "read_file", "stream_file", "write_columns", "write_filled"]
@@ -15,7 +16,9 @@ __all__ = ["ColumnFile", "guess_format", "read_columns", "read_file", "stream_fi
 CONLLU = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 SKIPPED = ("_", "-")
 FORMATS = ("conll", "conllu")
-NO_WORD = re.compile("[0-9]+[-.][0-9]+")        # the id of a multiword token or of an empty node
+CELL, TAB_CELL = re.compile("[^ ]+"), re.compile("[^\t]+")       # between spaces, and between tabs
+NAMES = {" ": "spaces", "\t": "tabs"}
+BYTE_ORDER_MARK = "\ufeff"
 PART_CHARACTERS = 1 << 22   # of a part, at most about
 SHOWN = 60                  # characters of a line that an error has room for
 
@@ -36,9 +39,12 @@ class ColumnFile:
         Whether the columns are the ten of CoNLL-U.
     first : int, default 0
         How many sentences of the file stand before.
-    others : list of list of tuple of (int, str)
-        Of each sentence of CoNLL-U the lines that are no words: comments, multiword tokens and empty nodes, each with the number of words
-        before it.
+    texts : list of str
+        Of each sentence what the file has from the end of the sentence before: with blank lines, comments, multiword tokens and empty
+        nodes.
+        What follows the last sentence of a file belongs to that one.
+    lines : list of int
+        The number of the first line of each text.
 
     Examples
     --------
@@ -56,7 +62,39 @@ class ColumnFile:
     separator: str
     conllu: bool
     first: int = 0
-    others: list = attrs.field(factory=list)
+    texts: list = attrs.field(factory=list)
+    lines: list = attrs.field(factory=list)
+
+    def has_token(self, line) -> bool:
+        """Whether a line of a text, with or without its end, is that of a token.
+
+        Parameters
+        ----------
+        line : str
+
+        Returns
+        -------
+        bool
+        """
+        line = line.removeprefix(BYTE_ORDER_MARK).rstrip("\r\n")
+        return universal.is_word(line) if self.conllu else bool(line.strip(" \t"))
+
+    def place(self, i, t=0) -> str:
+        """Where a token is, for messages: the line, and in CoNLL-U the sent_id.
+
+        Parameters
+        ----------
+        i, t : int
+            Sentence of this part, and token of the sentence.
+
+        Returns
+        -------
+        str
+        """
+        lines = self.texts[i].split("\n")
+        numbers = [number for number, line in enumerate(lines, start=self.lines[i]) if self.has_token(line)]
+        known = universal.sentence_id(line.rstrip("\r") for line in lines) if self.conllu else None
+        return f"line {numbers[min(t, len(numbers) - 1)]}{'' if known is None else f' (sent_id {known:.{SHOWN}})'} of {self.path}"
 
     @property
     def width(self) -> int:
@@ -205,22 +243,22 @@ def write_columns(file, sentences, added, separator=" ") -> None:
 
 
 def write_filled(file, columns, places, filled) -> None:
-    """Writes a file of columns again with other cells, in CoNLL-U with its comments, multiword tokens and empty nodes.
+    """Writes a file of columns again, byte for byte but for some cells: with its blank lines, comments, multiword tokens and empty nodes.
 
     Parameters
     ----------
     file : text file
-        Opened for writing.
+        Opened for writing; it must leave the ends of lines as they are.
     columns : ColumnFile
     places : sequence of int
-        Where the cells are that are written anew.
+        Where the cells are that are written anew. Without any, a column is added at the end of each token's line.
     filled : sequence of sequences
         These cells of each token of each sentence: a tuple, or the cell itself if it is one.
 
     Raises
     ------
     DataError
-        When the tokens do not match.
+        When the tokens do not match, or a cell cannot be read again, such as one with a tab.
 
     Examples
     --------
@@ -237,24 +275,31 @@ def write_filled(file, columns, places, filled) -> None:
     ['1-2', "don't", '_', '_', '_', '_', '_', '_', '_', '_']
     ['1', 'do', '_', '_', '_', '_', '0', 'root', '_', '_']
     ['2', "n't", '_', '_', '_', '_', '1', 'advmod', '_', '_']
-    ['']
     """
     check_lengths(columns.sentences, filled)
-    for i, (sentence, entries) in enumerate(zip(columns.sentences, filled, strict=True)):
-        others = iter([*(columns.others[i] if columns.others else ()), (len(sentence) + 1, None)])
-        before, other = next(others)
-        for t, (token, entry) in enumerate(zip(sentence, entries, strict=True)):
-            while before <= t:
-                file.write(f"{other}\n")
-                before, other = next(others)
-            cells = list(token)
-            for place, cell in zip(places, entry if isinstance(entry, tuple) else (entry,), strict=True):
-                cells[place] = str(cell)
-            file.write(f"{columns.separator.join(cells)}\n")
-        while other is not None:
-            file.write(f"{other}\n")
-            before, other = next(others)
-        file.write("\n")
+    for text, entries in zip(columns.texts, filled, strict=True):
+        entries = iter(entries)
+        file.write("\n".join(with_cells(line, places, next(entries), columns.separator) if columns.has_token(line) else line
+                             for line in text.split("\n")))
+
+
+def with_cells(line, places, entry, separator) -> str:
+    """A token's line with other cells at some places, or with one more cell; all else as it is."""
+    cells = [str(cell) for cell in (entry if isinstance(entry, tuple) else (entry,))]
+    body = line.rstrip("\r")
+    separator = "\t" if "\t" in body else " " if " " in body.strip(" ") else separator
+    for cell in cells:
+        if not cell or any(mark in cell for mark in (separator, "\t", "\n", "\r")):
+            raise DataError(f"the label {cell!r:.{SHOWN}} is no cell of a file whose cells are parted by "
+                            f"{NAMES[separator]}; rename the label.")
+    end = line[len(body):]
+    if not places:
+        return f"{body}{separator}{separator.join(cells)}{end}"
+    spans = [match.span() for match in (CELL if separator == " " else TAB_CELL).finditer(body)]
+    for place, cell in sorted(zip(places, cells, strict=True), reverse=True):
+        start, stop = spans[place]
+        body = body[:start] + cell + body[stop:]
+    return body + end
 
 
 def check_lengths(sentences, added) -> None:
@@ -335,15 +380,20 @@ def stream_file(path, conllu=False, sentences=None):
     ...     [(part.first, part.n_tokens) for part in stream_file(file.name, sentences=2)]
     [(0, 3), (2, 1)]
     """
-    name, separator, widths, sentences_read, others, size, first = name_of(path), " ", [], [], [], 0, 0
+    name, separator, widths, size, first, beside = name_of(path), " ", [], 0, 0, ""
+    held = ([], [], [])                     # sentences, texts, and the numbers of the texts' first lines
     with opened(path) as file:
-        for lines in blocks(name, file):
-            tokens, beside = [], []
-            for number, line in lines:
-                size += len(line)
-                if conllu and line.startswith("#"):
-                    beside.append((len(tokens), line))
-                    continue
+        for start, lines, text in blocks(name, file):
+            lines_of_tokens = [pair for pair in lines if not (conllu and universal.is_comment(pair[1]))]
+            if not lines_of_tokens:         # only comments, or the blank lines at the end
+                beside += text
+                continue
+            if sentences is not None and (len(held[0]) >= sentences or size >= PART_CHARACTERS and held[0]):
+                yield ColumnFile(name, held[0], separator, conllu, first, *held[1:])
+                first += len(held[0])
+                held, size = ([], [], []), 0
+            tokens, ids = [], universal.Ids(name, lines) if conllu else None
+            for number, line in lines_of_tokens:
                 if "\t" in line:
                     cells, separator = tuple(line.split("\t")), "\t"
                 else:
@@ -353,42 +403,41 @@ def stream_file(path, conllu=False, sentences=None):
                     raise uneven(name, number, line, len(cells), widths, conllu)
                 if "" in cells:
                     raise DataError(f"{name}, line {number}: cell {cells.index('') + 1} is empty; write _ where there is nothing to say.")
-                if conllu and not cells[0].isdecimal():
-                    if not NO_WORD.fullmatch(cells[0]):
-                        raise DataError(f"{name}, line {number} begins with {cells[0]!r:.{SHOWN}}; expected an id of CoNLL-U, like 3, "
-                                        f"3-4 or 8.1.")
-                    beside.append((len(tokens), line))
-                    continue
-                tokens.append(cells)
-            if tokens:
-                sentences_read.append(tokens)
-                others.append(beside)
-            if sentences is not None and (len(sentences_read) >= sentences or size >= PART_CHARACTERS and sentences_read):
-                yield ColumnFile(name, sentences_read, separator, conllu, first, others)
-                first += len(sentences_read)
-                sentences_read, others, size = [], [], 0
-    if sentences_read:
-        yield ColumnFile(name, sentences_read, separator, conllu, first, others)
-    elif first == 0:
+                if not conllu or ids.take(number, cells[0]):
+                    tokens.append(cells)
+            if conllu:
+                ids.end()
+            for values, value in zip(held, (tokens, beside + text, start - beside.count("\n")), strict=True):
+                values.append(value)
+            size += len(beside) + len(text)
+            beside = ""
+    if not held[0]:
         raise DataError(f"{name} has no tokens. Expected one in each line, its cells parted by spaces or tabs, and a blank line after "
                         f"each sentence.")
+    held[1][-1] += beside
+    yield ColumnFile(name, held[0], separator, conllu, first, *held[1:])
 
 
 def blocks(name, file):
-    """The lines between blank ones, each with its number."""
-    lines = []
+    """The lines between blank ones, each with its number, in blocks: the number of the first line, the lines, the text.
+
+    The text has all lines with their ends, also blank ones. The last block may have no others.
+    """
+    lines, raw, start = [], [], 1
     for number, line in enumerate(file, start=1):
         try:
-            line = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            line = line.decode("utf-8")
         except UnicodeDecodeError as error:
             raise DataError(f"{name}, line {number} is no text in UTF-8 ({error.reason}); save the file as UTF-8.") from None
+        raw.append(line)
+        line = (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).rstrip("\r\n")
         if line.strip(" \t"):
             lines.append((number, line))
         elif lines:
-            yield lines
-            lines = []
-    if lines:
-        yield lines
+            yield start, lines, "".join(raw)
+            lines, raw, start = [], [], number + 1
+    if raw:
+        yield start, lines, "".join(raw)
 
 
 def uneven(path, number, line, n_cells, first, conllu) -> DataError:

@@ -10,7 +10,7 @@ import numpy as np
 from structperc.core.component import inherits
 from structperc.core.errors import DataError, shortened
 from structperc.core.labels import LabelCodes, is_listed, is_nested
-from structperc.core.outputs import Outputs, is_ordered
+from structperc.core.outputs import Outputs, is_ordered, right_outputs
 from structperc.core.rows import Rows
 from structperc.metrics.intervals import interval_measures
 from structperc.metrics.labels import accuracy, macro_f1, rank_measures
@@ -85,9 +85,9 @@ def losses_of(model, rows, y, predicted) -> np.ndarray | None:
     [0.0, 1.0]
     """
     outputs, loss = parts_of(model, rows).outputs, model.parts.loss
+    gold = right_outputs(outputs, y, rows, model.parts.features)            # also where the losses are not known
     if loss.training_only:
         return None
-    gold = outputs.encode(y, rows)
     if outputs.n_labels:
         return for_each_pair(outputs, gold, predicted, lambda i, code: loss.value(gold[i], code))
     answers = outputs.encode_answers(predicted, rows)

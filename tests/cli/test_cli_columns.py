@@ -222,7 +222,7 @@ def test_predict_adds_a_column(fitted, run, given):
     assert expected[0] == ["B-NP", "I-NP", "B-VP"]
     code, out, err = run("predict", "m", "new.txt")
     assert (code, err) == (0, "") and predictions(out) == expected
-    assert [line.rpartition(" ")[0] for line in out.splitlines()] == [*given.splitlines(), ""]
+    assert [line.rpartition(" ")[0] for line in out.splitlines()] == given.splitlines()
     assert run("predict", "m", "new.txt", "--output", "out.txt") == (0, "", "") and Path("out.txt").read_text() == out
 
 
@@ -236,15 +236,61 @@ def test_columns_in_another_order_are_found_by_name(fitted, run):
 
 def test_tabs_stay_tabs(fitted, run):
     Path("tabs.txt").write_text("New York\tNNP\nbarks\tVBZ\n")
-    assert [line.count("\t") for line in run("predict", "m", "tabs.txt")[1].splitlines()] == [2, 2, 0]
+    assert [line.count("\t") for line in run("predict", "m", "tabs.txt")[1].splitlines()] == [2, 2]
 
 
-def test_predict_writes_the_words_of_conllu(run):
-    run("fit", "sequence", "train.conllu", "--target", "upos", "--model", "m", *LEARN)
-    code, out, err = run("predict", "m", "train.conllu")
-    words = [line for line in CONLLU.splitlines() if not line.startswith(("#", "3-4"))]
-    assert (code, err) == (0, "")
-    assert out.splitlines() == [line and f"{line}\t{line.split(chr(9))[3]}" for line in words] + [""]
+@pytest.mark.parametrize("problem", ["sequence", "segments"])
+@pytest.mark.parametrize("flags", [("--target", "upos"), ("--columns", "form,upos")])
+def test_predict_fills_in_the_column_of_conllu_and_keeps_all_else(run, problem, flags):
+    """Blank lines, comments, ends of lines and the byte order mark stay, byte for byte."""
+    text = "\ufeff\r\n" + CONLLU.replace("\n\n", "\r\n \t\n\n").replace("2\tcats", "1.1\tx" + "\t_" * 8 + "\n# here too\n2\tcats")
+    text += "\n\n# at the end\n\n# no end of the line"
+    if problem == "segments":
+        for tag, chunk in (("DET", "B-A"), ("NOUN", "I-A"), ("VERB", "O"), ("PUNCT", "O"), ("NUM", "B-A")):
+            text = text.replace(f"\t{tag}\t", f"\t{chunk}\t")
+    Path("own.conllu").write_bytes(text.encode())
+    assert run("fit", problem, "own.conllu", *flags, "--model", "m", *LEARN)[0] == 0
+    Path("bare.conllu").write_bytes(text.replace("\tDET\t", "\t_\t").replace("\tNOUN\t", "\tX\t").replace("\tI-A\t", "\t__\t").encode())
+    for flags in ((), ("--target", "upos")):
+        assert run("predict", "m", "bare.conllu", *flags, "--output", "out.conllu") == (0, "", "")
+        assert Path("out.conllu").read_bytes() == text.encode()
+    assert run("predict", "m", "bare.conllu")[1] == text
+    assert run("predict", "m", "own.conllu", "--target", "xpos", "--output", "other.conllu")[0] == 0
+    other, own = (read_columns(name, conllu=True)[0] for name in ("other.conllu", "own.conllu"))
+    assert [token[4] for token in other] == [token[3] for token in own]
+    code, out, err = run("predict", "m", "own.conllu", "--target", "tag")
+    assert (code, out) == (2, "") and "has no column of 'tag', which the model predicts; name the one to fill in with --target" in err
+
+
+def test_a_tagger_and_a_parser_join_in_a_pipe(run):
+    assert run("fit", "sequence", "train.conllu", "--columns", "form", "--target", "upos", "--model", "tags", *LEARN)[0] == 0
+    assert run("fit", "parsing", "train.conllu", "--columns", "form,upos", "--model", "trees", *LEARN)[0] == 0
+    lines = [line.split("\t") for line in CONLLU.split("\n")]
+    bare = ["\t".join([*cells[:3], "_", cells[4], "_", "_", "_", *cells[8:]] if cells[0].isdecimal() else cells) for cells in lines]
+    Path("bare.conllu").write_text("\n".join(bare))
+    assert run("predict", "tags", "bare.conllu", "--output", "tagged.conllu")[0] == 0
+    assert run("predict", "trees", "tagged.conllu")[1] == CONLLU
+
+
+@pytest.mark.parametrize("text", ["a  N   O\r\nb V O", "\n\n a\tN\tO\n \n\t\nb\tV\tO\n\n\n", "\ufeffa N O  \n"])
+def test_files_of_columns_stay_byte_for_byte_too(fitted, run, text):
+    Path("odd.txt").write_bytes(text.encode())
+    assert run("predict", "m", "odd.txt", "--columns", "word,pos,chunk", "--output", "out.txt") == (0, "", "")
+    written = Path("out.txt").read_bytes().decode()
+    pairs = list(zip(text.split("\n"), written.split("\n"), strict=True))
+    assert all(new.startswith(old.rstrip("\r")) and new.endswith("\r") == old.endswith("\r") for old, new in pairs)
+    assert all((new != old) == bool(old.strip()) for old, new in pairs)
+    names = ("--columns", "word,pos,_,chunk", "--target", "chunk")
+    assert run("predict", "m", "out.txt", *names, "--output", "again.txt")[0] == 0
+    assert Path("again.txt").read_bytes() == Path("out.txt").read_bytes()
+
+
+def test_a_label_that_cannot_be_a_cell_raises_an_error(run):
+    X, y = data("train.txt", ["word", "pos"], "chunk")
+    y = [[label.replace("B-NP", "B NP") for label in labels] for labels in y]
+    Engine("sequence", epochs=20, template=default_template(2), columns=["word", "pos"]).fit(X, y).save("m")
+    code, out, err = run("predict", "m", "test.txt", "--output", "out.txt")
+    assert code == 2 and "the label 'B NP' is no cell of a file whose cells are parted by spaces" in err and not Path("out.txt").exists()
 
 
 # ---- evaluate ----
@@ -403,3 +449,24 @@ def test_help_describes_columns_and_templates(run):
     assert "learns from files of columns: --template and --columns" in out
     assert "template=none" not in out and "forbidden_transitions=" in out
     assert "phrases" in run("help", "measures")[1] and "--columns" in run("help", "columns")[1]
+
+
+# ---- tokens without labels ----
+
+
+@pytest.mark.parametrize("further", [(), ("--stream", "--rows", "1")])
+def test_nothing_is_no_label(run, further):
+    """A cell _ in the column of the target is an unlabelled token, in CoNLL-U and in other files."""
+    for name, text, flags in (("a.conllu", CONLLU.replace("\tNOUN", "\t_", 1), ("--target", "upos")),
+                              ("a.txt", TRAIN.replace("I-NP", "_", 1), ("--columns", "word,pos,chunk"))):
+        Path(name).write_text(text)
+        assert run("fit", "sequence", name, *flags, "--model", "m", *LEARN, *further)[0] == 0
+        engine = Engine.load("m")
+        assert "_" not in engine.classes_
+        code, out, err = run("evaluate", "m", name, *flags)
+        assert (code, err) == (0, "") and "token accuracy  1.0000" in out
+    Path("a.conllu").write_text("".join(f"{i}\tw" + "\t_" * 8 + "\n" for i in (1, 2)))
+    code, out, err = run("fit", "sequence", "a.conllu", "--target", "upos", "--model", "n")
+    assert code == 2 and "the column 'upos' of a.conllu has _ in every line. Name the column of right labels with --target." in err
+    code, out, err = run("fit", "sequence", "a.conllu", "--target", "upos", "--model", "n", "--stream")
+    assert code == 2 and one_line(err)

@@ -122,3 +122,42 @@ def test_trees_with_crossing_arcs_are_refused_or_lifted(run):
 
 def test_the_target_is_set_by_its_flag(run):
     assert "target is set with --target" in run("fit", "parsing", "train.conllu", "--model", "m", "--set", "target=head")[2]
+
+
+# ---- trees that are none ----
+
+
+def changed(line, column, cell):
+    """TRAIN with another cell in a line, counted from 0."""
+    lines = TRAIN.split("\n")
+    cells = lines[line].split("\t")
+    lines[line] = "\t".join([*cells[:column], cell, *cells[column + 1:]])
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(("line", "column", "cell", "message"), [
+    (2, 6, "9", "has the head '9'; expected a whole number from 0 (the root) to 5. y[0][0] is in line 3 (sent_id 1) of"),
+    (2, 6, "1", "the words 1 -> 1 head each other in a circle; correct it or leave the sentence out. y[0] is in line 3 (sent_id 1) of"),
+    (2, 6, "0", "the words 1 and 5 both have the head 0, but one_root allows one"),
+    (2, 6, "_", "y[0][0] is in line 3 (sent_id 1) of"),
+    (2, 7, "_", "y[0][0] has no label; give each word of all sentences one, or learn only heads. y[0][0] is in line 3 (sent_id 1) of"),
+    (10, 6, "2", "is in line 10 of broken.conllu"),
+])  # fmt: skip
+@pytest.mark.parametrize("further", [(), ("unknown",), ("--stream", "--rows", "1")])
+def test_what_is_no_tree_is_named_by_its_line_at_fit_and_evaluate(run, line, column, cell, message, further):
+    """Also where some relation is unknown to the model."""
+    Path("broken.conllu").write_text(changed(line, column, cell))
+    settings = (*SETTINGS[2:], *(further if len(further) > 1 else ()))
+    code, out, err = run("fit", "parsing", "broken.conllu", "--model", "m", *settings)
+    assert code == 2 and message in err
+    if "--stream" not in further and "head '9'" not in message and column == 6 and cell != "_":
+        Path("broken.conllu").write_text(changed(line, column, cell).replace("advmod", "strange" if further else "advmod"))
+        assert run("fit", "parsing", "train.conllu", "--model", "m", *settings)[0] == 0
+        code, out, err = run("evaluate", "m", "broken.conllu")
+        assert code == 2 and message in err and out == ""
+
+
+def test_crossing_arcs_are_right_trees_of_a_projective_model(run):
+    assert run("fit", "parsing", "train.conllu", "--model", "m", "--set", "projective=true", *SETTINGS)[0] == 0
+    code, out, err = run("evaluate", "m", "crossing.conllu")
+    assert (code, err) == (0, "") and "UAS" in out

@@ -181,7 +181,7 @@ def test_cells_that_do_not_match_the_tokens_are_refused(added):
 @pytest.mark.parametrize("sentences", [1, 2, 100])
 @pytest.mark.parametrize("conllu", [False, True])
 def test_parts_are_the_file(saved, sentences, conllu):
-    path = saved((CONLLU if conllu else CHUNKS) * 3)
+    path = saved(((CONLLU if conllu else CHUNKS) + "\n") * 3)
     parts = list(stream_file(path, conllu, sentences))
     assert [sentence for part in parts for sentence in part.sentences] == read_columns(path, conllu=conllu)
     firsts = [0]

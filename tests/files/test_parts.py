@@ -18,7 +18,8 @@ TEXTS = {   # lines of a file, and lines to insert at each place
     "queries": ([f"{i} qid:{i // 2} {i}:0.5" for i in range(5)],
                 ["1 1:2", "1 qid:0 1:2", "1 qid:9 2:x", "", "# qid:1", "1 qid:9 1:1"]),
     "conll": ("He PRP\nsaw VBD\n\nYes UH\n\nGo VB".split("\n"), ["x", "x y z", "", "\t", "x\ty", "x\t", "# c", "x y\r"]),
-    "conllu": (["# one", f"1\ta{WORD}", f"2\tb{WORD}", "", f"1-2\tx{WORD}", f"1\tc{WORD}", f"2.1\te{WORD}", "", f"1\tf{WORD}"],
+    "conllu": (["# one", f"1\ta{WORD}", f"2\tb{WORD}", "", f"1-2\tx{WORD}", f"1\tc{WORD}", f"2\td{WORD}", f"2.1\te{WORD}", "",
+                f"1\tf{WORD}"],
                ["x", "", "# c", f"a\tb{WORD}", f"3\tx{WORD}\ty", f"1\t{WORD}", f"1-\tx{WORD}", f"-1\tx{WORD}"]),
 }  # fmt: skip
 
@@ -26,7 +27,7 @@ TEXTS = {   # lines of a file, and lines to insert at each place
 def read_text(kind, path, rows):
     if kind.startswith("conll"):
         parts = list(stream_file(path, kind == "conllu", rows))
-        return [pair for part in parts for pair in zip(part.sentences, part.others, strict=True)]
+        return [pair for part in parts for pair in zip(part.sentences, part.texts, strict=True)]
     parts = list(stream_svmlight(path, n_features=9, grouped=kind == "queries", rows=rows))
     return [(*x, y) for part in parts for x, y in zip(part.X.toarray().tolist(), part.y.tolist(), strict=True)]
 

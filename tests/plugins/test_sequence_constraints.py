@@ -103,14 +103,18 @@ def segmentations(T, kinds):
             yield [(kind, size), *rest]
 
 
+LETTERS = {"iobes": "BIES", "bilou": "BILU", "bmes": "BMES"}         # first, inside, last, single
+
+
 def written(phrases, scheme):
     """The phrases as labels of the scheme."""
     labels, before = [], None
     for kind, size in phrases:
         if kind is None:
             labels.append("O")
-        elif scheme == "iobes":
-            labels += [f"S-{kind}"] if size == 1 else [f"B-{kind}", *[f"I-{kind}"] * (size - 2), f"E-{kind}"]
+        elif scheme in LETTERS:
+            first, inside, last, single = LETTERS[scheme]
+            labels += [f"{single}-{kind}"] if size == 1 else [f"{first}-{kind}", *[f"{inside}-{kind}"] * (size - 2), f"{last}-{kind}"]
         else:
             begins = scheme == "iob2" or kind == before
             labels += [f"{'B' if begins else 'I'}-{kind}", *[f"I-{kind}"] * (size - 1)]
@@ -118,10 +122,10 @@ def written(phrases, scheme):
     return tuple(labels)
 
 
-@pytest.mark.parametrize("scheme", ["iob1", "iob2", "iobes"])
+@pytest.mark.parametrize("scheme", ["iob1", "iob2", *LETTERS])
 @pytest.mark.parametrize("kinds", [["X"], ["X", "Y"]])
 def test_schemes_allow_exactly_what_phrases_are_written_as(kinds, scheme):
-    letters = "BIES" if scheme == "iobes" else "BI"
+    letters = LETTERS.get(scheme, "BI")
     labels = ["O", *(f"{letter}-{kind}" for kind in kinds for letter in letters)]
     for T in range(5):
         assert outputs_of(T, labels=labels, forbidden=scheme) == {written(cut, scheme) for cut in segmentations(T, kinds)}
