@@ -94,7 +94,7 @@ def no_tree(heads, one_root=True):
     return None
 
 
-def refuse_no_tree(i, heads, one_root=True):
+def refuse_no_tree(i, heads, one_root=True) -> None:
     """Raises an error for heads of sentence i that are no tree.
 
     Parameters
