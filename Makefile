@@ -1,4 +1,4 @@
-# Every target sets up all that it needs in $(VENV); only Python >= 3.10, a C compiler and make must be there.
+# Every target sets up all that it needs in $(VENV). Python >= 3.10 with its headers and its venv module, a C compiler and make must be there.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -11,10 +11,14 @@ listed = $(shell sed -n 's/^$(1) = \[\(.*\)\]/\1/p' pyproject.toml | tr -d ,)
 COMPILED := $(shell find structperc plugins -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 PYTHON_SOURCES := $(shell find structperc plugins -name '*.py')
 
+ifneq ($(words x$(VENV)x),1)
+$(error VENV=$(VENV) has a space, which make cannot have in a name. Pass a name without one)
+endif
+
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE        # pytest rewrites 280 files of tests: once, not once per process
 
-.PHONY: help demo test neighbours mutants fuzz torture races sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures reproduce-all report docs browser wheel test-wheel lint clean
+.PHONY: help demo test neighbours mutants fuzz torture races sanitize sanitized bench bench-compare reproduce-interval reproduce-kernel reproduce-ordinal reproduce-ranking reproduce-structures reproduce-all report docs browser fresh wheel test-wheel lint clean
 .NOTPARALLEL:
 
 help:
@@ -37,6 +41,7 @@ help:
 	@echo "make report   all results on one page, beside the papers' figures: build/report.html"
 	@echo "make docs     build the documentation site into build/docs   make docs ARGS='-D plot_gallery=0'"
 	@echo "make browser  look at every page in headless Chromium: errors, contrast, keyboard, width; needs node and npm"
+	@echo "make fresh    README's first commands and blocks on new Debian systems, as a normal user; needs root and debootstrap   ARGS=--suite"
 	@echo "make wheel    build the sources' archive, and from that a wheel that needs no compiler, into dist"
 	@echo "make test-wheel   install that wheel alone, without a compiler, and run all tests on it"
 	@echo "make lint     check the style of Python and Cython"
@@ -44,7 +49,7 @@ help:
 	@echo "Another Python: make demo PYTHON=python3.12, kept beside the first with VENV=.venv-3.12. Another compiler: make demo CC=clang."
 
 # What the archive of the sources lacks. What exists needs no recipe.
-benchmarks tests/mutants.py tests/torture tests/races:
+benchmarks tests/fresh.py tests/mutants.py tests/torture tests/races:
 	@echo "make: $@ is in the repository of structperc, not in this archive of its sources" >&2; exit 1
 
 demo: $(VENV)/with-cli
@@ -128,6 +133,9 @@ docs: benchmarks $(VENV)/with-docs
 browser: $(VENV)/with-cli
 	PYTHONPATH=tests $(BIN)/python -m browser $(ARGS)
 
+fresh: tests/fresh.py
+	$(PYTHON) tests/fresh.py $(ARGS)
+
 # The wheel is built from the sources' own archive, so nothing is missing there.
 wheel: $(VENV)/with-wheel
 	rm -rf $(VENV)/wheel build/lib.* dist
@@ -157,32 +165,60 @@ clean:
 # structperc itself, editable. Compiles only what has changed: setuptools keeps what it has built where build.cfg says, also from one pip to
 # the next. pip shows nothing of a build, so the modules are counted meanwhile. Python compiles what it imports of the libraries.
 MODULES := $(words $(filter %.pyx,$(COMPILED)) shared)
-with_progress = @touch $@-begun; \
+with_progress = touch $@-begun; \
   (count() { find $$1 -name "*.$$2" -newer $@-begun 2>/dev/null | wc -l | tr -d ' '; }; seconds=0; \
-   while sleep 1; do seconds=$$((seconds + 1)); [ $$((seconds % 8)) -ne 0 ] || \
-     echo "  $$seconds s: $$(count build c) of $(MODULES) modules are translated to C, $$(count $(VENV)/build/temp o) are compiled"; done) & \
-  counter=$$!; trap "kill $$counter" EXIT;
+   while sleep 1 && kill -0 $$$$ 2>/dev/null; do seconds=$$((seconds + 1)); [ $$((seconds % 8)) -ne 0 ] || \
+     echo "  $$seconds s: $$(count build c) modules translated to C, $$(count $(VENV)/build/temp o) compiled ($(MODULES) in all)"; done) 9>&- & \
+  counter=$$!;
 
-$(VENV)/installed: $(VENV)/python-$(VERSION) pyproject.toml setup.py $(COMPILED)
+# One make at a time installs in this folder; the other waits. dash runs no trap of EXIT when a signal ends it.
+# A signal to make alone does not reach pip: the shell ends its group, compilers included.
+alone = @mkdir -p build; exec 9>build/install.lock; \
+  ! command -v flock >/dev/null || flock -n 9 || { echo "Another make installs in this folder; waiting for it ..."; flock 9; }; \
+  counter=; pip=; \
+  trap 'kill $$counter 2>/dev/null; [ -z "$$pip" ] || kill -- -$$pip 2>/dev/null' EXIT; trap 'exit 130' INT; trap 'exit 143' TERM HUP;
+
+# pip in a group of its own, so that a signal ends it at once; one sentence after pip's own.
+GROUP := 'import os, signal, sys; os.setpgid(0, 0); signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])'
+define pip
+{ $(1) $(BIN)/python -c $(GROUP) -m pip install --quiet $(2) 9>&- & pip=$$!; wait $$pip || { status=$$?; pip=; \
+  echo "make: pip failed; its reason is above. Without a network, or behind a proxy, pip finds no package: check the connection," \
+       "or name a mirror: PIP_INDEX_URL=https://..." >&2; exit $$status; }; pip=; }
+endef
+
+# What the modules in $(VENV) are compiled with: other flags or another compiler compile them again.
+FLAGS := $(origin CC) $(CC) $(CFLAGS) $(STRUCTPERC_FLAGS)
+$(VENV)/flags: $(VENV)/python-$(VERSION) always
+	@[ "$$(cat $@ 2>/dev/null)" = "$(FLAGS)" ] || echo "$(FLAGS)" > $@
+.PHONY: always
+always:
+
+$(VENV)/installed: $(VENV)/python-$(VERSION) $(VENV)/flags pyproject.toml setup.py $(COMPILED)
 	@echo "Installing structperc into $(VENV) (compiling it for the first time takes two to five minutes) ..."
-	$(with_progress) DIST_EXTRA_CONFIG=$(VENV)/build.cfg $(BIN)/python -m pip install --quiet --no-compile --no-build-isolation --editable .
-	@touch $@
+	$(alone) $(with_progress) \
+	  $(call pip,DIST_EXTRA_CONFIG=$(VENV)/build.cfg,--no-compile --no-build-isolation --editable .) && touch $@
 
 # The libraries of one extra: structperc itself is used as it is installed.
 $(VENV)/with-%: $(VENV)/installed
 	@echo "Installing the libraries of structperc[$*] into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --no-compile 'structperc[$*]'
-	@touch $@
+	$(alone) $(call pip,,--no-compile 'structperc[$*]') && touch $@
 
 $(VENV)/with-sanitizers: $(VENV)/python-$(VERSION) pyproject.toml setup.py $(COMPILED) $(PYTHON_SOURCES)
 	@echo "Installing structperc[test] with checks into $(VENV) (compiling it for the first time takes several minutes) ..."
 	@printf '[build]\nbuild_base = $(VENV)/build\n' > $(VENV)/build.cfg
-	@CC=gcc STRUCTPERC_FLAGS="$(SANITIZERS)" DIST_EXTRA_CONFIG=$(VENV)/build.cfg $(BIN)/python -m pip install --quiet --no-build-isolation '.[test]'
-	@touch $@
+	$(alone) $(call pip,CC=gcc STRUCTPERC_FLAGS="$(SANITIZERS)" DIST_EXTRA_CONFIG=$(VENV)/build.cfg,--no-build-isolation '.[test]') && touch $@
 
 $(VENV)/with-lint $(VENV)/with-wheel: $(VENV)/with-%: $(VENV)/python-$(VERSION) pyproject.toml
-	@$(BIN)/python -m pip install --quiet $(call listed,$*)
-	@touch $@
+	$(alone) $(call pip,,$(call listed,$*)) && touch $@
+
+# What compiling needs; `make lint` compiles nothing.
+define check_compiler
+compiler=$$($(PYTHON) -c 'import os, sysconfig; print((os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()[0])'); \
+	command -v "$$compiler" >/dev/null || { missing="$$missing build-essential"; \
+	  echo "make: there is no C compiler '$$compiler'. Install one, or name yours: make CC=clang" >&2; }; \
+	$(PYTHON) -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || { \
+	  missing="$$missing python3-dev"; echo "make: '$(PYTHON)' lacks Python.h, which compiling needs. Install its headers." >&2; };
+endef
 
 $(VENV)/python-$(VERSION):
 	@test -n "$(VERSION)" || { \
@@ -191,18 +227,14 @@ $(VENV)/python-$(VERSION):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
 	  echo "make: structperc needs Python 3.10 or newer, but '$(PYTHON)' is $(VERSION). Name a newer one: make PYTHON=python3.12" >&2; \
 	  exit 1; }
-	@compiler=$$($(PYTHON) -c 'import os, sysconfig; print((os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()[0])'); \
-	command -v "$$compiler" >/dev/null || { \
-	  echo "make: there is no C compiler '$$compiler'. Install one (Debian: apt install build-essential; macOS: xcode-select --install)," \
-	       "or name yours: make CC=clang" >&2; \
-	  exit 1; }
-	@$(PYTHON) -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || { \
-	  echo "make: '$(PYTHON)' lacks Python.h, which compiling needs. Install its headers (Debian: apt install python3-dev)." >&2; \
-	  exit 1; }
-	@echo "Making $(VENV) with Python $(VERSION) ..."
-	@$(PYTHON) -m venv --clear $(VENV) || { \
-	  echo "make: '$(PYTHON)' cannot make virtual environments. Install its venv module (Debian: apt install python3-venv)." >&2; \
-	  exit 1; }
-	@$(BIN)/python -m pip install --quiet $(call listed,requires)
-	@printf '[build_ext]\nbuild_lib = $(VENV)/build/lib\nbuild_temp = $(VENV)/build/temp\n' > $(VENV)/build.cfg
-	@touch $@
+	@missing=; \
+	$(if $(filter-out lint,$(or $(MAKECMDGOALS),help)),$(check_compiler)) \
+	$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { missing="$$missing python3-venv"; \
+	  echo "make: '$(PYTHON)' cannot make virtual environments. Install its venv module." >&2; }; \
+	[ -z "$$missing" ] || { \
+	  echo "make: on Debian and Ubuntu, apt install$$missing gives all that is missing; on macOS, xcode-select --install." >&2; exit 1; }
+	$(alone) [ ! -e $@ ] || exit 0; \
+	echo "Making $(VENV) with Python $(VERSION) ..."; \
+	$(PYTHON) -m venv --clear $(VENV) && \
+	$(call pip,,$(call listed,requires)) && \
+	printf '[build_ext]\nbuild_lib = $(VENV)/build/lib\nbuild_temp = $(VENV)/build/temp\n' > $(VENV)/build.cfg && touch $@

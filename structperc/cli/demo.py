@@ -10,6 +10,7 @@ import csv
 import shlex
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import attrs
@@ -38,12 +39,18 @@ def demo(arguments) -> int:
         raise OptionError(f"--output {arguments.output!r} is a file; name a folder.")
     for module in ("sklearn.datasets", "matplotlib.figure"):
         require(module, "structperc demo", "cli")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise OptionError(f"structperc demo cannot write into {str(folder)!r} ({error.strerror}); "
+                          f"name another folder: --output FOLDER.") from None
     X, y = patients()
     say(f"{len(y)} patients, {X.shape[1]} measurements, levels 1 to {LEVELS} with {', '.join(map(str, np.bincount(y)[1:]))} patients.")
     errors, curves, first = compare(X, y)
     say(*table_of(errors), *epochs_of(curves))
 
-    folder.mkdir(parents=True, exist_ok=True)
     picture, train, test = folder / "demo.png", folder / "train.csv", folder / "test.csv"
     row = draw(picture, errors, curves, first)
     write(train, first.X, first.y)
