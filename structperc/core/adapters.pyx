@@ -453,6 +453,9 @@ cdef class PythonOutputs(Outputs):
             except BaseException as error:
                 return failed(self, error, "agrees", x)
 
+    cdef bint adds_costs_c(self) noexcept nogil:
+        return self.target.adds_costs_c() and not self.has_count
+
     cdef void add_costs_c(self, const double *costs, double scale, double *s) noexcept nogil:
         self.target.add_costs_c(costs, scale, s)
 

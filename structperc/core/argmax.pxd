@@ -13,8 +13,10 @@ cdef class Argmax(Component):
     cdef int batch_argmax_c(self, Example x, Py_ssize_t first, Py_ssize_t n, const double *s, int *y) noexcept nogil
     cdef Py_ssize_t argmax_augmented_c(self, Example x, double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
                                        int *y) noexcept nogil
-    cdef Py_ssize_t guarded_best_of_list(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
-                                         int *y) noexcept with gil
+    cdef Py_ssize_t best_of_all(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
+                                int *y) noexcept with gil
+    cdef Py_ssize_t best_of_labels(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
+                                   int *y) except -1
     cdef Py_ssize_t best_of_list(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
                                  int *y) except -1
     cdef int marginals_c(self, Example x, const double *s, double *expected, double *log_z) noexcept nogil

@@ -12,6 +12,7 @@ from structperc.core.component import adapted, argument, overrides, raise_stored
 from structperc.core.errors import ConflictingOption, DataError, PluginError, shortened
 from structperc.core.losses cimport Loss
 from structperc.core.losses import is_additive
+from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Example
 from structperc.core.structures cimport structure
 
@@ -111,20 +112,52 @@ cdef class Argmax(Component):
         cdef int status = loss.augment_c(x, gold, n_gold, scale, s)
         if status <= 0:
             return -1 if status < 0 else self.argmax_c(x, s, y)
-        return self.guarded_best_of_list(x, s, gold, n_gold, loss, scale, y)
+        return self.best_of_all(x, s, gold, n_gold, loss, scale, y)
 
-    cdef Py_ssize_t guarded_best_of_list(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
-                                         int *y) noexcept with gil:
-        """`best_of_list`, or -1 after storing its error. Apart, since a function that names an exception takes the GIL at each return."""
+    cdef Py_ssize_t best_of_all(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
+                                int *y) noexcept with gil:
+        """The search with a loss that no sum over atoms is, or -1 after storing its error.
+
+        Apart, since a function that names an exception takes the GIL at each return.
+        """
         try:
+            if self.outputs.n_labels:
+                return self.best_of_labels(x, s, gold, n_gold, loss, scale, y)
             return self.best_of_list(x, s, gold, n_gold, loss, scale, y)
         except BaseException as error:
             self.error = error
             return -1
 
+    cdef Py_ssize_t best_of_labels(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
+                                   int *y) except -1:
+        """The search over labels: each is compared. Of equal sums the first."""
+        cdef Outputs outputs = adapted(self.outputs)
+        cdef double value, total, best = -INFINITY
+        cdef double *c
+        cdef Py_ssize_t a
+        cdef int label
+        for answer in self.outputs.enumerate(x):
+            self.outputs.write(answer, x, &label)
+            c = outputs.counts_of(x, &label, 1)
+            if c == NULL:
+                raise_stored(outputs)
+            total = 0
+            for a in range(x.n_atoms):
+                total += c[a] * s[a]
+            value = loss.value_c(x, gold, n_gold, &label, 1)
+            if value < 0:
+                raise_stored(loss, loss._outputs)
+            total += scale * value
+            if total > best:
+                best, y[0] = total, label
+        if best == -INFINITY:
+            raise PluginError(f"{type(self.outputs).__name__}.enumerate lists no label for example {x.index}; expected all that a "
+                              f"prediction may be.")
+        return 1
+
     cdef Py_ssize_t best_of_list(self, Example x, const double *s, const int *gold, Py_ssize_t n_gold, Loss loss, double scale,
                                  int *y) except -1:
-        """The search with a loss that no sum over atoms is: down the list of the k best, as far as the bound on the loss may still win.
+        """The search down the list of the k best, as far as the bound on the loss may still win.
 
         Of equal sums the one earlier in the list.
         """
@@ -186,9 +219,10 @@ cdef class Argmax(Component):
     def argmax_augmented(self, scores, Example x, gold, Loss loss, double scale):
         """Loss-augmented search: the structure with the largest score + scale * loss.value(gold, y, x).
 
-        By default a loss over atoms (`Loss.augment`) is added to the scores, and `argmax` does the rest. If a loss has only a bound
-        (`Loss.largest`), the search goes down the list of `k_best`. It ends at the structure that the bound proves to be the best. Override
-        this method in a solver that knows the form of the loss.
+        By default a loss over atoms (`Loss.augment`) is added to the scores, and `argmax` does the rest. With any other loss on labels
+        the sums of all labels are compared. If a loss on structures has only a bound (`Loss.largest`), the search goes down the list of
+        `k_best`. It ends at the structure that the bound proves to be the best. Override this method in a solver that knows the form of
+        the loss.
 
         Parameters
         ----------
@@ -234,7 +268,7 @@ cdef class Argmax(Component):
         -------
         bool
         """
-        return (is_additive(loss) or overrides(self, "argmax_augmented")
+        return (is_additive(loss) or loss.outputs is not None and loss.outputs.n_labels > 0 or overrides(self, "argmax_augmented")
                 or <void *> self.argmax_augmented_c != <void *> PLAIN.argmax_augmented_c
                 or loss.largest < INFINITY and type(self).k_best is not Argmax.k_best)
 

@@ -7,6 +7,7 @@ from libc.math cimport fabs
 from libc.stdlib cimport abs
 from structperc.core.arguments import limit
 from structperc.core.errors import DataError, PluginError, shortened
+from structperc.core.linear import over_atoms
 from structperc.core.rows cimport Example
 from structperc.core.component cimport Component
 from structperc.core.component import adapted, argument, inherits, overrides, raise_stored, unstarted
@@ -94,7 +95,7 @@ cdef class Loss(Component):
         """s += scale * loss, up to a constant. Returns 1 if the loss is no sum over atoms, -1 on an error."""
         cdef int y
         cdef double value
-        if self.outputs is None or self.outputs.n_labels == 0:
+        if self.outputs is None or self.outputs.n_labels == 0 or not self._outputs.adds_costs_c():
             return 1
         for y in range(1, <int> self.outputs.n_labels + 1):
             value = self.value_c(x, gold, n_gold, &y, 1)
@@ -160,15 +161,29 @@ cdef class Loss(Component):
         -------
         float64 array of shape (n_atoms,)
             A new array.
+
+        Raises
+        ------
+        PluginError
+            If the loss is no sum over atoms.
         """
         refuse_unstarted(self)
         cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
         cdef double[::1] s = np.array(scores, dtype=float)
-        cdef int status = self.augment_c(x, &a[0] if a.shape[0] else NULL, a.shape[0], scale, &s[0] if s.shape[0] else NULL)
+        cdef const int *codes = &a[0] if a.shape[0] else NULL
+        cdef double *at = &s[0] if s.shape[0] else NULL
+        cdef Loss called = adapted(self)
+        cdef int status
+        if overrides(self, "value"):        # what follows from it, whatever a base class adds
+            status = Loss.augment_c(called, x, codes, a.shape[0], scale, at)
+        else:
+            status = self.augment_c(x, codes, a.shape[0], scale, at)
+        if status < 0:
+            raise_stored(self, called, self._outputs)
+        if status > 0 and self.outputs.n_labels:
+            return scores + scale * label_costs(self, gold, np.asarray(s).shape[0], x)
         if status > 0:
             raise self.missing("augment")
-        if status < 0:
-            raise_stored(self, self._outputs)
         return np.asarray(s)
 
 
@@ -178,7 +193,8 @@ cdef Loss PLAIN = Loss()            # whose methods a subclass replaces
 def is_additive(Loss loss):
     """Whether a loss is a sum over atoms, so that search adds it to the scores.
 
-    On labels every loss is. On structures its class must replace `augment`, and no class derived from that may change only `value`.
+    On the labels of ranks and classes every loss is. On other labels a search compares the sums of score and loss of all labels. On
+    structures its class must replace `augment`, and no class derived from that may change only `value`.
 
     Parameters
     ----------
@@ -196,9 +212,20 @@ def is_additive(Loss loss):
     >>> is_additive(HammingLoss()), is_additive(ZeroOneLoss())
     (True, False)
     """
-    if overrides(loss, "augment") or loss.outputs is not None and loss.outputs.n_labels > 0:
+    if overrides(loss, "augment") or loss.outputs is not None and loss.outputs.n_labels > 0 and loss._outputs.adds_costs_c():
         return True
     return <void *> loss.augment_c != <void *> PLAIN.augment_c and not overrides(loss, "value")
+
+
+def label_costs(Loss loss, gold, n_atoms, Example x):
+    """The loss of each label as numbers of atoms, up to a constant."""
+    labels = range(1, loss.outputs.n_labels + 1)
+    counts = np.array([loss.outputs.count(x, y) for y in labels], dtype=float).reshape(len(labels), n_atoms)
+    numbers = over_atoms(counts, np.array([loss.value(gold, y, x) for y in labels], dtype=float))
+    if numbers is None:
+        raise PluginError(f"{type(loss).__name__} is no sum over the atoms of {type(loss.outputs).__name__}: some of its labels are made "
+                          f"of others. Search with argmax_augmented of Argmax, which compares score + loss of each label.")
+    return numbers
 
 
 def refuse_unstarted(Loss loss):

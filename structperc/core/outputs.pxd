@@ -20,6 +20,7 @@ cdef class Outputs(Component):
     cdef Py_ssize_t write(self, object answer, Example x, int *y) except -1
     cdef double *counts_of(self, Example x, const int *y, Py_ssize_t n) noexcept nogil
     cdef double *difference_of(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil
+    cdef bint adds_costs_c(self) noexcept nogil
     cdef void add_costs_c(self, const double *costs, double scale, double *s) noexcept nogil
     cdef Py_ssize_t complete_c(self, Example x, const int *gold, Py_ssize_t n_gold, const double *s, int *y) noexcept nogil
 

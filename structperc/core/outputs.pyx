@@ -418,10 +418,15 @@ cdef class Outputs(Component):
         cdef double *c = self.counts_of(x, gold, n_gold)
         return NULL if c == NULL or self.count_c(x, y, n, -1.0, c) < 0 else c
 
+    cdef bint adds_costs_c(self) noexcept nogil:
+        """Whether `add_costs_c` writes costs of labels over the atoms that these outputs count."""
+        return False
+
     cdef void add_costs_c(self, const double *costs, double scale, double *s) noexcept nogil:
-        """Outputs of one label: adds scale * costs[label - 1] to each label's score, up to a constant, over atoms."""
-        with gil:
-            self.error = self.missing("add_costs")
+        """Outputs of one label: adds scale * costs[label - 1] to each label's score, up to a constant, over atoms.
+
+        Called only if `adds_costs_c`.
+        """
 
     cdef Py_ssize_t complete_c(self, Example x, const int *gold, Py_ssize_t n_gold, const double *s, int *y) noexcept nogil:
         """The best structure that agrees with a partial gold output; called only when `partial_gold` is set."""
@@ -945,6 +950,9 @@ cdef class RankOutputs(LabelOutputs):
             c[k] = 1 if k + 1 < gold[0] else -1
         return 0
 
+    cdef bint adds_costs_c(self) noexcept nogil:
+        return <void *> self.count_c == <void *> RANKS.count_c      # a derived class may count other atoms
+
     cdef void add_costs_c(self, const double *costs, double scale, double *s) noexcept nogil:
         """s[k] += scale * (cost of the rank above - cost of the rank below)"""
         cdef Py_ssize_t k
@@ -998,6 +1006,9 @@ cdef class ClassOutputs(LabelOutputs):
         c[y[0] - 1] += sign
         return 0
 
+    cdef bint adds_costs_c(self) noexcept nogil:
+        return <void *> self.count_c == <void *> CLASSES.count_c
+
     cdef void add_costs_c(self, const double *costs, double scale, double *s) noexcept nogil:
         cdef Py_ssize_t k
         for k in range(self.n_labels):
@@ -1012,3 +1023,7 @@ class ClassDisplay(Display):
 
     def atom_names(self, Example x):
         return [str(label) for label in self.outputs.labels.tolist()]
+
+
+cdef RankOutputs RANKS = RankOutputs()          # whose methods a derived class replaces
+cdef ClassOutputs CLASSES = ClassOutputs()

@@ -12,7 +12,7 @@ from pathlib import Path
 import attrs
 import numpy as np
 
-from structperc.core.component import overrides
+from structperc.core.component import LIBRARY, overrides
 from structperc.core.errors import PluginError, StructPercError
 from structperc.core.features import is_constrained
 from structperc.core.losses import is_additive
@@ -217,6 +217,8 @@ def augmented_argmax_maximises(case):
     searches = argmax.searches_with(loss)
     if not searches and is_measured(case):
         return f"{name_of(loss)} is only measured"
+    if reason := unusable(case):
+        return reason
     if not argmax.exact:
         return f"{name_of(argmax)} declares itself approximate"
     for x in case.examples:
@@ -233,11 +235,26 @@ def augmented_argmax_maximises(case):
             else:           # its augment is that of a base class whose value it changed
                 augmented = case.answer(np.asarray(loss.augment(gold, s.copy(), scale, x)), x)
             chosen = (counts == case.parts.outputs.count(x, augmented)).all(axis=1)
-            searcher = f"{name_of(loss)}.augment:" if is_additive(loss) or not searches else f"{name_of(argmax)}.argmax_augmented:"
+            by_solver = overrides(argmax, "argmax_augmented") or searches and not is_additive(loss)
+            searcher = f"{name_of(argmax)}.argmax_augmented:" if by_solver else f"{name_of(loss)}.augment:"
             require(chosen.any() and reaches(wanted[chosen].max(), wanted.max()),
                     f"{searcher} with the loss from {gold} in the atom scores of example {x.index} {name_of(argmax)} finds {augmented}. "
                     f"But {structures[int(np.argmax(wanted))]} has the largest score + loss.")
     return None
+
+
+def unusable(case) -> str:
+    """Why these outputs cannot use a loss of the library in a search, such as the default one. Empty: they can."""
+    loss = case.parts.loss
+    if not type(loss).__module__.startswith(LIBRARY) or not is_additive(loss):
+        return ""
+    try:
+        for x in case.examples:
+            for gold in case.golds(x):
+                loss.augment(gold, np.zeros(x.n_atoms), 1.0, x)
+    except PluginError as error:
+        return f"{name_of(loss)} is only measured: {error}"
+    return ""
 
 
 def is_measured(case) -> bool:
@@ -301,7 +318,7 @@ def inputs_are_untouched(case):
         y = case.answer(s, x)
         for gold in case.golds(x)[:1]:
             case.loss.value(gold, y, x)
-            if is_additive(case.parts.loss):
+            if is_additive(case.parts.loss) and not unusable(case):
                 loss = case.parts.loss if overrides(case.parts.loss, "augment") else case.loss      # the author's own is given s itself
                 loss.augment(gold, s, 1.0, x)
         case.features.scores(w, x)
