@@ -717,7 +717,6 @@ BROKEN = [
     ("features_add_up", "cusum", WrongBatch(3, 3), "WrongBatch.batch_scores differs from scores"),
     ("loss_is_zero_at_gold", "cusum", CostsOneWhenRight(), "is right is 1.0; expected 0"),
     ("loss_is_zero_at_gold", "cusum", Rewarding(), "Rewarding.value returned"),
-    ("augmented_argmax_maximises", Subsets(), WeighedHamming(), "has the largest score + loss"),
     ("augmented_argmax_maximises", "cusum", Unscaled(), "has the largest score + loss"),
     ("further_answers_agree", "cusum", WorstFirst(4), "expected the best structures first"),
     ("further_answers_agree", "cusum", BestTwice(4), "lists a structure twice"),
@@ -755,6 +754,24 @@ def test_broken_plugins_are_caught(check, problem, broken, found):
 
     assert found in str(caught.value)
     assert str(caught.value).startswith("plugin '") and f"fails {check}: " in str(caught.value)
+
+
+def test_a_loss_that_no_search_can_use_is_only_measured():
+    class Twice(Subsets):
+        """The same sets, whose atoms count twice."""
+
+        @hookimpl
+        def structperc_outputs(self, context):
+            class Counted(type(super().structperc_outputs(context))):
+                def count(self, x, y):
+                    return 2 * np.isin(np.arange(x.n_atoms), y)
+
+            return Counted()
+
+    for problem, loss, reason in ((Subsets(), WeighedHamming(), "WeighedHamming is only measured"),
+                                  (Twice(), None, "HammingLoss is only measured: search with loss='hamming' needs distinct atoms")):
+        report = check_problem(problem, plugins=[] if loss is None else [loss])
+        assert dict(report)["augmented_argmax_maximises"].startswith(f"not applicable: {reason}")
 
 
 def test_an_export_that_predicts_otherwise_is_caught(monkeypatch):

@@ -214,8 +214,7 @@ def loss_is_zero_at_gold(case):
 def augmented_argmax_maximises(case):
     """The argmax over scores with the loss in them maximises score + loss."""
     loss, argmax = case.parts.loss, case.parts.argmax
-    searches = argmax.searches_with(loss)
-    if not searches and is_measured(case):
+    if not argmax.searches_with(loss):
         return f"{name_of(loss)} is only measured"
     if reason := unusable(case):
         return reason
@@ -230,12 +229,9 @@ def augmented_argmax_maximises(case):
             s, scale = case.scores(x, case.random.standard_normal), float(case.random.uniform(0.5, 2))
             losses = np.array([case.loss.value(gold, y, x) for y in structures])
             wanted = counts @ s + scale * losses
-            if searches:
-                augmented = as_structure(case.parts.outputs, argmax.argmax_augmented(s.copy(), x, gold, loss, scale), x)
-            else:           # its augment is that of a base class whose value it changed
-                augmented = case.answer(np.asarray(loss.augment(gold, s.copy(), scale, x)), x)
+            augmented = as_structure(case.parts.outputs, argmax.argmax_augmented(s.copy(), x, gold, loss, scale), x)
             chosen = (counts == case.parts.outputs.count(x, augmented)).all(axis=1)
-            by_solver = overrides(argmax, "argmax_augmented") or searches and not is_additive(loss)
+            by_solver = overrides(argmax, "argmax_augmented") or not is_additive(loss)
             searcher = f"{name_of(argmax)}.argmax_augmented:" if by_solver else f"{name_of(loss)}.augment:"
             require(chosen.any() and reaches(wanted[chosen].max(), wanted.max()),
                     f"{searcher} with the loss from {gold} in the atom scores of example {x.index} {name_of(argmax)} finds {augmented}. "
@@ -255,16 +251,6 @@ def unusable(case) -> str:
     except PluginError as error:
         return f"{name_of(loss)} is only measured: {error}"
     return ""
-
-
-def is_measured(case) -> bool:
-    """Whether no class of the loss has an `augment`, its own or one that a changed `value` has left behind."""
-    x = case.examples[0]
-    try:
-        case.parts.loss.augment(case.golds(x)[0], np.zeros(x.n_atoms), 1.0, x)
-    except PluginError:
-        return True
-    return False
 
 
 def further_answers_agree(case):

@@ -103,7 +103,7 @@ def fitted(problem, loss, **options):
     return Engine(problem, loss=loss, **{"epochs": 2, "random_state": 0, **options}).fit(X, Y, costs=costs)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", [name for name in LOSSES if name != "costs of examples"])      # whose costs end with the fit
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_search_with_a_loss_is_exact(problem, loss):
     engine = fitted(PROBLEMS[problem], LOSSES[loss])
