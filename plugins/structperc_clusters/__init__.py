@@ -10,7 +10,7 @@ from structperc.components import Argmax, PairReader, RowFeatures
 from structperc.errors import DataError, UnusedOption
 from structperc.solvers.clusters import cluster_pairs
 from structperc.solvers.latent_trees import max_latent_trees
-from structperc_clusters.outputs import Clusterings, LatentTrees, LinkLoss, inside
+from structperc_clusters.outputs import Clusterings, LatentTrees, LinkLoss, inside, n_items
 
 options = {
     "solver": Option("exact", choices=("exact", "greedy", "trees"),
@@ -46,7 +46,7 @@ class Partition(Argmax):
 
     def argmax(self, scores, x):
         try:
-            clustering = cluster_pairs(*x.keys.T, np.asarray(scores), **self.limits)
+            clustering = cluster_pairs(*x.keys.T, np.asarray(scores), n_items(x), **self.limits)
         except DataError as error:
             raise DataError(f"example {x.index} cannot be clustered: {error}") from None
         x.bound = clustering.gap
@@ -58,7 +58,7 @@ class Trees(Argmax):
 
     def argmax(self, scores, x):
         try:
-            return max_latent_trees(*x.keys.T, np.asarray(scores))
+            return max_latent_trees(*x.keys.T, np.asarray(scores), n_items(x))
         except DataError as error:
             raise DataError(f"example {x.index} cannot be clustered: {error}") from None
 

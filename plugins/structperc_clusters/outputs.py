@@ -21,8 +21,9 @@ def ends(x):
 
 
 def n_items(x):
-    """As many as the pairs of an example name."""
-    return int(x.keys.max(initial=-1)) + 1
+    """As many as the example has; if only its pairs are known, as many as they name."""
+    known = x.source.n_items
+    return int(x.keys.max(initial=-1)) + 1 if known is None else int(known[x.index])
 
 
 def clusters(pairs, x):
@@ -65,7 +66,7 @@ class Clusterings(Outputs):
 
     def encode(self, y, rows):
         if self.shown == "labels" and is_listed(y) and len(y) == rows.n_examples:
-            y = [inside(read_labels(one, rows.example(i)), rows.example(i)) for i, one in enumerate(y)]
+            y = [tuple(inside(read_labels(one, rows.example(i)), rows.example(i)).tolist()) for i, one in enumerate(y)]
         return super().encode(y, rows)
 
     def check_structure(self, x, y):
@@ -76,8 +77,11 @@ class Clusterings(Outputs):
                               f"The pair {min(missing)} of these is missing.")
 
     def enumerate(self, x):
-        n = n_items(x)
-        return {tuple(inside(labels, x).tolist()): None for labels in partitions(n)} if n <= MOST_LISTED else None
+        named, places = np.unique(x.keys, return_inverse=True)
+        if len(named) > MOST_LISTED:
+            return None
+        first, second = places.reshape(-1, 2).T
+        return {tuple(np.flatnonzero(labels[first] == labels[second]).tolist()): None for labels in partitions(len(named))}
 
     def display(self):
         return PairDisplay(self)
@@ -88,7 +92,7 @@ class Clusterings(Outputs):
             return {}
         gold, predicted = [], []
         for i, (one, other) in enumerate(zip(y_true, y_pred, strict=True)):
-            gold += [(i, str(label)) for label in np.asarray(one).tolist()[:len(other)]]
+            gold += [(i, str(label)) for label in np.asarray(one).tolist()[:len(other)]]       # listed pairs may name fewer items than y
             predicted += [(i, str(label)) for label in np.asarray(other).tolist()]
         return cluster_measures(*(np.unique(side, axis=0, return_inverse=True)[1].reshape(-1) for side in (gold, predicted)))
 
@@ -99,7 +103,7 @@ class LatentTrees(Clusterings):
     Gold outputs are clusters, encoded as the arcs inside them: which trees they have is hidden.
     """
 
-    default_loss = "links"
+    default_loss, hidden = "links", True
 
     def __init__(self, shown="labels"):
         super().__init__(shown)
@@ -135,11 +139,11 @@ class LatentTrees(Clusterings):
         return np.array_equal(clusters(gold, x), clusters(y, x))
 
     def complete(self, gold, scores, x):
-        return tuple(max_latent_trees(*x.keys.T, np.asarray(scores), labels=clusters(gold, x)).tolist())
+        return tuple(max_latent_trees(*x.keys.T, np.asarray(scores), n_items(x), clusters(gold, x)).tolist())
 
     def enumerate(self, x):
         n, (_, second) = n_items(x), ends(x)
-        if n > MOST_LISTED:
+        if len(np.unique(x.keys)) > MOST_LISTED:
             return None
         into = [[None, *np.flatnonzero(second == item).tolist()] for item in range(n)]
         sets = (tuple(sorted(a for a in arcs if a is not None)) for arcs in itertools.product(*into))
@@ -180,6 +184,8 @@ def read_labels(labels, x):
         values = None
     if values is None or values.ndim != 1 or len(values) < n_items(x):
         raise DataError(f"y[{x.index}] is {shortened(labels)}; {expected}.")
+    if x.source.n_items is not None and len(values) > n_items(x):
+        raise DataError(f"y[{x.index}] has {len(values)} labels, but the example has {n_items(x)} items; expected a label for each.")
     if (values != values).any() or any(label is None for label in values.tolist()):
         raise DataError(f"y[{x.index}] holds NaN or None; {expected}.")
     return np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)[1]

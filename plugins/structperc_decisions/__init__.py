@@ -75,7 +75,7 @@ def structperc_argmax(context):
 
 
 def two_cheapest(costs, x):
-    return np.argsort(costs, kind="stable")[:2]
+    return tuple(np.argsort(costs, kind="stable")[:2].tolist())
 
 
 recommended = {"scale": False}           # so may `decide`

@@ -82,10 +82,9 @@ def of_pairs(y, x):
     """The rows of pairs of items."""
     row_of = {pair: a for a, pair in enumerate(map(tuple, x.keys.tolist()))}
     try:
-        return [row_of[float(left), float(right)] for left, right in y]
-    except (TypeError, ValueError, KeyError) as error:
-        raise DataError(f"y[{x.index}] is {shortened(y)}; expected pairs (left, right) that X lists ({type(error).__name__}: {error}).") \
-            from None
+        return tuple(row_of[float(left), float(right)] for left, right in y)
+    except (TypeError, ValueError, KeyError):
+        raise DataError(f"y[{x.index}] is {shortened(y)}; expected pairs (left, right) that X lists.") from None
 
 
 class PartnerLoss(Loss):

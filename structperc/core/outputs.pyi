@@ -24,6 +24,7 @@ class Outputs(structperc.core.component.Component):
     partial_gold: Any
     n_labels: Any
     default_loss: str
+    hidden: bool
     per_row: bool
 
 class RestrictedOutputs(Outputs):

@@ -15,6 +15,7 @@ from structperc.core.component import adapted, expected, inherits, noted, nothin
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested, order_is_unknown, unknown_order
+from structperc.core.masks import row_numbers
 from structperc.pictures import Display, Ruler
 from structperc.core.probabilities import (
     cumulative_calibration,
@@ -63,6 +64,7 @@ cdef class Outputs(Component):
     """
 
     default_loss = "hamming"
+    hidden = False              # whether one output is many structures, so that numbers of structures are none of outputs
     _declared_by = {
         "n_labels": "find_labels(y, classes), as the labels that it returns",
         "ordered": "a base class: only LabelOutputs has this attribute",
@@ -124,6 +126,7 @@ cdef class Outputs(Component):
             raise DataError(f"y has {len(y)} outputs but X has {rows.n_examples} examples; give one output per example.")
         structures = []
         for i, atoms in enumerate(y):
+            atoms = row_numbers(atoms, rows.example(i).n_rows, f"y[{i}]")
             try:
                 structures.append([int(a) for a in atoms])
             except (TypeError, ValueError, OverflowError, np.ma.MaskError):
@@ -223,7 +226,8 @@ cdef class Outputs(Component):
             if not 0 <= a < x.n_atoms:
                 raise no_atom(a, y, x)
         if len(set(atoms)) < len(atoms):
-            raise PluginError(f"the structure {shortened(y)} of example {x.index} names an atom twice.")
+            raise PluginError(f"the structure {shortened(y)} of example {x.index} names an atom twice. If it is a 0/1 vector v, pass a mask, "
+                              f"numpy.asarray(v, dtype=bool).")
 
     def encode_answers(self, answers, rows):
         """Encode what `predict` returned: the inverse of `decode`. By default the same as `encode`.

@@ -6,6 +6,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.labels import is_listed
+from structperc.core.masks import is_zero_one, zero_one
 from structperc.core.outputs import Outputs
 from structperc.core.structures import Structures
 
@@ -16,7 +17,8 @@ def amounts(decision, n_atoms):
     Parameters
     ----------
     decision : array-like
-        Floats or truth values: the vector itself. Whole numbers: the chosen atoms, each once.
+        Floats or truth values: the vector itself. Whole numbers: the chosen atoms, each once. A list of 0 and 1 for all atoms may be
+        both, so it raises an error. A tuple has the chosen atoms.
     n_atoms : int
         Number of atoms.
 
@@ -37,6 +39,8 @@ def amounts(decision, n_atoms):
     """
     try:
         values = np.asarray(decision if hasattr(decision, "__len__") else list(decision))
+        if is_zero_one(decision, n_atoms) and values.dtype.kind in "iu":
+            raise zero_one(decision, "the decision")
         vector = values.dtype.kind in "fb" and values.size > 0
         if vector:
             amounts_of_atoms = values.astype(float)
@@ -47,6 +51,8 @@ def amounts(decision, n_atoms):
             amounts_of_atoms = np.zeros(n_atoms)
             if right:
                 amounts_of_atoms[atoms] = 1
+    except DataError:
+        raise
     except (TypeError, ValueError, OverflowError):
         right = False
     if not right:

@@ -28,6 +28,8 @@ def k_best(parts, scores, x, k) -> list:
     list of (structure, score)
         The first is what the argmax finds; structures of the same atoms count once.
     """
+    if k > 1:
+        refuse_hidden(parts, "the k best outputs and margins")
     ranked = ranked_by(parts.argmax, scores, x, k)
     if ranked is not None:
         return [(as_structure(parts.outputs, y, x), score) for y, score in ranked]
@@ -50,8 +52,16 @@ def best(parts, scores, x):
     return as_structure(parts.outputs, parts.argmax.argmax(scores.copy(), x), x)
 
 
+def refuse_hidden(parts, wanted) -> None:
+    """Raises an error where an output is many structures, so that numbers of structures are none of outputs."""
+    if parts.outputs.hidden:
+        raise PluginError(f"{wanted} are those of outputs, but one output of {type(parts.outputs).__name__} is many hidden structures. Use "
+                          f"a solver without them.")
+
+
 def log_partition(parts, scores, x) -> float:
     """log of the sum of exp(score of y) over all structures y."""
+    refuse_hidden(parts, "probabilities")
     result = marginals_of(parts.argmax, scores, x)
     if result is not None:
         return result[0]
@@ -116,6 +126,7 @@ def probability_model(parts) -> type:
 
 def listed(parts, x, wanted):
     """All structures of x and their atom counts, (n_structures, n_atoms)."""
+    refuse_hidden(parts, wanted)
     structures = parts.outputs.enumerate(x)
     if structures is None:
         raise PluginError(f"{type(parts.argmax).__name__} cannot find {wanted}, and {type(parts.outputs).__name__} cannot "

@@ -62,6 +62,7 @@ class Near:
 
     def __init__(self, parts, x, scores, temperature=1.0):
         self.parts, self.x, self.scores, self.temperature = parts, x, np.array(scores, dtype=float), temperature
+        answers.refuse_hidden(parts, "sets")
         self.prediction = answers.best(parts, self.scores, x)
         self.gap = 0.0 if isinstance(parts.outputs, LabelOutputs) else float(x.bound)
         self.counts = self.counted(self.prediction)

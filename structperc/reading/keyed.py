@@ -21,6 +21,8 @@ class KeyedRows(Rows):
     X, offsets, feature_names
         As of `Rows`.
     keys : float64 array of shape (n_rows, n_keys)
+    n_items : int array of shape (n_examples,), optional
+        How many items each example has, also those that no key names. Default: not known.
 
     Examples
     --------
@@ -34,15 +36,23 @@ class KeyedRows(Rows):
     keys = None                 # not the property of Rows
     key_names = ()
 
-    def __init__(self, X, offsets=None, feature_names=None, keys=None):
+    n_items = None
+
+    def __init__(self, X, offsets=None, feature_names=None, keys=None, n_items=None):
         super().__init__(X, offsets, feature_names)
-        self.keys = keys
+        self.keys, self.n_items = keys, n_items
 
     def __reduce__(self):
         return restored_rows, (self.X, self.offsets, self.feature_names, self.keys, self.key_names)
 
     def like(self, X, offsets, first, last):
-        return KeyedRows(X, offsets, self.feature_names, self.keys[first:last])
+        same = offsets is None or len(offsets) == len(self.offsets)
+        return KeyedRows(X, offsets, self.feature_names, self.keys[first:last], self.n_items if same else None)
+
+    def part(self, start, stop):
+        rows = super().part(start, stop)
+        rows.n_items = None if self.n_items is None else self.n_items[start:stop]
+        return rows
 
 
 def restored_rows(X, offsets, feature_names, keys, key_names) -> KeyedRows:

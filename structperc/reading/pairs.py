@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.core.errors import DataError, OptionError, shortened
+from structperc.core.saved_state import read_array
 from structperc.reading.keyed import KeyedReader
 
 KINDS = ("between", "unordered", "ordered")
@@ -36,19 +37,39 @@ class PairReader(KeyedReader):
 
     def __init__(self, comparison=None, kind="between"):
         super().__init__(2)
+        self._n_columns = 0             # of the examples that training has read, for those without a pair
         if kind not in KINDS:
             raise OptionError(f"kind={shortened(kind)}; expected one of {', '.join(map(repr, KINDS))}.")
         if comparison is not None and not callable(comparison):
             raise OptionError(f"comparison={shortened(comparison)}; expected None or a function.")
         self.comparison, self.kind = comparison, kind
 
+    def learn(self, X, offsets=None):
+        self._n_columns = 0
+        rows = super().learn(X, offsets)
+        self._n_columns = 2 + rows.n_features
+        return rows
+
+    def state(self):
+        return super().state() | {"n_columns": np.array([self._n_columns])}
+
+    def restore(self, state):
+        super().restore(state)
+        self._n_columns = int(read_array(state, "n_columns", int, (1,))[0]) if "n_columns" in state else 0
+
     def read(self, X, offsets=None):
+        n_items = None
         if offsets is None and isinstance(X, (list, tuple)) and len(X):
             if self.comparison is not None:
-                X = [self.compared(x, i) for i, x in enumerate(X)]
+                n_items = [None if self.kind == "between" else n_records(x) for x in X]
+                X = self.with_columns([self.compared(x, i) for i, x in enumerate(X)])
             elif getattr(X[0], "ndim", 0) == 3:
+                n_items = [len(x) for x in X]
                 X = [self.all_pairs(x, f"X[{i}]") for i, x in enumerate(X)]
         rows = super().read(X, offsets)
+        if n_items is not None and None not in n_items:
+            rows.n_items = np.array(n_items, dtype=np.int64)
+            refuse_further(rows)
         if self.kind != "between":
             odd = (rows.keys < 0) | (rows.keys >= 1 << 31) | (rows.keys != np.floor(rows.keys))
             if odd.any():
@@ -83,9 +104,20 @@ class PairReader(KeyedReader):
             return self.all_pairs(comparison, where)
         try:
             pairs, features = (np.asarray(part, dtype=float) for part in comparison)
-            return np.column_stack([pairs.reshape(-1, 2), features])
+            pairs = pairs.reshape(-1, 2)
+            if not len(pairs) and features.ndim < 2 and not features.size:
+                return None                             # no pair, and no columns
+            return np.column_stack([pairs, features])
         except (TypeError, ValueError, OverflowError):
             raise DataError(f"{where} returned {shortened(comparison)}; expected pairs (k, 2) and their features (k, d).") from None
+
+    def with_columns(self, blocks):
+        """Blocks where those without a pair have the columns of the others, or of the training examples."""
+        width = next((block.shape[1] for block in blocks if block is not None), self._n_columns)
+        if not width:
+            raise DataError("the comparison returned no pair for any example, so how many features a pair has is not known. Return "
+                            "features of shape (0, d), or pass an example with a pair.")
+        return [np.zeros((0, width)) if block is None else block for block in blocks]
 
     def all_pairs(self, features, where):
         """Rows (first item, second item, features) of an array (n, m, d).
@@ -114,6 +146,24 @@ class PairReader(KeyedReader):
         allowed = {"between": np.ones((n, m)), "unordered": np.triu(np.ones((n, m)), 1), "ordered": 1 - np.eye(n, m)}[self.kind]
         first, second = np.nonzero(allowed)
         return np.column_stack([first, second, features[first, second]])
+
+
+def n_records(table):
+    """How many records a table has, None if it has no length."""
+    try:
+        return len(table)
+    except TypeError:
+        return None
+
+
+def refuse_further(rows):
+    """Raises an error for a pair of an item that the example does not have."""
+    largest = rows.keys.max(axis=1, initial=-1)
+    limit = np.repeat(rows.n_items, np.diff(rows.offsets))
+    if len(limit) == len(largest) and (largest >= limit).any():
+        row = int(np.argmax(largest >= limit))
+        example = int(np.searchsorted(rows.offsets, row, side="right")) - 1
+        raise DataError(f"a pair of X[{example}] names the item {largest[row]:g}, but the example has {limit[row]} items, numbered from 0.")
 
 
 __all__ = ["PairReader"]

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from structperc.cli import main
-from structperc.errors import DataError, OptionError, UnusedOption
-from structperc.estimators import StructuredEstimator
+from structperc.errors import DataError, OptionError, PluginError, UnusedOption
+from structperc.estimators import PairClusterer, StructureConformal, StructuredEstimator
 from structperc.metrics import measures
 from structperc.solvers.clusters import max_clusters
 from structperc.testing import CHECKS, check_problem
@@ -251,3 +251,64 @@ def test_a_time_limit_bounds_each_answer_and_optimality_gaps_have_its_bound():
         assert max_clusters(scores + scores.T).score <= scores[same].sum() + gap + 1e-6
     with pytest.raises(OptionError, match="time_limit=0"):
         Engine("clusters", time_limit=0.0)
+
+
+# ---- records that no pair names ----
+
+
+def near(records):
+    """Pairs with the same first letter."""
+    pairs = [(i, j) for j in range(len(records)) for i in range(j) if records[i][0] == records[j][0]]
+    return pairs, [[float(records[i] == records[j]), 1.0] for i, j in pairs]
+
+
+def both_ways(records):
+    pairs = [(i, j) for i in range(len(records)) for j in range(len(records)) if i != j and records[i][0] == records[j][0]]
+    return pairs, [[float(records[i] == records[j]), 1.0] for i, j in pairs]
+
+
+BLOCKS = [["anna", "anna", "abe", "bob", "bob"], ["cid", "carl", "cid", "dan", "dan"]]
+NAMES = [[0, 0, 1, 2, 2], [0, 1, 0, 2, 2]]
+
+
+@pytest.mark.parametrize("solver", ["exact", "greedy", "trees"])
+def test_records_that_no_pair_names_are_clusters_of_their_own(solver, tmp_path):
+    comparison = both_ways if solver == "trees" else near
+    model = PairClusterer(comparison=comparison, solver=solver, C=1.0, epochs=30, random_state=0)
+    model.fit([*BLOCKS, ["zoe"], ["q", "r"], []], [*NAMES, [0], [0, 1], []])
+    given = [["anna", "anna", "zoe"], ["zoe"], [], ["q", "anna", "anna", "r"]]
+    answers = [labels.tolist() for labels in model.predict(given)]
+    assert answers == [[0, 0, 1], [0], [], [0, 1, 1, 2]]
+    assert [model.predict([one])[0].tolist() for one in given] == answers, "also alone, where no pair has features"
+    assert model.score(given, answers) == 1
+    model.engine_.save(tmp_path / "model")
+    loaded = Engine.load(tmp_path / "model", comparison=comparison)
+    assert [one.tolist() for one in loaded.predict([["zoe"], given[3]])] == [[0], answers[3]]
+    for wrong in ([0, 0], [0, 0, 1, 5]):
+        for call in (model.fit, model.score):
+            with pytest.raises(DataError, match=r"y\[0\] (is|has)"):
+                call(given[:1], [wrong])
+
+
+def test_items_of_an_array_count_whether_they_have_a_pair_or_not():
+    X, y = [np.random.default_rng(0).normal(size=(n, n, 2)) for n in (3, 1, 0)], [[0, 1, 0], [0], []]
+    assert [len(labels) for labels in Engine("clusters", epochs=1, random_state=0).fit(X, y).predict(X)] == [3, 1, 0]
+
+
+def test_comparisons_without_pairs_or_with_others_records_are_refused():
+    with pytest.raises(DataError, match="returned no pair for any example"):
+        Engine("clusters", comparison=near).fit([["a"], ["b", "c"]], [[0], [0, 1]])
+    with pytest.raises(DataError, match=r"a pair of X\[0\] names the item 2, but the example has 2 items"):
+        Engine("clusters", comparison=lambda records: ([(0, 2)], [[1.0]])).fit([["a", "b"]], [[0, 1]])
+
+
+def test_hidden_trees_have_no_probabilities_of_clusterings():
+    random = np.random.default_rng(0)
+    X, y = [random.normal(size=(4, 4, 2)) for _ in range(6)], [random.integers(0, 2, 4) for _ in range(6)]
+    engine = Engine("clusters", solver="trees", random_state=0).fit(X, y)
+    for call in (lambda: engine.predict_k_best(X, 2), lambda: engine.margins(X), lambda: engine.log_probability(X, y)):
+        with pytest.raises(PluginError, match="one output of LatentTrees is many hidden structures"):
+            call()
+    with pytest.raises(PluginError, match="sets are those of outputs"):
+        StructureConformal(PairClusterer(solver="trees", random_state=0), coverage=0.5).fit(X * 2, y * 2)
+    assert engine.predict_k_best(X[:1], 1)[0][0][0].tolist() == engine.predict(X[:1])[0].tolist()
