@@ -17,7 +17,7 @@ from structperc_large_margin.estimators import SVOR
 import structperc
 from structperc.counterfactuals import Wanted
 from structperc.errors import DataError, NotFittedError, OptionError, PluginError
-from structperc.estimators import CuSumRank, PRank, StructuredEstimator
+from structperc.estimators import CuSumRank, PRank, StructuredClassifier, StructuredEstimator
 
 FEW = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -667,3 +667,61 @@ def test_labels_without_an_order_have_no_range():
     engine, examples = model("multiclass")
     with pytest.raises(OptionError, match="no order"):
         structperc.counterfactual(engine, examples[0], Wanted(at_least=2))
+
+
+# ---- proofs beside an enumeration ----
+
+
+def small(seed):
+    """A model of small whole numbers, an example, a wanted label, and all points of the grid with what they get."""
+    random = np.random.default_rng(seed)
+    d, k, reach = int(random.integers(1, 3)), int(random.integers(2, 4)), 3
+    X = random.integers(-2, 3, (int(random.integers(2, 9)), d)).astype(float)
+    kind = [CuSumRank, PRank, StructuredClassifier][seed % 3]
+    model = kind(preset="paper", random_state=0, epochs=2, classes=list(range(k)), scale=False, average=False)
+    model.fit(X, random.integers(0, k, len(X)))
+    grid = np.array(list(itertools.product(np.arange(-reach, reach + 1.0), repeat=d)))
+    x, spreads = random.integers(-reach, reach + 1, d).astype(float), random.choice([0.5, 1.0, 2.0], d)
+    return model, x, int(random.integers(k)), {j: (-reach, reach) for j in range(d)}, spreads, grid
+
+
+def test_whole_numbers_have_the_nearest_point_of_the_grid_ties_included():
+    proved = 0
+    for seed in range(60):
+        model, x, wanted, bounds, spreads, grid = small(seed)
+        changed = structperc.counterfactual(model, x, wanted, bounds=bounds, whole=range(len(x)), spreads=spreads)
+        right = model.predict(grid) == wanted
+        best = (np.abs(grid - x) / spreads).sum(axis=1)[right].min(initial=np.inf)
+        assert changed.bound <= best + 1e-5, seed
+        assert changed.x is None or model.predict([changed.x])[0] == wanted, seed
+        if changed.proved:
+            proved += 1
+            assert (np.isinf(best) if changed.x is None else changed.distance == pytest.approx(best, abs=1e-5)), seed
+    assert proved >= 55
+
+
+def test_a_label_that_no_change_can_make_win_is_proved_so():
+    model = PRank(preset="paper", random_state=0, epochs=1, classes=[0, 1], scale=False, average=False).fit([[0.0], [0.0]], [1, 1])
+    none = structperc.counterfactual(model, [-3.0], 0, spreads=[1.0])
+    assert none.status == "none" and none.proved and "time_limit" not in str(none)
+
+
+@pytest.mark.filterwarnings("ignore::structperc.errors.ScaleWarning")
+def test_the_shortest_squared_change_within_bounds_is_no_longer_than_the_sum_of_changes():
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        X = random.normal(size=(60, 2)) * [1, 100]
+        engine = Engine("multiclass", preset="paper", random_state=0).fit(X, 1 + (X[:, 0] + X[:, 1] / 100 > 0))
+        wanted = 3 - int(engine.predict([X[0]])[0])
+        one, two = (structperc.counterfactual(engine, X[0], wanted, bounds={1: (X[0, 1] - 30, X[0, 1] + 30)}, norm=norm)
+                    for norm in ("l1", "l2"))
+        assert two.status == one.status and two.distance <= one.distance * (1 + 1e-6), seed
+
+
+def test_truth_values_stay_truth_values():
+    frame = pd.DataFrame({"a": np.arange(20.0), "flag": [i % 3 == 0 for i in range(20)]})
+    model = PRank(random_state=0).fit(frame, [1 + (i > 6) + (i > 13) for i in range(20)])
+    assert structperc.counterfactual(model, frame.iloc[[2]], 3, fixed=["a"]).status == "none"
+    assert structperc.counterfactual(model, frame.iloc[2], 3, fixed=["a"]).status == "none"
+    moved = structperc.counterfactual(model, frame.iloc[[2]], 3)
+    assert moved.x["flag"].iloc[0] in (True, False) and model.predict(moved.x)[0] == 3

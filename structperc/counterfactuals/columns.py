@@ -64,9 +64,11 @@ class Columns:
         The example as the reader has read it.
     spreads, fixed, bounds, whole, groups
         As `counterfactual` has them.
+    truth : list of str
+        Columns of truth values, as `truth_columns` returns them.
     """
 
-    def __init__(self, model, rows, spreads, fixed, bounds, whole, groups):
+    def __init__(self, model, rows, spreads, fixed, bounds, whole, groups, truth=()):
         n = rows.n_features
         self.model, self.n = model, n
         self.names = [model.feature_name(j) for j in range(n)]
@@ -75,6 +77,8 @@ class Columns:
         self.whole, self.groups = np.zeros(n, dtype=bool), []
         self.movable = self.spread > 0
         self.of_table()
+        self.truth = [self.names.index(name) for name in truth if name in self.names]
+        self.whole[self.truth], self.low[self.truth], self.high[self.truth] = True, 0, 1
         for name, group in one_hot_columns(model.parts.reader):
             self.add_group(list(group), name, False)
         for name, group in groups_given(groups).items():
@@ -84,7 +88,8 @@ class Columns:
             raise OptionError(f"bounds={shortened(bounds)}; expected a dict from columns to pairs of the lowest and the highest value.")
         for column, ends in (bounds or {}).items():
             j = self.number(column, "bounds")
-            self.low[j], self.high[j] = ends_of(column, ends)
+            low, high = ends_of(column, ends)
+            self.low[j], self.high[j] = max(low, self.low[j]), min(high, self.high[j])
         self.movable[self.numbers(fixed, "fixed")] = False
 
     def spreads_of(self, spreads):
@@ -197,13 +202,24 @@ class Columns:
         return changes
 
     def user_value(self, j, value):
-        """A value of a column as the user has it: a number, or the level or the day that it means."""
+        """A value of a column as the user has it: a number, a truth value, or the level or the day that it means."""
+        if j in self.truth:
+            return bool(value)
         for code, at in self.model.parts.reader.input_columns().places():
             if at == j and code.kind == "ordinal":
                 return code.levels[int(value)]
             if at == j and code.kind == "date":
                 return as_date(value + code.origin)
         return value
+
+
+def truth_columns(x) -> list:
+    """The names of columns of truth values in a data frame or in a row of one."""
+    if is_frame(x):
+        return [name for name in list(x.columns) if all(isinstance(value, (bool, np.bool_)) for value in list(x[name]))]
+    if hasattr(x, "to_frame") and hasattr(x, "items"):
+        return [name for name, value in x.items() if isinstance(value, (bool, np.bool_))]
+    return []
 
 
 def groups_given(groups) -> dict:

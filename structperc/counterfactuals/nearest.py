@@ -7,7 +7,7 @@ import numpy as np
 from structperc.core.arguments import choice
 from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError, shortened
 from structperc.counterfactuals.blocks import Block
-from structperc.counterfactuals.columns import Columns, as_given
+from structperc.counterfactuals.columns import Columns, as_given, truth_columns
 from structperc.counterfactuals.result import ALREADY, NEAREST, NONE, OPEN, Counterfactual
 from structperc.counterfactuals.search import Search
 from structperc.counterfactuals.tokens import Sentences, alternatives_of
@@ -38,7 +38,7 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     bounds : dict from columns to pairs, optional
         The lowest and the highest value of a column; None for no bound. x must be within them.
     whole : sequence of columns
-        Columns of whole numbers.
+        Columns of whole numbers. Columns of truth values stay 0 or 1.
     groups : dict from names to lists of columns, optional
         Columns of which one is 1 and the others are 0. Columns that the option `one_hot` has made are always a group.
     norm : {"l1", "l2"}, default "l1"
@@ -75,9 +75,9 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     until a bound excludes the rest. Labels of sentences are searched by branch and bound: one program bounds all outputs that share the
     labels of a window of tokens. A distance is proved if it exceeds its bound by at most 1e-4 of it, or 1e-5.
 
-    Ties are those of `predict`. If the wanted output loses a tie, its lead must be at least that of a change of 1e-7. This lead is doubled
-    while it loses. With whole numbers the lead is 1e-5, and the bound is that of changes with this lead. Another category adds 1 to the
-    distance.
+    Ties are those of `predict`. If the wanted output loses a tie to a rival, it must have a lead over this rival. It is that of a change
+    of 1e-7, or 1e-5 with whole numbers. It is doubled while the output loses. The bound is that of changes without a lead. Another
+    category adds 1 to the distance.
 
     Cost: a program with a variable for each value that may change and a row for each rival. The slopes need n_features * n_rows scores.
     Sources: Wachter, Mittelstadt and Russell 2018; Ustun, Spangher and Liu 2019; least distance: Lawson and Hanson 1974.
@@ -113,7 +113,7 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
         raise PluginError("a counterfactual changes dense rows of numbers, and these are sparse rows or tokens; pass X.toarray(), or for "
                           "tokens alternatives={token: [other tokens]}.")
     block = Block(engine_model, read)
-    columns = Columns(engine_model, read, spreads, fixed, bounds, whole, groups)
+    columns = Columns(engine_model, read, spreads, fixed, bounds, whole, groups, truth_columns(x))
     goal = Goal(engine_model, block.prepared, block.example, wanted)
     places, variables = columns.variables(block.values, rows_of(rows, read.n_rows))
     if norm == "l2" and variables.whole.any():
@@ -124,7 +124,8 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
         return Counterfactual(x, [], 0.0, 0.0, ALREADY, answer, answer, str(wanted))
     solution = Search(block, goal, places, variables, norm, clock).run()
     if solution.values is None:
-        return Counterfactual(None, [], np.inf, solution.bound, NONE if np.isinf(solution.bound) else OPEN, answer, None, str(wanted))
+        return Counterfactual(None, [], np.inf, solution.bound, NONE if np.isinf(solution.bound) else OPEN, answer, None, str(wanted),
+                              solution.out_of_time)
     rounded = variables.length(np.spacing(np.abs(block.stored(solution.values[places]))).astype(float) / variables.unit, "l1")
     proved = solution.distance <= solution.bound * (1 + CLOSE) + CLOSE_ENOUGH + rounded
     lengths = np.zeros(block.values.size)
@@ -133,7 +134,8 @@ def counterfactual(model, x, wanted, *, fixed=(), bounds=None, whole=(), groups=
     changes = columns.changes(block.stored(block.values), values, lengths.reshape(after.shape))
     x = as_given(x, read, engine_model.parts.reader.input_columns().n_keys, values, changes)
     return Counterfactual(x, changes, solution.distance, solution.bound, NEAREST if proved else OPEN, answer,
-                          engine_model.parts.outputs.decode(block.predicted(solution.values), block.example), str(wanted))
+                          engine_model.parts.outputs.decode(block.predicted(solution.values), block.example), str(wanted),
+                          solution.out_of_time)
 
 
 def engine_of(model) -> Engine:
@@ -176,7 +178,8 @@ def of_tokens(model, x, wanted, alternatives, clock) -> Counterfactual:
         return Counterfactual(x, [], 0.0, 0.0, ALREADY, before, before, str(wanted))
     choice, bound = sentences.search(choices, clock)
     if choice is None:
-        return Counterfactual(None, [], np.inf, bound, NONE if np.isinf(bound) else OPEN, before, None, str(wanted))
+        return Counterfactual(None, [], np.inf, bound, NONE if np.isinf(bound) else OPEN, before, None, str(wanted),
+                              clock.over)
     new = sentences.replaced(choice)
     return Counterfactual(new, sentences.changes(choice), float(len(choice)), bound, NEAREST, before, model.predict(model.read([new]))[0],
                           str(wanted))

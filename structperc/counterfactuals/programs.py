@@ -198,7 +198,10 @@ def whole_numbers(variables, rows, needed, clock) -> Solution:
 def least_squares(variables, rows, needed, clock) -> Solution:
     """Least distance by non-negative least squares (Lawson and Hanson 1974, chapter 23); bounds become rows once they are violated."""
     n, m = len(variables), len(needed)
-    all_rows, all_needed = rows, needed
+    lengths = np.sqrt((rows**2).sum(axis=1))
+    far = float((needed / np.where(lengths > 0, lengths, 1.0))[lengths > 0].max(initial=0.0)) or 1.0     # at least so long: now about 1
+    all_rows, all_needed, low, high = rows, needed / far, variables.low / far, variables.high / far
+    below, above, unit = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool), np.eye(n)            # bounds that are rows
     while not clock.over:
         system = np.vstack([all_rows.T, all_needed])
         try:
@@ -209,13 +212,14 @@ def least_squares(variables, rows, needed, clock) -> Solution:
         if rest < 1e-7 or residual[-1] > -1e-12:
             return impossible(variables, rows, needed)
         z = -residual[:n] / residual[-1]
-        low, high = z < variables.low - 1e-12, z > variables.high + 1e-12
-        if not (low | high).any():
-            prices = prices[:m] / -residual[-1]
-            return Solution(np.clip(z, variables.low, variables.high), variables.least_length(rows, needed, prices, "l2"), prices)
-        unit = np.eye(n)
-        all_rows = np.vstack([all_rows, unit[low], -unit[high]])
-        all_needed = np.concatenate([all_needed, variables.low[low], -variables.high[high]])
+        beyond = 1e-9 * (1 + np.abs(z).max(initial=0.0))
+        new_low, new_high = (z < low - beyond) & ~below, (z > high + beyond) & ~above
+        if not (new_low | new_high).any():
+            prices = prices[:m] / -residual[-1] * far
+            return Solution(np.clip(z * far, variables.low, variables.high), variables.least_length(rows, needed, prices, "l2"), prices)
+        below, above = below | new_low, above | new_high
+        all_rows = np.vstack([all_rows, unit[new_low], -unit[new_high]])
+        all_needed = np.concatenate([all_needed, low[new_low], -high[new_high]])
     return unfinished(m)
 
 

@@ -28,11 +28,13 @@ class Counterfactual:
     bound : float
         No example nearer than this gets a wanted prediction; inf: none at all does.
     status : {"already", "nearest", "none", "open"}
-        "already": the prediction is wanted without a change. "nearest": the change is the smallest one. "none": there is none. "open": a
-        limit ended the search before a proof.
+        "already": the prediction is wanted without a change. "nearest": the change is the smallest one. "none": there is none.
+        "open": nothing is proved, since `time_limit` ended the search, or since what is wanted loses ties that no program excludes.
     before, after : output
         The predictions, as `predict` shows them; `after` is None where x is None.
     wanted : str
+    out_of_time : bool
+        Whether `time_limit` ended the search.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Counterfactual:
     before: object
     after: object
     wanted: str
+    out_of_time: bool = False
 
     @property
     def proved(self) -> bool:
@@ -64,7 +67,8 @@ class Counterfactual:
         if self.status == NONE:
             return f"no allowed change would make it {self.wanted} (proved)"
         if self.x is None:
-            return f"no change is known that would make it {self.wanted}, and none nearer than {self.bound:.4g} does; raise time_limit"
+            return f"no change is known that would make it {self.wanted}, and none nearer than {self.bound:.4g} does" + (
+                "; raise time_limit" if self.out_of_time else "")
         several = any(change.row for change in self.changes)
         changes = [f"row {change.row}: {change}" if several else str(change) for change in self.changes]
         said = " and ".join([", ".join(changes[:-1]), changes[-1]] if len(changes) > 1 else changes)

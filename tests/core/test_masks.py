@@ -22,8 +22,8 @@ def gold_of(problem, y):
     x, options = PROBLEMS[problem]
     engine = Engine(problem, epochs=1, random_state=0, **options).fit([x], [y])
     outputs, rows = engine.parts_.outputs, engine.read([x])
-    return np.flatnonzero(outputs.count(rows.example(0), outputs.encode([y], rows)[0])).tolist() if problem == "decisions" else sorted(
-        outputs.encode([y], rows)[0])
+    code = outputs.encode([y], rows)[0]
+    return np.flatnonzero(outputs.count(rows.example(0), code)).tolist() if problem == "decisions" else sorted(code)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -33,7 +33,7 @@ def test_masks_are_subsets_and_zero_one_vectors_are_refused(problem):
         for form in (np.array(mask), mask, tuple(np.flatnonzero(mask).tolist())):
             assert gold_of(problem, form) == np.flatnonzero(mask).tolist()
     for vector in ([0, 1], [1, 0], np.array([0, 1]), np.array([1, 0], dtype=np.int8)):
-        with pytest.raises(DataError, match=r"0/1 vector, or row numbers, each once. For a 0/1 vector v pass a mask, numpy.asarray\(v, dtype=bool\)"):
+        with pytest.raises(DataError, match=r"0/1 vector, or row numbers.* pass a mask, numpy.asarray\(v, dtype=bool\)"):
             gold_of(problem, vector)
 
 
