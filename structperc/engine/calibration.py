@@ -18,6 +18,7 @@ from structperc.core.argmax import marginals_of
 from structperc.core.errors import DataError, StructPercError
 from structperc.core.outputs import LabelOutputs
 from structperc.core.probabilities import root
+from structperc.core.rows import Rows
 from structperc.engine import answers
 from structperc.engine.assembly import clone_model
 from structperc.engine.context import SHARDS_ELSEWHERE
@@ -155,8 +156,16 @@ def sample(model, run, examples, weights, share, most=MOST_STRUCTURES):
         So many structures of many atoms are looked at.
     """
     if isinstance(model.parts.outputs, LabelOutputs):
-        return model.label_scores(run.rows)[examples], right_labels(model, run, examples), weights[examples], share
+        return label_scores(model, run.rows, examples), right_labels(model, run, examples), weights[examples], share
     return structures_slope(model, run, examples[:most], weights[examples[:most]], share)
+
+
+def label_scores(model, rows, examples):
+    """The scores of these examples: of rows of numbers the others are not scored. Kernels have scored all rows in training."""
+    alone = type(rows) is Rows and rows.offsets is None and not rows.objects and rows.allowed is None and rows.first_stage is None
+    if not alone or 2 * len(examples) > len(rows) or math.isinf(n_free(model.parts)):
+        return model.label_scores(rows)[examples]
+    return model.label_scores(rows.like(rows.X[examples], None, 0, len(examples)))
 
 
 def least_log_loss(parts, samples) -> tuple:

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from plain import Engine
 from reference.model_files import edited
+from scipy import sparse
 
 from structperc.callbacks import Checkpoint
 from structperc.components import ZeroOneLoss
+from structperc.engine import calibration
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError
 from structperc.estimators import CuSumRank, IntervalPA, PRank, SequenceTagger, StructuredClassifier
 
@@ -303,3 +305,20 @@ def test_marginals_from_embeddings_are_as_sure_as_they_are_right():
     assert 0.7 < right.mean() < 1 and sure.max(axis=1).mean() > right.mean() + 0.03
     assert abs(p.max(axis=1).mean() - right.mean()) < 0.03
     assert token_loss(calibrated, X, y) < 0.5 * token_loss(plain, X, y)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_the_temperature_rests_on_the_rows_that_are_drawn_alone(form, monkeypatch):
+    """Twelve thousand rows, of which five thousand are scored; the temperature is that of all rows scored."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(12_000, 2))
+    y, scored, of_all = np.digitize(X[:, 0] + random.logistic(size=len(X)), [-1, 1]), [], calibration.label_scores
+
+    def watched(model, rows, examples):
+        scores = of_all(model, rows, examples)
+        scored.append(np.array_equal(scores, model.label_scores(rows)[examples]) and len(examples))
+        return scores
+
+    monkeypatch.setattr(calibration, "label_scores", watched)
+    Engine("cusum", epochs=2, random_state=0, calibrate=True).fit(form(X), y)
+    assert scored == [calibration.MOST_EXAMPLES]
