@@ -140,6 +140,14 @@ def real_array(values, name: str, shape: tuple, policy: Policy = SCORES) -> np.n
     return array
 
 
+def refuse_overflow(scores, name: str) -> None:
+    """Raises an error for finite scores whose sums floating point cannot hold; -inf forbids, and counts for nothing."""
+    with np.errstate(over="ignore"):
+        total = np.abs(scores[np.isfinite(scores)]).sum()
+    if not np.isfinite(total):
+        raise DataError(f"{name} overflow when they are added up, although each is finite; divide them by a common number.")
+
+
 def whole_array(values, name: str, shape: tuple, low: int = 0, high: int = MOST, most: int = MOST) -> np.ndarray:
     """A new int32 array in C order, of whole numbers from `low` to `high`. Its shape is as in `shaped`, `most` as in `number_array`."""
     own = copied_wholes(values, shape, low, high, most)

@@ -11,8 +11,11 @@ from structperc.errors import DataError
 from structperc.solvers import (
     CutGraph,
     Forest,
+    best_intervals,
     best_path,
     cluster_pairs,
+    interval_marginals,
+    k_best_intervals,
     k_best_paths,
     k_best_projective,
     max_clusters,
@@ -158,3 +161,13 @@ def test_solvers_print_nothing():
                "    print(ILP([[1, 1, 0], [1, 0, 1], [0, 1, 1]], [1, 1, 1], solver=solver).solve([1.0, 1, 2]).score)")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "2.0\n2.0\n" and done.stderr == ""
+
+
+@pytest.mark.parametrize("call", [
+    lambda large: solve_ilp([large, large], [[1, 1]], [2]), lambda large: best_intervals([0, 1], [1, 2], [large, large]),
+    lambda large: interval_marginals([0, 1], [1, 2], [large, large]), lambda large: k_best_intervals([0, 1], [1, 2], [large, large], 2),
+])  # fmt: skip
+def test_finite_scores_whose_sums_overflow_are_refused(call):
+    with pytest.raises(DataError, match="overflow when they are added up, although each is finite"):
+        call(1.7e308)
+    call(1e307)
