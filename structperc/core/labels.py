@@ -32,7 +32,7 @@ def as_label_array(y, name="y", expected="one label per example"):
     return values
 
 
-def all_labels(first, second, names):
+def all_labels(first, second, names, ordered=True):
     """The labels of two arrays with these names, distinct and in order, as `find_labels`; one label is enough."""
     for values, name in zip((first, second), names, strict=True):
         refuse_missing(values, name)
@@ -40,7 +40,7 @@ def all_labels(first, second, names):
         both = np.concatenate([first, second])
     except TypeError:                               # dtypes without a common one
         both = np.concatenate([first.astype(object), second.astype(object)])
-    return both[:1] if equal_labels(both, both[:1]).all() else find_labels(both, None, ordered=True)
+    return both[:1] if equal_labels(both, both[:1]).all() else find_labels(both, None, ordered)
 
 
 def equal_labels(first, second):

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from structperc.core.labels import LabelCodes, ordered_categories
 from structperc.engine.option import option, positional_option
-from structperc.errors import OptionError
+from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import NotFitted, Parameters, cloned, refuse_class
 from structperc.estimators.scikit_learn import TransformerMixin, get_config, get_tags
+from structperc.estimators.wrapped import n_rows_of
 from structperc.extras import require
 
 if TYPE_CHECKING:
@@ -60,8 +62,8 @@ class LeafFeatures(TransformerMixin, Parameters):
     estimator: object = positional_option(
         kw_only=False, default=None,
         help="a forest, gradient boosting or tree of scikit-learn, an ensemble of LightGBM, XGBoost or CatBoost, or one with `apply`",
-        about="A clone of it is trained. None: `GradientBoostingRegressor(n_estimators=100, subsample=0.5, random_state=0)`, for y of "
-              "numbers.")
+        about="A clone of it is trained. None: `GradientBoostingRegressor(n_estimators=100, subsample=0.5, random_state=0)`, of numbers "
+              "or of the places in an ordered categorical. Of other labels, such as texts, a `GradientBoostingClassifier`.")
     sparse_output: bool = option(True, "whether `transform` returns a sparse matrix; `set_output` overrides it")
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
@@ -79,7 +81,9 @@ class LeafFeatures(TransformerMixin, Parameters):
         self
         """
         refuse_class("estimator", self.estimator)
-        estimator = default_trees() if self.estimator is None else cloned(self.estimator)
+        estimator = cloned(self.estimator)
+        if self.estimator is None:
+            estimator, y = default_trees(X, y)
         if not any(hasattr(type(estimator), method) for method in LEAVES):
             raise OptionError(f"estimator={estimator!r:.80} has no way to find the leaf of each row. Expected a forest, a "
                               f"gradient boosting or a tree of scikit-learn, LightGBM, XGBoost or CatBoost, or a method apply.")
@@ -125,7 +129,7 @@ class LeafFeatures(TransformerMixin, Parameters):
         """What scikit-learn's tools should know."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags = get_tags(default_trees() if self.estimator is None else self.estimator).input_tags
+        tags.input_tags = get_tags(boosting("GradientBoostingRegressor") if self.estimator is None else self.estimator).input_tags
         return tags
 
     def __getattr__(self, name):
@@ -146,9 +150,20 @@ def makes_frames(transformer) -> bool:
     return chosen.get("transform", get_config()["transform_output"]) != "default"
 
 
-def default_trees():
+def boosting(kind):
     ensemble = require("sklearn.ensemble", "leaves as features", "sklearn")
-    return ensemble.GradientBoostingRegressor(n_estimators=100, subsample=0.5, random_state=0)
+    return getattr(ensemble, kind)(n_estimators=100, subsample=0.5, random_state=0)
+
+
+def default_trees(X, y):
+    """The trees for y, and y as they take it: the places of ordered categories, and labels without numbers as classes."""
+    if n_rows_of(X) < 2:
+        raise DataError(f"n_samples = {n_rows_of(X)}: trees need two rows at least.")
+    order = None if y is None else ordered_categories(y)
+    if order is not None:
+        return boosting("GradientBoostingRegressor"), LabelCodes(order).encode(y, len(y)) - 1
+    numbers = y is None or np.asarray(y).dtype.kind in "biuf"
+    return boosting("GradientBoostingRegressor" if numbers else "GradientBoostingClassifier"), y
 
 
 def leaves_of(estimator, X):
@@ -156,6 +171,14 @@ def leaves_of(estimator, X):
     find = next(find for method, find in LEAVES.items() if hasattr(type(estimator), method))
     leaves = np.asarray(find(estimator, X))
     return leaves.reshape(len(leaves), -1)
+
+
+def leaves_by_apply(estimator, X):
+    """The leaves by `apply`. The trees of gradient boosting know no names of columns, so X is read before."""
+    if hasattr(estimator, "init_"):
+        X = require("sklearn.utils.validation", "leaves as features", "sklearn").validate_data(
+            estimator, X, reset=False, dtype=np.float32, order="C", accept_sparse="csr")
+    return estimator.apply(X)
 
 
 def histogram_leaves(estimator, X):
@@ -171,7 +194,7 @@ def histogram_leaves(estimator, X):
 
 
 LEAVES = {          # by a method or attribute that an ensemble has
-    "apply": lambda estimator, X: estimator.apply(X),
+    "apply": leaves_by_apply,
     "booster_": lambda estimator, X: estimator.predict(X, pred_leaf=True),
     "calc_leaf_indexes": lambda estimator, X: estimator.calc_leaf_indexes(X),
     "_preprocess_X": histogram_leaves,

@@ -67,7 +67,7 @@ def columns_known(estimator) -> dict:
 
 
 def n_rows_of(X) -> int:
-    return X.shape[0] if hasattr(X, "shape") else len(X)
+    return X.shape[0] if hasattr(X, "shape") else len(X if hasattr(X, "__len__") else np.asarray(X))
 
 
 def sliceable(X):

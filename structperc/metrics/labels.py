@@ -19,7 +19,7 @@ from structperc.core.labels import (
 from structperc.extras import require
 
 
-def codes(y_true, y_pred, classes=None):
+def codes(y_true, y_pred, classes=None, ordered=True):
     """True and predicted labels as levels 1..r.
 
     Parameters
@@ -28,6 +28,8 @@ def codes(y_true, y_pred, classes=None):
         Right and predicted labels.
     classes : sequence, optional
         All labels, lowest first. Default: the categories of an ordered categorical, else the numbers that occur, in order.
+    ordered : bool, default True
+        False: the order has no effect, so that texts are sorted.
 
     Returns
     -------
@@ -49,14 +51,18 @@ def codes(y_true, y_pred, classes=None):
     ([1, 3], [2, 3], 3)
     """
     if classes is None:
-        classes = next((order for order in map(ordered_categories, (y_true, y_pred)) if order is not None), None)
+        orders = [order.tolist() for order in map(ordered_categories, (y_true, y_pred)) if order is not None]
+        if ordered and len(orders) == 2 and orders[0] != orders[1]:
+            raise DataError(f"y_true has the categories {orders[0][:8]} and y_pred {orders[1][:8]}; name one order with classes=[lowest, "
+                            f"..., highest].")
+        classes = orders[0] if orders and (len(orders) == 1 or set(orders[0]) == set(orders[1])) else None
     y_true, y_pred = as_label_array(y_true, "y_true"), as_label_array(y_pred, "y_pred")
     if len(y_true) != len(y_pred):
         raise DataError(f"y_true has {len(y_true)} labels but y_pred has {len(y_pred)}; give one prediction for each.")
     if len(y_true) == 0:
         raise DataError("y_true is empty; at least one example is needed to measure anything.")
     if classes is None:
-        classes = all_labels(y_true, y_pred, ("y_true", "y_pred"))
+        classes = all_labels(y_true, y_pred, ("y_true", "y_pred"), ordered)
     encoder = LabelCodes(label_order(classes))
     arguments = ("y_true", y_true), ("y_pred", y_pred)
     true, predicted = (encoder.encode(y, len(y), name, "Name all labels in classes.") for name, y in arguments)
@@ -79,6 +85,9 @@ PARAMETERS = """Parameters
         Right and predicted labels.
     classes : sequence, optional
         All labels, lowest first. Required for text, unless one of the lists is an ordered categorical."""
+
+PARAMETERS_OF_CLASSES = PARAMETERS[:PARAMETERS.index("All labels")] + (
+    "All labels, in the order of rows and columns. Default: sorted, or as in an ordered categorical.")
 
 
 def ordered_labels(y_true, order, classes=None) -> np.ndarray:
@@ -116,17 +125,20 @@ def ordered_labels(y_true, order, classes=None) -> np.ndarray:
     return order
 
 
-def of_codes(measure):
+def of_codes(measure, ordered=True):
     """A measure of labels from one of their codes: `measure(true, predicted, n_labels)`."""
 
     @functools.wraps(measure)
     def measured(y_true, y_pred, classes=None):
-        return measure(*codes(y_true, y_pred, classes))
+        return measure(*codes(y_true, y_pred, classes, ordered))
 
     del measured.__wrapped__                # whose arguments are others
-    measured.__doc__ = (measure.__doc__ or "").replace("{parameters}", PARAMETERS)
+    measured.__doc__ = (measure.__doc__ or "").replace("{parameters}", PARAMETERS if ordered else PARAMETERS_OF_CLASSES)
     measured.__annotations__ = {"return": measure.__annotations__["return"]}
     return measured
+
+
+of_classes = functools.partial(of_codes, ordered=False)
 
 
 @of_codes
@@ -320,7 +332,7 @@ def rank_measures(y_true, y_pred, classes=None) -> dict[str, float]:
     }
 
 
-@of_codes
+@of_classes
 def macro_f1(true, predicted, n_labels) -> float:
     """Macro F1: the F1 of each class that occurs, averaged.
 
@@ -346,7 +358,7 @@ def macro_f1(true, predicted, n_labels) -> float:
     return float(f1(true, predicted, average="macro", zero_division=0))
 
 
-@of_codes
+@of_classes
 def confusion_matrix(true, predicted, n_labels) -> np.ndarray:
     """Confusion matrix: how often each label (row) was predicted as each label (column).
 

@@ -20,7 +20,7 @@ from structperc_large_margin.estimators import SVOR
 
 from structperc import Engine, metrics
 from structperc.errors import DataError, NotFittedError
-from structperc.estimators import CuSumRank, IntervalPA, OrdinalConformal, PRank, ScoreCard, StructuredClassifier, load
+from structperc.estimators import CuSumRank, IntervalPA, LeafFeatures, OrdinalConformal, PRank, ScoreCard, StructuredClassifier, load
 from structperc.pipelines import levels_of
 
 LEVELS = ["none", "mild", "severe", "awful"]
@@ -223,3 +223,32 @@ def test_sorted_texts_of_other_libraries_are_no_ranks():
     numbers = OrdinalConformal(LogisticRegression().fit(X, Y), prefit=True).fit(X, Y)
     texts = OrdinalConformal(logistic, classes=LEVELS).calibrate(X, TEXTS)
     assert (NAMES[numbers.predict_interval(X)] == texts.predict_interval(X)).mean() > 0.98
+
+
+# ---- leaves, and measures ----
+
+
+def test_leaves_take_texts_before_a_ranker():
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    for rows, y, options in ((X, TEXTS, {"classes": LEVELS}), (frame, TEXTS, {"classes": LEVELS}), (frame, ORDERED, {}), (frame, Y, {})):
+        model = make_pipeline(LeafFeatures(), PRank(random_state=0, **options)).fit(rows, y)        # no warning about names of columns
+        assert model.score(rows, y) > 0.9
+    assert np.array_equal(LeafFeatures().fit(frame, ORDERED).transform(frame).toarray(), LeafFeatures().fit(X, Y).transform(X).toarray())
+    with pytest.raises(ValueError, match="NaN"):
+        LeafFeatures().fit(X, Y).transform(np.full((2, 2), np.nan))
+    with pytest.raises(ValueError, match="feature names should match"):
+        LeafFeatures().fit(frame, Y).transform(frame.rename(columns={"a": "c"}))
+    with pytest.raises(DataError, match="n_samples = 1: trees need two rows"):
+        LeafFeatures().fit([[1.0, 2.0]], [1])
+
+
+def test_measures_ask_for_an_order_only_if_they_use_it():
+    assert metrics.macro_f1(["cat", "dog"], ["dog", "dog"]) == pytest.approx(1 / 3)
+    assert metrics.confusion_matrix(["cat", "dog"], ["dog", "dog"]).tolist() == [[0, 1], [0, 1]]
+    assert metrics.confusion_matrix(ORDERED, ORDERED).diagonal().tolist() == np.bincount(Y).tolist()
+    with pytest.raises(DataError, match="rank order is unknown"):
+        metrics.mean_absolute_error(["cat", "dog"], ["dog", "dog"])
+    other = pd.Categorical(TEXTS, categories=LEVELS[::-1], ordered=True)
+    with pytest.raises(DataError, match="name one order with classes"):
+        metrics.mean_absolute_error(ORDERED, other)
+    assert metrics.mean_absolute_error(ORDERED, other, classes=LEVELS) == 0 and metrics.macro_f1(ORDERED, other) == 1
