@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 
 import numpy as np
 
 from structperc.core.errors import DataError, OptionError
 from structperc.core.plain_arrays import shuffled
+from structperc.engine.assembly import options_alone, reader_for
 from structperc.engine.checkpoints.files import Checkpoint
 from structperc.engine.checkpoints.of_streams import StreamCheckpoints
 from structperc.engine.options import generator
 from structperc.engine.presets import give_way
 from structperc.engine.trainers import CONVERGED, INTERRUPTED
+from structperc.reading.groups import Groups
+from structperc.reading.table_reader import TableReader
 
 __all__ = ["Slices", "fit_stream"]
 
@@ -31,6 +34,9 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
 
     With a `structperc.callbacks.Checkpoint` among the plugins, the engine is saved between two parts. After kill -9 at any moment,
     the same call with `resume=True` gives the bits of an uninterrupted training.
+
+    A table reader without named levels makes a pass over all parts before, so that the order of the parts does not matter. Medians are
+    those of the first part.
 
     Cost: that of `fit` or that of reading, whichever is longer. Ctrl-C leaves a usable model.
 
@@ -98,8 +104,43 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
         while not checkpoints.is_over:
             place = checkpoints.begin_epoch(lambda: order_of(parts, random))
             read = reader_of(parts, place.order, place.n_parts)
-            run_epoch(engine, read, learn or learner(engine), passed, checkpoints, ahead)
+            again = None if isinstance(parts, Iterator) else reader_of(parts)
+            run_epoch(engine, read, learn or learner(engine, again), passed, checkpoints, ahead)
+            engine.reader_ahead = None
     return engine
+
+
+def learn_ahead(engine, first, read, within=nullcontext) -> None:
+    """Learns levels of categories from all parts before training, if the first part may lack some.
+
+    Parameters
+    ----------
+    engine : Engine
+        Not yet trained.
+    first : part
+        That training begins with.
+    read : function
+        Returns all parts once more.
+    within : function of a part
+        Returns the context manager that reading it needs.
+    """
+    with rows_in(first) as data:
+        reader = reader_for(engine, options_alone(engine), data.X)
+        if not isinstance(reader, TableReader):
+            return
+        reader.learn(data.X, data.offsets)
+    if reader.has_open_levels:
+        with closing(in_turn(read)) as parts:
+            for part in parts:
+                if teaches(arguments_of(part)):
+                    with within(part), rows_in(part) as data:
+                        reader.learn_more(data.X, data.offsets)
+        engine.reader_ahead = reader
+
+
+def rows_in(part) -> Groups:
+    """The rows of a part, and where examples begin."""
+    return Groups(*(arguments_of(part).get(name) for name in ("X", "offsets", "lengths", "groups")))
 
 
 def run_epoch(engine, read, learn, passed, checkpoints, ahead) -> None:
@@ -196,11 +237,13 @@ def read_ahead(read):
                 pool.submit(source.close).result()
 
 
-def learner(engine):
-    """Learns from a part by `partial_fit`; returns how many examples it has."""
+def learner(engine, read):
+    """Learns from a part by `partial_fit`; returns how many examples it has. `read` returns all parts once more, None: they come once."""
     def learn(part):
         arguments = arguments_of(part)
         if teaches(arguments):
+            if engine.model is None and read is not None:
+                learn_ahead(engine, part, read)
             before = 0 if engine.model is None else engine.parts_.weights.n_visited
             engine.partial_fit(**arguments)
             return engine.parts_.weights.n_visited - before

@@ -7,11 +7,14 @@ problem = "cusum"               # that `structperc check` lines it up with
 
 options = {
     "drop": Option((), help="columns to leave out"),
-    "one_hot": Option((), help="columns of categories: each level becomes a column of 0 and 1"),
+    "one_hot": Option((), types=(dict, list, tuple), help="columns of categories: each level becomes a column of 0 and 1"),
     "ordinal": Option({}, types=(dict,), help="columns of ordered categories and their levels, lowest first"),
     "date": Option({}, types=(dict, list, tuple), help="columns of dates, which become days since the earliest, and their forms"),
     "fill": Option(None, types=(str, float, dict, type(None)), help="for missing cells: median, mean, most-frequent, a value, or these by "
                                                                     "column"),
+    "number": Option((), types=(dict, list, tuple), help="columns of numbers with separators of thousands or a currency, and their decimal "
+                                                       "character"),
+    "missing": Option((), types=(dict, list, tuple), help="further texts that mean that nothing is known, or all of them by column"),
     "missing_indicators": Option(False, help="add a column of 0 and 1 for each column that lacks cells in training"),
 }
 

@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
 
+import attrs
 import numpy as np
 
 from structperc.cli import column_files
@@ -20,11 +21,12 @@ from structperc.files import csv_tables, svmlight, tables
 from structperc.files.databases import opened_query
 from structperc.files.frames import in_flags
 from structperc.reading.column_faults import ColumnError
+from structperc.reading.table_options import TableOptions
 
 PART_ROWS = 1 << 16         # examples of a part, at most; a part is also bounded by bytes
 
 
-def parts(source, plugins=(), *, needs_target=True, features=None, n_features=None, text_labels=False, reader=None, keep=()):
+def parts(source, plugins=(), *, needs_target=True, features=None, n_features=None, text_labels=None, reader=None, keep=(), labels=()):
     """The data of `fit` from any format, as the flags set it: tables of as many rows as the source sets, one after the other."""
     if source.has_columns:
         return column_files.parts(source, plugins)
@@ -48,7 +50,15 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
                               f"{', '.join(map(repr, file.header))}.{hint}")
     as_text = None if reader is None else reader.input_columns().texts
     return frame_parts(source, target=target, weight=weight, group=group, features=features, text_labels=text_labels, as_text=as_text,
-                       keep=keep)
+                       keep=keep, missing=missing_of(reader, target, labels))
+
+
+def missing_of(reader, target, labels):
+    """What returns the words of a column that mean that nothing is known. A label that the model has is no such word."""
+    words = None if reader is None else reader.input_columns().missing
+    words = TableOptions().missing_words if words is None else words
+    names = set(labels)
+    return lambda name: words(name) - names if target is not None and name in target else words(name)
 
 
 def frame_parts(source, **columns):
@@ -93,8 +103,10 @@ def parts_for(engine, arguments, needs_target=True, rows=None, keep=()):
     names, labels = getattr(engine, "feature_names_in_", None), getattr(engine, "classes_", None)
     with closing(parts(source, needs_target=needs_target, features=None if names is None else list(names),
                        n_features=engine.n_features_in_, text_labels=labels is not None and is_text(labels.tolist()),
-                       reader=engine.parts_.reader, keep=keep)) as table_parts:
+                       reader=engine.parts_.reader, keep=keep, labels=() if labels is None else labels.tolist())) as table_parts:
         for table in table_parts:
+            if hasattr(table.y, "categories"):
+                table = attrs.evolve(table, y=np.asarray(table.y, dtype=str))
             refuse_intervals(table, engine.parts_.outputs, engine.problem)
             yield table
 

@@ -120,15 +120,24 @@ TABLES = """\
 Tables with text, dates and missing values.
 
   --drop A,B               ignore columns
-  --one-hot A,B            a column of 0 and 1 for each level
+  --one-hot A,B            a column of 0 and 1 for each level. Names of levels,
+                           as in --one-hot ward=A,B,C: for data read only once
   --ordinal A=LOW,...,HIGH ordered categories: the position of the level
   --date A,B               days since the earliest date
+  --number A,B             numbers such as 1,000 or $5; A=, for a decimal comma
+  --missing X,Y            further texts that mean that nothing is known, such
+                           as ?. In column A only X: --missing A=X. No word:
+                           --missing country=, where NA is Namibia
   --fill VALUE             for missing values: median, mean, most-frequent, ...
   --missing-indicators     columns of 0 and 1: was the value missing?
 
   structperc fit cusum visits.csv --target severity --classes none,mild,severe
       --model visits.model --drop patient --one-hot sex,ward
       --ordinal smoker=never,former,current --date visit --fill median
+
+Labels such as 007, 1E5 and 0.10 are text, and so are all labels beside them;
+--labels numbers reads them as numbers. A label may not be NA, unless --missing
+or --classes says that it is a word.
 
 The model stores the encodings, and all other commands apply them. An unknown
 level becomes 0 in all columns of --one-hot, with a warning.

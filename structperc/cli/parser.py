@@ -306,6 +306,7 @@ def build() -> Parser:
     completed(fit.add_argument("--plugin", metavar="NAME", action="append", default=[],
                                help="a plugin that replaces parts; may be repeated"), "part")
     fit.add_argument("--classes", metavar="A,B,C", help="the labels in order, lowest first, if they are texts")
+    fit.add_argument("--labels", choices=("text", "numbers"), help="what labels such as 007 are; default: text")
     fit.add_argument("--weight", metavar="COLUMN", help="a column of sample weights")
     reading(fit)
     fit.add_argument("--stream", action="store_true", help="read the data part by part, if memory is short")

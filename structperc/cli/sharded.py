@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 import attrs
 
 from structperc.cli.facts import Facts
-from structperc.cli.files import answers, counted_in, is_text, outputs_of, parts, reader_of, refuse_intervals
+from structperc.cli.files import answers, counted_in, outputs_of, parts, reader_of, refuse_intervals
 from structperc.distributed import fit
 from structperc.distributed.parts import parts_of
 from structperc.errors import OptionError
@@ -26,7 +26,7 @@ def sources_of(source, arguments) -> list:
     return [attrs.evolve(source, path=os.path.abspath(path)) for path in parts_of(source.path)]
 
 
-def learn(engine, sources, plugins, classes, resume, address, stream) -> Facts:
+def learn(engine, sources, plugins, classes, resume, address, stream, text_labels=None) -> Facts:
     """Trains an engine on files, a part each.
 
     Parameters
@@ -43,6 +43,8 @@ def learn(engine, sources, plugins, classes, resume, address, stream) -> Facts:
         Of a scheduler, or "local:N".
     stream : bool
         Whether each pass reads the files anew, as many examples at a time as the sources say.
+    text_labels : bool or None
+        As of `structperc.files.csv_tables.stream_csv`.
 
     Returns
     -------
@@ -50,7 +52,7 @@ def learn(engine, sources, plugins, classes, resume, address, stream) -> Facts:
         Those of the first file, with the examples of all files.
     """
     with connected(address) as client:
-        options = {"text_labels": classes is not None and is_text(classes)}
+        options = {"text_labels": text_labels, "labels": classes or ()}
         if sources[0].format == "svmlight":
             options["n_features"] = max(client.gather(client.map(width, [source.path for source in sources])))
         elif not sources[0].has_columns:

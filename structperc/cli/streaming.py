@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from structperc.cli.facts import Facts
-from structperc.cli.files import answers, counted_in, is_text, opened_frames, outputs_of, parts, reader_of, refuse_intervals
+from structperc.cli.files import answers, counted_in, is_text, missing_of, opened_frames, outputs_of, parts, reader_of, refuse_intervals
 from structperc.cli.source import FRAMES
 from structperc.components import Outputs
 from structperc.core.losses import levels_of
@@ -24,12 +24,13 @@ from structperc.engine.presets import give_way
 from structperc.errors import OptionError
 from structperc.files import svmlight
 from structperc.files.opening import can_be_read_again, name_of
-from structperc.streams import fit_stream
+from structperc.reading.table_options import named_levels
+from structperc.streams import fit_stream, learn_ahead
 
 RANKED_LOSSES = ("absolute", "squared")         # which compare places in the order of labels
 
 
-def learn(engine, source, plugins, report=None, resume=False) -> Facts:
+def learn(engine, source, plugins, report=None, resume=False, text_labels=None) -> Facts:
     """Trains an engine on a file; `refuse` has found no fault with it.
 
     Parameters
@@ -44,13 +45,15 @@ def learn(engine, source, plugins, report=None, resume=False) -> Facts:
         Called after each part with the epoch, and with the part's number of examples, mistakes and loss.
     resume : bool
         Go on from the checkpoint among the engine's plugins, if it is there.
+    text_labels : bool or None
+        As of `structperc.files.csv_tables.stream_csv`.
 
     Returns
     -------
     Facts
         Those of the whole file.
     """
-    prepared, facts, before = survey(engine, source, plugins), [], [0, 0.0]
+    prepared, facts, before = survey(engine, source, plugins, text_labels), [], [0, 0.0]
 
     def read():
         facts.clear()
@@ -66,6 +69,8 @@ def learn(engine, source, plugins, report=None, resume=False) -> Facts:
             return 0
         before[:] = totals(engine)
         with counted_in(table, source.path):
+            if finds_levels and engine.model is None:
+                learn_ahead(engine, table, lambda: parts(source, plugins, **prepared), lambda table: counted_in(table, source.path))
             engine.partial_fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights)
         return table.n_examples
 
@@ -73,12 +78,23 @@ def learn(engine, source, plugins, report=None, resume=False) -> Facts:
         if n_examples:
             report(epoch, n_examples, *(now - then for now, then in zip(totals(engine), before, strict=True)))
 
+    finds_levels = not source.has_columns and may_have_levels(engine, source)
     fit_stream(engine, read, learn=learn_part, passed=None if report is None else passed, ahead=can_be_read_again(source.path),
                resume=resume, source=identity_of(source))
     if not facts:           # the training was over
         for _ in read():
             pass
     return facts[0]
+
+
+def may_have_levels(engine, source) -> bool:
+    """Whether a pass over the data may find levels of categories; data that cannot be read again need all of them named."""
+    names = [name for name, levels in named_levels(engine.plugin_options.get("one_hot", ())).items() if levels is None]
+    if can_be_read_again(source.path):
+        return bool(names) or source.format != "csv"
+    if names:
+        again(source, f"--one-hot {names[0]}=A,B,C", "levels")
+    return False
 
 
 def totals(engine) -> tuple:
@@ -107,7 +123,7 @@ def refuse(engine, source, plugins) -> None:
                           f"file.")
 
 
-def survey(engine, source, plugins) -> dict:
+def survey(engine, source, plugins, text_labels=None) -> dict:
     """Finds what the engine needs to know of all data. Returns what else reading needs."""
     outputs = outputs_of(engine)
     wants_labels = engine.classes is None and type(outputs).find_labels is not Outputs.find_labels
@@ -126,6 +142,7 @@ def survey(engine, source, plugins) -> dict:
     if wants_labels:
         again(source, "--classes A,B,C", "labels")
         with opened_frames(source) as file:
+            file.set_labels(text_labels, missing_of(reader_of(engine), source.target, ()))
             targets = file.targets(source.target)
             for name in targets:
                 if name not in file.columns:
@@ -134,7 +151,8 @@ def survey(engine, source, plugins) -> dict:
                 engine.classes = outputs.find_labels(file.distinct(targets), None).tolist()
                 if engine.loss in RANKED_LOSSES:
                     levels_of(outputs, f"loss={engine.loss!r}")
-    return {"text_labels": engine.classes is not None and is_text(list(engine.classes)), "reader": reader_of(engine)}
+    labels = [] if engine.classes is None else list(engine.classes)
+    return {"text_labels": is_text(labels) if labels else text_labels, "reader": reader_of(engine), "labels": labels}
 
 
 def again(source, flags, what) -> None:

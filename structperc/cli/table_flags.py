@@ -1,4 +1,4 @@
-"""`fit --drop --one-hot --ordinal --date --fill`: the options of the plugin that reads tables as people have them."""
+"""`fit --drop --one-hot --ordinal --date --number --missing --fill`: the options of the plugin that reads tables as people have them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import csv
 
 from structperc.cli.settings import TABLE_FLAGS, guess
 from structperc.errors import OptionError
+from structperc.reading.cells import MISSING_WORDS
+from structperc.reading.table_options import REST
 
 PLUGIN = "table"
 
@@ -15,9 +17,11 @@ def add(parser) -> None:
     group = parser.add_argument_group("tables with text, dates and missing values")
     for flag, metavar, text in (
         ("--drop", "A,B", "columns to ignore"),
-        ("--one-hot", "A,B", "categories: a column of 0 and 1 for each level"),
+        ("--one-hot", "A,B or A=X", "categories: a column of 0 and 1 for each level"),
         ("--ordinal", "A=LOW,..,HIGH", "ordered categories: their positions"),
         ("--date", "A,B or A=FORM", "dates: days since the earliest; FORM as %%d.%%m.%%Y"),
+        ("--number", "A,B", "numbers as 1,000 or $5; A=, for a decimal comma"),
+        ("--missing", "X,Y", "further texts for missing values; A=X: in A only X"),
         ("--fill", "VALUE or A=VALUE", "for missing values: median, mean, most-frequent, ..."),
     ):
         group.add_argument(flag, metavar=metavar, action="append", default=[], help=text)
@@ -28,9 +32,11 @@ def options_of(arguments) -> dict:
     """The options of the plugin, none where no flag is given."""
     options = {
         "drop": [name for text in arguments.drop for name in split(text)],
-        "one_hot": [name for text in arguments.one_hot for name in split(text)],
+        "one_hot": {name: levels for text in arguments.one_hot for name, levels in categories(text)},
         "ordinal": dict(order(text) for text in arguments.ordinal),
         "date": {name: form for text in arguments.date for name, form in dates(text)},
+        "number": {name: point or "." for text in arguments.number for name, point in dates(text)},
+        "missing": missing(arguments.missing),
         "fill": dict(filling(text) for text in arguments.fill),
         "missing_indicators": arguments.missing_indicators,
     }
@@ -40,6 +46,20 @@ def options_of(arguments) -> dict:
 def split(text) -> list[str]:
     """Names parted by commas."""
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def categories(text) -> list[tuple]:
+    """Columns, each with its levels or None."""
+    name, equals, levels = text.partition("=")
+    return [(name.strip(), split(levels))] if equals else [(name, None) for name in split(text)]
+
+
+def missing(texts):
+    """Texts that mean that nothing is known: a list of further ones, or all of them by column."""
+    parts = [text.partition("=") for text in texts]
+    further = [word for text, (name, equals, _) in zip(texts, parts, strict=True) if not (name and equals) for word in split(text)]
+    by_column = {name.strip(): [word for word in split(words) if word] for name, equals, words in parts if name and equals}
+    return {REST: [*MISSING_WORDS, *further], **by_column} if by_column else further
 
 
 def order(text) -> tuple:

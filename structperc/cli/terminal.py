@@ -16,6 +16,7 @@ from structperc.pictures.markup import aligned, printable
 
 FLAGS = {       # an argument or a form of y, as messages write it, and the flags of `fit` for it
     "classes=": "--classes A,B,C",
+    "pass numbers.": "--labels numbers",
     "groups=": "--group COLUMN, or --group qid of an svmlight file",
     "(lowest, highest)": "two columns, --target LOWEST,HIGHEST",
 }

@@ -31,6 +31,7 @@ from structperc.engine.unused_options import uses
 from structperc.errors import DataError, OptionError, StructPercError
 from structperc.files.tables import parse_classes
 
+TEXT_LABELS = {None: None, "text": True, "numbers": False}
 SEED = 0                    # of `random_state`, so that the same command writes the same model
 SHOWN = 10                  # names, labels and epochs that a line has room for
 SAME = 0.98                 # of the mistakes before: hardly fewer
@@ -44,7 +45,9 @@ def fit(arguments) -> int:
     if columns and table_flags.PLUGIN not in arguments.plugin:
         arguments.plugin = [*arguments.plugin, table_flags.PLUGIN]
     settings = {"random_state": SEED} | read_settings(arguments.set, [arguments.problem, *arguments.plugin]) | columns
-    classes = None if arguments.classes is None else parse_classes(arguments.classes)
+    text_labels = TEXT_LABELS[arguments.labels]
+    classes = None if arguments.classes is None else parse_classes(arguments.classes, text_labels)
+    text_labels = text_labels if classes is None else is_text(classes)
     source = Source.from_arguments(arguments, rows=arguments.rows if arguments.stream else None)
     files = sharded.sources_of(source, arguments)
     source = column_files.with_usual_columns(files[0], [arguments.problem, *arguments.plugin])
@@ -66,12 +69,13 @@ def fit(arguments) -> int:
         engine.notes["data"] |= column_files.noted_target(source, [arguments.problem, *arguments.plugin])
     try:
         if streamed:
-            facts = streaming.learn(engine, source, [arguments.problem, *arguments.plugin], bar, arguments.resume)
+            facts = streaming.learn(engine, source, [arguments.problem, *arguments.plugin], bar, arguments.resume,
+                                    text_labels)
         elif arguments.dask is not None:
             facts = sharded.learn(engine, files, [arguments.problem, *arguments.plugin], classes, arguments.resume, arguments.dask,
-                                  arguments.stream)
+                                  arguments.stream, text_labels)
         else:
-            facts = learn(engine, source, [arguments.problem, *arguments.plugin], classes, arguments.resume)
+            facts = learn(engine, source, [arguments.problem, *arguments.plugin], classes, arguments.resume, text_labels)
         engine.save(arguments.model)
     except DataError as error:
         error.args = (with_flags(error),)
@@ -102,10 +106,10 @@ def checkpoints_of(arguments) -> list:
     return [Checkpoint(arguments.checkpoint)]
 
 
-def learn(engine, source, plugins, classes, resume) -> Facts:
+def learn(engine, source, plugins, classes, resume, text_labels=None) -> Facts:
     """Trains an engine on all data at once."""
     reader = None if source.has_columns else reader_of(engine)
-    table = read(source, plugins, text_labels=classes is not None and is_text(classes), reader=reader)
+    table = read(source, plugins, text_labels=text_labels, reader=reader, labels=classes or ())
     if getattr(table.y, "ndim", 1) == 2:
         refuse_intervals(table, outputs_of(engine), engine.problem)
     with counted_in(table, source.path):

@@ -189,6 +189,9 @@ def is_nested(y) -> bool:
 
 def ordered_categories(y):
     """The categories of an ordered categorical (of pandas or a similar library) in their order, else None."""
+    if getattr(getattr(y, "type", None), "ordered", False) and hasattr(y, "dictionary_encode"):         # of pyarrow, in chunks or not
+        chunk = y.unify_dictionaries().chunk(0) if hasattr(y, "unify_dictionaries") and y.num_chunks else y
+        return np.asarray(chunk.dictionary.to_pylist(), dtype=object) if hasattr(chunk, "dictionary") else None
     holder = getattr(y, "cat", y)
     dtype = getattr(y, "dtype", None)
     polars = sys.modules.get("polars")
@@ -320,7 +323,16 @@ def unknown_order(labels) -> DataError:
     listing = ", ".join(map(repr, labels[:5].tolist()))
     kind = "strings" if labels.dtype.kind in "US" or isinstance(labels[0], str) else "labels"
     return DataError(f"y holds the {kind} {listing}{', ...' if len(labels) > 5 else ''}, and their rank order is unknown (alphabetical "
-                     f"order is seldom meant): name it with classes=[lowest, ..., highest], or pass an ordered categorical.")
+                     f"order is seldom meant): name it with classes=[lowest, ..., highest], or pass an ordered categorical."
+                     f"{' If they are numbers, pass numbers.' if all(map(is_number, labels.tolist())) else ''}")
+
+
+def is_number(label) -> bool:
+    """Whether a label is a number, or the text of one."""
+    try:
+        return float(label) == float(label)
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 NUMBERED = ("y has whole numbers, but the labels are {}. Meta-estimators of scikit-learn, such as BaggingClassifier, VotingClassifier and "

@@ -11,6 +11,7 @@ import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.extras import require
+from structperc.reading.column_codes import common_levels
 from structperc.reading.groups import Groups
 from structperc.streams import arguments_of, order_of, reader_of
 
@@ -150,10 +151,23 @@ def stacked(values):
     if hasattr(first, "nnz"):
         return require("scipy.sparse", "sparse parts", "dask").vstack(values, format="csr")
     if hasattr(first, "iloc"):
-        return require("pandas", "parts that are frames", "cli").concat(values)
+        return require("pandas", "parts that are frames", "cli").concat(with_common_categories(values))
     if isinstance(first, np.ndarray):
         return np.concatenate(values)
+    if hasattr(first, "categories"):
+        return require("pandas", "labels that are categories", "cli").Categorical([y for value in values for y in value], dtype=first.dtype)
     return [one for value in values for one in value]
+
+
+def with_common_categories(frames) -> list:
+    """Frames whose categoricals of one name have the categories of all, which pandas would join to text."""
+    for name in getattr(frames[0], "columns", ()):
+        kinds = [frame[name].dtype for frame in frames]
+        if all(hasattr(kind, "categories") for kind in kinds) and any(kind != kinds[0] for kind in kinds):
+            levels = common_levels(name, [kind.categories.tolist() for kind in kinds], kinds[0].ordered)
+            kind = require("pandas", "parts that are frames", "cli").CategoricalDtype(levels, kinds[0].ordered)
+            frames = [frame.assign(**{name: frame[name].astype(kind)}) for frame in frames]
+    return frames
 
 
 def examples_of(data, examples) -> dict:

@@ -39,6 +39,8 @@ def learns_labels(engine) -> bool:
 
 
 def learns_names(engine, X) -> bool:
+    if engine.model.parts.reader.has_open_levels:
+        return True
     learns = type(engine.model.parts.reader).learn_more is not Reader.learn_more
     return isinstance(X, list) and learns and not engine.plugin_options.get("n_hashed")
 
@@ -73,6 +75,9 @@ def with_new_labels(outputs, labels, y):
 
 def with_new_names(reader, X):
     """The first examples of the names that the reader lacks; it learns them."""
+    if reader.has_open_levels:
+        yield from reader.rows_with_new_levels(X)
+        return
     width = reader.read(X[:1]).n_features
     for i, x in enumerate(X):
         reader.learn_more([x])

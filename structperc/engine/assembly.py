@@ -23,6 +23,9 @@ from structperc.engine.scaling import scaling_of
 from structperc.engine.unused_options import refuse_unused
 from structperc.engine.weighing import by_class, warn_of_weights
 from structperc.reading import matrices
+from structperc.reading.frames import has_typed_columns, is_frame
+from structperc.reading.other_libraries import as_table
+from structperc.reading.table_reader import TableReader
 
 NEW = 2                             # references to an object that nothing but a local variable refers to, as `sys.getrefcount` counts
 ENGINES = WeakValueDictionary()     # the engine that was last given the part of this id
@@ -33,6 +36,7 @@ def new_model(engine, X, offsets, y, allowed=None, sample_weight=None, classes=N
     """A model of new parts for a new data set, its rows, and its context with the sample weights. `classes` is only that of the option."""
     check_options(engine)               # they may have been changed since
     refuse_swapped(X, y)
+    X = as_table(X)
     random = generator(engine.random_state)
     while True:
         try:
@@ -45,8 +49,12 @@ def new_model(engine, X, offsets, y, allowed=None, sample_weight=None, classes=N
 def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     """The same with the options as they are."""
     context = options_alone(engine, random)
-    reader = ask(engine, "reader", context)
-    rows = expected(reader.learn(X, offsets), Rows, reader, "learn", "Rows")
+    reader = reader_for(engine, context, X)
+    if engine.reader_ahead is None:
+        rows = expected(reader.learn(X, offsets), Rows, reader, "learn", "Rows")
+    else:
+        reader = engine.reader_ahead
+        rows = reader.read(X, offsets)
     context = attrs.evolve(context, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
     outputs = ask(engine, "outputs", context)
     model = assemble(engine, context, reader, outputs, outputs.find_labels(y, engine.classes if classes is None else classes))
@@ -62,6 +70,15 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
         model.scales, rows = True, model.scaling.applied(rows)
     warn_of_weights(model, rows, context.sample_weight)
     return model, rows, context
+
+
+def reader_for(engine, context, X):
+    """The reader of a new data set. Types of columns ask for a table reader, as the option of one would."""
+    reader = ask(engine, "reader", context)
+    tables = X if isinstance(X, (list, tuple)) else [X]
+    typed = not isinstance(reader, TableReader) and not reader.input_columns().n_keys and any(
+        is_frame(table) and has_typed_columns(table) for table in tables[:1])
+    return TableReader(then=reader) if typed else reader
 
 
 def agreed(classes, trained, where):
@@ -128,7 +145,10 @@ def install_model(engine, context, labels, states, record, reader=None) -> None:
     >>> engine.predict(np.eye(3)).tolist()
     ['a', 'b', 'c']
     """
-    reader = ask(engine, "reader", context) if reader is None else reader
+    if reader is None:
+        reader = ask(engine, "reader", context)
+        if TableReader.wrote(states.get("reader", {})) and not isinstance(reader, TableReader):
+            reader = TableReader(then=reader)
     outputs = ask(engine, "outputs", context)
     model = assemble(engine, context, reader, outputs, outputs.find_labels(None, labels))
     check_parts(model.context, model.parts)

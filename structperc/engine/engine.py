@@ -117,6 +117,7 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
                 names = ", ".join(p.name for p in self.loaded_plugins[1:])
                 raise PluginError(f"no part for {hook}: none of the plugins ({names}) implements it. Name a problem first, "
                                   f"for instance Engine('cusum', plugins=[...]).")
+        self.reader_ahead = None    # a reader that has seen more than the first data, for the next training
         self.answered = {}          # the last plugin that has returned a part for each hook
         self.notes = {}
 

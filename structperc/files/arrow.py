@@ -40,7 +40,8 @@ def read_arrow(path, **options) -> Table:
     return table
 
 
-def stream_arrow(path, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, keep=(), rows=None):
+def stream_arrow(path, *, target=None, features=None, weight=None, group=None, text_labels=None, as_text=None, keep=(), missing=(),
+                 rows=None):
     """Reads an Arrow file or stream part by part, for data larger than memory. A file is mapped, not copied.
 
     Parameters
@@ -49,7 +50,7 @@ def stream_arrow(path, *, target=None, features=None, weight=None, group=None, t
         Of an Arrow IPC file or a Feather file of version 2. It cannot be standard input, since the contents are listed at its end.
         Or a stream, which is read once: `cursor.fetch_record_batch()` of ADBC, a relation of DuckDB, a record batch reader. polars
         computes a LazyFrame part by part.
-    target, features, weight, group, text_labels, as_text, keep, rows
+    target, features, weight, group, text_labels, as_text, keep, missing, rows
         As in `structperc.files.csv_tables.stream_csv`.
 
     Yields
@@ -71,7 +72,7 @@ def stream_arrow(path, *, target=None, features=None, weight=None, group=None, t
     """
     with opened_arrow(path) as file:
         yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
-                               keep=keep, rows=rows)
+                               keep=keep, missing=missing, rows=rows)
 
 
 @contextmanager
@@ -156,7 +157,7 @@ class ArrowFile(FrameFile):
 
     def __init__(self, path, schema, parts):
         super().__init__(str(path), list(schema.names))
-        self.arrow, self.parts = require("pyarrow", "reading Arrow files", "parquet"), parts
+        self.schema, self.arrow, self.parts = schema, require("pyarrow", "reading Arrow files", "parquet"), parts
         if len(self.columns) < len(self.header):
             again = next(name for name in self.header if self.header.count(name) > 1)
             raise DataError(f"{self.name} has two columns {again!r}; give every column a name of its own.")
@@ -170,11 +171,19 @@ class ArrowFile(FrameFile):
 
     def with_text(self, frame, names):
         """The same rows with these columns as text."""
-        table = frame.cut()
+        table, types = frame.cut(), self.arrow.types
         for name in names:
-            text = self.arrow.array(as_text(self.column(frame, name)), self.arrow.string())
+            column = table.column(name)
+            if types.is_integer(column.type):           # pandas would make floats of them beside gaps
+                text = column.cast(self.arrow.string()).fill_null("")
+            else:
+                text = self.arrow.array(as_text(self.column(frame, name)), self.arrow.string())
             table = table.set_column(table.schema.get_field_index(name), name, text)
         return Rows(table, 0, len(frame), {})
+
+    def is_typed(self, name) -> bool:
+        kind, types = self.schema.field(name).type, self.arrow.types
+        return types.is_dictionary(kind) or types.is_temporal(kind)
 
     def column(self, frame, name):
         numbers = self.plain_numbers(frame, name)
@@ -205,6 +214,8 @@ class ArrowFile(FrameFile):
         return Rows(table, 0, table.num_rows, {})
 
     def distinct(self, targets):
+        if len(targets) == 1 and getattr(self.schema.field(targets[0]).type, "ordered", False):
+            return self.ordered_labels(targets[0])
         parts = []
         for frame in self.frames(1 << 16, list(dict.fromkeys(targets))):
             for target in targets:
@@ -216,7 +227,14 @@ class ArrowFile(FrameFile):
         if not any(map(len, parts)):
             raise self.without_rows()
         labels = np.unique(np.concatenate([values for values in parts if len(values)]))
-        return labels[labels != ""] if labels.dtype.kind == "U" else labels
+        words = frozenset.intersection(*map(self.missing, targets))
+        return labels[~np.isin(labels, list(words))] if labels.dtype.kind == "U" else labels
+
+    def ordered_labels(self, target):
+        """An ordered categorical of all categories of a target."""
+        for frame in self.frames(1, [target]):
+            return self.column(frame, target).array
+        raise self.without_rows()
 
 
 @attrs.frozen(eq=False)

@@ -49,8 +49,8 @@ def read_csv(path, **options) -> Table:
     return table
 
 
-def stream_csv(path, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, keep=(), separator=",",
-               decimal=".", encoding="utf-8", rows=None):
+def stream_csv(path, *, target=None, features=None, weight=None, group=None, text_labels=None, as_text=None, keep=(), separator=",",
+               decimal=".", encoding="utf-8", missing=(), rows=None):
     """Reads a CSV file with a header line, part by part, for data that are larger than memory.
 
     Parameters
@@ -66,9 +66,10 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
         The column of sample weights.
     group : str, optional
         Neighbouring rows with the same text in this column are one example.
-    text_labels : bool
-        Whether labels are text even where they look like numbers. In parts, where a part cannot know of the others, set it if any does
-        not look like a number.
+    text_labels : bool, optional
+        Whether labels are text even where they look like numbers. False: they are numbers, so that 007 is 7. None: numbers if none of
+        their texts changes by that. So 007, 1E5, 0.10 and all labels beside them are text. In parts, the first part decides, and an error
+        names a later label that does not fit.
     as_text : sequence of str, optional
         For `structperc.components.TableReader`. X is then a data frame with these columns as text. Others are text if any cell is neither
         empty nor a number. Without it all columns of X must be numbers.
@@ -78,6 +79,8 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
         The characters between cells and before decimals.
     encoding : str
         As Python names it: "utf-8", "cp1252", "latin-1", "utf-16".
+    missing : sequence of str, or dict from str to sequence of str
+        As of `structperc.components.TableReader`, also of labels, of which none may be missing.
     rows : int, optional
         The most rows of a part, fewer if rows are wide (2^22 cells). A part ends with a whole group, so it has more rows if one is longer.
         None: all.
@@ -103,7 +106,7 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
     """
     with opened_csv(path, separator, decimal, encoding) as file:
         yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
-                               keep=keep, rows=rows)
+                               keep=keep, missing=missing, rows=rows)
 
 
 @contextmanager
@@ -175,6 +178,8 @@ class CsvFile(FrameFile):
         Opened at its beginning.
     decimal, encoding : str
     """
+
+    guesses_labels = True
 
     def __init__(self, path, separator, file, decimal=".", encoding="utf-8-sig"):
         self.path, self.name, self.separator, self.peeked, self.encoding = path, name_of(path), separator, Peeked(file), encoding
@@ -273,7 +278,6 @@ class CsvFile(FrameFile):
             next(reader)
 
     def distinct(self, targets):
-        pandas = require("pandas", "reading CSV files", "cli")
         cells = set()
         with self.explained():
             for text in self.texts(AT_ONCE):
@@ -282,21 +286,8 @@ class CsvFile(FrameFile):
                     cells.update(frame[target].str.strip().unique().tolist())
         if not cells:
             raise self.without_rows()
-        column = self.guessed(pandas.Series(sorted(cells - {""}), dtype=str))
-        return np.unique(column.to_numpy() if column.dtype.kind in "iufb" else column.to_numpy(dtype=str))
-
-    def guessed(self, column):
-        """A column of text as whole numbers, numbers or truth values, if the parser reads all cells as such."""
-        pandas = require("pandas", "reading CSV files", "cli")
-        codes, cells = pandas.factorize(column)
-        if not len(cells) or (codes < 0).any():
-            return column
-        rows = io.StringIO()
-        csv.writer(rows).writerows([[cell] for cell in ["label", *cells.tolist()]])
-        rows.seek(0)
-        parsed = parse_csv(rows, decimal=self.decimal, sep=",;"[self.decimal == ","])["label"]
-        is_whole = len(parsed) == len(cells)            # pandas skips a cell of blanks
-        return parsed.iloc[codes].reset_index(drop=True) if is_whole and parsed.dtype.kind in "iufb" else column
+        words = frozenset.intersection(*map(self.missing, targets))
+        return np.unique(self.label_texts.read(sorted(cells - words), str))
 
     def reader(self, lines):
         return csv.reader(lines, delimiter=self.separator)

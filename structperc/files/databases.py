@@ -40,7 +40,8 @@ def read_query(path, query, **options) -> Table:
     return table
 
 
-def stream_query(path, query, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, keep=(), rows=None):
+def stream_query(path, query, *, target=None, features=None, weight=None, group=None, text_labels=None, as_text=None, keep=(), missing=(),
+                 rows=None):
     """Reads the result of a query part by part, for results that are larger than memory.
 
     The database is opened read-only. A query without `order by` may return its rows in another order the next time.
@@ -51,7 +52,7 @@ def stream_query(path, query, *, target=None, features=None, weight=None, group=
         Of a file of DuckDB (.duckdb, .ddb) or SQLite (.sqlite, .sqlite3, .db).
     query : str
         A query in the SQL of the database, such as "select * from visits order by day".
-    target, features, weight, group, text_labels, as_text, keep, rows
+    target, features, weight, group, text_labels, as_text, keep, missing, rows
         As in `structperc.files.csv_tables.stream_csv`.
 
     Yields
@@ -81,7 +82,7 @@ def stream_query(path, query, *, target=None, features=None, weight=None, group=
     """
     with opened_query(path, query) as file:
         yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
-                               keep=keep, rows=rows)
+                               keep=keep, missing=missing, rows=rows)
 
 
 @contextmanager

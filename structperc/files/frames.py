@@ -13,12 +13,25 @@ import numpy as np
 from structperc.core.errors import DataError, OptionError, did_you_mean, shortened
 from structperc.core.plain_arrays import rows_of
 from structperc.extras import require
+from structperc.files.labels import LabelTexts
 from structperc.files.parsing import parse_csv
 from structperc.files.tables import GroupRuns, Table
-from structperc.reading.column_faults import MISSING_WORDS, ColumnError, fill_of, find_fault, mends_of, one_by_one
+from structperc.reading.cells import MINUS, TRUTH
+from structperc.reading.column_faults import (
+    ColumnError,
+    either,
+    fill_of,
+    find_fault,
+    marks_of,
+    mends_of,
+    number_of,
+    one_by_one,
+    other_points,
+    with_words,
+)
+from structperc.reading.table_options import TableOptions
 
 PART_CELLS = 1 << 22        # of a part, at most: 32 MiB of numbers
-TRUTH = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "false": 0.0}
 
 
 class FrameFile:
@@ -32,10 +45,15 @@ class FrameFile:
         The names of its columns, and the same as a set in `columns`.
     decimal : str
         The character before decimals.
+    guesses_labels : bool
+        Whether the format has no types, so that labels are what their texts look like.
     """
+
+    guesses_labels = False
 
     def __init__(self, name, header, decimal="."):
         self.name, self.header, self.columns, self.decimal = name, header, frozenset(header), decimal
+        self.missing, self.label_texts = TableOptions().missing_words, LabelTexts(decimal=decimal)
 
     def frames(self, rows, columns, text=(), numbers=()):
         """Frames of at most so many rows (None: one of all) with these columns, those in `text` as text, those in `numbers` as numbers."""
@@ -62,6 +80,10 @@ class FrameFile:
         """The distinct entries of some columns, as numbers if all of them are. One pass over only these columns."""
         raise NotImplementedError
 
+    def is_typed(self, name) -> bool:
+        """Whether the file tells that a column has categories, dates or durations."""
+        return False
+
     def place(self, row) -> str:
         """Where a row of data is, counted from 0."""
         return f"row {row + 1}"
@@ -70,8 +92,10 @@ class FrameFile:
         """What is wrong with the whole row, a DataError, if anything is."""
         return None
 
-    def tables(self, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, keep=(), rows=None):
+    def tables(self, *, target=None, features=None, weight=None, group=None, text_labels=None, as_text=None, keep=(), missing=(),
+               rows=None):
         """Tables one after the other; parameters as in `structperc.files.csv_tables.stream_csv`."""
+        self.set_labels(text_labels, missing)
         targets = self.targets(target)
         for name in (*targets, weight, group, *keep, *(features or ())):
             if name is not None and name not in self.columns:
@@ -94,14 +118,19 @@ class FrameFile:
         for frame in frames if group is None or rows is None else self.whole_groups(frames, group):
             if first == 0:
                 features = require("pandas", "reading tables", "cli").Index(features)      # one for all parts
-            yield Table(self.matrix(frame, features, first) if as_text is None else self.typed(frame, features, as_text),
+            yield Table(self.inputs(frame, features, as_text, first),
                         self.answers(frame, targets, text_labels, first),
-                        None if weight is None else self.matrix(frame, [weight], first).to_numpy()[:, 0],
+                        None if weight is None else self.matrix(frame, [weight], first, of_weights).to_numpy()[:, 0],
                         None if group is None else groups.offsets(self.column(frame, group).to_numpy(dtype=object)), first,
                         {name: self.column(frame, name).tolist() for name in keep})
             first += len(frame)
         if first == 0:
             raise self.without_rows()
+
+    def set_labels(self, text_labels, missing) -> None:
+        """How labels are read, and which words mean that nothing is known."""
+        self.missing = missing if callable(missing) else TableOptions.read(missing=missing).missing_words
+        self.label_texts = LabelTexts(text_labels, self.decimal)
 
     def rows_of_a_part(self, rows):
         return None if rows is None else min(rows, max(1, PART_CELLS // len(self.header)))
@@ -139,7 +168,7 @@ class FrameFile:
 
     # ---- columns as numbers and labels ----
 
-    def matrix(self, frame, names, first):
+    def matrix(self, frame, names, first, advise=None):
         """Columns as one C-ordered matrix of finite numbers, in a data frame; `first`: how many rows stand before."""
         pandas = require("pandas", "reading tables", "cli")
         values, finite = rows_of([self.values(frame, name) for name in names])
@@ -148,25 +177,29 @@ class FrameFile:
             bad = [names[j] for j in np.flatnonzero(~finite.all(axis=0))]
             faults = list(filter(None, (find_fault(name, self.pointed(self.column(frame, name)).tolist()) for name in bad)))
             row, column = (int(i) for i in np.argwhere(~finite)[0])
-            raise self.unusable(faults, first) or self.bad_cell(first + row, names[column],
+            raise self.unusable(faults, first, advise or in_flags) or self.bad_cell(first + row, names[column],
                                                                   self.column(frame, names[column]).iloc[row])
         return pandas.DataFrame(values, columns=names, copy=False)
+
+    def inputs(self, frame, names, as_text, first):
+        """Columns as numbers, or of their types if the reader takes these or the file knows them."""
+        if as_text is None and any(map(self.is_typed, names)):
+            typed = self.typed(frame, names, ())
+            if any(kind.kind not in "iufb" for kind in typed.dtypes):
+                return typed
+        return self.matrix(frame, names, first) if as_text is None else self.typed(frame, names, as_text)
 
     def typed(self, frame, names, as_text):
         """Columns of a data frame, as numbers where all cells are but empty ones, and no text is asked for."""
         columns = {}
         for name in names:
             column = self.column(frame, name)
-            if column.dtype.kind not in "iufbM" and name not in as_text:
+            if column.dtype.kind not in "iufbmM" and name not in as_text:
                 numbers = self.numbers(column)
-                present = column.notna() & ~column.astype(str).str.strip().isin(MISSING_WORDS)
+                present = column.notna() & ~column.astype(str).str.strip().isin(self.missing(name))
                 column = column if (present & numbers.isna()).any() else numbers
             columns[name] = column
         return require("pandas", "reading tables", "cli").DataFrame(columns, copy=False)
-
-    def guessed(self, column):
-        """The column of labels, as numbers where its cells are such."""
-        return column
 
     def numbers(self, column):
         """A column of another type as numbers, with NaN for cells that are none. No cell depends on others."""
@@ -184,43 +217,53 @@ class FrameFile:
     def answers(self, frame, targets, text_labels, first):
         """The column of labels, or the two of intervals."""
         if len(targets) == 2:
-            return self.interval_ends({name: self.column(frame, name) for name in targets}, text_labels, first)
+            return self.interval_ends({name: self.column(frame, name) for name in targets}, first)
         if not targets:
             return None
-        column = self.column(frame, targets[0])
-        return self.labels(column if text_labels else self.guessed(column), targets[0], first)
+        return self.labels(self.column(frame, targets[0]), targets[0], text_labels, first)
 
-    def labels(self, column, name, first) -> np.ndarray:
-        """The target as whole numbers, numbers, truth values or text; none may be empty."""
-        if column.dtype.kind in "iufb":
+    def labels(self, column, name, text_labels, first):
+        """The target as whole numbers, numbers, truth values or text; none may be missing. Ordered categories stay such."""
+        if column.dtype.kind in "iufb" and not text_labels:
+            if column.dtype.kind == "f" and column.isna().any():
+                raise self.bad_cell(first + int(np.argmax(column.isna())), name, "")
             return column.to_numpy()
         values = column.astype(object).where(column.notna(), "").astype(str).str.strip()
-        empty = (values == "").to_numpy()
-        if empty.any():
-            raise self.bad_cell(first + int(np.argmax(empty)), name, "")
-        return values.to_numpy(dtype=str)
+        gone = (values.isin(self.missing(name)) if not hasattr(column, "cat") else values == "").to_numpy()
+        if gone.any():
+            row = int(np.argmax(gone))
+            raise self.bad_cell(first + row, name, "") if not values.iloc[row] else self.word_as_label(first + row, name, values.iloc[row])
+        if hasattr(column, "cat"):
+            return column.array if column.cat.ordered else values.to_numpy(dtype=str)
+        if not self.guesses_labels and text_labels is not False:
+            return values.to_numpy(dtype=str)
+        return self.label_texts.read(values.tolist(), lambda row: f"{self.name}, {self.place(first + row)}")
 
-    def interval_ends(self, answers, text_labels, first) -> np.ndarray:
-        """Lowest and highest labels, (n, 2): numbers with NaN for open ends, if all cells are numbers or empty; else text with None."""
-        cells = np.column_stack([column.str.strip().to_numpy(dtype=object) for column in answers.values()])
-        empty = cells == ""
+    def word_as_label(self, row, name, word) -> DataError:
+        """Names a label that means that nothing is known."""
+        return DataError(f"{self.name}, {self.place(row)}: the label in column {name!r} is {word!r}, which means that nothing is known. "
+                         f"Drop that row. If {word} is a label, set missing={{{name!r}: []}} (structperc fit: --missing "
+                         f"{quoted(f'{name}=')}).")
+
+    def interval_ends(self, answers, first) -> np.ndarray:
+        """Lowest and highest labels, (n, 2), as `LabelTexts.read_ends` returns them."""
+        columns = {name: column.str.strip() for name, column in answers.items()}
+        cells = np.column_stack([column.to_numpy(dtype=object) for column in columns.values()])
+        empty = np.column_stack([column.isin(self.missing(name)).to_numpy() for name, column in columns.items()])
         endless = empty.all(axis=1)
         if endless.any():
             where = self.place(first + int(np.argmax(endless)))
             raise DataError(f"{self.name}, {where}: columns {' and '.join(map(repr, answers))} are both empty; fill one or drop the line.")
-        if not text_labels and all(map(is_number, cells[~empty])):
-            values = np.where(empty, "nan", cells).astype(float)
-            return values.astype(np.int64) if (np.isfinite(values) & (values == np.rint(values))).all() else values
-        return np.where(empty, None, cells)
+        return self.label_texts.read_ends(cells, empty)
 
     # ---- what is wrong ----
 
-    def unusable(self, faults, first) -> DataError | None:
+    def unusable(self, faults, first, advise) -> DataError | None:
         """Names all columns that are no numbers; None where no more than a cell is wrong. `first`: how many rows stand before."""
         if sum(fault.n_cells for fault in faults) < 2:
             return None
         uneven = next(filter(None, (self.uneven(first + fault.row) for fault in faults)), None)
-        return uneven or ColumnError(faults, where=self.name, place=lambda row: self.place(first + row), advise=in_flags)
+        return uneven or ColumnError(faults, where=self.name, place=lambda row: self.place(first + row), advise=advise)
 
     def bad_cell(self, row, name, value) -> DataError:
         """Names the place and column of a cell that cannot be used, or the fault of its line."""
@@ -232,7 +275,10 @@ class FrameFile:
             return DataError(f"{where} is empty; fill that cell or drop the line.")
         if is_number(text):
             return DataError(f"{where} is {text:.60}, which is not finite; fill that cell or drop the line.")
-        return DataError(f"{where} is {text!r:.60}, not a number; correct that cell, or encode or drop the column.")
+        mark = "mark" in find_fault(name, [text]).cells
+        advice = f"correct that cell, or pass --missing {quoted(joined([text.strip()]))} and --fill median" if mark else \
+            f"correct that cell, or pass --one-hot {shlex.quote(joined([name]))} or --drop {shlex.quote(joined([name]))}"
+        return DataError(f"{where} is {text!r:.60}, not a number; {advice}.")
 
     def without_rows(self) -> DataError:
         return DataError(f"{self.name} has columns but no rows to learn from; write the rows below the header.")
@@ -245,10 +291,34 @@ class FrameFile:
 def in_flags(faults, encoded) -> str:
     """The options that fix columns, as the commands take them."""
     mends, fill = mends_of(faults), fill_of(faults)
-    options = [f"--{name.replace('_', '-')} {shlex.quote(','.join(mends[name]))}" for name in ("drop", "one_hot", "date") if name in mends]
-    fills = [fill] if isinstance(fill, str) else [f"{name}={value}" for name, value in fill.items()]
-    options += [f"--fill {shlex.quote(value)}" for value in fills] + ["--decimal ,"] * ("decimal" in mends)
-    return " and ".join([*[f"pass {' '.join(options)}"] * bool(options), *one_by_one(faults)])
+    options = [f"--{name.replace('_', '-')} {shlex.quote(joined(mends[name]))}" for name in ("drop", "one_hot", "date") if name in mends]
+    if "number" in mends:
+        numbers = number_of(faults)
+        options += [f"--number {shlex.quote(joined(numbers))}"] if isinstance(numbers, list) else [
+            f"--number {quoted(f'{name}={point}')}" for name, point in numbers.items()]
+    options += [f"--missing {quoted(joined(marks_of(faults)))}"] if "missing" in mends else []
+    fills = [] if "fill" not in mends else [fill] if isinstance(fill, str) else [f"{name}={value}" for name, value in fill.items()]
+    options += [f"--fill {shlex.quote(value)}" for value in fills]
+    return either([*[f"pass {' '.join(options)}"] * bool(options), *one_by_one(faults)],
+                  [f"--number {quoted(f'{name}={point}')}" for name, point in other_points(faults)],
+                  [f"--missing {quoted(f'{name}=')}" for name in with_words(faults)])
+
+
+def quoted(text) -> str:
+    """A text as a shell takes it; also in quotes if a sign at its end could be that of the sentence."""
+    return f"'{text}'" if text.endswith(tuple(".,;:?!=")) and "'" not in text else shlex.quote(text)
+
+
+def of_weights(faults, encoded) -> str:
+    """What fixes a column of weights, which no option encodes."""
+    return "write numbers from 0 on there, or drop these rows"
+
+
+def joined(names) -> str:
+    """Names with commas between them, as a flag takes them."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()
 
 
 def listed(names) -> str:
@@ -261,6 +331,7 @@ def numbers_of(cells, decimal) -> np.ndarray:
     """What the parser of CSV files makes of each cell; NaN where it is no number to it."""
     point = re.escape(decimal)
     number = re.compile(rf"\s*[+-]?([0-9]+({point}[0-9]*)?|{point}[0-9]+)(e[+-]?[0-9]+)?\s*|\s*[+-]?inf(inity)?\s*", re.IGNORECASE)
+    cells = [cell.translate(MINUS) for cell in cells]
     numbers = np.array([TRUTH.get(cell, np.nan) for cell in cells], dtype=float)
     parse([i for i, cell in enumerate(cells) if number.fullmatch(cell)], cells, decimal, numbers)
     return numbers

@@ -35,14 +35,15 @@ def read_parquet(path, **options) -> Table:
     return table
 
 
-def stream_parquet(path, *, target=None, features=None, weight=None, group=None, text_labels=False, as_text=None, keep=(), rows=None):
+def stream_parquet(path, *, target=None, features=None, weight=None, group=None, text_labels=None, as_text=None, keep=(), missing=(),
+                   rows=None):
     """Reads a Parquet file part by part, for data that are larger than memory.
 
     Parameters
     ----------
     path : path
         Of a file; no folder, and no standard input, since its contents are listed at its end.
-    target, features, weight, group, text_labels, as_text, keep, rows
+    target, features, weight, group, text_labels, as_text, keep, missing, rows
         As in `structperc.files.csv_tables.stream_csv`.
 
     Yields
@@ -64,7 +65,7 @@ def stream_parquet(path, *, target=None, features=None, weight=None, group=None,
     """
     with opened_parquet(path) as file:
         yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
-                               keep=keep, rows=rows)
+                               keep=keep, missing=missing, rows=rows)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import DataError
+from structperc.files.labels import LabelTexts
 from structperc.files.opening import uncompressed_suffix
 from structperc.reading.groups import runs, unnamed
 
@@ -216,13 +217,15 @@ def row_marks(structures, offsets) -> np.ndarray:
     return marks
 
 
-def parse_classes(text: str) -> list:
+def parse_classes(text: str, text_labels=None) -> list:
     """Labels from a comma-separated list: whole numbers if all are, else numbers if all are, else text.
 
     Parameters
     ----------
     text : str
         Labels with commas between them.
+    text_labels : bool, optional
+        As of `structperc.files.csv_tables.stream_csv`.
 
     Returns
     -------
@@ -231,18 +234,14 @@ def parse_classes(text: str) -> list:
     Examples
     --------
     >>> from structperc.files.tables import parse_classes
-    >>> parse_classes("1,2,3"), parse_classes("low,high")
-    ([1, 2, 3], ['low', 'high'])
+    >>> parse_classes("1,2,3"), parse_classes("low,high"), parse_classes("007,7")
+    ([1, 2, 3], ['low', 'high'], ['007', '7'])
     """
     names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
     if not names or not all(names):
         raise DataError(f"--classes {text!r} has an empty label; expected labels in order, like low,middle,high.")
-    for kind in (int, float):
-        try:
-            return [kind(name) for name in names]
-        except ValueError:
-            continue
-    return names
+    labels = LabelTexts(text_labels).read(names, str)
+    return labels.tolist() if labels.dtype.kind in "iuf" else names
 
 
 def write_predictions(file, predictions, header=True) -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import datetime
 import numbers
+from itertools import pairwise
 
 import attrs
 import numpy as np
 
 from structperc.core.errors import DataError, OptionError, did_you_mean, shortened
 from structperc.core.labels import is_missing
-from structperc.reading.column_faults import find_fault, to_number
+from structperc.reading.cells import MISSING_WORDS, TRUTH, canonical, to_number, written_number
+from structperc.reading.column_faults import find_fault
 from structperc.reading.frames import days_of
 
 KINDS = ("number", "date", "ordinal", "one_hot")
 STATISTICS = ("median", "mean", "most-frequent")
 UNKNOWN = -1.0              # the code of a level that training did not know
+TRUE_AND_FALSE = ("True", "False"), ("1", "0")
 
 
 class Unusable(Exception):
@@ -43,6 +46,10 @@ class ColumnCode:
         Whether a column of 0 and 1 marks missing cells.
     date_format : str or None
         As of `datetime.datetime.strptime`; None: ISO 8601.
+    decimal : str or None
+        The character before decimals of numbers as people write them; None: numbers as programs write them.
+    missing : frozenset of str
+        Texts of cells in which nothing is known.
     """
 
     name: str
@@ -52,6 +59,8 @@ class ColumnCode:
     fill: float = np.nan
     indicated: bool = False
     date_format: str | None = None
+    decimal: str | None = None
+    missing: frozenset = MISSING_WORDS
 
     @property
     def feature_names(self) -> tuple:
@@ -68,22 +77,47 @@ class ColumnCode:
             For cells that are none of this.
         """
         if self.kind == "number":
-            return numbers_of(column)
+            return numbers_of(column, self.decimal, self.missing)
         if self.kind == "date":
-            return days_in(column, self.date_format) - self.origin
-        position = {level: float(i) for i, level in enumerate(self.levels)}
+            return days_in(column, self.date_format, self.missing) - self.origin
+        places = self.places()
         levels = [level_of(cell) for cell in column.cells()]
-        values = np.array([np.nan if level is None else position.get(level, UNKNOWN) for level in levels], dtype=np.float64)
+        values = np.array([self.place_of(level, places) for level in levels], dtype=np.float64)
         if self.kind == "ordinal" and (values == UNKNOWN).any():
             raise self.unknown_level(levels[int(np.argmax(values == UNKNOWN))], int(np.argmax(values == UNKNOWN)))
         return values
+
+    def places(self) -> dict:
+        """The position of each level by its name, and by other names of the same truth value or number."""
+        places = {canonical(level): i for i, level in reversed(list(enumerate(self.levels)))}
+        for one, other in (TRUE_AND_FALSE, TRUE_AND_FALSE[::-1]):
+            if set(places) <= set(one):
+                places |= {name: places[level] for level, name in zip(one, other, strict=True) if level in places}
+        return places | {level: i for i, level in enumerate(self.levels)}
+
+    def place_of(self, level, places) -> float:
+        """The position of a level, NaN where nothing is known. A word that is a level is no missing cell."""
+        if level is None or level in self.missing and level not in places:
+            return np.nan
+        place = places.get(level)
+        return float(places.get(canonical(level), UNKNOWN) if place is None else place)
+
+    def first_of_new_levels(self, column) -> list:
+        """The first row of each level of a column that the code lacks."""
+        first, places = {}, self.places()
+        for row, level in enumerate(map(level_of, column.cells())):
+            if self.place_of(level, places) == UNKNOWN:
+                first.setdefault(level, row)
+        return list(first.values())
 
     def encode(self, column, out) -> dict:
         """Writes the columns that it becomes, and returns the unknown levels and how often each occurs; raises as `values`."""
         values = self.values(column)
         missing = np.isnan(values)
         if missing.any() and np.isnan(self.fill):
-            fault = find_fault(self.name, ["" if gone else 0.0 for gone in missing.tolist()])
+            cells = column.cells() if self.levels else [""] * len(missing)
+            words = [cell if isinstance(cell, str) and cell.strip() in MISSING_WORDS else "" for cell in cells]
+            fault = find_fault(self.name, [word if gone else 0.0 for word, gone in zip(words, missing.tolist(), strict=True)])
             raise Unusable(attrs.evolve(fault, has_levels=bool(self.levels)))
         if not np.isfinite(values[~missing]).all():
             raise Unusable(find_fault(self.name, column.cells()))
@@ -102,42 +136,109 @@ class ColumnCode:
     def unknown_level(self, level, row) -> DataError:
         hint = did_you_mean(level, self.levels)
         return DataError(f"row {row} of column {self.name!r} is {level!r:.60}, which is none of its levels {', '.join(self.levels)}.{hint} "
-                         f"Name all levels in order.")
+                         f"Correct that cell, or train with all levels named in order by the option ordinal.")
 
 
-def learned(column, kind, levels=None, date_format=None, fill=None, indicate=False) -> ColumnCode:
+def learned(column, options) -> ColumnCode:
     """The code of a column.
 
     Parameters
     ----------
     column : Column
-    kind : one of `KINDS`
-    levels : sequence of str, optional
-        In order; without it those of the column.
-    date_format : str, optional
-    fill : {"median", "mean", "most-frequent"}, number, str, or None
-    indicate : bool
-        Whether missing cells, if there are any, get a column of their own.
+    options : TableOptions
 
     Raises
     ------
     Unusable, OptionError
     """
+    kind, missing = options.kind(column), options.missing_words(column.name)
+    levels, fill = options.levels(column.name), options.filling(column.name, kind)
     if kind in ("ordinal", "one_hot") and levels is None:
-        own_levels = {level_of(cell) for cell in column.cells()} - {None}
-        levels = tuple(map(level_of, column.categories)) if column.categories is not None else sorted(own_levels)
+        levels = levels_in(column, missing)
     levels = tuple(levels or ())
     fill = as_level(fill) if kind == "one_hot" and fill is not None and fill not in STATISTICS else fill
     if kind == "one_hot" and isinstance(fill, str) and fill not in STATISTICS and fill not in levels:
         levels = (*levels, fill)
-    code = ColumnCode(column.name, kind, levels, date_format=date_format)
+    code = ColumnCode(column.name, kind, levels, **options.forms(column.name))
     values = code.values(column)
     present_values = values[~np.isnan(values)]
     if kind == "date" and len(present_values):
         code, present_values = attrs.evolve(code, origin=float(present_values.min())), present_values - present_values.min()
     if fill is not None:
         code = attrs.evolve(code, fill=filler(code, fill, present_values))
-    return attrs.evolve(code, indicated=bool(indicate and len(present_values) < len(values) and fill is not None))
+    indicated = options.missing_indicators and len(present_values) < len(values) and fill is not None
+    return attrs.evolve(code, indicated=bool(indicated))
+
+
+def widened(code, column, options) -> ColumnCode:
+    """The code of a column after further data, which may have further levels, earlier dates and the first missing cells.
+
+    Parameters
+    ----------
+    code : ColumnCode
+    column : Column
+    options : TableOptions
+
+    Raises
+    ------
+    Unusable, DataError
+    """
+    if code.levels and options.levels(code.name) is None:
+        levels = merged(code, levels_in(column, code.missing))
+        fill = code.fill if np.isnan(code.fill) or code.fill == UNKNOWN else float(levels.index(code.levels[int(code.fill)]))
+        code = attrs.evolve(code, levels=levels, fill=fill)
+    values = code.values(column)
+    present_values = values[~np.isnan(values)]
+    if code.kind == "date" and len(present_values) and present_values.min() < 0:
+        code = attrs.evolve(code, origin=code.origin + float(present_values.min()), fill=code.fill - float(present_values.min()))
+    indicated = options.missing_indicators and len(present_values) < len(values) and not np.isnan(code.fill)
+    return attrs.evolve(code, indicated=bool(code.indicated or indicated))
+
+
+def levels_in(column, missing) -> tuple:
+    """The levels of a column: its categories, or all that its cells hold, sorted. A column of truth values has True and False."""
+    if column.categories is not None:
+        return tuple(map(level_of, column.categories))
+    levels = {level_of(cell) for cell in column.cells()} - {None} - missing
+    return tuple(sorted({*map(canonical, levels)} if levels <= TRUTH.keys() else levels))
+
+
+def merged(code, others) -> tuple:
+    """The levels of a code and of further data."""
+    return common_levels(code.name, [code.levels, others], code.kind == "ordinal")
+
+
+def common_levels(name, all_levels, ordered) -> tuple:
+    """The levels of a column of several tables, in an order that does not depend on which table came first."""
+    if all(tuple(levels) == tuple(all_levels[0]) for levels in all_levels):
+        return tuple(all_levels[0])
+    if not ordered:
+        return tuple(sorted({level for levels in all_levels for level in levels}))
+    order = joined_orders(all_levels)
+    if order is None:
+        orders = " and ".join(" < ".join(map(str, levels)) for levels in all_levels)
+        raise DataError(f"column {name!r} has levels in the orders {orders}, which are no parts of one order. Name all levels in order by "
+                        f"the option ordinal.")
+    return order
+
+
+def joined_orders(orders):
+    """The one order of which all of these are parts, None if there is none or more than one."""
+    above = {}
+    for order in orders:
+        for level in order:
+            above.setdefault(level, set())
+        for lower, higher in pairwise(order):
+            above[lower].add(higher)
+    joined, below = [], {level: sum(level in others for others in above.values()) for level in above}
+    while len(joined) < len(above):
+        free = [level for level, n in below.items() if n == 0 and level not in joined]
+        if len(free) != 1:
+            return None
+        joined += free
+        for level in above[free[0]]:
+            below[level] -= 1
+    return tuple(joined)
 
 
 def filler(code, fill, numbers) -> float:
@@ -166,41 +267,48 @@ def filler(code, fill, numbers) -> float:
     return number
 
 
-def numbers_of(column) -> np.ndarray:
+def numbers_of(column, decimal=None, missing=MISSING_WORDS) -> np.ndarray:
     """A column as numbers, NaN where a cell is missing."""
     if column.kind == "number":
         return column.values
-    fault = find_fault(column.name, column.cells())
-    if fault is not None and fault.cells.keys() - {"empty cell", "infinite number"}:
-        raise Unusable(fault)
-    numbers = [to_number(cell) for cell in column.cells()]
-    return np.array([np.nan if number is None else number for number in numbers], dtype=np.float64)
+    cells = [None if isinstance(cell, str) and cell.strip() in missing or is_missing(cell) else cell for cell in column.cells()]
+    numbers = [np.nan if cell is None else number_in(cell, decimal) for cell in cells]
+    if None in numbers or not np.isfinite([number for number, cell in zip(numbers, cells, strict=True) if cell is not None]).all():
+        raise Unusable(find_fault(column.name, cells))
+    return np.array(numbers, dtype=np.float64)
 
 
-def days_in(column, date_format) -> np.ndarray:
+def number_in(cell, decimal):
+    """A cell as a number: as people write it if the character before their decimals is named."""
+    return written_number(cell, decimal) if decimal is not None and isinstance(cell, str) else to_number(cell)
+
+
+def days_in(column, date_format, missing=MISSING_WORDS) -> np.ndarray:
     """A column of dates as days since 1970, NaN where a cell is missing."""
     if column.kind == "date":
         return column.values
-    days = [None if level_of(cell) is None else to_day(cell, date_format) for cell in column.cells()]
-    for row, (cell, day) in enumerate(zip(column.cells(), days, strict=True)):
-        if day is None and level_of(cell) is not None:
-            expected = f"a date like {date_format}" if date_format else "a date as in ISO 8601, 2024-12-31"
-            raise DataError(f"row {row} of column {column.name!r} is {shortened(cell)}; expected {expected}. Name another form as in "
-                            f"%d.%m.%Y.")
-    return np.array([np.nan if day is None else day for day in days], dtype=np.float64)
+    cells = [None if isinstance(cell, str) and cell.strip() in missing or is_missing(cell) else cell for cell in column.cells()]
+    days = [np.nan if cell is None else to_day(cell, date_format) for cell in cells]
+    if None in days:
+        row = days.index(None)
+        expected = f"a date like {date_format}" if date_format else "a date as in ISO 8601, 2024-12-31"
+        raise DataError(f"row {row} of column {column.name!r} is {shortened(cells[row])}; expected {expected}. Name another form by the "
+                        f"option date, such as %d.%m.%Y, or what means that nothing is known by the option missing.")
+    return np.array(days, dtype=np.float64)
 
 
 def to_day(cell, date_format):
-    """A text or date as days since 1970, None if it is no date."""
+    """A text or date as days since 1970, None if it is no date. A Z behind a form without zone means Greenwich."""
     if isinstance(cell, datetime.date):
         return days_of(cell)
     if not isinstance(cell, str):
         return None
-    text = cell.strip().removesuffix("Z")
-    try:
-        return days_of(datetime.datetime.strptime(text, date_format) if date_format else datetime.datetime.fromisoformat(text))
-    except ValueError:
-        return None
+    for text in (cell.strip(), cell.strip().removesuffix("Z")):
+        try:
+            return days_of(datetime.datetime.strptime(text, date_format) if date_format else datetime.datetime.fromisoformat(text))
+        except ValueError:
+            continue
+    return None
 
 
 def level_of(cell) -> str | None:

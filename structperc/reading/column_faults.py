@@ -10,16 +10,20 @@ import attrs
 
 from structperc.core.errors import DataError
 from structperc.core.labels import is_missing
+from structperc.reading.cells import MISSING_WORDS, to_number, written_number
 
-MISSING_WORDS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL"})        # what files write where nothing is known
 DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ][\d:.+Z-]+)?|\d{1,2}[./]\d{1,2}[./]\d{4}")
+MARK = re.compile(r"[\W_]+|#?n\.?/?a\.?|<na>|nat|none|missing|unknown|undefined", re.IGNORECASE)       # no number is known there
 NAMED = 3                   # different texts that a message names all,
 SOME = 50                   # and so many at most that columns of 0 and 1 are advised for
-KINDS = ("empty cell", "infinite number", "date", "number with a decimal comma", "text")
+KINDS = ("empty cell", "infinite number", "mark", "date", "duration", "number with signs or separators", "text")
+GAPS = ("empty cell", "mark")
+WRITTEN = KINDS[-2]
 BY_HAND = {                 # what fixes columns without the plugin "table", by the option that would
     "drop": "drop {}", "one_hot": "make columns of 0 and 1 of {}, for instance by pandas.get_dummies",
-    "date": "turn the dates of {} into days since the first", "decimal": "read {} with decimal=','",
-    "fill": "fill the gaps of {}, for instance by sklearn.impute.SimpleImputer",
+    "date": "turn the dates of {} into days since the first", "duration": "turn the durations of {} into numbers, such as days",
+    "number": "write the numbers of {} without signs and separators, such as 45000.5",
+    "missing": "leave the cells of {} empty that mean nothing", "fill": "fill the gaps of {}, for instance by sklearn.impute.SimpleImputer",
 }  # fmt: skip
 
 
@@ -32,8 +36,8 @@ class Fault:
     name : str
     cells : dict of str to list of int
         The rows at fault, counted from 0, by the kind of their cell: one of `KINDS`.
-    texts : dict of str to None
-        The different texts.
+    texts : dict of str to dict
+        The different texts at fault by their kind, in order.
     n_rows : int
     first : object
         The first cell at fault.
@@ -47,6 +51,15 @@ class Fault:
     n_rows: int
     first: object
     has_levels: bool = False
+
+    def texts_of(self, kind) -> list:
+        """The different texts of a kind."""
+        return list(self.texts.get(kind, ()))
+
+    @property
+    def decimals(self) -> str:
+        """The characters that may stand before the decimals of all written numbers, likelier ones first."""
+        return "".join(point for point in ".," if all(written_number(text, point) is not None for text in self.texts_of(WRITTEN)))
 
     @property
     def row(self) -> int:
@@ -65,12 +78,14 @@ class Fault:
     @property
     def one_by_one(self) -> bool:
         """Whether the column has numbers but for a few cells, which you fix one by one."""
-        return "text" in self.cells and len(self.cells["text"]) <= 0.05 * (self.n_rows - self.n_cells)
+        few = "text" in self.cells and len(self.cells["text"]) <= 0.05 * (self.n_rows - self.n_cells)
+        return few or "infinite number" in self.cells or WRITTEN in self.cells and not self.decimals
 
     @property
     def identifies(self) -> bool:
         """Whether the texts are names of rows, and no property of them."""
-        return len(self.texts) > max(NAMED, len(self.cells["text"]) // 2) or len(self.texts) > SOME
+        texts = self.texts_of("text")
+        return len(texts) > max(NAMED, len(self.cells["text"]) // 2) or len(texts) > SOME
 
     @property
     def mends(self) -> list[str]:
@@ -79,10 +94,10 @@ class Fault:
             return []
         if len(self.cells.get(KINDS[0], ())) == self.n_rows:
             return ["drop"]
-        mend = {"text": "drop" if "text" in self.cells and self.identifies else "one_hot", "date": "date",
-                 "number with a decimal comma": "decimal"}.get(self.kind)
-        filled = mend != "drop" and self.cells.keys() & set(KINDS[:2])
-        return [option for option in (mend, "fill" if filled else None) if option]
+        mend = {"text": "drop" if "text" in self.cells and self.identifies else "one_hot", "date": "date", "duration": "duration",
+                WRITTEN: "number"}.get(self.kind)
+        gaps = self.cells.keys() & set(GAPS) if mend != "drop" else ()
+        return [option for option in (mend, "missing" if "mark" in gaps else None, "fill" if gaps else None) if option]
 
     def describe(self, place) -> str:
         """The column in words. `place(row)` returns where a row is."""
@@ -90,18 +105,20 @@ class Fault:
         for kind in reversed(KINDS):
             rows = self.cells.get(kind)
             if rows:
-                where = f", the first in {place(rows[0])}" if kind in KINDS[:2] or self.one_by_one else ""
+                where = f", the first in {place(rows[0])}" if kind in KINDS[:3] or self.one_by_one else ""
                 parts.append(f"{self.counted(kind, len(rows))}{where}")
         return f"{self.name!r}: {' and '.join(parts)}"
 
     def counted(self, kind, n) -> str:
-        if kind != "text":
-            return f"{n} {kind}s" if n > 1 and "with" not in kind else f"{n} {kind.replace('number ', 'numbers ') if n > 1 else kind}"
-        k, texts = len(self.texts), list(self.texts)
-        if k == n > 1:
-            return f"{n} texts, all different"
-        examples = ", ".join(f"{text!r:.40}" for text in texts[:NAMED])
-        return f"{k} text{'s' * (k > 1)} ({examples}{', ...' if k > NAMED else ''})"
+        texts = self.texts_of(kind)
+        k = len(texts)
+        examples = f"({', '.join(f'{text!r:.40}' for text in texts[:NAMED])}{', ...' if k > NAMED else ''})"
+        if kind == "text":
+            return f"{n} texts, all different" if k == n > 1 else f"{k} text{'s' * (k > 1)} {examples}"
+        if kind == "mark":
+            return f"{n} cell{'s' * (n > 1)} where nothing seems to be known {examples}"
+        noun = kind if n == 1 else kind.replace("number ", "numbers ") if kind == WRITTEN else f"{kind}s"
+        return f"{n} {noun} {examples}" if texts and kind in (KINDS[0], WRITTEN) else f"{n} {noun}"
 
 
 class ColumnError(DataError):
@@ -126,8 +143,7 @@ class ColumnError(DataError):
         self.faults, self.trained, self.encoded = tuple(faults), trained, encoded
         n = len(self.faults)
         columns = "; ".join(fault.describe(place) for fault in self.faults)
-        advice = "fill these cells or drop their rows, as the model has learned nothing else for them" if trained else (
-            in_engine if advise is None else advise)(self.faults, encoded)
+        advice = in_new_data(self.faults) if trained else (in_engine if advise is None else advise)(self.faults, encoded)
         super().__init__(f"{where} has {n} column{'s' * (n > 1)} that {'are' if n > 1 else 'is'} not numbers throughout: {columns}. "
                          f"{advice[0].upper()}{advice[1:]}.")
 
@@ -136,10 +152,18 @@ class ColumnError(DataError):
         return type(self)(self.faults, self.trained, advise=advise, encoded=self.encoded, **where)
 
 
+def in_new_data(faults) -> str:
+    """What fixes columns of new data: a trained model has learned nothing else for them."""
+    kinds = {kind for fault in faults for kind in fault.cells}
+    return " and ".join([*["fill these cells or drop their rows, as the model has learned nothing else for them"] * bool(kinds & set(GAPS)),
+                         *["write numbers there, as in the training data"] * bool(kinds - set(GAPS))])
+
+
 def in_engine(faults, encoded) -> str:
     """The options that fix columns, as an engine has them."""
     options = options_of(faults)
-    return advice(faults, [*plugin_of(encoded), *(f"{name}={value!r}" for name, value in options.items())] if options else [])
+    needs = options or "duration" in mends_of(faults)
+    return advice(faults, [*plugin_of(encoded), *(f"{name}={value!r}" for name, value in options.items())] if needs else [])
 
 
 def in_estimator(faults, encoded) -> str:
@@ -161,16 +185,48 @@ def plugin_of(encoded) -> list:
 
 def advice(faults, options) -> str:
     """A call's options, and what they do not fix."""
-    decimals = ", ".join(map(repr, mends_of(faults).get("decimal", ())))
-    return " and ".join([*[f"pass {', '.join(options)}"] * bool(options), *[f"read {decimals} with decimal=','"] * bool(decimals),
-                         *one_by_one(faults)])
+    others = [f"number={{{name!r}: {point!r}}}" for name, point in other_points(faults)]
+    words = [f"missing={{{name!r}: []}}" for name in with_words(faults)]
+    return either([*[f"pass {', '.join(options)}"] * bool(options), *one_by_one(faults)], others, words)
+
+
+def either(ways, others, words) -> str:
+    """What to do, and what instead if the cells have another meaning."""
+    hints = [*[f"if the sign before decimals is the other one, {', '.join(others)}"] * bool(others),
+             *[f"if the words have a meaning, {', '.join(words)}"] * bool(words)]
+    return "; or ".join([" and ".join(ways), *hints])
+
+
+def other_points(faults) -> list:
+    """The columns whose numbers may have another character before decimals than is advised, and this one."""
+    return [(fault.name, fault.decimals[1]) for fault in faults if "number" in fault.mends and len(fault.decimals) > 1]
+
+
+def with_words(faults) -> list:
+    """The columns of levels in which a word such as NA is read as an empty cell."""
+    return [fault.name for fault in faults if fault.has_levels and fault.texts_of("empty cell")]
 
 
 def options_of(faults) -> dict:
     """The options of `structperc.components.TableReader` that fix columns."""
     mends = mends_of(faults)
     options = {name: mends[name] for name in ("drop", "one_hot", "date") if name in mends}
+    if "number" in mends:
+        options["number"] = number_of(faults)
+    if "missing" in mends:
+        options["missing"] = marks_of(faults)
     return options | ({"fill": fill_of(faults)} if "fill" in mends else {})
+
+
+def number_of(faults):
+    """The columns of written numbers; with the characters before their decimals where one is no point."""
+    points = {fault.name: fault.decimals[0] for fault in faults if "number" in fault.mends}
+    return list(points) if set(points.values()) == {"."} else points
+
+
+def marks_of(faults) -> list:
+    """What means that nothing is known."""
+    return sorted({text for fault in faults if "missing" in fault.mends for text in fault.texts_of("mark")})
 
 
 def fill_of(faults):
@@ -211,9 +267,27 @@ def find_fault(name, cells) -> Fault | None:
         if kind is not None:
             first = cell if not rows_by_kind else first
             rows_by_kind.setdefault(kind, []).append(row)
-            if kind == "text":
-                texts.setdefault(str(cell).strip())
-    return Fault(name, rows_by_kind, texts, len(cells), first) if rows_by_kind else None
+            if isinstance(cell, str) and cell.strip() or kind == "text":
+                texts.setdefault(kind, {}).setdefault(str(cell).strip())
+    if not rows_by_kind:
+        return None
+    told_apart(rows_by_kind, texts, len(cells))
+    return Fault(name, rows_by_kind, texts, len(cells), first)
+
+
+def told_apart(rows_by_kind, texts, n_rows) -> None:
+    """Makes marks of a few frequent texts among numbers, and texts of marks among texts."""
+    n_texts, n_marks = (len(rows_by_kind.get(kind, ())) for kind in ("text", "mark"))
+    n_numbers = n_rows - sum(map(len, rows_by_kind.values())) + sum(len(rows_by_kind.get(kind, ())) for kind in ("date", WRITTEN))
+    again = n_texts > max(len(texts.get("text", ())), 0.05 * n_numbers)        # the same few texts in many cells
+    if again and n_texts + n_marks < n_numbers and len(texts["text"]) <= NAMED:
+        source, target = "text", "mark"
+    elif n_marks and n_texts + n_marks > n_numbers:
+        source, target = "mark", "text"
+    else:
+        return
+    rows_by_kind[target] = sorted([*rows_by_kind.get(target, ()), *rows_by_kind.pop(source, ())])
+    texts[target] = {**texts.get(target, {}), **texts.pop(source, {})}
 
 
 def kind_of(cell) -> str | None:
@@ -222,21 +296,19 @@ def kind_of(cell) -> str | None:
         cell = cell.strip()
         if cell in MISSING_WORDS:
             return "empty cell"
-    elif isinstance(cell, (datetime.date, datetime.timedelta)) or getattr(getattr(cell, "dtype", None), "kind", None) in ("m", "M"):
+    elif isinstance(cell, datetime.timedelta) or getattr(getattr(cell, "dtype", None), "kind", None) == "m":
+        return "duration" if not is_missing(cell) else "empty cell"
+    elif isinstance(cell, datetime.date) or getattr(getattr(cell, "dtype", None), "kind", None) == "M":
         return "date" if not is_missing(cell) else "empty cell"
     elif is_missing(cell):
         return "empty cell"
     number = to_number(cell)
     if number is not None:
         return None if math.isfinite(number) else "infinite number"
-    if isinstance(cell, str) and DATE.fullmatch(cell):
+    if not isinstance(cell, str):
+        return "text"
+    if DATE.fullmatch(cell):
         return "date"
-    return "number with a decimal comma" if isinstance(cell, str) and to_number(cell.replace(",", ".", 1)) is not None else "text"
-
-
-def to_number(cell):
-    """A cell as a number, None if it is none."""
-    try:
-        return None if isinstance(cell, str) and "_" in cell else float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return None
+    if any(written_number(cell, point) is not None for point in ".,"):
+        return WRITTEN
+    return "mark" if MARK.fullmatch(cell) else "text"

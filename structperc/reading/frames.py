@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 
 import attrs
 import numpy as np
@@ -10,9 +11,11 @@ import numpy as np
 from structperc.core.errors import DataError
 from structperc.core.labels import has_half_pair, is_missing
 from structperc.extras import require
+from structperc.reading.cells import EXACT
 from structperc.reading.other_libraries import as_table
 
 DAY = 86_400_000        # milliseconds
+TYPED = re.compile("categor|enum|dict|date|time|dura")      # in the names of such types, of any library
 KINDS = ("number", "date", "text")
 
 
@@ -30,6 +33,8 @@ class Column:
         Of a categorical all that its cells can be, in order.
     ordered : bool
         Whether the order of the categories has a meaning.
+    entries : list or None
+        Of numbers that are truth values, or whole numbers beyond 2**53: the cells as they came.
     """
 
     name: str
@@ -37,6 +42,7 @@ class Column:
     values: object
     categories: tuple | None = None
     ordered: bool = False
+    entries: list | None = None
 
     def __len__(self):
         return len(self.values)
@@ -45,6 +51,8 @@ class Column:
         """The entries as a message or a name shows them: numbers, dates or texts, None where nothing is known."""
         if self.kind == "text":
             return self.values
+        if self.entries is not None:
+            return self.entries
         show = as_date if self.kind == "date" else float
         return [None if value != value else show(value) for value in self.values.tolist()]
 
@@ -90,9 +98,14 @@ def read_column(narwhals, name, series) -> Column:
     """A series of narwhals as a column."""
     dtype = series.dtype
     if dtype.is_numeric() or dtype == narwhals.Boolean:
-        return Column(name, "number", np.array(series.cast(narwhals.Float64).to_numpy(), dtype=np.float64))
+        values = np.array(series.cast(narwhals.Float64).to_numpy(), dtype=np.float64)
+        exact = dtype != narwhals.Boolean and not (dtype.is_integer() and (np.abs(values) >= EXACT).any())
+        return Column(name, "number", values, entries=None if exact else series.to_list())
     if dtype in (narwhals.Date, narwhals.Datetime):
         return Column(name, "date", np.array(series.dt.timestamp("ms").cast(narwhals.Float64).to_numpy(), dtype=np.float64) / DAY)
+    if dtype == narwhals.Duration:
+        microseconds = series.dt.total_microseconds().cast(narwhals.Float64).to_numpy()
+        return Column(name, "number", np.array(microseconds, dtype=np.float64) / (1000 * DAY))
     if dtype in (narwhals.Categorical, narwhals.Enum):
         ordered = bool(narwhals.is_ordered_categorical(series))
         return Column(name, "text", series.to_list(), tuple(series.cat.get_categories().to_list()), ordered)
@@ -100,13 +113,25 @@ def read_column(narwhals, name, series) -> Column:
 
 
 def read_cells(name, cells) -> Column:
-    """A column of Python objects: numbers or dates where all are, else text."""
+    """A column of Python objects: numbers, dates or durations where all are, else text."""
     present = [cell for cell in cells if not is_missing(cell)]
     if present and all(isinstance(cell, (bool, int, float, np.number, np.bool_)) for cell in present):
-        return Column(name, "number", np.array([np.nan if is_missing(cell) else cell for cell in cells], dtype=np.float64))
+        values = np.array([np.nan if is_missing(cell) else cell for cell in cells], dtype=np.float64)
+        exact = not all(isinstance(cell, (bool, np.bool_)) for cell in present) and not (np.abs(values) >= EXACT).any()
+        return Column(name, "number", values, entries=None if exact else cells)
+    if present and all(isinstance(cell, datetime.timedelta) for cell in present):
+        day = datetime.timedelta(days=1)
+        return Column(name, "number", np.array([np.nan if is_missing(cell) else cell / day for cell in cells]))
     if present and all(isinstance(cell, datetime.date) for cell in present):
         return Column(name, "date", np.array([np.nan if is_missing(cell) else days_of(cell) for cell in cells]))
     return Column(name, "text", cells)
+
+
+def has_typed_columns(X) -> bool:
+    """Whether the type of a column of a data frame tells that it has categories, dates or durations."""
+    kinds = getattr(X, "dtypes", None)
+    kinds = getattr(getattr(X, "schema", None), "types", ()) if kinds is None else kinds
+    return any(TYPED.search(str(kind).lower()) for kind in kinds)
 
 
 def days_of(date) -> float:

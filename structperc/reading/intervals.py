@@ -367,7 +367,7 @@ def beyond(values):
 def refuse_rounded(ends) -> None:
     """Raises an error for floats beyond 2**53 as ends: labels that are whole numbers were rounded before."""
     for values in (ends.low, ends.high):
-        large = beyond(values) if values.dtype.kind == "f" else np.zeros(0, dtype=bool)
+        large = beyond(values) if values.dtype.kind == "f" else np.array([isinstance(v, float) and bool(beyond(v)) for v in values], bool)
         if large.any():
             i = int(np.argmax(large))
             raise DataError(f"y[{i}] has the end {plain(values[i])!r:.60}, a float; beyond 2**53 floats lack whole numbers, so labels are "

@@ -43,12 +43,15 @@ class InputColumns:
         What each column of the training table became; None if the features are the columns themselves.
     texts : tuple of str or None
         Columns of a file that are read as text; None if the reader needs numbers in all columns.
+    missing : function of str or None
+        Returns the texts that mean in a column that nothing is known; None: the usual ones.
     """
 
     n_keys: int = 0
     key_names: tuple = ()
     codes: tuple | None = None
     texts: tuple | None = None
+    missing: object = None
 
     def count(self, n_features) -> int:
         """The number of columns of X.
@@ -122,6 +125,11 @@ class Reader(Component):
         InputColumns
         """
         return FEATURES_ONLY
+
+    @property
+    def has_open_levels(self) -> bool:
+        """Whether further data may have levels of categories that the reader has to learn before training."""
+        return False
 
     def learn(self, X, offsets=None) -> Rows:
         """The rows of the first data of a fit; a reader with a vocabulary learns it from them.

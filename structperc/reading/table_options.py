@@ -6,9 +6,11 @@ import numbers
 from collections.abc import Mapping
 
 import attrs
+import numpy as np
 
 from structperc.core.errors import OptionError, did_you_mean, shortened
-from structperc.reading.column_codes import STATISTICS, level_of
+from structperc.reading.cells import MISSING_WORDS
+from structperc.reading.column_codes import STATISTICS, as_level, level_of
 
 REST = "*"                  # means all columns that an option does not name
 
@@ -18,14 +20,16 @@ class TableOptions:
     """What becomes of the columns that are named; parameters of `structperc.reading.table_reader.TableReader`."""
 
     drop: tuple = ()
-    one_hot: tuple = ()
+    one_hot: Mapping = attrs.field(factory=dict)
     ordinal: Mapping = attrs.field(factory=dict)
     date: Mapping = attrs.field(factory=dict)
     fill: Mapping = attrs.field(factory=dict)
     missing_indicators: bool = False
+    number: Mapping = attrs.field(factory=dict)
+    missing: Mapping = attrs.field(factory=dict)
 
     @classmethod
-    def read(cls, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False):
+    def read(cls, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False, number=(), missing=()):
         """The options as users give them.
 
         Raises
@@ -34,11 +38,12 @@ class TableOptions:
         """
         if not isinstance(missing_indicators, bool):
             raise OptionError(f"missing_indicators={shortened(missing_indicators)}; expected True or False.")
-        options = cls(names("drop", drop), names("one_hot", one_hot), orders(ordinal), formats(date), fills(fill), missing_indicators)
+        options = cls(names("drop", drop), named_levels(one_hot), orders(ordinal), formats(date), fills(fill), missing_indicators,
+                      points(number), missing_words(missing))
         if missing_indicators and not options.fill:
             raise OptionError("missing_indicators=True marks filled cells; set fill too.")
         kinds = {}
-        for kind in ("drop", "one_hot", "ordinal", "date"):
+        for kind in ("drop", "one_hot", "ordinal", "date", "number"):
             for name in getattr(options, kind):
                 if name in kinds:
                     raise OptionError(f"column {name!r} is in both {kinds[name]} and {kind}; name it in one of them.")
@@ -48,16 +53,28 @@ class TableOptions:
     @property
     def column_names(self) -> tuple:
         """All columns that options name."""
-        return tuple(name for name in (*self.drop, *self.one_hot, *self.ordinal, *self.date, *self.fill) if name != REST)
+        return tuple(name for name in (*self.drop, *self.one_hot, *self.ordinal, *self.date, *self.number, *self.fill) if name != REST)
 
     @property
     def texts(self) -> tuple:
         """The columns whose cells are read as text."""
-        return (*self.one_hot, *self.ordinal, *self.date)
+        return (*self.one_hot, *self.ordinal, *self.date, *self.number)
+
+    def levels(self, name):
+        """The levels that an option names for a column, None: no option does."""
+        return self.ordinal.get(name) or self.one_hot.get(name)
+
+    def forms(self, name) -> dict:
+        """How the cells of a column are written, as attributes of its code."""
+        return {"date_format": self.date.get(name), "decimal": self.number.get(name), "missing": self.missing_words(name)}
+
+    def missing_words(self, name) -> frozenset:
+        """The texts that mean in a column that nothing is known."""
+        return self.missing.get(name, self.missing.get(REST, MISSING_WORDS))
 
     def kind(self, column) -> str:
         """What a column becomes; what nothing names goes by its type."""
-        for kind in ("one_hot", "ordinal", "date"):
+        for kind in ("one_hot", "ordinal", "date", "number"):
             if column.name in getattr(self, kind):
                 return kind
         if column.categories is not None:
@@ -98,18 +115,52 @@ def names(option, value) -> tuple:
     return tuple(value)
 
 
+def named_levels(value) -> dict:
+    """The columns of categories, each with its levels or None: those of the training data."""
+    if not isinstance(value, Mapping):
+        return dict.fromkeys(names("one_hot", value))
+    return {name: None if levels is None else order("one_hot", name, levels) for name, levels in value.items()}
+
+
 def orders(value) -> dict:
     """The levels of columns, lowest first."""
     if not isinstance(value, Mapping):
         if value:
             raise OptionError(f"ordinal={shortened(value)}; expected a dict from names of columns to their levels, lowest first.")
         return {}
-    for name, levels in value.items():
-        listed = isinstance(levels, (list, tuple)) and all(isinstance(level, (str, numbers.Real)) for level in levels)
-        if not isinstance(name, str) or not listed or len(set(map(str, levels))) < max(2, len(levels)):
-            raise OptionError(f"ordinal names {shortened(levels)} for column {name!r}; expected at least two different levels, lowest "
-                              f"first.")
-    return {name: tuple(map(str, levels)) for name, levels in value.items()}
+    return {name: order("ordinal", name, levels) for name, levels in value.items()}
+
+
+def order(option, name, levels) -> tuple:
+    """The levels of a column, at least two different ones."""
+    listed = isinstance(levels, (list, tuple)) and all(isinstance(level, (str, numbers.Real, np.bool_)) for level in levels)
+    texts = tuple(level if isinstance(level, str) else as_level(level) for level in levels) if listed else ()
+    if not isinstance(name, str) or len(set(texts)) < max(2, len(texts)):
+        raise OptionError(f"{option} names {shortened(levels)} for column {name!r}; expected at least two different levels, lowest "
+                          f"first.")
+    return texts
+
+
+def points(value) -> dict:
+    """The columns of numbers as people write them, each with the character before decimals."""
+    if not isinstance(value, Mapping):
+        return dict.fromkeys(names("number", value), ".")
+    for name, point in value.items():
+        if not isinstance(name, str) or point not in (".", ","):
+            raise OptionError(f"number={shortened(value)}; expected names of columns, or a dict from names to the character before "
+                              f"decimals, '.' or ','.")
+    return dict(value)
+
+
+def missing_words(value) -> dict:
+    """The texts that mean that nothing is known, by column, `REST` for all others; a list adds to the usual ones."""
+    by_column = value if isinstance(value, Mapping) else {REST: value} if value is not None and len(value) else {}
+    for name, words in by_column.items():
+        if not isinstance(name, str) or not isinstance(words, (list, tuple, set, frozenset)) or not all(isinstance(w, str) for w in words):
+            raise OptionError(f"missing={shortened(value)}; expected a list of texts, or a dict of such lists by column, {REST!r} for all "
+                              f"others.")
+    added = MISSING_WORDS if not isinstance(value, Mapping) else {""}
+    return {name: frozenset(word.strip() for word in words) | added for name, words in by_column.items()}
 
 
 def formats(value) -> dict:

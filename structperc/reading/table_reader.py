@@ -10,9 +10,10 @@ import numpy as np
 from structperc.core.errors import DataError, DataWarning, OptionError, shortened
 from structperc.core.saved_state import check_starts, read_array, substate
 from structperc.reading import matrices
-from structperc.reading.column_codes import KINDS, ColumnCode, Unusable, learned
+from structperc.reading.column_codes import KINDS, ColumnCode, Unusable, learned, levels_in, merged, widened
 from structperc.reading.column_faults import ColumnError
 from structperc.reading.frames import columns_of, is_frame
+from structperc.reading.other_libraries import as_table
 from structperc.reading.readers import Reader
 from structperc.reading.table_options import TableOptions
 
@@ -20,28 +21,37 @@ from structperc.reading.table_options import TableOptions
 class TableReader(Reader):
     """Reads data frames whose columns hold numbers, categories, dates and gaps; anything without named columns as `Reader` does.
 
-    Numbers, truth values and nullable numbers are used as they are. Dates become days since the earliest of the training data. A
-    categorical becomes a column of 0 and 1 for each category. An ordered one becomes the position of its category, from 0. A column of
-    text must have numbers, unless an option encodes it. Data frames come from pandas, polars, pyarrow or any other library that narwhals
-    supports (extra `tables`). Later data are read by the names of their columns, in any order; further columns are ignored.
+    Numbers, truth values and nullable numbers are used as they are. Dates become days since the earliest of the training data, and
+    durations become days. A categorical becomes a column of 0 and 1 for each category. An ordered one becomes the position of its category,
+    from 0. A column of text must have numbers, unless an option encodes it. Data frames come from pandas, polars, pyarrow or any other
+    library that narwhals supports (extra `tables`). Later data are read by the names of their columns, in any order; further columns are
+    ignored.
 
     Parameters
     ----------
     drop : sequence of str
         Columns to leave out.
-    one_hot : sequence of str
+    one_hot : sequence of str, or dict from str to sequence of str
         Columns that become a column of 0 and 1 for each of their levels, called "sex=female". For a level that the training data lack, all
-        of them are 0, and there is a `structperc.errors.DataWarning`.
+        of them are 0, and there is a `structperc.errors.DataWarning`. A dict names levels, or None: those of the training data. The levels
+        of a truth value are "True" and "False" in tables of any origin.
     ordinal : dict from str to sequence of str
         Columns that become positions, and their levels, lowest first. Other levels raise an error.
     date : sequence of str, or dict from str to str
         Columns of text that hold dates, as in ISO 8601 or of a form such as "%d.%m.%Y".
     fill : {"median", "mean", "most-frequent"}, number, str, or dict, optional
-        The value of missing cells (None, NaN, NA, an empty text, and among numbers "NA", "N/A", "null"). The median and the mean are those
+        The value of missing cells (None, NaN, NA, and texts of `missing`). The median and the mean are those
         of the training data; columns of `one_hot` use their most frequent level instead. A number fills only columns of numbers, a text
         only columns with levels. A dict has values by column, with "*" for all others. Missing cells without a value raise an error.
     missing_indicators : bool, default False
         Adds a column of 0 and 1, called "bmi missing". Each filled column that lacks cells in the training data has one.
+    number : sequence of str, or dict from str to {".", ","}
+        Columns of numbers as people write them: with separators of thousands, a sign of a currency or percent. A dict names the character
+        before decimals.
+    missing : sequence of str, or dict from str to sequence of str
+        Further texts that mean that nothing is known, such as ["?", "."]. The usual ones are an empty text, "NA", "N/A", "NaN", "nan",
+        "null" and "NULL". A dict has all such texts by column, with "*" for all others: {"country": []} makes a word of NA. So does a
+        level of this name.
     then : Reader, optional
         Reads what a table has become, and all that is no table: the reader of a problem whose rows have keys, for instance. Columns
         stay in their order, so the first ones must be the keys.
@@ -65,8 +75,9 @@ class TableReader(Reader):
     (('sex=f', 'sex=m', 'bmi'), [[1.0, 0.0, 20.0], [0.0, 1.0, 28.0], [1.0, 0.0, 31.0], [0.0, 1.0, 28.0]])
     """
 
-    def __init__(self, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False, then=None):
-        self.options = TableOptions.read(drop, one_hot, ordinal, date, fill, missing_indicators)
+    def __init__(self, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False, number=(), missing=(),
+                 then=None):
+        self.options = TableOptions.read(drop, one_hot, ordinal, date, fill, missing_indicators, number, missing)
         if then is not None and not isinstance(then, Reader):
             raise OptionError(f"then={shortened(then)}; expected None or a reader.")
         self._codes, self.then = None, Reader() if then is None else then
@@ -76,29 +87,72 @@ class TableReader(Reader):
         self.then.start(parts, context)
 
     def input_columns(self):
-        return attrs.evolve(self.then.input_columns(), codes=self._codes, texts=self.options.texts)
+        return attrs.evolve(self.then.input_columns(), codes=self._codes, texts=self.options.texts, missing=self.options.missing_words)
+
+    @staticmethod
+    def wrote(state) -> bool:
+        """Whether a state is that of a reader that has learned from a table.
+
+        Parameters
+        ----------
+        state : dict
+
+        Returns
+        -------
+        bool
+        """
+        return {"columns", "kinds", "level_starts"} <= set(state)
+
+    @property
+    def has_open_levels(self) -> bool:
+        """Whether further data may have levels that no option names."""
+        return any(code.levels and self.options.levels(code.name) is None for code in self._codes or ())
 
     def feature_name(self, j):
         return self.then.feature_name(j)
 
     def learn(self, X, offsets=None):
-        self._codes = None
         columns, offsets = tables_of(X, offsets)
         if columns is None:
             if self.options.column_names:
                 raise DataError(f"X has no named columns, but the options name {', '.join(map(repr, self.options.column_names[:5]))}; "
                                 f"pass a data frame.")
-            return self.then.learn(X, offsets)
-        codes = self.learned(columns)
-        rows = self.then.learn(encoded(codes, columns), offsets)
+            rows, codes = self.then.learn(X, offsets), None
+        else:
+            codes = self.learned(columns)
+            rows = self.then.learn(encoded(codes, columns), offsets)
         self._codes = codes
         return rows
 
     def learn_more(self, X, offsets=None):
+        """Adds the levels of further data, before anything is trained on it; a failure changes nothing."""
         if self._codes is None:
             self.then.learn_more(X, offsets)
+            return
+        columns, offsets = self.tables(X, offsets)
+        codes, faults = [], []
+        for code in self._codes:
+            try:
+                codes.append(widened(code, columns[code.name], self.options))
+            except Unusable as error:
+                faults.append(error.fault)
+        if faults:
+            raise ColumnError(faults, encoded=True)
+        table = encoded(codes, columns)
+        if codes != list(self._codes):
+            self.then.learn(table, offsets)
         else:
-            self.read(X, offsets)
+            self.then.learn_more(table, offsets)
+        self._codes = tuple(codes)
+
+    def rows_with_new_levels(self, X) -> list:
+        """The first row of each level that the reader would learn of a table."""
+        columns, _ = self.tables(X, None)
+        rows = set()
+        for code in self._codes:
+            if code.levels and self.options.levels(code.name) is None:
+                rows.update(code.first_of_new_levels(columns[code.name]))
+        return sorted(rows)
 
     def learned(self, columns) -> tuple:
         """What each column is to become.
@@ -119,10 +173,8 @@ class TableReader(Reader):
         for name, column in columns.items():
             if name in options.drop:
                 continue
-            kind = options.kind(column)
             try:
-                code = learned(column, kind, options.ordinal.get(name), options.date.get(name), options.filling(name, kind),
-                               options.missing_indicators)
+                code = learned(column, options)
                 code.encode(column, np.empty((len(column), len(code.feature_names))))
                 codes.append(code)
             except Unusable as error:
@@ -140,6 +192,11 @@ class TableReader(Reader):
     def read(self, X, offsets=None):
         if self._codes is None or isinstance(X, Numbers):
             return self.then.read(X, offsets)
+        columns, offsets = self.tables(X, offsets)
+        return self.then.read(encoded(self._codes, columns), offsets)
+
+    def tables(self, X, offsets):
+        """The columns of X, of which the model needs those of training, and where examples begin."""
         columns, offsets = tables_of(X, offsets)
         if columns is None:
             names = ", ".join(repr(code.name) for code in self._codes[:8])
@@ -149,7 +206,7 @@ class TableReader(Reader):
             if code.name not in columns:
                 raise DataError(f"X has no column {code.name!r}, but this model was trained with it; its columns are "
                                 f"{', '.join(map(repr, list(columns)[:10]))}.")
-        return self.then.read(encoded(self._codes, columns), offsets)
+        return columns, offsets
 
     def read_one(self, x, objects=False, several_rows=False):
         return self.then.read_one(x, objects, several_rows) if self._codes is None else super().read_one(x, objects, several_rows)
@@ -185,7 +242,7 @@ class TableReader(Reader):
             raise DataError("the saved columns are of kinds, or filled by numbers, that no table has.")
         self._codes = tuple(
             ColumnCode(names[j], kinds[j], tuple(levels[starts[j]:starts[j + 1]]), float(origins[j]), float(fills[j]), bool(indicated[j]),
-                       self.options.date.get(names[j]))
+                       **self.options.forms(names[j]))
             for j in range(n)
         )  # fmt: skip
 
@@ -200,15 +257,26 @@ def tables_of(X, offsets):
             if table.keys() != tables[0].keys():
                 raise DataError(f"X[{i}] has other columns than X[0]; give every example the same.")
         sizes = [len(next(iter(table.values()), ())) for table in tables]
-        return {name: joined([table[name] for table in tables]) for name in tables[0]}, np.cumsum([0, *sizes], dtype=np.int64)
+        return ({name: joined([table[name] for table in tables]) for name in tables[0]},
+                np.cumsum([0, *sizes], dtype=np.int64))
+    X = as_table(X)
     return (columns_of(X), offsets) if is_frame(X) else (None, offsets)
 
 
 def joined(columns):
-    """The columns of one name of several tables as one."""
-    if len({column.kind for column in columns}) == 1 and columns[0].kind != "text":
-        return attrs.evolve(columns[0], values=np.concatenate([column.values for column in columns]))
-    return attrs.evolve(columns[0], kind="text", values=[cell for column in columns for cell in column.cells()])
+    """The columns of one name of several tables as one; categories are those of all."""
+    first = columns[0]
+    if len({column.kind for column in columns}) == 1 and first.kind != "text" and all(column.entries is None for column in columns):
+        return attrs.evolve(first, values=np.concatenate([column.values for column in columns]))
+    cells = [cell for column in columns for cell in column.cells()]
+    if any(column.categories is None or column.ordered != first.ordered for column in columns):
+        kind, entries = ("number", cells) if all(column.kind == "number" for column in columns) else ("text", None)
+        values = np.concatenate([column.values for column in columns]) if kind == "number" else cells
+        return attrs.evolve(first, kind=kind, values=values, categories=None, ordered=False, entries=entries)
+    code = ColumnCode(first.name, "ordinal" if first.ordered else "one_hot", levels_in(first, frozenset()))
+    for column in columns[1:]:
+        code = attrs.evolve(code, levels=merged(code, levels_in(column, frozenset())))
+    return attrs.evolve(first, values=cells, categories=code.levels)
 
 
 @attrs.frozen(eq=False)
@@ -248,6 +316,6 @@ def encoded(codes, columns) -> Numbers:
         raise ColumnError(faults, trained=True)
     for name, unknown in strangers.items():
         levels = ", ".join(f"{level!r:.40} ({count} row{'s' * (count > 1)})" for level, count in list(unknown.items())[:5])
-        warnings.warn(f"column {name!r} holds levels that the training data lack: {levels}; all columns made of it are 0 there.",
+        warnings.warn(f"column {name!r} holds levels that the model has not learned: {levels}; all columns made of it are 0 there.",
                       DataWarning, stacklevel=2)
     return Numbers(X, names)

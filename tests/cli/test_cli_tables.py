@@ -63,13 +63,13 @@ def test_a_level_that_training_lacked_is_told(fitted, visits, run):
     visits.assign(sex="x").to_csv("new.csv", index=False)
     code, out, err = run("predict", "m", "new.csv")
     assert code == 0 and len(out.split()) == 121
-    assert err.startswith("structperc predict: column 'sex' holds levels that the training data lack: 'x' (120 rows); all")
+    assert err.startswith("structperc predict: column 'sex' holds levels that the model has not learned: 'x' (120 rows); all")
 
 
 def test_cells_that_the_model_has_nothing_for(fitted, visits, run):
     visits.assign(age=["?"] + [30] * 119).to_csv("new.csv", index=False)
     code, _, err = run("predict", "m", "new.csv")
-    assert code == 2 and "new.csv has 1 column" in err and "'age': 1 text ('?'), the first in row 1. Fill these cells" in err
+    assert code == 2 and "new.csv has 1 column" in err and "nothing seems to be known ('?'), the first in row 1. Fill these cells" in err
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
@@ -86,7 +86,7 @@ def test_files_of_european_excel(visits, run, encoding):
 def test_decimal_commas_of_plain_columns(visits, run):
     visits[["age", "bmi", "severity"]].dropna().to_csv("visits.csv", index=False, sep=";", decimal=",")
     code, _, err = run("fit", "cusum", "visits.csv", *CLASSES, "--model", "m", "--separator", ";")
-    assert code == 2 and "'bmi': 106 numbers with a decimal comma. Pass --decimal ,." in err
+    assert code == 2 and "numbers with signs or separators ('19,4', '26,2', '22,1', ...). Pass --number 'bmi=,'." in err
     assert run("fit", "cusum", "visits.csv", *CLASSES, "--model", "m", "--separator", ";", "--decimal", ",")[0] == 0
 
 

@@ -44,8 +44,17 @@ class TestCsv:
         ("1.5 2", "f", [1.5, 2.0]),
         ("low high", "U", ["low", "high"]),
         ("1 3+", "U", ["1", "3+"]),
-        ("NA None", "U", ["NA", "None"]),
+        ("none None", "U", ["none", "None"]),
         ("True False", "b", [True, False]),
+        ("true FALSE", "b", [True, False]),
+        ("007 7", "U", ["007", "7"]),
+        ("1E5 100000", "U", ["1E5", "100000"]),
+        ("0.10 0.2", "U", ["0.10", "0.2"]),
+        ("+1 2", "U", ["+1", "2"]),
+        (f"{2**60 + 1} {2**60}", "i", [2**60 + 1, 2**60]),
+        (f"{2**64 - 1} 0", "u", [2**64 - 1, 0]),
+        (f"{2**64} 0", "U", [str(2**64), "0"]),
+        (f"{2**60 + 1} 0.5", "U", [str(2**60 + 1), "0.5"]),
     ])  # fmt: skip
     def test_labels(self, write, cells, kind, expected):
         first, second = cells.split()

@@ -165,14 +165,14 @@ class TestRefusals:
     def test_unknown_levels_are_zeros_with_a_warning(self):
         reader = TableReader(**OPTIONS)
         reader.learn(patients())
-        with pytest.warns(DataWarning, match=r"'sex' holds levels that the training data lack: 'x' \(2 rows\)"):
+        with pytest.warns(DataWarning, match=r"'sex' holds levels that the model has not learned: 'x' \(2 rows\)"):
             rows = reader.read(patients(4).assign(sex=["x", "f", "x", "m"]))
         assert rows.X[:, :2].tolist() == [[0, 0], [1, 0], [0, 0], [0, 1]]
 
     @pytest.mark.parametrize(("change", "message"), [
         ({"smoker": "curent"}, "is 'curent', which is none of its levels.*Did you mean 'current'"),
         ({"visit": "31/12/2024"}, "'31/12/2024'; expected a date as in ISO 8601"),
-        ({"age": "old"}, r"'age': 1 text \('old'\).*Fill these cells or drop their rows"),
+        ({"age": "old"}, r"'age': 1 text \('old'\).*Write numbers there, as in the training data"),
         ({"age": np.inf}, "'age': 4 infinite numbers"),
     ])  # fmt: skip
     def test_later_cells_that_do_not_fit(self, change, message):
