@@ -35,8 +35,7 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     With a `structperc.callbacks.Checkpoint` among the plugins, the engine is saved between two parts. After kill -9 at any moment,
     the same call with `resume=True` gives the bits of an uninterrupted training.
 
-    A table reader without named levels makes a pass over all parts before, so that the order of the parts does not matter. Medians are
-    those of the first part.
+    A table reader without named levels learns them in a pass before, whatever part is first. Medians are those of the first part.
 
     Cost: that of `fit` or that of reading, whichever is longer. Ctrl-C leaves a usable model.
 

@@ -135,9 +135,9 @@ Tables with text, dates and missing values.
       --model visits.model --drop patient --one-hot sex,ward
       --ordinal smoker=never,former,current --date visit --fill median
 
-Labels such as 007, 1E5 and 0.10 are text, and so are all labels beside them;
---labels numbers reads them as numbers. A label may not be NA, unless --missing
-or --classes says that it is a word.
+Labels such as 007, 1E5 and 0.10 are text, and so are all labels beside them.
+--labels numbers reads them as numbers. NA is a missing label, unless --classes
+or --missing makes a word of it.
 
 The model stores the encodings, and all other commands apply them. An unknown
 level becomes 0 in all columns of --one-hot, with a warning.

@@ -88,7 +88,7 @@ def learn(engine, source, plugins, report=None, resume=False, text_labels=None) 
 
 
 def may_have_levels(engine, source) -> bool:
-    """Whether a pass over the data may find levels of categories; data that cannot be read again need all of them named."""
+    """Whether a pass may find levels of categories. Data that cannot be read again need names for all."""
     names = [name for name, levels in named_levels(engine.plugin_options.get("one_hot", ())).items() if levels is None]
     if can_be_read_again(source.path):
         return bool(names) or source.format != "csv"

@@ -81,7 +81,7 @@ class FrameFile:
         raise NotImplementedError
 
     def is_typed(self, name) -> bool:
-        """Whether the file tells that a column has categories, dates or durations."""
+        """Whether a column of the file has a type of categories, dates or durations."""
         return False
 
     def place(self, row) -> str:
@@ -305,7 +305,7 @@ def in_flags(faults, encoded) -> str:
 
 
 def quoted(text) -> str:
-    """A text as a shell takes it; also in quotes if a sign at its end could be that of the sentence."""
+    """A text as a shell takes it, also in quotes if it ends like a sentence."""
     return f"'{text}'" if text.endswith(tuple(".,;:?!=")) and "'" not in text else shlex.quote(text)
 
 

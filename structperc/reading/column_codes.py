@@ -136,7 +136,7 @@ class ColumnCode:
     def unknown_level(self, level, row) -> DataError:
         hint = did_you_mean(level, self.levels)
         return DataError(f"row {row} of column {self.name!r} is {level!r:.60}, which is none of its levels {', '.join(self.levels)}.{hint} "
-                         f"Correct that cell, or train with all levels named in order by the option ordinal.")
+                         f"Correct that cell, or name all levels in training by ordinal.")
 
 
 def learned(column, options) -> ColumnCode:
@@ -293,7 +293,7 @@ def days_in(column, date_format, missing=MISSING_WORDS) -> np.ndarray:
         row = days.index(None)
         expected = f"a date like {date_format}" if date_format else "a date as in ISO 8601, 2024-12-31"
         raise DataError(f"row {row} of column {column.name!r} is {shortened(cells[row])}; expected {expected}. Name another form by the "
-                        f"option date, such as %d.%m.%Y, or what means that nothing is known by the option missing.")
+                        f"option date, such as %d.%m.%Y. Name texts of missing cells by the option missing.")
     return np.array(days, dtype=np.float64)
 
 

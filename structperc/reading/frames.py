@@ -128,7 +128,7 @@ def read_cells(name, cells) -> Column:
 
 
 def has_typed_columns(X) -> bool:
-    """Whether the type of a column of a data frame tells that it has categories, dates or durations."""
+    """Whether a column of a data frame has a type of categories, dates or durations."""
     kinds = getattr(X, "dtypes", None)
     kinds = getattr(getattr(X, "schema", None), "types", ()) if kinds is None else kinds
     return any(TYPED.search(str(kind).lower()) for kind in kinds)

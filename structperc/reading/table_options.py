@@ -153,7 +153,7 @@ def points(value) -> dict:
 
 
 def missing_words(value) -> dict:
-    """The texts that mean that nothing is known, by column, `REST` for all others; a list adds to the usual ones."""
+    """The texts of missing cells by column, `REST` for all others. A list adds to the usual ones."""
     by_column = value if isinstance(value, Mapping) else {REST: value} if value is not None and len(value) else {}
     for name, words in by_column.items():
         if not isinstance(name, str) or not isinstance(words, (list, tuple, set, frozenset)) or not all(isinstance(w, str) for w in words):
