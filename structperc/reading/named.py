@@ -133,17 +133,19 @@ class NamedReader(Reader):
         return rows
 
     def learn_more(self, X, offsets=None) -> None:
-        """Adds the names of further data to the vocabulary, before anything is trained on it."""
+        """Adds the names of further data to the vocabulary, before anything is trained on it; a failure changes nothing."""
         if self.min_count > 1:
             raise OptionError(f"min_count={self.min_count} counts the features of all data at once, but these come in parts. Leave it out, "
                               f"or hash the features with n_hashed.")
         if self.vocabulary is None:
             self.read(X, offsets)
             return
-        builder = RowBuilder(self.vocabulary, learning=True)
-        starts = self._encode(self._listed(X), offsets, builder, self.n_columns)
-        vectors = self.vectors.with_names(builder.vectors)
-        vectors.table(builder.vectors, starts)
+        X = self._listed(X)
+        for learning in (False, True):          # what is wrong with the data is found before the vocabulary grows
+            builder = RowBuilder(self.vocabulary, learning=True) if learning else RowBuilder(self.vocabulary, self.n_hashed or 0)
+            starts = self._encode(X, offsets, builder, self.n_columns)
+            vectors = self.vectors.with_names(builder.vectors)
+            vectors.table(builder.vectors, starts)
         self.vectors, self.n_features = vectors, len(self.vocabulary) + vectors.width
 
     def read(self, X, offsets=None) -> Rows:
