@@ -104,8 +104,10 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
             place = checkpoints.begin_epoch(lambda: order_of(parts, random))
             read = reader_of(parts, place.order, place.n_parts)
             again = None if isinstance(parts, Iterator) else reader_of(parts)
-            run_epoch(engine, read, learn or learner(engine, again), passed, checkpoints, ahead)
-            engine.reader_ahead = None
+            try:
+                run_epoch(engine, read, learn or learner(engine, again), passed, checkpoints, ahead)
+            finally:
+                engine.reader_ahead = None
     return engine
 
 

@@ -673,7 +673,7 @@ def test_labels_without_an_order_have_no_range():
 
 
 def small(seed):
-    """A model of small whole numbers, an example, a wanted label, and all points of the grid with what they get."""
+    """A model of small whole numbers, an example, a wanted label, and all points of the grid with their predictions."""
     random = np.random.default_rng(seed)
     d, k, reach = int(random.integers(1, 3)), int(random.integers(2, 4)), 3
     X = random.integers(-2, 3, (int(random.integers(2, 9)), d)).astype(float)

@@ -223,5 +223,6 @@ def warn_of_nothing(RankingOutputs outputs, gold):
                       f"relevances.", DataWarning, stacklevel=2)
     elif len(first) and sizes.max() <= outputs.k:
         longest = int(sizes.max())
-        warnings.warn(f"the longest query has {longest} documents, and with k={outputs.k} its list shows all of them. Nothing can be learned "
-                      f"from lists that leave nothing out; set k to fewer than {longest}, such as {longest // 2}.", DataWarning, stacklevel=2)
+        warnings.warn(f"the longest query has {longest} documents, and with k={outputs.k} its list shows all of them. Nothing can be "
+                      f"learned from lists that leave nothing out; set k to fewer than {longest}, such as {longest // 2}.", DataWarning,
+                      stacklevel=2)

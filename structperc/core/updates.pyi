@@ -52,6 +52,8 @@ class LatentUpdate(ScheduledUpdate):
 
 COLLINS: str
 
+LATENT_PERCEPTRON: str
+
 CRAMMER: str
 
 VARIANTS: Any

@@ -135,8 +135,8 @@ class ColumnCode:
 
     def unknown_level(self, level, row) -> DataError:
         hint = did_you_mean(level, self.levels)
-        return DataError(f"row {row} of column {self.name!r} is {level!r:.60}, not one of its levels {', '.join(self.levels)}.{hint} "
-                         f"Correct it, or name all levels in training by ordinal.")
+        return DataError(f"row {row} of column {self.name!r} is {level!r:.60}. Its levels are {', '.join(self.levels)}.{hint} "
+                         f"Correct the cell, or name all levels in training by ordinal.")
 
 
 def learned(column, options) -> ColumnCode:

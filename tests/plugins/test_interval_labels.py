@@ -239,7 +239,7 @@ print("pandas" in sys.modules)
 
 
 class TestLargeWholeLabels:
-    """Whole ends beyond 2**53 keep their digits, whatever stands beside them, or are refused."""
+    """Whole ends beyond 2**53 keep their digits beside any other end, or raise an error."""
 
     BASE = 2**60
     LOW = [BASE, BASE + 1, BASE + 2, BASE]

@@ -170,7 +170,7 @@ class TestRefusals:
         assert rows.X[:, :2].tolist() == [[0, 0], [1, 0], [0, 0], [0, 1]]
 
     @pytest.mark.parametrize(("change", "message"), [
-        ({"smoker": "curent"}, "is 'curent', not one of its levels.*Did you mean 'current'"),
+        ({"smoker": "curent"}, "is 'curent'. Its levels are .*Did you mean 'current'"),
         ({"visit": "31/12/2024"}, "'31/12/2024'; expected a date as in ISO 8601"),
         ({"age": "old"}, r"'age': 1 text \('old'\).*Write numbers there, as in the training data"),
         ({"age": np.inf}, "'age': 4 infinite numbers"),
