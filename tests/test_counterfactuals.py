@@ -401,6 +401,9 @@ def test_structures_with_small_whole_weights_and_many_ties_have_the_distance_of_
     found = structperc.counterfactual(engine, x, asked, spreads=spreads, whole=[0] if whole else (),
                                       bounds=dict(enumerate(zip(low.tolist(), high.tolist(), strict=True))))
     tied, strict = (written.nearest(wanted, lead=lead, ends=ends, whole=columns) for lead in (0.0, 1e-3))
+    if whole and found.status == "open":            # whole columns beside real ones: the search may end before it is proved
+        assert found.bound <= strict + 1e-4 and (found.x is None or found.distance >= tied - 1e-4)
+        return
     if found.x is None:
         assert np.isinf(strict) and (np.isinf(tied) or found.status == "open" or whole)
         return

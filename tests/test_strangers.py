@@ -126,7 +126,7 @@ def test_what_is_no_choice_of_disjoint_intervals_is_refused(chosen, why):
     specification.loader.exec_module(intervals)
     days = [np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([[0.0, 2.0], [1.0, 3.0], [3.0, 4.0]])]
 
-    engine = Engine(intervals).fit(days, [[0, 1], [2]])
+    engine = Engine(intervals).fit(days, [(0, 1), [2]])
     before = engine.coef_
     for learn in (engine.fit, engine.partial_fit):
         with pytest.raises(DataError, match=rf"y\[1\].*{why}"):

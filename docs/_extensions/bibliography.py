@@ -13,12 +13,15 @@ def entries(text):
     """(constant or None, title, citation) of each BibTeX entry."""
     for entry in re.finditer(r"(?:(?P<name>[A-Z_]+) = r?\"\"\")?@\w+\{[\w:-]+,\n(?P<fields>.*?)^\}", text, re.MULTILINE | re.DOTALL):
         fields = {key: plain(value) for key, value in re.findall(r"^\s*(\w+) *= \{(.*?)\},?$", entry["fields"], re.MULTILINE | re.DOTALL)}
-        authors = [short(author) for author in fields["author"].split(" and ")]
-        place = next((fields[key] for key in ("journal", "booktitle", "howpublished") if key in fields), f"arXiv:{fields.get('eprint')}")
+        authors = [short(author) for author in fields.get("author", "").split(" and ")]
+        number = f"Technical report {fields.get('number')}, {fields.get('institution')}" if "institution" in fields else None
+        place = next((fields[key] for key in ("journal", "booktitle", "howpublished") if key in fields), number)
+        place = place or (f"arXiv:{fields['eprint']}" if "eprint" in fields else "")
         volume = f" {fields['volume']}" if "volume" in fields else ""
         pages = f", pages {fields['pages']}" if "pages" in fields else ""
         names = " and ".join(filter(None, [", ".join(authors[:-1]), authors[-1]]))
-        yield entry["name"], f"{names}: {fields['title']}. {place}{volume}{pages}, {fields['year']}."
+        year = f", {fields['year']}" if "year" in fields else ""
+        yield entry["name"], f"{names}{': ' * bool(names)}{fields['title']}. {place}{volume}{pages}{year}.".replace(". .", ".")
 
 
 def plain(value):
@@ -64,7 +67,7 @@ def collected():
         for citation in references(text):
             papers.setdefault(title(citation), [citation, set()])[1].add(path)
     papers_and_files = [(citation, sorted(path.as_posix() for path in paths)) for citation, paths in papers.values()]
-    return sorted(papers_and_files, key=lambda paper: re.search(r"\S+?(?=,|:| and )", paper[0])[0])
+    return sorted(papers_and_files, key=lambda paper: (re.search(r"\S+?(?=,|:| and )", paper[0]) or [paper[0]])[0])
 
 
 def page():

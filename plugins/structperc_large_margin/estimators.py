@@ -91,7 +91,7 @@ class SVOR(KnownParameters, SortedClasses, RankScore, EngineAnswers, ClassifierM
         The planes a_j and b_j below and above each threshold.
     norm_ : float
         ||w|| in the kernel's space of the training rows, which are scaled unless scale=False. A margin has the width
-        (b_j - a_j) / norm_ there.
+        (b_j - a_j) / `norm_` there.
     coef_ : ndarray of shape (d,)
         With kernel="linear": the direction.
     support_, dual_coef_ : ndarray of shape (n_support,), (n_support, 1)

@@ -244,7 +244,7 @@ class LargeMarginTrainer(Trainer):
             The planes a_j and b_j below and above each threshold.
         norm_ : float
             ||w|| in the kernel's space of the training rows, which are scaled unless scale=False; 1 for "sum-of-margins". A margin has
-            the width (b_j - a_j) / norm_ there.
+            the width (b_j - a_j) / `norm_` there.
         free_thresholds_ : ndarray of shape (K - 1,)
             The best thresholds of the same direction where none need be in order.
         C_, rho_ : float

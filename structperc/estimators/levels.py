@@ -104,7 +104,10 @@ def order_in(y, classes, class_weight=None):
     """
     if classes is None or not all(isinstance(label, str) for label in classes):
         return classes, class_weight
-    values = np.asarray(y)
+    try:
+        values = np.asarray(y)
+    except ValueError:                                  # labels and intervals
+        return classes, class_weight
     if values.dtype.kind not in "iu" or values.ndim != 1 or np.unique(values).tolist() != list(range(len(classes))):
         return classes, class_weight
     places = np.argsort(sorting(np.asarray(classes, dtype=object))).tolist()

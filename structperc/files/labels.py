@@ -91,4 +91,7 @@ def written_kind(texts, decimal):
             return str
     except ValueError:
         return str
-    return int if all(re.fullmatch(r"[+-]?\d+", number) for number in numbers) else float
+    whole = [int(number) for number in numbers if re.fullmatch(r"[+-]?\d+", number)]
+    if len(whole) == len(numbers):
+        return int if -2**63 <= min(whole) and max(whole) < (2**64 if min(whole) >= 0 else 2**63) else str
+    return float if all(int(float(number)) == number for number in whole) else str      # a text whose digits a number lacks stays one

@@ -64,7 +64,7 @@ class PairReader(KeyedReader):
                 n_items = [None if self.kind == "between" else n_records(x) for x in X]
                 X = self.with_columns([self.compared(x, i) for i, x in enumerate(X)])
             elif getattr(X[0], "ndim", 0) == 3:
-                n_items = [len(x) for x in X]
+                n_items = [None if self.kind == "between" else n_records(x) for x in X]
                 X = [self.all_pairs(x, f"X[{i}]") for i, x in enumerate(X)]
         rows = super().read(X, offsets)
         if n_items is not None and None not in n_items:

@@ -25,7 +25,7 @@ class Bits(Outputs):
         pass
 
     def encode(self, y, rows):
-        return super().encode([[bit + self.shift for bit in bits] for bits in y], rows)
+        return super().encode([tuple(bit + self.shift for bit in bits) for bits in y], rows)
 
     def count(self, x, y):
         return np.array(y, dtype=float) - self.shift

@@ -25,7 +25,7 @@ from structperc.engine import plugins as registry
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError, StructPercError
 
 LATER = ("trainer.epoch", "trainer.seed", "trainer.place", "update.estimate", "reader.key_names", "reader.n_columns", "columns.centre",
-         "columns.squares")                      # missing in older files
+         "columns.squares", "scaling.absorbs")   # missing in older files
 REFUSED = (ModelFormatError, PluginError, OptionError)
 KINDS = kinds()
 MODELS = Path(__file__).parent / "models"

@@ -128,7 +128,7 @@ def test_regret_is_what_the_decisions_cost_more():
     model = structperc.estimators.DecisionMaker(decide=two_cheapest, random_state=0).fit(X, y)
     paid, least = (sum(c @ np.isin(np.arange(4), np.flatnonzero(d) if d is not None else b) for c, d, b in zip(costs, side, y, strict=True))
                    for side in (model.predict(X), [None] * len(y)))
-    total = sum(abs(c[b].sum()) for c, b in zip(costs, y, strict=True))
+    total = sum(abs(c[list(b)].sum()) for c, b in zip(costs, y, strict=True))
     assert model.score(X, y, costs=costs) == pytest.approx(-(paid - least) / total)
 
 

@@ -446,7 +446,7 @@ def test_published_costs_are_reached(name, monkeypatch):
     except MissingData as error:
         pytest.skip(str(error))
     results = [ordinal_boosting.boosted(name, number, "ORStump", 1000, {}) for number in range(1, 7)]
-    for form, (cost, _) in zip(("alone", "boosted"), published.BOOSTING["ORStump"][name], strict=True):
+    for form, ((cost, _), _) in zip(("alone", "boosted"), published.BOOSTING["ORStump"][name], strict=True):
         assert verdicts.of_runs([one[form][0] for one in results], cost, published.BOOSTING_DIGITS) == verdicts.EVEN
         assert all(one["labels"][form] > 1 for one in results)
 

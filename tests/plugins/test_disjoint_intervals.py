@@ -43,7 +43,7 @@ def test_a_taste_is_learned(tmp_path):
 
 
 @pytest.mark.parametrize(("x", "y", "sentence"), [
-    ([[0, 2, 1], [1, 3, 1]], [0, 1], r"the intervals \(0, 1\) of example 0 overlap: 0 and 1"),
+    ([[0, 2, 1], [1, 3, 1]], (0, 1), r"the intervals \(0, 1\) of example 0 overlap: 0 and 1"),
     ([[0, 2, 1]], [1], "atom 1"),
     ([[2, 2, 1]], [0], "example 0 cannot be predicted: interval 0 goes from 2.0 to 2.0"),
 ])  # fmt: skip

@@ -253,7 +253,8 @@ class TestLargeWholeLabels:
         labels = find_labels(interval_labels(y), None, ordered=True)
         assert labels.tolist() == [self.BASE, self.BASE + 1, self.BASE + 2]
         low, high = read_intervals(y, labels, LabelCodes(labels).encode, 4)
-        closed = [2, 3, 3, 3] if y["high"].notna().any() and not np.isinf(np.asarray(y["high"].fillna(0), dtype=float)).any() else [3] * 4
+        ends = [float(end) for end in y["high"].dropna()]
+        closed = [2, 3, 3, 3] if ends and not np.isinf(ends).any() else [3] * 4
         assert low.tolist() == [1, 2, 3, 1] and high.tolist() == closed
 
     @pytest.mark.parametrize("classes", [None, [BASE, BASE + 1]])
