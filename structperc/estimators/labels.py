@@ -486,7 +486,7 @@ class StructuredClassifier(LabelEstimator, InterceptOptions):
     --------
     >>> from structperc.estimators import StructuredClassifier
     >>> X, y = [[-2.0, 0.0], [2.0, 0.0], [0.0, 3.0]], ["left", "right", "up"]
-    >>> StructuredClassifier(random_state=0).fit(X, y).predict([[-1.0, 0.0], [0.0, 1.0]]).tolist()
+    >>> StructuredClassifier(random_state=0).fit(X, y).predict([[-1.0, 0.0], [0.0, 2.0]]).tolist()
     ['left', 'up']
     """
 

@@ -112,7 +112,21 @@ class PairReader(KeyedReader):
             raise DataError(f"{where} returned {shortened(comparison)}; expected pairs (k, 2) and their features (k, d).") from None
 
     def with_columns(self, blocks):
-        """Blocks where those without a pair have the columns of the others, or of the training examples."""
+        """Blocks where those without a pair have the columns of the others, or of the training examples.
+
+        Parameters
+        ----------
+        blocks : list of array or None
+
+        Returns
+        -------
+        list of array
+
+        Raises
+        ------
+        DataError
+            If no example has a pair.
+        """
         width = next((block.shape[1] for block in blocks if block is not None), self._n_columns)
         if not width:
             raise DataError("the comparison returned no pair for any example, so how many features a pair has is not known. Return "

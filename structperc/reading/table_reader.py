@@ -146,7 +146,16 @@ class TableReader(Reader):
         self._codes = tuple(codes)
 
     def rows_with_new_levels(self, X) -> list:
-        """The first row of each level that the reader would learn of a table."""
+        """The first row of each level that the reader would learn of a table.
+
+        Parameters
+        ----------
+        X : data frame or table
+
+        Returns
+        -------
+        list of int
+        """
         columns, _ = self.tables(X, None)
         rows = set()
         for code in self._codes:
@@ -196,7 +205,22 @@ class TableReader(Reader):
         return self.then.read(encoded(self._codes, columns), offsets)
 
     def tables(self, X, offsets):
-        """The columns of X, of which the model needs those of training, and where examples begin."""
+        """The columns of X, of which the model needs those of training, and where examples begin.
+
+        Parameters
+        ----------
+        X : data frame or table, or a list of them
+        offsets : array or None
+
+        Returns
+        -------
+        dict, array or None
+
+        Raises
+        ------
+        DataError
+            If X lacks columns of training.
+        """
         columns, offsets = tables_of(X, offsets)
         if columns is None:
             names = ", ".join(repr(code.name) for code in self._codes[:8])

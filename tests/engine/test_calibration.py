@@ -36,7 +36,7 @@ def test_the_temperature_is_nearly_the_best_for_rows_never_seen(make, kernel):
     plain, calibrated = (make(kernel=kernel, random_state=0, calibrate=on, epochs=5).fit(X, y) for on in (False, True))
 
     X, y = ranked(2000, 1)
-    assert np.array_equal(calibrated.decision_function(X), plain.decision_function(X)) and plain.temperature_ == 1
+    assert np.array_equal(calibrated.engine_.atom_scores(X), plain.engine_.atom_scores(X)) and plain.temperature_ == 1
     grid = np.geomspace(0.3, 3, 40)
     best = min(log_loss(calibrated, X, y, inverse) for inverse in grid)
     assert log_loss(calibrated, X, y) < best + 0.02

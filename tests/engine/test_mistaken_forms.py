@@ -39,12 +39,16 @@ def named(*names):
     (named("a", "b", "c").assign(b=pd.array([None, 1.5] * 15, dtype="Float64")), Y, "'b': 15 empty cells, .* row 0.*fill(=|': )'median'"),
     (np.array([[1.0, pd.NA]] * 30, dtype=object), Y, r"X\[0, 1\] is <NA>, which is missing; fill or drop that row"),
     (np.array([[1.0, pd.Timestamp("2024-01-02")]] * 30, dtype=object), Y, r"X\[0, 1\] is the date 2024-01-02.*days since the first"),
-    (named("a", "b", "c").assign(day=pd.Timestamp("2024-01-01")), Y,
-     r"'day': 30 dates. Pass (plugins=\['table'\], date=|plugin_options={'date': )\['day'\]"),
 ])  # fmt: skip
 def test_what_is_meant_is_guessed(make, X, y, message):
     with pytest.raises(DataError, match=message):
         make().fit(X, y)
+
+
+@pytest.mark.parametrize("make", MODELS, ids=["engine", "estimator"])
+def test_columns_of_dates_need_no_option(make):
+    X = named("a", "b", "c").assign(day=pd.date_range("2024-01-01", periods=30))
+    assert len(make().fit(X, Y).predict(X)) == 30
 
 
 @pytest.mark.parametrize("make", MODELS, ids=["engine", "estimator"])

@@ -244,7 +244,7 @@ def test_sentences_and_queries_have_two_doors_that_learn_the_same():
     random = np.random.default_rng(0)
     rows, grades, lengths = random.normal(size=(60, 3)), random.integers(0, 2, 60), [12] * 5
     ranker = estimators.LatentRanker(random_state=0).fit(rows, grades, lengths=lengths)
-    engine = Engine("latent-ranking", random_state=0).fit(rows, grades.reshape(5, 12), lengths=lengths)
+    engine = Engine("latent-ranking", k=6, random_state=0).fit(rows, grades.reshape(5, 12), lengths=lengths)
     assert np.array_equal(ranker.coef_, engine.coef_) and engine.loss_weight == 5.0
 
 

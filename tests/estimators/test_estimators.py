@@ -215,7 +215,7 @@ def test_it_learns_exactly_what_the_engine_learns(make, diabetes):
     assert np.array_equal(model.predict(X), engine.predict(X))
     assert np.array_equal(model.atom_scores(X), engine.atom_scores(X))
     assert model.mistakes_ == engine.mistakes_ and model.n_iter_ == len(engine.mistakes_)
-    assert model.status_ == engine.status_ == "max_epochs"
+    assert model.status_ == engine.status_ in ("max_epochs", "levelled_off")
     assert model.n_features_in_ == X.shape[1] and model.classes_.tolist() == [1, 2, 3, 4, 5]
     assert model.explain(X[0]).winner == model.predict(X[:1])[0]
 
@@ -327,7 +327,7 @@ class Sets:
 
 
 def test_structures_without_labels_are_refused():
-    X, y = [np.eye(2), -np.eye(2)], [(0, 1), (0, 1)]
+    X, y = [np.eye(3), -np.eye(3)], [(0, 1), (0, 1)]
     Engine(Sets()).fit(X, y)
     model = StructuredClassifier(problem=Sets(), loss_weight=0.0, update="perceptron")
     with pytest.raises(OptionError, match="predicts one label per row.*use structperc.Engine"):
