@@ -295,10 +295,11 @@ def prose(page):
 
 
 def commands(page):
-    """Command lines: indented lines, continued after a backslash, and inline code that begins with a command."""
+    """Commands: indented lines, continued after a backslash, and inline code that begins with one; each command of a pipe."""
     text = re.sub(r" \\\n +", " ", page.read_text())
     shown = re.findall(r"^ {4,}((?:make|structperc|pip|python|\.) .*?)(?:  +#?.*)?$", text, re.MULTILINE)
-    return shown + [code for code in quoted(prose(page)) if re.match(r"(make|structperc|pip|python) ", code)]
+    shown += [code for code in quoted(prose(page)) if re.match(r"(make|structperc|pip|python) ", code)]
+    return [command for line in shown for command in line.split(" | ")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -883,3 +883,19 @@ def test_numbers_of_any_kind_are_options_where_a_float_holds_them():
             Engine("cusum", update="pa1", C=value)
     with pytest.raises(OptionError, match="expected a whole number"):
         Engine("latent-ranking", k=2**63)
+
+
+DAYS = pd.date_range("2024-01-01", periods=60)
+DATES = {"beside a number": {"a": [1.0] * 60, "day": DAYS}, "only": {"day": DAYS}, "one date": {"a": np.arange(60.0), "day": DAYS[0]}}
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize("problem", ["cusum", "prank", "multiclass"])
+@pytest.mark.parametrize("columns", DATES.values(), ids=DATES)
+def test_columns_of_dates_are_numbers_without_an_option(columns, problem, method):
+    """A later date moves the scores, unless the column has one date only."""
+    X, y = pd.DataFrame(columns), np.arange(60) // 20 + 1
+    engine = Engine(problem, random_state=0)
+    getattr(engine, method)(X, y)
+    scores, later = engine.atom_scores(X), engine.atom_scores(X.assign(day=X["day"] + pd.Timedelta(days=400)))
+    assert np.isfinite(scores).all() and np.array_equal(later, scores) == (X["day"].nunique() == 1)
