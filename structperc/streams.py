@@ -255,9 +255,15 @@ def learner(engine, read):
 
 def teaches(arguments) -> bool:
     """Whether a part has examples, and one of them a weight."""
-    weights, sizes = arguments.get("sample_weight"), [arguments.get(name) for name in ("y", "X")]
-    n_rows = next((value.shape[0] if hasattr(value, "shape") else len(value) for value in sizes if hasattr(value, "__len__")), 1)
-    return n_rows > 0 and (weights is None or bool(np.any(weights)))
+    weights = arguments.get("sample_weight")
+    return has_examples(arguments) and (weights is None or bool(np.any(weights)))
+
+
+def has_examples(arguments) -> bool:
+    """Whether X or y of a part has an entry. Training finds the fault if only one of them has."""
+    values = [arguments.get(name) for name in ("X", "y")]
+    return any((value.shape[0] if hasattr(value, "shape") else len(value)) > 0 if hasattr(value, "__len__") else value is not None
+               for value in values)
 
 
 def arguments_of(part) -> dict:

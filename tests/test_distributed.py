@@ -19,7 +19,7 @@ from structperc.cli import main
 from structperc.distributed.messages import with_zeros, without_zeros
 from structperc.distributed.workers import Slot
 from structperc.errors import DataError, OptionError
-from structperc.estimators import CuSumRank
+from structperc.estimators import CuSumRank, LatentRanker
 from structperc.streams import Slices
 
 RANDOM = np.random.default_rng(8)
@@ -407,6 +407,15 @@ def test_a_first_part_of_one_label_does_not_stand_for_all(problem, stream):
     assert model.classes_.tolist() == [1, 2, 3] and (model.predict(x) == y).mean() > 0.7
     named = trained(parts, problem, stream=stream, epochs=30)
     np.testing.assert_array_equal(weights_of(model), weights_of(named))
+
+
+def test_models_without_classes_are_trained_on_parts():
+    """Estimators of rankings have no labels to name. In the first part no document is relevant."""
+    grades = (Y > 2).astype(int)
+    grades[:20] = 0
+    parts = [{"X": X[i:i + 20], "y": grades[i:i + 20], "lengths": [10, 10]} for i in (0, 20, 40)]
+    ranker = shards.fit(LatentRanker(k=3, n_shards=3, epochs=9, random_state=0), parts)
+    assert np.any(ranker.coef_) and len(ranker.predict(X)) == 60
 
 
 def test_a_first_part_of_one_tag_does_not_stand_for_all():

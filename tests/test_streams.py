@@ -61,6 +61,9 @@ def test_empty_parts_are_skipped():
         np.testing.assert_array_equal(fit_stream(Engine("cusum", classes=[1, 2], epochs=3), found).coef_, expected.coef_)
     with pytest.raises(DataError, match="nothing to learn from"):
         fit_stream(Engine("cusum", classes=[1, 2]), [empty, empty])
+    for unequal in ((X, []), (X[:0], y)):
+        with pytest.raises(DataError):
+            fit_stream(Engine("cusum", classes=[1, 2]), [parts[0], unequal])
 
 
 def test_shuffling_mixes_rows_and_the_order_of_slices_by_one_seed():

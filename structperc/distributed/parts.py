@@ -13,7 +13,7 @@ from structperc.core.errors import DataError
 from structperc.extras import require
 from structperc.reading.column_codes import common_levels
 from structperc.reading.groups import Groups
-from structperc.streams import arguments_of, order_of, reader_of
+from structperc.streams import arguments_of, has_examples, order_of, reader_of
 
 
 class Loader:
@@ -47,18 +47,13 @@ class Loader:
             data = {name: materialised(value) for name, value in arguments_of(piece).items() if value is not None}
             if not {"X", "y"} <= set(data):
                 raise DataError(f"a part is a dict of {', '.join(map(repr, data))}; expected X and y among them.")
-            if len(data["y"]) or shape_of(data["X"]):
+            if has_examples(data):
                 yield told_by_lengths(data)
 
 
 def is_in_pieces(part) -> bool:
     """Whether these are many parts: an iterator, or a sequence such as `structperc.streams.Slices`."""
     return isinstance(part, Iterator) or isinstance(part, Sequence) and not isinstance(part, (tuple, list, str))
-
-
-def shape_of(X) -> int:
-    """The number of rows or examples."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
 def first_of(loader, stream) -> dict | None:
@@ -73,17 +68,19 @@ def with_another_label(loader, label) -> dict | None:
     """The first example of a part whose output holds something else than one label; None if there is none."""
     with closing(loader.open().pieces()) as pieces:
         for data in pieces:
-            for i in range(len(data["y"])):
-                if labels_in(chosen(data["y"], [i])) - {label}:
-                    return examples_of(data, [i])
+            for i, output in enumerate(data["y"]):
+                if any(entry != label for entry in entries_of(output)):
+                    return examples_of(data, [np.searchsorted(np.cumsum(data["lengths"]), i, side="right") if is_of_rows(data, "y") else i])
     return None
 
 
-def labels_in(y) -> set:
-    """The different entries of outputs, however deep they are nested."""
-    if isinstance(y, str) or not hasattr(y, "__iter__"):
-        return {y.item() if hasattr(y, "item") else y}
-    return set().union(*map(labels_in, y))
+def entries_of(y):
+    """The entries of outputs, however deep they are nested."""
+    if isinstance(y, (str, bytes)) or not hasattr(y, "__iter__"):
+        yield y
+    else:
+        for one in y:
+            yield from entries_of(one)
 
 
 def told_by_lengths(data) -> dict:
@@ -172,12 +169,16 @@ def with_common_categories(frames) -> list:
 
 def examples_of(data, examples) -> dict:
     """These examples of a piece, told by lengths if it is."""
-    others = {name: chosen(values, examples) for name, values in data.items() if name != "X"}
     rows = examples
     if "lengths" in data:
         ends = np.cumsum(data["lengths"])
         rows = [row for i in examples for row in range(ends[i] - data["lengths"][i], ends[i])]
-    return {"X": chosen(data["X"], rows), **others}
+    return {name: chosen(values, rows if name == "X" or is_of_rows(data, name) else examples) for name, values in data.items()}
+
+
+def is_of_rows(data, name) -> bool:
+    """Whether a piece has an entry of this for each row, not each example. Relevances of documents are such entries."""
+    return "lengths" in data and name != "lengths" and len(data[name]) != len(data["lengths"])
 
 
 def chosen(values, examples):

@@ -19,7 +19,7 @@ from structperc.core.column_sums import ColumnSums
 from structperc.core.errors import DataError, OptionError
 from structperc.core.loop import PassResult
 from structperc.distributed.messages import Parcel, blueprint_of, with_zeros, without_zeros
-from structperc.distributed.parts import Loader, first_of, joined, labels_in, parts_of, with_another_label
+from structperc.distributed.parts import Loader, entries_of, first_of, joined, parts_of, with_another_label
 from structperc.distributed.workers import Slot, empty, learns, needs_totals, run_of, same, sampled, strangers, totals, train_shard
 from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.shards import ShardPass
@@ -99,8 +99,10 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=
     loaders = [Loader(part, read) for part in parts]
     first = first_with_examples(loaders, stream, workers)
     loaders = list(map(Parcel, loaders))
-    if model.classes is None and len(labels := labels_in(first["y"])) == 1:         # it does not show the others
-        others = workers.map(with_another_label, loaders, [*labels] * len(loaders))
+    entries = entries_of(first["y"])
+    label = next(entries, None)
+    if getattr(model, "classes", None) is None and all(entry == label for entry in entries):        # it does not show the others
+        others = workers.map(with_another_label, loaders, [label] * len(loaders))
         first = joined([first, *(one for one in others if one is not None)])
     engine = engine_of(model, first)
     if learns(engine, first):

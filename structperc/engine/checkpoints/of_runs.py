@@ -175,8 +175,7 @@ class Checkpoints(Progress):
         for name, part in model.parts.items():
             if name != "reader":                # has learned the same from the same data
                 part.restore(states[name])
-        if told["place"] == "at the end":       # the columns of shards elsewhere are known from a first pass, which is not made again
-            model_file.restore_columns(model, states, run.rows.n_features)
+        model_file.restore_columns(model, states, run.rows.n_features)      # shards elsewhere know more columns' values than these rows
         for number, plugin in enumerate(self.observers):
             plugin.plugin.restore(substate(states["observer"], f"{number}."))
         own = states["run"]
