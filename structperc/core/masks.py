@@ -15,8 +15,8 @@ def is_mask(y) -> bool:
 
 
 def is_zero_one(y, n) -> bool:
-    """Whether an output of whole numbers may be a 0/1 vector of n rows. A tuple is row numbers, as `predict` returns them."""
-    if n < 2 or isinstance(y, tuple) or not hasattr(y, "__len__") or len(y) != n:
+    """Whether an output of whole numbers may be a 0/1 vector of n rows. Tuples, as `predict` returns, and ranges are row numbers."""
+    if n < 2 or isinstance(y, (tuple, range)) or not hasattr(y, "__len__") or len(y) != n:
         return False
     try:
         values = np.asarray(y)

@@ -425,7 +425,7 @@ def test_any_choice_of_rows_can_be_the_rival(subsets):
     for x, best, scores in zip(X, engine.predict(X), engine.atom_scores(X), strict=True):
         if len(x) == 0:
             continue
-        found = engine.explain(x, against=tuple(range(len(x))))
+        found = engine.explain(x, against=range(len(x)))
         assert (found.winner, found.runner_up) == (best, tuple(range(len(x))))
         assert found.margin == pytest.approx(scores[list(best)].sum() - scores.sum(), abs=1e-12)
 
