@@ -656,6 +656,38 @@ def test_the_latent_objective_of_rankings_never_rises(loss):
     assert engine.gap_ <= 1e-6 * engine.objective_
 
 
+def surrogates(w, examples):
+    """The surrogate (4) of each example at w: the largest score plus loss, less the best completion's score."""
+    return np.array([(phi @ w + losses).max() - (phi @ w)[agrees].max() for phi, losses, agrees in examples])
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_the_surrogate_bounds_the_losses_and_only_cccp_never_raises_it(k):
+    """The surrogate is at least the loss of the prediction, for every w. From w = 0 only `cccp` lowers it: perceptrons may end above."""
+    risen = 0
+    for seed in range(6):
+        random = np.random.default_rng([seed, 17])
+        X, lengths = random.normal(size=(40, 3)), [5] * 8
+        y = (X[:, 0] * (seed % 2) + random.normal(size=40) > 0.3).astype(int)
+        trainers = [{"trainer": "cccp", "plugins": ["batch"], "C": C, "epochs": 1000} for C in (0.1, 1.0, 10.0)]
+        for options in [*trainers, {"loss_weight": 0.0, "epochs": 3}, {"loss_weight": 1.0, "epochs": 3}]:
+            engine = Engine("latent-ranking", k=k, **options).fit(X, y, lengths=lengths)
+            examples, w = latent_examples(engine, X, y, np.arange(0, 41, 5)), engine.parts_.weights.vector()
+            found = surrogates(w, examples)
+            rows = engine.parts_.reader.read(X, np.arange(0, 41, 5))
+            gold = engine.parts_.outputs.encode(y, rows)
+            answers = engine.predict(X, lengths=lengths)
+            losses = [engine.parts_.loss.value(gold[i], tuple(answers[i][:k]), rows.example(i)) for i in range(8)]
+            assert (found >= np.array(losses) - 1e-9).all() and min(losses) >= 0
+            at_zero = surrogates(0 * w, examples).sum()
+            if "C" in options:
+                assert found.sum() + w @ w / (2 * options["C"]) <= at_zero * (1 + 1e-9)
+                assert engine.objectives_[-1] == pytest.approx(w @ w / 2 + options["C"] * found.sum(), rel=1e-9)
+            else:
+                risen += found.sum() > at_zero
+    assert risen
+
+
 def test_an_interrupted_latent_fit_goes_on():
     X, y = bags(1, n=10)
     engine = interrupted(Bags(), X, y, epoch=3, C=1.0, trainer="cccp", tolerance=1e-6, epochs=5000)

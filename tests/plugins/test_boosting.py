@@ -11,14 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain import Engine
 from reference.boosting import best_stump, exact_rounds, reweighed, weighted_median
+from structperc_boosting.estimators import AdaBoostOR, ORStump
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, constant_stump, reweigh, tally
 from structperc_boosting.training import StumpBase
+from structperc_large_margin.estimators import SVOR
 
 from structperc import hookimpl
 from structperc.callbacks import Checkpoint, EarlyStopping, History
 from structperc.components import BlockFeatures
 from structperc.errors import DataError, MissingData, OptionError, PluginError
+from structperc.estimators import PRank
 
 # ---- stumps ----
 
@@ -468,3 +471,21 @@ def test_the_training_cost_is_bounded_by_the_errors_of_the_rounds(seed):
         errors = np.array(engine.errors_)
         share = costs[np.arange(40), engine.predict(X) - 1].sum() / costs[:, [0, -1]].sum()
         assert share <= np.prod(2 * np.sqrt(errors * (1 - errors))) * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize("base", [ORStump(), PRank(pocket="runs", epochs=20, random_state=0), SVOR(C=0.01, kernel="linear")],
+                         ids=lambda base: type(base).__name__)
+def test_the_bound_holds_for_every_base_and_a_lead_over_chance_makes_it_small(base):
+    """Theorems 5 and 6: rounds with errors up to 1/2 - g end below exp(-2 g^2 T) of the largest costs, after every round."""
+    for seed in range(3):
+        random = np.random.default_rng([seed, 15])
+        X = random.normal(size=(50, 3)).round(1)
+        y = 1 + np.digitize(X @ [1, -1, 0.5] + random.normal(size=50), [-1, 0, 1])
+        costs = np.abs(y[:, None] - np.arange(1, 5)) * random.uniform(0.5, 2, (50, 1))
+        model = AdaBoostOR(base, n_estimators=6, classes=[1, 2, 3, 4], random_state=seed).fit(X, y, costs=costs)
+        errors = np.asarray(model.errors_)
+        bounds = np.cumprod(2 * np.sqrt(errors * (1 - errors)))
+        lead = 0.5 - np.maximum.accumulate(errors)
+        assert (bounds <= np.exp(-2 * lead**2 * np.arange(1, 1 + len(errors))) * (1 + 1e-12)).all()
+        for bound, ranks in zip(bounds, model.staged_predict(X), strict=True):
+            assert costs[np.arange(50), ranks - 1].sum() <= bound * costs[:, [0, -1]].sum() * (1 + 1e-9) + 1e-9

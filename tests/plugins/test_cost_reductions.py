@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 from structperc_boosting.costs import check_v_shape, cost_matrix, ranks_of_answers, reduce_costs, reverse_costs, threshold_answers
+from structperc_boosting.reductions import BinaryReduction
 
 from structperc.errors import DataError, OptionError
 
@@ -61,6 +64,75 @@ def test_binary_errors_bound_the_cost_of_the_rank_for_convex_costs_or_falling_an
             for g in (product([1, -1], repeat=n_ranks - 1) if convex else falling):
                 error = weights[0][z[0] != np.array(g)].sum()
                 assert (n_ranks - 1) * c[ranks_of_answers([g])[0] - 1] <= error
+
+
+# ---- in expectation ----
+
+
+def distribution(seed, convex):
+    """Four inputs of unequal probability, each with a few ranks and whole costs, in exact arithmetic: [(p, [(q, y, c), ...]), ...]."""
+    random = np.random.default_rng([seed, 13])
+    n_ranks = int(random.integers(2, 6))
+    inputs = []
+    for share in random.integers(1, 6, 4).tolist():
+        cases = []
+        for weight in random.integers(1, 5, int(random.integers(1, 4))).tolist():
+            y = int(random.integers(1, n_ranks + 1))
+            down, up = (random.integers(0, 4, size).tolist() for size in (y - 1, n_ranks - y))
+            down, up = (sorted(down, reverse=True), sorted(up)) if convex else (down, up)
+            cases.append((Fraction(weight), y, [*np.cumsum([0, *down[::-1]])[::-1].tolist(), *np.cumsum(up).tolist()]))
+        total = sum(weight for weight, *_ in cases)
+        inputs.append((Fraction(share), [(weight / total, y, c) for weight, y, c in cases]))
+    total = sum(share for share, _ in inputs)
+    return n_ranks, [(share / total, cases) for share, cases in inputs]
+
+
+def binary_error(cases, g):
+    """The expected weighted error of the labels g of one input, divided by K - 1."""
+    error = Fraction(0)
+    for q, y, c in cases:
+        z, weights = reduce_costs([y], np.array([c], dtype=object))
+        error += q * Fraction(int(weights[0][z[0] != np.array(g)].sum())) / len(g)
+    return error
+
+
+def expected_cost(cases, rank):
+    return sum(q * c[rank - 1] for q, _, c in cases)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_expected_costs_and_regrets_are_at_most_those_of_the_binary_classifier(seed):
+    """Theorems 2 and 3 on a distribution: all falling labels of an input, and all labels if each cost vector is convex."""
+    convex = seed % 2 == 0
+    n_ranks, inputs = distribution(seed, convex)
+    everything = list(product([1, -1], repeat=n_ranks - 1))
+    tried, attained = everything if convex else [g for g in everything if sorted(g, reverse=True) == list(g)], 0
+    for _, cases in inputs:         # the bounds of an input, and so those of the expectation over inputs
+        best_rank = min(expected_cost(cases, r) for r in range(1, n_ranks + 1))
+        best_binary = min(binary_error(cases, g) for g in everything)
+        for g in tried:
+            cost, error = expected_cost(cases, int(ranks_of_answers([g])[0])), binary_error(cases, g)
+            assert cost <= error
+            assert cost - best_rank <= error - best_binary
+            attained += cost == error
+    assert attained, "a ranker's own labels attain the bound"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_costs_of_trained_reductions_are_at_most_the_weighted_errors(seed):
+    """Theorems 1 and 2 at `BinaryReduction`: any classifier with convex costs, one direction with any V-shaped costs."""
+    random = np.random.default_rng([seed, 14])
+    X = random.normal(size=(60, 2))
+    y = 1 + np.digitize(X[:, 0] + random.normal(size=60), [-1, 0, 1])
+    for cost, classifier in (("absolute", DecisionTreeClassifier(max_depth=2, random_state=0)), ("squared", LogisticRegression()),
+                             ("zero-one", LogisticRegression())):
+        model = BinaryReduction(classifier, cost=cost).fit(X, y)
+        answers = np.where(model.threshold_scores(X) >= 0, 1, -1)
+        if cost == "zero-one" and (np.diff(answers, axis=1) > 0).any():
+            continue                # labels that rise with k, and costs that are not convex
+        costs = cost_matrix(cost, 4)[y - 1]
+        z, weights = reduce_costs(y, costs)
+        assert (3 * costs[np.arange(60), model.predict(X) - 1] <= (weights * (z != answers)).sum(axis=1) + 1e-9).all()
 
 
 def test_without_convexity_the_binary_error_is_no_bound():

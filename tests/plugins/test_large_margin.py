@@ -148,6 +148,27 @@ def test_nu_takes_the_place_of_C(method, kernel, Xy):
         assert same.atom_scores(X) == pytest.approx(model.atom_scores(X), abs=0.05)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("method", METHODS[:3])
+def test_nu_lies_between_the_margin_errors_and_the_support_constraints(method, kernel):
+    """The nu-property: constraints short of the margin <= nu n <= constraints with a multiplier. These are not beyond the margin."""
+    asserted = 0
+    for seed in range(3):
+        random = np.random.default_rng([seed, 16])
+        X = random.normal(size=(60, 2))
+        y = 1 + np.digitize(X[:, 0] + random.normal(size=60) / 2, [-0.5, 0.5])
+        W = large_margin.weights_of(method, y, 3)
+        largest = 2 / len(y) * sum(min((W[:, j] * (y <= j + 1)).sum(), (W[:, j] * (y > j + 1)).sum()) for j in range(2))
+        for share in (0.7, 0.9):
+            model = engine(method, kernel, nu=share * largest, tolerance=1e-6, disordered="pool").fit(X, y)
+            if model.status_ == "disordered":
+                continue            # pooled thresholds are not those of the optimum
+            reached = np.where(y[:, None] > [1, 2], 1, -1) * model.atom_scores(X)
+            assert ((W > 0) & (reached < 1 - 5e-3)).sum() <= share * largest * len(y) <= ((W > 0) & (reached < 1 + 5e-3)).sum()
+            asserted += 1
+    assert asserted >= 2
+
+
 def test_nu_is_refused_where_it_has_no_effect_or_no_solution(Xy):
     X, y = Xy
     for options, words in (({"nu": 1.7}, "above 0 and at most 1.5"), ({"nu": 0.5, "C": 2.0}, "C=2.0 has no effect with nu=0.5"),

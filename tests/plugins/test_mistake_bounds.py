@@ -106,6 +106,44 @@ def test_prank_with_its_teacher(variant, ratios):
         ratios.check("((r-1) R^2 + 1) |(u, b)|^2", engine.cumulative_loss_, (4 * longest + 1) * (u @ u + b @ b))
 
 
+def single_steps(X, y, r, epochs):
+    """(x, -e_k) with its sign of each step of `variant="single"`: one threshold, the violated one next to the prediction."""
+    w, b, steps = np.zeros(X.shape[1]), np.zeros(r - 1), []
+    for x, gold in [*zip(X, y, strict=True)] * epochs:
+        found = 1 + int((w @ x - b >= 0).sum())
+        if found != gold:
+            sign, k = (1.0, found - 1) if found < gold else (-1.0, found - 2)
+            steps.append(sign * np.concatenate([x, -np.eye(r - 1)[k]]))
+            w, b = w + sign * x, b - sign * np.eye(r - 1)[k]
+    return w, b, np.array(steps)
+
+
+def test_steps_of_one_threshold_with_their_teacher(ratios):
+    """A step is a perceptron's on one input (x, -e_k) of squared length ||x||^2 + 1: mistakes <= (R^2 + 1) ||(u, b)||^2."""
+    for seed in range(SETS):
+        Z, y, longest, u, b = taught_ranks(seed)
+        engine = Engine("prank", variant="single", classes=RANKS, epochs=100_000).fit(Z, y)
+        assert engine.status_ == "converged"
+        ratios.check("(R^2 + 1) |(u, b)|^2", sum(engine.mistakes_), (longest + 1) * (u @ u + b @ b))
+    assert ratios.largest["(R^2 + 1) |(u, b)|^2"] > 0.05
+
+
+def test_steps_of_one_threshold_on_any_data(ratios):
+    """mistakes <= (||u|| sqrt(R^2 + 1) + sqrt(sum xi))^2."""
+    for seed in range(SETS):
+        rng = np.random.default_rng([seed, 8])
+        X, y = (whole, real)[seed % 2](rng, 30, 3, 4)
+        engine = Engine("prank", variant="single", classes=RANKS[:4], epochs=4).fit(X, y)
+        w, b, steps = single_steps(X, y, 4, len(engine.mistakes_))
+        np.testing.assert_allclose(engine.coef_, w, atol=1e-9)
+        np.testing.assert_array_equal(engine.thresholds_, b)
+        assert sum(engine.mistakes_) == len(steps)
+        for u in comparison_vectors(rng, np.concatenate([w, b])):
+            shortfall = np.maximum(0, 1 - steps @ u).sum()
+            reach = np.linalg.norm(u) * np.sqrt((X**2).sum(axis=1).max() + 1)
+            ratios.check("any u", len(steps), (reach + np.sqrt(shortfall)) ** 2)
+
+
 @pytest.mark.parametrize("update", ["pa", "pa1", "pa2"])
 @pytest.mark.parametrize("name", ["cusum", "multiclass"])
 def test_passive_aggressive_on_separable_data(name, update, ratios):
