@@ -164,6 +164,7 @@ clean:
 
 # structperc itself, editable. Compiles only what has changed: setuptools keeps what it has built where build.cfg says, also from one pip to
 # the next. pip shows nothing of a build, so the modules are counted meanwhile. Python compiles what it imports of the libraries.
+# structperc.pth: scripts in the folder above find the package, not this clone of the same name as a namespace.
 MODULES := $(words $(filter %.pyx,$(COMPILED)) shared)
 with_progress = touch $@-begun; \
   (count() { find $$1 -name "*.$$2" -newer $@-begun 2>/dev/null | wc -l | tr -d ' '; }; seconds=0; \
@@ -196,7 +197,8 @@ always:
 $(VENV)/installed: $(VENV)/python-$(VERSION) $(VENV)/flags pyproject.toml setup.py $(COMPILED)
 	@echo "Installing structperc into $(VENV) (compiling it for the first time takes two to five minutes) ..."
 	$(alone) $(with_progress) \
-	  $(call pip,DIST_EXTRA_CONFIG=$(VENV)/build.cfg,--no-compile --no-build-isolation --editable .) && touch $@
+	  $(call pip,DIST_EXTRA_CONFIG=$(VENV)/build.cfg,--no-compile --no-build-isolation --editable .) && \
+	  printf '%s\n' "$(CURDIR)" "$(CURDIR)/plugins" > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/structperc.pth" && touch $@
 
 # The libraries of one extra: structperc itself is used as it is installed.
 $(VENV)/with-%: $(VENV)/installed

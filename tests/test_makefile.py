@@ -99,6 +99,10 @@ mkdir -p "$4/bin" && ln -sf {python} "$4/bin/python"
 """
 
 
+# nohup has its children ignore SIGHUP, and a shell cannot trap what it was told to ignore.
+UNDER_NOHUP = "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_DFL); os.execvp(sys.argv[1], sys.argv[1:])"
+
+
 def started(folder, target, *options, times=1):
     """make with a pip of the folder, in a group of its own."""
     make(folder)
@@ -106,7 +110,8 @@ def started(folder, target, *options, times=1):
     (folder / "stub").write_text(STUB.format(python=sys.executable))
     (folder / "stub").chmod(0o755)
     outer = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    return [subprocess.Popen(["make", "PYTHON=./stub", *options, target], cwd=folder, env=outer, text=True, start_new_session=True,
+    make_again = [sys.executable, "-c", UNDER_NOHUP, "make", "PYTHON=./stub", *options, target]
+    return [subprocess.Popen(make_again, cwd=folder, env=outer, text=True, start_new_session=True,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for _ in range(times)]
 
 
