@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from structperc.engine.checkpoints.of_streams import StreamCheckpoints
 from structperc.engine.options import generator
 from structperc.engine.presets import give_way
 from structperc.engine.trainers import CONVERGED, INTERRUPTED
-from structperc.reading.groups import Groups
+from structperc.reading.groups import Groups, entries_of, runs
 from structperc.reading.table_reader import TableReader
 
 __all__ = ["Slices", "fit_stream"]
@@ -36,6 +37,9 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     the same call with `resume=True` gives the bits of an uninterrupted training.
 
     A table reader without named levels learns them in a pass before, whatever part is first. Medians are those of the first part.
+
+    The rows of a group lie in one part. An error names both parts if a group ends one and begins the next. `Slices` with groups end where
+    groups end.
 
     Cost: that of `fit` or that of reading, whichever is longer. Ctrl-C leaves a usable model.
 
@@ -73,7 +77,7 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
         If `epochs` is above 1 for an iterator, or an observer of epochs is among the plugins. Also if `resume` has no `Checkpoint`, or
         other options.
     DataError
-        If there is no part, or none with a weight, or the checkpoint has another source. After an error within a part, the engine keeps
+        If there is no part, or none with a weight, or the checkpoint has another source. An error within a part names it. The engine keeps
         what it learned from earlier parts.
 
     See Also
@@ -105,13 +109,13 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
             read = reader_of(parts, place.order, place.n_parts)
             again = None if isinstance(parts, Iterator) else reader_of(parts)
             try:
-                run_epoch(engine, read, learn or learner(engine, again), passed, checkpoints, ahead)
+                run_epoch(engine, read, learn or learner(engine, again, place), passed, checkpoints, ahead)
             finally:
                 engine.reader_ahead = None
     return engine
 
 
-def learn_ahead(engine, first, read, within=nullcontext) -> None:
+def learn_ahead(engine, first, read, within) -> None:
     """Learns levels of categories from all parts before training, if the first part may lack some.
 
     Parameters
@@ -133,9 +137,10 @@ def learn_ahead(engine, first, read, within=nullcontext) -> None:
     if reader.has_open_levels:
         with closing(in_turn(read)) as parts:
             for part in parts:
-                if teaches(arguments_of(part)):
-                    with within(part), rows_in(part) as data:
-                        reader.learn_more(data.X, data.offsets)
+                with within(part):
+                    if teaches(arguments_of(part)):
+                        with rows_in(part) as data:
+                            reader.learn_more(data.X, data.offsets)
         engine.reader_ahead = reader
 
 
@@ -238,19 +243,76 @@ def read_ahead(read):
                 pool.submit(source.close).result()
 
 
-def learner(engine, read):
-    """Learns from a part by `partial_fit`; returns how many examples it has. `read` returns all parts once more, None: they come once."""
+def learner(engine, read, place):
+    """Learns from a part by `partial_fit`; returns how many examples it has.
+
+    Parameters
+    ----------
+    engine : Engine
+    read : function or None
+        Returns all parts once more. None: they come once.
+    place : Place
+        Of the part among all of them.
+    """
+    ends = GroupEnds()
+
     def learn(part):
-        arguments = arguments_of(part)
-        if teaches(arguments):
-            if engine.model is None and read is not None:
-                learn_ahead(engine, part, read)
-            before = 0 if engine.model is None else engine.parts_.weights.n_visited
+        number = place.n_parts if place.order is None else int(place.order[place.n_parts])
+        with named(f"part {number + 1}"):
+            arguments = arguments_of(part)
+            ends.add(number, ends_of(part))
+        if not teaches(arguments):
+            return 0
+        if engine.model is None and read is not None:
+            numbers = itertools.count(1)
+            learn_ahead(engine, part, read, lambda _: named(f"part {next(numbers)}"))
+        before = 0 if engine.model is None else engine.parts_.weights.n_visited
+        with named(f"part {number + 1}"):
             engine.partial_fit(**arguments)
-            return engine.parts_.weights.n_visited - before
-        return 0
+        return engine.parts_.weights.n_visited - before
 
     return learn
+
+
+@contextmanager
+def named(part):
+    """Adds to an error about data in which part they are."""
+    try:
+        yield
+    except DataError as error:
+        if part not in str(error):
+            error.args = (f"{error} (This is about {part}, where rows and examples are counted from its first.)",)
+        raise
+
+
+def ends_of(part):
+    """The names of the groups of a part's first and last row. None: it has no rows; (): its examples have no names."""
+    if isinstance(part, Mapping):
+        groups = part.get("groups")
+        if groups is None:
+            return () if has_examples(part) else None
+        groups = groups.tolist() if hasattr(groups, "tolist") else list(groups)
+        return (groups[0], groups[-1]) if groups else None
+    return getattr(part, "ends", None) or ()
+
+
+class GroupEnds:
+    """The groups at the ends of numbered parts: one that ends a part and begins the next one would be two examples."""
+
+    def __init__(self):
+        self.ends = {}
+
+    def add(self, number, ends, name="part {}".format) -> None:
+        """Takes what `ends_of` returns for a part. `name` makes a name of its number, from 1. Neighbours may come later."""
+        self.ends[number] = ends
+        for step in (-1, 1):
+            other = number + step
+            while other in self.ends and self.ends[other] is None:
+                other += step
+            low, high = min(number, other), max(number, other)
+            if ends and self.ends.get(other) and self.ends[low][1] == self.ends[high][0]:
+                raise DataError(f"the group {ends[step > 0]!r} ends {name(low + 1)} and begins {name(high + 1)}, so it would be two "
+                                f"examples. Divide the data where a group ends, or give different groups different names.")
 
 
 def teaches(arguments) -> bool:
@@ -287,9 +349,10 @@ class Slices(Sequence):
     y : array or list
         An output for each example.
     rows : int, default 65536
-        Number of examples in a slice. Larger slices need more memory and mix better with `shuffle=True`.
+        Number of examples in a slice. Larger slices need more memory and mix better with `shuffle=True`. With `groups`: of rows, at
+        least, since a slice ends where a group ends.
     **further : arrays or lists
-        Further arguments of `Engine.partial_fit` with an entry for each example, such as `sample_weight`.
+        Further arguments of `Engine.partial_fit` with an entry for each row of X, such as `sample_weight` or `groups`.
 
     Raises
     ------
@@ -314,10 +377,23 @@ class Slices(Sequence):
         for name, size in sizes.items():
             if size != self.n_rows:
                 raise DataError(f"{name} has {size} entries, but X has {self.n_rows} rows; give one for each row.")
+        self.starts = None if "groups" not in self.data else whole_groups(self.data["groups"], rows)
 
     def __len__(self):
-        return -(-self.n_rows // self.rows)
+        return -(-self.n_rows // self.rows) if self.starts is None else len(self.starts) - 1
 
     def __getitem__(self, i):
         i = range(len(self))[i]
-        return {name: value[i * self.rows:(i + 1) * self.rows] for name, value in self.data.items()}
+        first, last = (i * self.rows, (i + 1) * self.rows) if self.starts is None else self.starts[i:i + 2].tolist()
+        return {name: values.iloc[first:last] if hasattr(values, "iloc") else values[first:last] for name, values in self.data.items()}
+
+
+def whole_groups(groups, rows) -> np.ndarray:
+    """Where slices begin, and the end: each of at least so many rows, and of whole groups."""
+    offsets, again = runs(entries_of(groups))
+    if again:
+        raise DataError(f"the rows of group {again[0]!r} are not all together; sort the rows by groups.")
+    starts = [0]
+    while starts[-1] < offsets[-1]:
+        starts.append(int(offsets[min(np.searchsorted(offsets, starts[-1] + rows), len(offsets) - 1)]))
+    return np.array(starts)

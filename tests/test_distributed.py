@@ -19,8 +19,8 @@ from structperc.cli import main
 from structperc.distributed.messages import with_zeros, without_zeros
 from structperc.distributed.workers import Slot
 from structperc.errors import DataError, OptionError
-from structperc.estimators import CuSumRank, LatentRanker
-from structperc.streams import Slices
+from structperc.estimators import CuSumRank, LatentRanker, RankingSVM
+from structperc.streams import Slices, fit_stream
 
 RANDOM = np.random.default_rng(8)
 X = RANDOM.normal(size=(60, 5))
@@ -471,3 +471,122 @@ def test_what_no_machine_can_know_is_refused_by_a_sentence():
     with pytest.raises(DataError, match="nan|NaN"):
         shards.fit(engine, [*PARTS[:2], (np.full((20, 5), np.nan), Y[40:])])
     assert engine.model is None and engine.fit(X, Y).status_ == "max_epochs"
+
+
+# ---- parts of tables and of queries ----
+
+def frame_of(n=90):
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(2)
+    table = pandas.DataFrame({"a": random.normal(size=n), "g": random.choice(list("uvw"), n), "b": random.normal(size=n)})
+    return table, 1 + np.digitize(table["a"].to_numpy(), [-0.5, 0.5])
+
+
+def frame_parts(change):
+    table, y = frame_of()
+    parts = [{"X": table.iloc[i:i + 30], "y": y[i:i + 30], "sample_weight": np.ones(30)} for i in (0, 30, 60)]
+    return [change(part) if i == 1 else part for i, part in enumerate(parts)]
+
+
+ODD = {
+    "another order of columns": lambda part: {**part, "X": part["X"][["b", "g", "a"]]},
+    "a column more": lambda part: {**part, "X": part["X"].assign(z=1.0)},
+    "no weight": lambda part: {**part, "sample_weight": np.zeros(30)},
+    "one row": lambda part: {name: values[:1] for name, values in part.items()},
+    "no row": lambda part: {name: values[:0] for name, values in part.items()},
+    "one label": lambda part: {name: values[part["y"] == 1] for name, values in part.items()},
+    "one level": lambda part: {name: values[(part["X"]["g"] == "w").to_numpy()] for name, values in part.items()},
+}
+WRONG = {
+    "no column 'b'": lambda part: {**part, "X": part["X"].drop(columns="b")},
+    "30 empty cells": lambda part: {**part, "X": part["X"].assign(b=np.nan)},
+    "y.* is 7": lambda part: {**part, "y": np.full(30, 7)},
+}
+LEARNERS = {
+    "fit_stream": lambda parts, **options: fit_stream(Engine("cusum", **options), parts),
+    "one shard each": lambda parts, **options: shards.fit(Engine("cusum", n_shards=3, **options), parts),
+    "joined": lambda parts, **options: shards.fit(Engine("cusum", n_shards=2, **options), parts),
+    "streams": lambda parts, **options: shards.fit(Engine("cusum", n_shards=2, **options), parts, stream=True),
+}
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_part_that_is_not_like_the_others_is_learned_from_or_named(learner):
+    options = {"classes": [1, 2, 3], "epochs": 3, "random_state": 0, "plugins": ["table"], "one_hot": ["g"], "scale": True}
+    learn, (table, y) = partial(LEARNERS[learner], **options), frame_of()
+    plain = learn(frame_parts(lambda part: part))
+    for name, change in ODD.items():
+        parts = frame_parts(change)
+        for order in (parts, [parts[1], parts[0], parts[2]])[:1 if name == "a column more" else 2]:
+            assert (learn(order).predict(table) == y).mean() > 0.7, name
+    for name in ("another order of columns", "a column more"):
+        np.testing.assert_array_equal(learn(frame_parts(ODD[name])).coef_, plain.coef_)
+    for fault, change in WRONG.items():
+        with pytest.raises(DataError, match=f"{fault}.*part 2"):
+            learn(frame_parts(change))
+
+
+QUERIES = {"X": X, "y": (Y > 2).astype(int), "groups": np.repeat(np.arange(15), 4)}
+
+
+def query_parts(rows):
+    return [{name: values[i:i + rows] for name, values in QUERIES.items()} for i in range(0, 60, rows)]
+
+
+@pytest.mark.parametrize("learn", [
+    lambda parts: fit_stream(Engine("latent-ranking", k=2), parts),
+    lambda parts: fit_stream(Engine("latent-ranking", k=2, shuffle=True, random_state=0), parts),
+    lambda parts: fit_stream(Engine("latent-ranking", k=2), iter(parts)),
+    lambda parts: shards.fit(Engine("latent-ranking", k=2, n_shards=2), parts),
+    lambda parts: shards.fit(LatentRanker(k=2, n_shards=2), parts, stream=True),
+])
+def test_a_query_that_two_parts_share_names_both(learn):
+    learn(query_parts(20))
+    with pytest.raises(DataError, match="the group 4 ends part 1 and begins part 2, so it would be two examples. Divide the data"):
+        learn(query_parts(18))
+
+
+def test_pieces_of_a_part_share_no_query_either():
+    halves = query_parts(28)
+    model = shards.fit(LatentRanker(k=2, n_shards=2), halves[:2], read=lambda part: Slices(**part, rows=9), stream=True)
+    assert np.any(model.coef_)
+    with pytest.raises(DataError, match=r"the group 2 ends piece 1 and begins piece 2.*part 1"):
+        shards.fit(LatentRanker(k=2, n_shards=2), halves[:2], stream=True, read=lambda part: iter(
+            [{name: values[:9] for name, values in part.items()}, {name: values[9:] for name, values in part.items()}]))
+
+
+def test_slices_end_where_groups_end():
+    whole = Slices(**QUERIES, rows=10)
+    assert [len(one["y"]) for one in whole] == [12, 12, 12, 12, 12] and len(whole) == 5
+    model, expected = (fit_stream(Engine("latent-ranking", k=2), parts) for parts in (whole, query_parts(60)))
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    with pytest.raises(DataError, match="the rows of group 0 are not all together"):
+        Slices(X, Y, groups=np.arange(60) % 7)
+
+
+def test_groups_of_dask_frames_are_queries(client):
+    frames = pytest.importorskip("dask.dataframe", exc_type=ImportError, reason="frames of Dask need pyarrow")
+    table = pytest.importorskip("pandas").DataFrame(X, columns=list("abcde")).assign(y=QUERIES["y"], query=QUERIES["groups"])
+    ranker = LatentRanker(k=2, n_shards=3, epochs=2, random_state=0)
+    lazy = frames.from_pandas(table, npartitions=3)
+    model = shards.fit(clone(ranker), lazy[list("abcde")], lazy["y"], groups=lazy["query"], client=client)
+    expected = shards.fit(ranker, [{"X": table[list("abcde")][i:i + 20], "y": QUERIES["y"][i:i + 20], "groups": QUERIES["groups"][i:i + 20]}
+                                   for i in (0, 20, 40)])
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    lazy = frames.from_pandas(table, npartitions=4)
+    with pytest.raises(DataError, match="the group 3 ends part 1 and begins part 2"):
+        shards.fit(ranker, lazy[list("abcde")], lazy["y"], groups=lazy["query"], client=client)
+
+
+def test_files_that_share_a_query_are_named(client, tmp_path, capsys):
+    for i, rows in enumerate((30, 30)):
+        text = "".join(f"{QUERIES['groups'][30 * i + j]},{QUERIES['y'][30 * i + j]},{X[30 * i + j, 0]}\n" for j in range(rows))
+        (tmp_path / f"{i}.csv").write_text(f"query,chosen,a\n{text}")
+    command = ["fit", "latent-ranking", os.fspath(tmp_path / "*.csv"), "--target", "chosen", "--group", "query", "--set", "k=2", "--set",
+               "n_shards=2", "--dask", client.scheduler.address, "--model", os.fspath(tmp_path / "m")]
+    assert main(command) == 2 and "the group '7' ends" in (error := capsys.readouterr().err) and "0.csv and begins" in error
+
+
+def test_models_without_shards_say_why():
+    with pytest.raises(OptionError, match="RankingSVM does not train in shards: its fit solves for all examples together"):
+        shards.fit(RankingSVM(), query_parts(20))

@@ -104,7 +104,7 @@ class FileReader:
             with counted_in(table, source.path):
                 if getattr(table.y, "ndim", 1) == 2:
                     refuse_intervals(table, outputs_of(self.engine), self.engine.problem)
-                yield {"X": table.X, "y": answers(self.engine, table), "offsets": table.offsets, "sample_weight": table.weights}
+                yield attrs.evolve(table, y=answers(self.engine, table))
 
     def facts(self, source) -> Facts:
         with closing(parts(source, self.plugins, **self.options)) as tables:

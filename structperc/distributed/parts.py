@@ -13,18 +13,30 @@ from structperc.core.errors import DataError
 from structperc.extras import require
 from structperc.reading.column_codes import common_levels
 from structperc.reading.groups import Groups
-from structperc.streams import arguments_of, has_examples, order_of, reader_of
+from structperc.streams import GroupEnds, arguments_of, ends_of, named, order_of, reader_of, teaches
 
 
 class Loader:
     """Reads one part, wherever it is called: arguments of `Engine.fit`, without those that are None.
 
     Groups and offsets are told by lengths, so that parts can be joined. Pieces without examples are left out, as partitions are behind a
-    filter or a join.
+    filter or a join. So are those of which no example has a weight.
+
+    Parameters
+    ----------
+    part, read
+        As of `structperc.distributed.fit`.
+    name : str
+        Of the part, for messages.
+
+    Attributes
+    ----------
+    has_groups : bool
+        Whether the piece that was read last has names of groups.
     """
 
-    def __init__(self, part, read):
-        self.part, self.read = part, read
+    def __init__(self, part, read, name="the data"):
+        self.part, self.read, self.name, self.has_groups = part, read, name, False
 
     @property
     def in_memory(self) -> bool:
@@ -38,17 +50,44 @@ class Loader:
 
     def pieces(self, random=None):
         """The part as it is given, whole or piece by piece; the generator shuffles the pieces of a sequence."""
+        for piece in self.as_given(random):
+            with named(self.name):
+                data = {name: materialised(value) for name, value in arguments_of(piece).items() if value is not None}
+                if not {"X", "y"} <= set(data):
+                    raise DataError(f"a part is a dict of {', '.join(map(repr, data))}; expected X and y among them.")
+                if not teaches(data):
+                    continue
+                self.has_groups = bool(ends_of(piece))
+                data = told_by_lengths(data)
+            yield data
+
+    def as_given(self, random=None):
+        """The pieces in the user's form."""
         part = self.part
         if hasattr(part, "__dask_graph__"):
             part = part.compute(scheduler="synchronous")
         if self.read is not None:
             part = self.read(part)
-        for piece in reader_of(part, order_of(part, random))() if is_in_pieces(part) else (part,):
-            data = {name: materialised(value) for name, value in arguments_of(piece).items() if value is not None}
-            if not {"X", "y"} <= set(data):
-                raise DataError(f"a part is a dict of {', '.join(map(repr, data))}; expected X and y among them.")
-            if has_examples(data):
-                yield told_by_lengths(data)
+        yield from reader_of(part, order_of(part, random))() if is_in_pieces(part) else (part,)
+
+
+def ends_of_part(loader):
+    """What `ends_of` would return for all the pieces of a part together."""
+    ends, first, last = GroupEnds(), None, None
+    loader = loader.open()
+    for number, piece in enumerate(loader.as_given()):
+        with named(loader.name):
+            found = ends_of(piece)
+            ends.add(number, found, "piece {}".format)
+        if found is not None:
+            first, last = first or found, found
+    return None if first is None else () if not (first and last) else (first[0], last[1])
+
+
+def name_of(part, number) -> str:
+    """What messages call a part: the name of its file, or its number from 1."""
+    path = part if isinstance(part, str) else None if hasattr(part, "__dask_graph__") else getattr(part, "path", None)
+    return path if isinstance(path, str) else f"part {number}"
 
 
 def is_in_pieces(part) -> bool:
@@ -56,12 +95,14 @@ def is_in_pieces(part) -> bool:
     return isinstance(part, Iterator) or isinstance(part, Sequence) and not isinstance(part, (tuple, list, str))
 
 
-def first_of(loader, stream) -> dict | None:
-    """What is read first of a part: all, or one piece; None if it has no examples."""
-    if not stream:
-        return loader()
-    with closing(loader.pieces()) as pieces:
-        return next(pieces, None)
+def first_of(loader, stream) -> tuple | None:
+    """All of a part or its first piece, and whether its groups have names; None if it has no examples."""
+    if stream:
+        with closing(loader.pieces()) as pieces:
+            data = next(pieces, None)
+    else:
+        data = loader()
+    return None if data is None else (data, loader.has_groups)
 
 
 def with_another_label(loader, label) -> dict | None:
@@ -85,6 +126,8 @@ def entries_of(y):
 
 def told_by_lengths(data) -> dict:
     """The same with lengths instead of offsets or groups."""
+    if hasattr(data.get("groups"), "to_numpy"):
+        data = {**data, "groups": data["groups"].to_numpy()}
     if not {"offsets", "lengths", "groups"} & set(data):
         return data
     with Groups(data.pop("X"), *(data.pop(name, None) for name in ("offsets", "lengths", "groups"))) as gathered:
@@ -93,19 +136,21 @@ def told_by_lengths(data) -> dict:
         return {"X": gathered.X, **data, "lengths": np.diff(gathered.offsets)}
 
 
-def parts_of(X, y=None, sample_weight=None) -> list:
+def parts_of(X, y=None, **further) -> list:
     """The parts of Dask's collections, of a pattern of files, or of a list."""
     if isinstance(X, (str, os.PathLike)):
         files = sorted(glob.glob(os.fspath(X), recursive=True))
         if not files:
             raise DataError(f"there is no file {os.fspath(X)!r}; expected files, or a pattern of them such as 'parts/*.csv'.")
         X = files
+    further = {name: value for name, value in further.items() if value is not None}
     if not hasattr(X, "to_delayed"):
-        if y is not None or sample_weight is not None:
-            raise DataError("pass y and sample_weight if all are Dask's arrays, frames or bags. In a list each part is a pair "
-                            "(X, y), or a dict with X, y and sample_weight.")
+        if y is not None or further:
+            names = ", ".join(["y", *further])
+            raise DataError(f"pass {names} if all are Dask's arrays, frames or bags. In a list each part is a pair (X, y), or a dict with "
+                            f"X, y, sample_weight and groups.")
         return list(X)
-    return blocks_of(X=X, y=y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+    return blocks_of(X=X, y=y, **further)
 
 
 def blocks_of(**collections) -> list:
@@ -134,7 +179,7 @@ def materialised(value):
 
 
 def joined(parts) -> dict:
-    """Several parts as one."""
+    """Several parts as one; frames have the columns of all, in the order of the first."""
     for part in parts:
         if set(part) != set(parts[0]):
             raise DataError(f"one part has {', '.join(sorted(parts[0]))} and another has {', '.join(sorted(part))}; give all the same.")
@@ -148,6 +193,9 @@ def stacked(values):
     if hasattr(first, "nnz"):
         return require("scipy.sparse", "sparse parts", "dask").vstack(values, format="csr")
     if hasattr(first, "iloc"):
+        if hasattr(first, "columns"):
+            common = [name for name in first.columns if all(name in frame.columns for frame in values)]
+            values = [frame[common] for frame in values]
         return require("pandas", "parts that are frames", "cli").concat(with_common_categories(values))
     if isinstance(first, np.ndarray):
         return np.concatenate(values)

@@ -19,16 +19,26 @@ from structperc.core.column_sums import ColumnSums
 from structperc.core.errors import DataError, OptionError
 from structperc.core.loop import PassResult
 from structperc.distributed.messages import Parcel, blueprint_of, with_zeros, without_zeros
-from structperc.distributed.parts import Loader, entries_of, first_of, joined, parts_of, with_another_label
+from structperc.distributed.parts import (
+    Loader,
+    ends_of_part,
+    entries_of,
+    first_of,
+    joined,
+    name_of,
+    parts_of,
+    with_another_label,
+)
 from structperc.distributed.workers import Slot, empty, learns, needs_totals, run_of, same, sampled, strangers, totals, train_shard
 from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.shards import ShardPass
 from structperc.extras import require
+from structperc.streams import GroupEnds
 
 __all__ = ["fit"]
 
 
-def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=False, dtype="float32", resume=False):
+def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=None, stream=False, dtype="float32", resume=False):
     """Trains an engine or an estimator on data in parts, shard by shard on Dask's workers.
 
     Shard i has the parts len(parts) * i // n_shards to len(parts) * (i + 1) // n_shards, in their order. Before the training, workers make
@@ -44,8 +54,8 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=
         Chunks of rows, partitions and files are parts. In a list a part is a pair (X, y), a dict of arguments of `fit`, or a
         `structperc.files.tables.Table`. It may be a delayed object of these. With `read` it may be its argument, such as the name of a
         file.
-    y, sample_weight : dask array, series or bag, optional
-        In the same parts as X.
+    y, sample_weight, groups : dask array, series or bag, optional
+        In the same parts as X. The rows of a group lie in one part: an error names both parts if a group ends one and begins the next.
     client : distributed.Client or str, optional
         Or the address of a scheduler. Without one all is done by this process, with the same bits.
     read : function of a part, optional
@@ -88,7 +98,10 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=
     """
     if dtype not in ("float32", "float64"):
         raise OptionError(f"dtype={dtype!r}; expected 'float32' or 'float64'.")
-    parts = parts_of(X, y, sample_weight)
+    parts = parts_of(X, y, sample_weight=sample_weight, groups=groups)
+    if not hasattr(model, "n_shards"):
+        raise OptionError(f"{type(model).__name__} does not train in shards: its fit solves for all examples together, or prepares all of "
+                          f"them. Expected a model with the parameter n_shards, such as Engine(problem, n_shards=2).")
     if not 2 <= model.n_shards <= len(parts):
         raise OptionError(f"the model has n_shards={model.n_shards}, and the data have {len(parts)} parts. Expected from 2 shards to as "
                           f"many as parts, such as n_shards={max(len(parts), 2)}.")
@@ -96,8 +109,10 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=
         with require("distributed", "training on workers", "dask").Client(client) as connected:
             return fit(model, parts, client=connected, read=read, stream=stream, dtype=dtype, resume=resume)
     workers = Workers(client)
-    loaders = [Loader(part, read) for part in parts]
-    first = first_with_examples(loaders, stream, workers)
+    loaders = [Loader(part, read, name_of(part, number)) for number, part in enumerate(parts, start=1)]
+    first, has_groups = first_with_examples(loaders, stream, workers)
+    if has_groups:
+        refuse_divided_groups(loaders, workers)
     loaders = list(map(Parcel, loaders))
     entries = entries_of(first["y"])
     label = next(entries, None)
@@ -122,13 +137,20 @@ def fit(model, X, y=None, *, sample_weight=None, client=None, read=None, stream=
         SHARDS_ELSEWHERE.reset(token)
 
 
-def first_with_examples(loaders, stream, workers) -> dict:
-    """What is read first of the first part that has examples."""
+def first_with_examples(loaders, stream, workers) -> tuple:
+    """What `first_of` returns of the first part that has examples."""
     for loader in loaders:
         first = first_of(loader, stream) if loader.in_memory else workers.map(first_of, [loader], [stream])[0]
         if first is not None:
             return first
-    raise DataError(f"all {len(loaders)} parts are empty, so there is nothing to learn from.")
+    raise DataError(f"all {len(loaders)} parts are empty or without a weight, so there is nothing to learn from.")
+
+
+def refuse_divided_groups(loaders, workers) -> None:
+    """Raises an error for a group that ends a part and begins the next."""
+    ends = GroupEnds()
+    for number, one in enumerate(workers.map(ends_of_part, list(map(Parcel, loaders)))):
+        ends.add(number, one, lambda i: loaders[i - 1].name)
 
 
 class Elsewhere:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import threading
 from contextlib import closing, contextmanager
@@ -9,6 +10,7 @@ from contextlib import closing, contextmanager
 import attrs
 import numpy as np
 
+from structperc.core.errors import DataError
 from structperc.distributed.messages import with_zeros, without_zeros
 from structperc.distributed.parts import chosen, examples_of, joined
 from structperc.engine.assembly import check_parts, with_weights
@@ -19,7 +21,7 @@ from structperc.engine.shards import Shard, ShardPart, in_memory
 from structperc.engine.weighing import balanced, by_class, class_weights, label_codes
 from structperc.reading.matrices import sample_weights
 from structperc.reading.readers import Reader
-from structperc.streams import order_of, read_ahead, reader_of
+from structperc.streams import named, order_of, read_ahead, reader_of
 
 
 def same(value):
@@ -49,12 +51,14 @@ def strangers(blueprint, loader) -> dict | None:
     """As few examples of a part as have all labels and names of features that are new to the engine."""
     engine, samples = pickle.loads(blueprint), []
     labels = set() if engine.model.context.labels is None else set(engine.model.context.labels.tolist())
-    for data in loader.open().pieces():
+    loader = loader.open()
+    for data in loader.pieces():
         examples = set()
-        if learns_labels(engine):
-            examples.update(with_new_labels(engine.model.parts.outputs, labels, data["y"]))
-        if learns_names(engine, data["X"]):
-            examples.update(with_new_names(engine.model.parts.reader, data["X"]))
+        with named(loader.name):
+            if learns_labels(engine):
+                examples.update(with_new_labels(engine.model.parts.outputs, labels, data["y"]))
+            if learns_names(engine, data["X"]):
+                examples.update(with_new_names(engine.model.parts.reader, data["X"]))
         if examples:
             samples.append(examples_of(data, sorted(examples)))
     return joined(samples) if samples else None
@@ -138,11 +142,12 @@ def needs_totals(engine, data) -> bool:
 def totals(blueprint, loader) -> Totals:
     """Those of one part, piece by piece."""
     engine = pickle.loads(blueprint)
-    model, sums = engine.model, Totals(None, {})
-    for data in loader.open().pieces():
-        rows = rows_of(model, data)
-        weights = sample_weights(data.get("sample_weight"), rows.n_examples)
-        sums += Totals(None if model.scaling is None else model.scaling.of(rows, weights), weights_of(engine, rows, data["y"], weights))
+    model, sums, loader = engine.model, Totals(None, {}), loader.open()
+    for data in loader.pieces():
+        with named(loader.name):
+            rows = rows_of(model, data)
+            weights = sample_weights(data.get("sample_weight"), rows.n_examples)
+            sums += Totals(None if model.scaling is None else model.scaling.of(rows, weights), weights_of(engine, rows, data["y"], weights))
     return sums
 
 
@@ -238,8 +243,19 @@ class HeldShard:
 
     def read_once(self):
         """What opens the shard's data in memory."""
-        parts = [data for loader in self.loaders if (data := loader()) is not None]
-        return in_memory(*([self.part_of(joined(parts))] if parts else []))
+        parts = [(loader.name, data) for loader in self.loaders if (data := loader()) is not None]
+        for name, data in parts:
+            with named(name):           # of its columns, before they are joined to those of others
+                rows_of(self.engine.model, examples_of(data, [0]))
+        if not parts:
+            return in_memory()
+        try:
+            return in_memory(self.part_of(joined([data for _, data in parts])))
+        except DataError:
+            for name, data in parts:
+                with named(name):       # the same error, of one part
+                    self.part_of(data)
+            raise
 
     def part_of(self, data) -> ShardPart:
         """Examples as passes visit them."""
@@ -260,8 +276,12 @@ class HeldShard:
         """The data piece by piece; a thread reads the next one meanwhile."""
         self.engine.model.column_sums = None
         read = reader_of(self.loaders, order_of(self.loaders, random))
-        with closing(read_ahead(lambda: (piece for loader in read() for piece in loader.pieces(random)))) as pieces:
-            yield map(self.part_of, pieces)
+        with closing(read_ahead(lambda: ((loader.name, piece) for loader in read() for piece in loader.pieces(random)))) as pieces:
+            yield itertools.starmap(self.piece_of, pieces)
+
+    def piece_of(self, name, data) -> ShardPart:
+        with named(name):
+            return self.part_of(data)
 
     def begin(self, epoch, news) -> bool:
         """Takes the weights that an epoch begins with; whether it could."""

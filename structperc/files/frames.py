@@ -118,11 +118,12 @@ class FrameFile:
         for frame in frames if group is None or rows is None else self.whole_groups(frames, group):
             if first == 0:
                 features = require("pandas", "reading tables", "cli").Index(features)      # one for all parts
+            names = None if group is None else self.column(frame, group).to_numpy(dtype=object)
             yield Table(self.inputs(frame, features, as_text, first),
                         self.answers(frame, targets, text_labels, first),
                         None if weight is None else self.matrix(frame, [weight], first, of_weights).to_numpy()[:, 0],
-                        None if group is None else groups.offsets(self.column(frame, group).to_numpy(dtype=object)), first,
-                        {name: self.column(frame, name).tolist() for name in keep})
+                        None if names is None else groups.offsets(names), first,
+                        {name: self.column(frame, name).tolist() for name in keep}, None if names is None else (names[0], names[-1]))
             first += len(frame)
         if first == 0:
             raise self.without_rows()

@@ -94,7 +94,8 @@ def stream_svmlight(path, *, n_features=None, grouped=False, rows=None):
                 continue
             if grouped and len(queries) != len(y):
                 raise DataError(f"{name} lacks qid:NUMBER on some lines, so its examples are unknown.")
-            yield Table(X, y, offsets=groups.offsets(queries) if grouped else None, first=first)
+            yield Table(X, y, offsets=groups.offsets(queries) if grouped else None, first=first,
+                        ends=(queries[0].item(), queries[-1].item()) if grouped else None)
             first += len(y)
     if first == 0:
         raise DataError(f"{name} has no examples; {EXPECTED}")

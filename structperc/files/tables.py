@@ -71,6 +71,8 @@ class Table:
         How many rows of the file stand before.
     kept : dict
         Further columns by name, as the text of the file.
+    ends : pair or None
+        With offsets: the entries of the group column in the first and the last row.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class Table:
     offsets: np.ndarray | None = None
     first: int = 0
     kept: dict = attrs.field(factory=dict)
+    ends: tuple | None = None
 
     @property
     def n_examples(self) -> int:

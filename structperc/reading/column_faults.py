@@ -144,12 +144,26 @@ class ColumnError(DataError):
         n = len(self.faults)
         columns = "; ".join(fault.describe(place) for fault in self.faults)
         advice = in_new_data(self.faults) if trained else (in_engine if advise is None else advise)(self.faults, encoded)
-        super().__init__(f"{where} has {n} column{'s' * (n > 1)} that {'are' if n > 1 else 'is'} not numbers throughout: {columns}. "
-                         f"{advice[0].upper()}{advice[1:]}.")
+        self.message = (f"{where} has {n} column{'s' * (n > 1)} that {'are' if n > 1 else 'is'} not numbers throughout: {columns}. "
+                        f"{advice[0].upper()}{advice[1:]}.")
+        super().__init__(self.message)
+
+    def __reduce__(self):
+        return of_another_process, (type(self), self.args, {name: getattr(self, name) for name in ("faults", "trained", "encoded",
+                                                                                                   "message")})
 
     def advised(self, advise, **where):
-        """The same error with other advice, and for the command line with another `where` and `place`."""
-        return type(self)(self.faults, self.trained, advise=advise, encoded=self.encoded, **where)
+        """The same error with other advice, and for the command line with another `where` and `place`. What was added to it stays."""
+        error = type(self)(self.faults, self.trained, advise=advise, encoded=self.encoded, **where)
+        error.args = (error.message + str(self).removeprefix(self.message),)
+        return error
+
+
+def of_another_process(kind, args, facts):
+    """A `ColumnError` that was pickled: how it counts rows may be no value."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(facts)
+    return error
 
 
 def in_new_data(faults) -> str:
