@@ -39,6 +39,7 @@ def targets() -> dict:
         forms,
         functions,
         histories,
+        invariances,
         model_files,
         options,
         streams,
@@ -66,5 +67,6 @@ def targets() -> dict:
         "files": Target(files.hostile_files, share=2, prepare=files.prepare),
         "columns": Target(files.hostile_columns, prepare=files.prepare),
         "streams": Target(streams.parts),
+        "invariances": Target(invariances.compared, share=0.3, chunk=20),
         "commands": Target(commands.hostile_commands, share=2, chunk=200, prepare=commands.models),
     }

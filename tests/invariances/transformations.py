@@ -1,0 +1,115 @@
+"""Changes of the examples or of the engine, and how far the scores may then differ."""
+
+import io
+import itertools
+import pickle
+
+import numpy as np
+import scipy.sparse as sp
+
+from structperc import Engine
+
+BITS, CLOSE = 0.0, 1e-9
+
+
+def scores(engine, X, told):
+    return [np.asarray(one) for one in engine.atom_scores(X, **told)]
+
+
+def distance(a, b) -> float:
+    """The largest difference, relative to the largest score."""
+    if [one.shape for one in a] != [one.shape for one in b]:
+        return np.inf
+    a, b = (np.concatenate([one.ravel() for one in each]) for each in (a, b))
+    return float(np.abs(a - b).max(initial=0) / max(1.0, np.abs(a).max(initial=0)))
+
+
+def columns(change):
+    """Trained and asked with changed columns."""
+    def run(one):
+        X = one.changed(change)
+        return scores(one.fit(X=X), X, one.told)
+    return run
+
+
+def form(change):
+    """Trained and asked with X in another form."""
+    def run(one):
+        X = change(one.X)
+        return scores(one.fit(X=X), X, one.told)
+    return run
+
+
+def asked(change):
+    """Asked after a change of the engine."""
+    return lambda one: scores(change(one.engine), one.X, one.told)
+
+
+def loaded(engine):
+    file = io.BytesIO()
+    engine.save(file)
+    file.seek(0)
+    return Engine.load(file)
+
+
+def one_at_a_time(one):
+    ends = one.offsets if one.offsets is not None else range(len(one.X) + 1)
+    return [np.asarray(score) for start, end in itertools.pairwise(ends)
+            for score in one.engine.atom_scores(one.X[start:end], **({} if one.offsets is None else {"offsets": [0, end - start]}))]
+
+
+def rows_reversed(one):
+    n = len(one.X) if one.offsets is None else len(one.offsets) - 1
+    data = type(one.case.data)(one.X, one.offsets, one.y).take(np.arange(n)[::-1])
+    return scores(one.fit(X=data.X, y=data.y, told={} if data.offsets is None else {"offsets": data.offsets}), one.X, one.told)
+
+
+def weight_zero(one):
+    """The last example counts nothing, against: it is left out."""
+    n = len(one.X) if one.offsets is None else len(one.offsets) - 1
+    data = type(one.case.data)(one.X, one.offsets, one.y).take(np.arange(n - 1))
+    told = {} if data.offsets is None else {"offsets": data.offsets}
+    return (scores(one.fit(told={**one.told, "sample_weight": np.append(np.ones(n - 1), 0)}), one.X, one.told),
+            scores(one.fit(X=data.X, y=data.y, told=told), one.X, one.told))
+
+
+def weights_two(one):
+    """All weights are 2, against: all are 1."""
+    n = len(one.X) if one.offsets is None else len(one.offsets) - 1
+    return tuple(scores(one.fit(told={**one.told, "sample_weight": np.full(n, w)}), one.X, one.told) for w in (2.0, 1.0))
+
+
+def renamed(name):
+    """Trained on other labels in the same order; nothing to do for outputs that are no labels."""
+    def run(one):
+        classes = one.case.options.get("classes")
+        if classes is None or one.offsets is not None or np.ndim(one.y) != 1 or not set(np.asarray(one.y).tolist()) <= set(classes):
+            return None
+        y = np.array([name(label) for label in one.y.tolist()])
+        return scores(one.fit(y=y, classes=[name(label) for label in classes]), one.X, one.told)
+    return run
+
+
+TRANSFORMATIONS = {
+    "columns permuted": (columns(lambda F: np.roll(F, 1, axis=1)), CLOSE),
+    "columns times powers of two": (columns(lambda F: F * 2.0 ** (np.arange(F.shape[1]) % 5 - 2)), BITS),
+    "columns times three": (columns(lambda F: F * 3), CLOSE),
+    "columns shifted": (columns(lambda F: F + 0.5), CLOSE),
+    "zeros added": (columns(lambda F: np.column_stack([F, np.zeros(len(F))])), CLOSE),
+    "constant added": (columns(lambda F: np.column_stack([F, np.full(len(F), 5.0)])), CLOSE),
+    "Fortran": (form(np.asfortranarray), BITS),
+    "float32": (form(lambda X: X.astype(np.float32)), BITS),
+    "strided": (form(lambda X: np.repeat(X, 2, axis=1)[:, ::2]), BITS),
+    "lists": (form(lambda X: X.tolist()), BITS),
+    "CSR": (form(sp.csr_array), CLOSE),
+    "CSC": (form(sp.csc_array), CLOSE),
+    "rows reversed": (rows_reversed, CLOSE),
+    "loaded": (asked(loaded), BITS),
+    "pickled": (asked(lambda engine: pickle.loads(pickle.dumps(engine))), BITS),
+    "one at a time": (one_at_a_time, BITS),
+    "weight 0": (weight_zero, CLOSE),
+    "weights 2": (weights_two, CLOSE),
+    "labels renamed": (renamed(lambda label: 10 * label), BITS),
+    "labels of text": (renamed(lambda label: "dbca"[int(label) - 1]), BITS),
+    "again": (form(np.copy), BITS),
+}
