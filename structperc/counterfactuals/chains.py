@@ -16,8 +16,6 @@ import numpy as np
 
 from structperc.counterfactuals.programs import shortest
 
-SAME = 5e-5                 # bounds so close to the least distance, relative or times 0.1, are not searched
-
 
 @attrs.frozen(eq=False)
 class Chain:
@@ -140,9 +138,9 @@ class Windows:
         serial, bounds = itertools.count(), []
         self.consider(self.search.start)
         heap = [(0.0, next(serial), Window(self.decided[0], (k,), 0.0, [])) for k in np.flatnonzero(self.allowed[self.decided[0]]).tolist()]
-        while heap and not self.search.clock.over and not self.excluded(heap[0][0]):
+        while heap and not self.search.clock.over and not self.search.excludes(heap[0][0]):
             window, slopes, prices, z = self.bounded(heapq.heappop(heap)[2])
-            if self.excluded(window.bound):
+            if self.search.excludes(window.bound):
                 bounds.append(window.bound)
             elif len(window.labels) == len(self.allowed):
                 bounds.append(max(window.bound, self.search.nearest(self.counts_of(window.labels))))
@@ -151,10 +149,6 @@ class Windows:
                 for child in self.children(window, slopes, prices):
                     heapq.heappush(heap, (child.bound, next(serial), child))
         return min([*bounds, *(bound for bound, *_ in heap[:1])], default=np.inf)
-
-    def excluded(self, bound) -> bool:
-        """Whether nothing of this bound is searched: no change wins, or none that is much shorter than the shortest one so far."""
-        return bound == np.inf or bound >= self.search.best.distance * (1 - SAME) - SAME / 10
 
     # ---- changes that may win ----
 
@@ -182,12 +176,12 @@ class Windows:
         while True:
             gaps = np.array([self.gap(window, rival) for rival in rivals])
             bound = max(bound, variables.least_of_one(slopes, gaps, self.norm))
-            if self.excluded(bound):
+            if self.search.excludes(bound):
                 break
             if rivals:
                 optimum = shortest(variables, slopes, gaps, self.norm, self.search.clock)
                 bound, prices = max(bound, optimum.bound), optimum.prices
-                if optimum.z is None or self.excluded(bound):
+                if optimum.z is None or self.search.excludes(bound):
                     break
                 z = optimum.z
             rival = self.rival(window, columns, z)

@@ -13,6 +13,10 @@ from scipy.sparse import csr_array, hstack, vstack
 
 from structperc.core.errors import DataError
 
+LEAD = 1e-7                 # of a wanted structure over a rival that wins their tie, as a distance; doubled while it loses
+LARGEST_LEAD = 0.1
+ROUNDING = 1e-12            # of a sum of slopes, relative to its terms
+SAME = 5e-5                 # bounds so close to the least distance, relative or times 0.1, are not searched
 SLACK = 1e-9                # a price per unit below this is rounding, relative to the largest one
 OPTIMAL, LIMIT, IMPOSSIBLE = 0, 1, 2    # HiGHS's words for how a program ended, as scipy numbers them
 
@@ -24,7 +28,7 @@ class Variables:
     Attributes
     ----------
     unit, cost, low, high : float64 arrays of shape (n,)
-        Of one step; the least and the largest number of steps, where 0 is between them.
+        Of one step; the least and the largest number of steps. 0 is between them, but for whole numbers in a part of the search.
     whole : bool array of shape (n,)
         Whether steps are whole numbers.
     groups : list of int arrays
@@ -119,7 +123,7 @@ def shortest(variables, slopes, gaps, norm, clock) -> Solution:
     size = np.abs(slopes).max(axis=1, initial=0)
     size[size == 0] = 1
     rows, needed = slopes / size[:, None], gaps / size          # tolerances of solvers are absolute
-    if (variables.high == variables.low).all():                 # both are 0
+    if not (variables.high.any() or variables.low.any()):
         missed = needed > 0
         z, bound = (None, np.inf) if missed.any() else (np.zeros(len(variables)), 0.0)
         return Solution(z, bound, missed.astype(float))
@@ -181,7 +185,9 @@ def whole_numbers(variables, rows, needed, clock) -> Solution:
     matrix = csr_array(vstack([hstack([csr_array(part), -csr_array(part)]) for part in (rows, together)]))
     matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
     zeros = np.zeros(len(together))
-    result = milp(np.tile(variables.cost, 2), integrality=np.tile(variables.whole, 2), bounds=Bounds(np.zeros(2 * n), halves(variables)),
+    least = np.maximum(np.concatenate([variables.low, -variables.high]), 0)
+    most = np.maximum(halves(variables), 0)
+    result = milp(np.tile(variables.cost, 2), integrality=np.tile(variables.whole, 2), bounds=Bounds(least, most),
                  constraints=LinearConstraint(matrix, np.append(needed, zeros), np.append(np.full(len(needed), np.inf), zeros)),
                  options={"mip_rel_gap": 0.0} | clock.option)
     if result.status == IMPOSSIBLE:

@@ -7,21 +7,15 @@ programs. A program is left out if a bound on the slope of its lead excludes it.
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 
 import attrs
 import numpy as np
 
 from structperc.core.outputs import LabelOutputs
+from structperc.counterfactuals.boxes import Boxes
 from structperc.counterfactuals.chains import Windows
-from structperc.counterfactuals.programs import shortest
-
-LEAD = 1e-7                 # of a wanted structure over a rival that wins their tie, as a distance; doubled while it loses
-WHOLE_LEAD = 1e-5           # the same with whole numbers, whose tolerance in HiGHS is 1e-6
-LARGEST_LEAD = 0.1
-ROUNDING = 1e-12            # of a sum of slopes, relative to its terms
-FINEST_UNIT = 1e-6          # of slopes of whole numbers that are multiples of one number, relative to the largest
+from structperc.counterfactuals.programs import LARGEST_LEAD, LEAD, ROUNDING, SAME, shortest
 
 
 @attrs.frozen(eq=False)
@@ -130,45 +124,51 @@ class Search:
         """A lower bound on the distance at which this structure wins; keeps the nearest change that is known.
 
         Programs ask for a lead over the rivals that win a tie with it, and over no others. The bound is that of programs without a lead.
-        A lead counts in the bound only where every change that wins has it.
         """
-        whole, bound = self.variables.whole.any(), 0.0
-        leads, fewest = {}, {}                                  # of rivals: the lead that is tried, and the one that every winner has
+        if self.variables.whole.any():
+            return Boxes(self, counts).least()
+        leads, bound = {}, 0.0
         while max(leads.values(), default=0.0) < LARGEST_LEAD:
             slopes, gaps = self.rows(counts)
-            sizes = np.abs(slopes).max(axis=1, initial=0)
-            least = np.array([fewest.get(key, 0.0) for key in self.rivals])
-            lead = np.maximum(np.array([leads.get(key, 0.0) for key in self.rivals]) * sizes, least)
+            lead = np.array([leads.get(key, 0.0) for key in self.rivals]) * np.abs(slopes).max(axis=1, initial=0)
             bound = max(bound, self.variables.least_of_one(slopes, gaps, self.norm))
             if bound >= self.best.distance:
                 break
             solution = shortest(self.variables, slopes, gaps + lead, self.norm, self.clock)
-            if (lead == least).all():
+            if not lead.any():
                 bound = max(bound, solution.bound)
-            elif not whole and solution.z is not None:
+            elif solution.z is not None:
                 bound = max(bound, self.variables.least_length(slopes, gaps, solution.prices, self.norm))
             if solution.z is None or bound >= self.best.distance:
                 break
-            values = self.moved(solution.z)
-            rival = self.goal.counts(self.block.predicted(values))
-            if not self.goal.holds(rival) and whole and leads:
-                values, rival = self.finished(solution.z, slopes, gaps, leads, values, rival)
+            values, rival = self.at(solution.z)
             if self.goal.holds(rival):
                 self.keep(values)
-                if whole:
-                    self.polish(solution.z, slopes, gaps, leads)
                 break
             if self.clock.over:
                 break
             if not self.add(rival):                                 # it wins a tie, or by rounding
+                if self.only_ties(counts, rival):
+                    return np.inf
                 key = rival.tobytes()
-                number = list(self.rivals).index(key)
-                if key not in leads and self.ordered_ties:
-                    if self.top(slopes[number]) <= gaps[number] + ROUNDING * self.size(slopes[number], gaps[number]):
-                        return np.inf                               # it ties at best, and loses ties to this rival
-                    fewest[key] = self.step(slopes[number], gaps[number]) / 2
-                leads[key] = 2 * leads.get(key, 0.0) or (WHOLE_LEAD if whole else LEAD)
+                leads[key] = 2 * leads.get(key, 0.0) or LEAD
         return bound
+
+    def excludes(self, bound) -> bool:
+        """Whether nothing of this bound is searched: no change wins, or none that is much shorter than the nearest one so far."""
+        return bound == np.inf or bound >= self.best.distance * (1 - SAME) - SAME / 10
+
+    def only_ties(self, counts, rival) -> bool:
+        """Whether a structure ties at best with a rival to which it loses all ties."""
+        if not self.ordered_ties:
+            return False
+        slope, gap = (counts - rival) @ self.slopes, -float((counts - rival) @ self.scores)
+        return self.top(slope) <= gap + ROUNDING * self.size(slope, gap)
+
+    def at(self, z):
+        """The block after a change, and the counts of its prediction."""
+        values = self.moved(z)
+        return values, self.goal.counts(self.block.predicted(values))
 
     @property
     def ordered_ties(self) -> bool:
@@ -186,41 +186,6 @@ class Search:
         moved = slope != 0
         ends = np.maximum(np.abs(self.variables.high), np.abs(self.variables.low))[moved]
         return abs(gap) + float((np.abs(slope[moved]) * np.where(np.isfinite(ends), ends, 0.0)).sum())
-
-    def step(self, slope, gap) -> float:
-        """The least lead above 0 where only whole numbers move it, by slopes of one unit; else 0."""
-        moved = slope != 0
-        if not self.variables.whole[moved].all():
-            return 0.0
-        ratios = [float(value).as_integer_ratio() for value in [*slope[moved], gap]]
-        unit = max(bottom for _, bottom in ratios)
-        step = math.gcd(*(top * (unit // bottom) for top, bottom in ratios)) / unit
-        return step if step >= FINEST_UNIT * np.abs(slope).max() else 0.0
-
-    def polish(self, z, slopes, gaps, leads):
-        """Tries the shortest change with the whole numbers of z and a smaller lead."""
-        values, rival = self.finished(z, slopes, gaps, leads, None, None)
-        if rival is not None and self.goal.holds(rival):
-            self.keep(values)
-
-    def finished(self, z, slopes, gaps, leads, values, rival):
-        """The block with the whole numbers of z and the nearest real numbers beside them, and who wins there."""
-        real = np.flatnonzero(~self.variables.whole)
-        if not len(real) or self.clock.over:
-            return values, rival
-        part, own = self.variables.part(real), slopes[:, real]
-        needed = gaps - slopes @ np.where(self.variables.whole, z, 0.0)
-        lead = np.array([LEAD * (key in leads) for key in self.rivals]) * np.abs(own).max(axis=1, initial=0)
-        moves = np.abs(own).max(axis=1, initial=0) > 0
-        if (needed[~moves] > ROUNDING * (1 + np.abs(gaps[~moves]))).any():
-            return values, rival
-        shorter = shortest(part, own[moves], (needed + lead)[moves], self.norm, self.clock)
-        if shorter.z is None:
-            return values, rival
-        both = z.copy()
-        both[real] = shorter.z
-        values = self.moved(both)
-        return values, self.goal.counts(self.block.predicted(values))
 
     def moved(self, z):
         """The block after a change."""
