@@ -180,6 +180,22 @@ def test_whole_columns_are_nearest_of_a_grid_with_ties(problem, seed, x):
     assert found.proved and found.bound <= lengths[wins].min(initial=np.inf) + 1e-9
 
 
+@pytest.mark.parametrize(("seed", "problem"), [(1840, "multiclass"), (2033, "multiclass"), *((seed, None) for seed in range(60))])
+def test_a_real_column_beside_whole_ones_is_proved_at_ties_and_at_rounding(seed, problem):
+    random = np.random.default_rng([11, seed])
+    n, k = int(random.integers(2, 4)), int(random.integers(2, 5))
+    engine = Engine(problem or random.choice(["prank", "cusum", "multiclass"]), epochs=int(random.integers(1, 4)), average=False, scale=False,
+                    classes=list(range(k))).fit(random.integers(-2, 3, (6, n)).astype(float), random.integers(0, k, 6))
+    x, wanted, spreads = random.integers(-3, 4, n).astype(float), int(random.integers(k)), random.choice([1.0, 2.0, 0.5], n)
+    real = int(random.integers(n))
+    found = structperc.counterfactual(engine, x, wanted, whole=[j for j in range(n) if j != real], bounds=dict.fromkeys(range(n), (-3, 3)),
+                                      spreads=spreads)
+    grid = np.array(list(itertools.product(*(np.linspace(-3, 3, 61 if j == real else 7) for j in range(n)))))
+    lengths = np.where(engine.predict(grid) == wanted, np.abs(grid - x) @ (1 / spreads), np.inf)
+    assert found.proved and found.bound <= lengths.min() + 1e-5
+    assert found.x is None or engine.predict([found.x]) == [wanted] and found.distance <= lengths.min() * (1 + 1e-4) + 1e-5
+
+
 def test_a_tie_that_the_problem_gives_to_the_wanted_rank_needs_no_lead():
     engine = Engine("prank", epochs=1, average=False, scale=False, classes=[1, 2]).fit([[0.0], [1.0]], [1, 2])
     engine.parts_.weights.assign([1.0, 3.0], 1)                            # rank 2 from x = 3 on, ties to the higher rank

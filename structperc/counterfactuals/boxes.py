@@ -32,8 +32,9 @@ class Boxes:
     def __init__(self, search, counts):
         self.search, self.counts, self.variables = search, counts, search.variables
         self.whole, self.real = np.flatnonzero(self.variables.whole), np.flatnonzero(~self.variables.whole)
-        self.strict = set()                 # rivals that win ties
-        self.fewest = {}                    # of these: the lead that every change has with which they lose
+        self.strict = set()                 # rivals that win ties, by their bytes
+        self.fewest = {}                    # of some of these: the lead that every change has with which they lose
+        self.unsure = False                 # whether the last whole numbers lost by rounding alone
 
     def least(self) -> float:
         """A lower bound on the distance at which the structure wins; keeps the nearest change."""
@@ -49,8 +50,8 @@ class Boxes:
             elif self.settled(z):
                 lowest = min(lowest, bound)
             else:
-                if not self.search.ordered_ties:            # at another tie this structure may be the one that is chosen
-                    lowest = min(lowest, self.variables.length(z, self.search.norm))
+                if self.unsure or not self.search.ordered_ties:            # at another tie this structure may be the one that is chosen
+                    lowest = min(lowest, bound)
                 for child in self.children(box, z):
                     heapq.heappush(heap, (bound, next(serial), child))
         return lowest
@@ -67,20 +68,19 @@ class Boxes:
             bound = max(bound, solution.bound)
             if solution.z is None or self.search.excludes(bound):
                 return bound, None
-            _, rival = self.search.at(solution.z)
+            values, rival = self.search.at(solution.z)
             if self.search.goal.holds(rival):
                 return bound, solution.z
             if not self.search.add(rival):
-                if self.search.only_ties(self.counts, rival):
+                if self.search.only_ties(self.counts, rival, values):
                     return np.inf, None
-                if not self.asks_lead(rival):
+                if not self.asks_lead(rival, values):
                     return bound, solution.z
 
-    def asks_lead(self, rival) -> bool:
-        """Keeps a rival that wins ties. Whether the program did not ask yet for a lead that every change has with which it loses."""
+    def asks_lead(self, rival, values) -> bool:
+        """Whether every change that wins has a lead over this winner of a tie, and the program did not ask for it yet."""
         key = rival.tobytes()
-        self.strict.add(key)
-        if not self.search.ordered_ties or key in self.fewest:
+        if not self.search.ordered_ties or key in self.fewest or not self.search.tie(self.counts, rival, values):
             return False
         apart = self.counts - rival
         self.fewest[key] = self.step(apart @ self.search.slopes, -float(apart @ self.search.scores)) / 2
@@ -98,29 +98,36 @@ class Boxes:
 
     def settled(self, z) -> bool:
         """Whether a wanted structure wins with the whole numbers of z; keeps the nearest such change."""
-        values, rival = self.search.at(z)
-        lead = LEAD
-        while not self.search.goal.holds(rival):
-            if not self.search.add(rival):
-                if rival.tobytes() in self.strict:
-                    lead *= 2
-                self.strict.add(rival.tobytes())
-            if lead > LARGEST_LEAD or self.search.clock.over:
-                return False
-            z = self.beside(z, lead)
-            if z is None:
-                return False
+        lead, self.unsure, ahead = 0.0, False, set()        # rivals that win by rounding
+        while (z := self.beside(z, lead, self.strict | ahead)) is not None and not self.search.clock.over:
             values, rival = self.search.at(z)
-        self.search.keep(values)
-        return True
+            if self.search.goal.holds(rival):
+                self.search.keep(values)
+                return True
+            if not self.search.add(rival):
+                key = rival.tobytes()
+                if self.search.tie(self.counts, rival, values):
+                    self.strict.add(key)
+                else:
+                    self.unsure = True
+                    if self.moves(rival):
+                        ahead.add(key)
+                lead = 4 * lead or LEAD
+                if lead > LARGEST_LEAD:
+                    break
+        return False
 
-    def beside(self, z, lead):
-        """The whole numbers of z with the nearest other numbers that lead over the rivals that win ties. None: there are none."""
+    def moves(self, rival) -> bool:
+        """Whether columns that are no whole numbers move the lead over a rival."""
+        return bool(((self.counts - rival) @ self.search.slopes)[self.real].any())
+
+    def beside(self, z, lead, strict):
+        """The whole numbers of z with the nearest other numbers that lead over some rivals. None: there are none."""
         slopes, gaps = self.search.rows(self.counts)
         held = np.where(self.variables.whole, z, 0.0)
         needed, own = gaps - slopes @ held, slopes[:, self.real]
         sizes = np.abs(own).max(axis=1, initial=0)
-        strict = np.array([key in self.strict for key in self.search.rivals])
+        strict = np.array([key in strict for key in self.search.rivals])
         rounding = ROUNDING * (1 + np.abs(gaps) + np.abs(slopes) @ np.abs(held))
         if (needed > np.where(strict, -rounding, rounding))[sizes == 0].any():
             return None

@@ -148,7 +148,7 @@ class Search:
             if self.clock.over:
                 break
             if not self.add(rival):                                 # it wins a tie, or by rounding
-                if self.only_ties(counts, rival):
+                if self.only_ties(counts, rival, values):
                     return np.inf
                 key = rival.tobytes()
                 leads[key] = 2 * leads.get(key, 0.0) or LEAD
@@ -158,12 +158,17 @@ class Search:
         """Whether nothing of this bound is searched: no change wins, or none that is much shorter than the nearest one so far."""
         return bound == np.inf or bound >= self.best.distance * (1 - SAME) - SAME / 10
 
-    def only_ties(self, counts, rival) -> bool:
-        """Whether a structure ties at best with a rival to which it loses all ties."""
-        if not self.ordered_ties:
+    def only_ties(self, counts, rival, values) -> bool:
+        """Whether a structure ties at best with a rival to which it loses all ties, as it does at these values."""
+        if not (self.ordered_ties and self.tie(counts, rival, values)):
             return False
         slope, gap = (counts - rival) @ self.slopes, -float((counts - rival) @ self.scores)
         return self.top(slope) <= gap + ROUNDING * self.size(slope, gap)
+
+    def tie(self, counts, rival, values) -> bool:
+        """Whether two structures have the same score, rounding included; else the argmax tells nothing about ties."""
+        scores = self.block.scores(values)
+        return float((counts - rival) @ scores) == 0 == float(counts @ scores - rival @ scores)
 
     def at(self, z):
         """The block after a change, and the counts of its prediction."""
