@@ -11,6 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain import Engine
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from structperc import distributed as shards
 from structperc import hookimpl
@@ -19,7 +22,7 @@ from structperc.cli import main
 from structperc.distributed.messages import with_zeros, without_zeros
 from structperc.distributed.workers import Slot
 from structperc.errors import DataError, OptionError
-from structperc.estimators import CuSumRank, LatentRanker, RankingSVM
+from structperc.estimators import CuSumRank, LatentRanker, RankingSVM, StructuredClassifier
 from structperc.streams import Slices, fit_stream
 
 RANDOM = np.random.default_rng(8)
@@ -327,6 +330,34 @@ def test_frames_of_dask_are_learned_from_and_answered(client):
     answers = shards.predict(found, lazy[list("abcde")]).compute()
     assert answers.index.equals(table.index) and np.array_equal(answers, found.predict(table[list("abcde")]))
     assert shards.scores(found, lazy[list("abcde")]).compute().shape == (60, 3)
+
+
+def test_frames_with_columns_of_every_kind_are_answered(tmp_path):
+    """No cell is made up for the type of the answers: levels, dates and numbers with commas are none that every model knows."""
+    frames = pytest.importorskip("dask.dataframe", exc_type=ImportError, reason="frames of Dask need pyarrow")
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(1)
+    table = pandas.DataFrame({
+        "size": list("smlsml") * 10, "z": random.normal(size=60), "when": pandas.date_range("2024-01-01", periods=60).strftime("%d.%m.%Y"),
+        "day": pandas.date_range("2024-01-01", periods=60), "is": random.random(60) > 0.5, "kind": pandas.Categorical(list("uv") * 30),
+        "written": [f"{v:.2f}".replace(".", ",") for v in random.random(60)], "gaps": np.where(random.random(60) < 0.2, np.nan, 1.0)},
+        index=range(7, 67))
+    options = {"ordinal": {"size": ["s", "m", "l"]}, "date": {"when": "%d.%m.%Y"}, "number": {"written": ","}, "fill": "median"}
+    names = np.array(["low", "high"])[(table["z"] > 0).astype(int)]
+    levels = np.digitize(table["z"], [-0.5, 0.5])
+    coded = make_column_transformer((OneHotEncoder(), ["size", "kind"]), ("passthrough", ["z"]))
+    models = [Engine("multiclass", plugins=["table"], **options).fit(table, names),
+              StructuredClassifier(plugin_options=options).fit(table, names), CuSumRank(plugin_options=options).fit(table, levels),
+              make_pipeline(coded, CuSumRank()).fit(table, levels)]
+    lazy = frames.from_pandas(table, npartitions=3)
+    for model in models:
+        for method in ("predict", "predict_proba"):
+            answers = shards.predict(model, lazy, method=method)
+            expected = getattr(model, method)(table)
+            assert answers.compute().index.equals(table.index) and np.array_equal(answers.compute(), expected)
+            assert len(shards.predict(model, lazy[lazy["z"] > 99], method=method).compute()) == 0         # parts without rows
+        answers.to_parquet(tmp_path / "answers", overwrite=True)
+        assert list(pandas.read_parquet(tmp_path / "answers").columns) == list(map(str, model.classes_))
 
 
 def test_the_command_trains_on_the_files_of_a_pattern(client, tmp_path, capsys):
