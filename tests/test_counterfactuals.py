@@ -180,12 +180,13 @@ def test_whole_columns_are_nearest_of_a_grid_with_ties(problem, seed, x):
     assert found.proved and found.bound <= lengths[wins].min(initial=np.inf) + 1e-9
 
 
-@pytest.mark.parametrize(("seed", "problem"), [(1840, "multiclass"), (2033, "multiclass"), *((seed, None) for seed in range(60))])
-def test_a_real_column_beside_whole_ones_is_proved_at_ties_and_at_rounding(seed, problem):
+@pytest.mark.parametrize("seed", [*range(40), 218, 231, 233, 263, 352, 366, 386, 398])
+def test_a_real_column_beside_whole_ones_is_proved_at_ties_and_at_rounding(seed):
     random = np.random.default_rng([11, seed])
     n, k = int(random.integers(2, 4)), int(random.integers(2, 5))
-    engine = Engine(problem or random.choice(["prank", "cusum", "multiclass"]), epochs=int(random.integers(1, 4)), average=False, scale=False,
-                    classes=list(range(k))).fit(random.integers(-2, 3, (6, n)).astype(float), random.integers(0, k, 6))
+    problem, epochs = random.choice(["prank", "cusum", "multiclass"]), int(random.integers(1, 4))
+    X, y = random.integers(-2, 3, (6, n)).astype(float), random.integers(0, k, 6)
+    engine = Engine(problem, epochs=epochs, average=False, scale=False, classes=list(range(k))).fit(X, y)
     x, wanted, spreads = random.integers(-3, 4, n).astype(float), int(random.integers(k)), random.choice([1.0, 2.0, 0.5], n)
     real = int(random.integers(n))
     found = structperc.counterfactual(engine, x, wanted, whole=[j for j in range(n) if j != real], bounds=dict.fromkeys(range(n), (-3, 3)),

@@ -16,6 +16,8 @@ import numpy as np
 from structperc.counterfactuals.programs import LARGEST_LEAD, LEAD, ROUNDING, shortest
 
 FINEST_UNIT = 1e-6          # of slopes of whole numbers that are multiples of one number, relative to the largest
+FINEST = 10                 # decimals of steps, far below a lead
+CLEAR = 1e-6                # a lead beyond the tolerance of HiGHS
 MOST_BOXES = 1000           # after which the least bound of those left is returned
 
 
@@ -34,7 +36,7 @@ class Boxes:
         self.whole, self.real = np.flatnonzero(self.variables.whole), np.flatnonzero(~self.variables.whole)
         self.strict = set()                 # rivals that win ties, by their bytes
         self.fewest = {}                    # of some of these: the lead that every change has with which they lose
-        self.unsure = False                 # whether the last whole numbers lost by rounding alone
+        self.unsure = False                 # whether the last whole numbers may win elsewhere
 
     def least(self) -> float:
         """A lower bound on the distance at which the structure wins; keeps the nearest change."""
@@ -78,7 +80,7 @@ class Boxes:
                     return bound, solution.z
 
     def asks_lead(self, rival, values) -> bool:
-        """Whether every change that wins has a lead over this winner of a tie, and the program did not ask for it yet."""
+        """Whether the program can ask for a lead over this winner of a tie that every change that wins has."""
         key = rival.tobytes()
         if not self.search.ordered_ties or key in self.fewest or not self.search.tie(self.counts, rival, values):
             return False
@@ -98,28 +100,25 @@ class Boxes:
 
     def settled(self, z) -> bool:
         """Whether a wanted structure wins with the whole numbers of z; keeps the nearest such change."""
-        lead, self.unsure, ahead = 0.0, False, set()        # rivals that win by rounding
+        lead, start, ahead = 0.0, z, set()                  # rivals that win by rounding
         while (z := self.beside(z, lead, self.strict | ahead)) is not None and not self.search.clock.over:
             values, rival = self.search.at(z)
             if self.search.goal.holds(rival):
                 self.search.keep(values)
                 return True
             if not self.search.add(rival):
-                key = rival.tobytes()
-                if self.search.tie(self.counts, rival, values):
-                    self.strict.add(key)
-                else:
-                    self.unsure = True
-                    if self.moves(rival):
-                        ahead.add(key)
+                (self.strict if self.search.tie(self.counts, rival, values) else ahead).add(rival.tobytes())
                 lead = 4 * lead or LEAD
                 if lead > LARGEST_LEAD:
                     break
+        self.unsure = self.beside(start, CLEAR, self.strict) is not None and not (
+            self.only_one_moves() and self.beside(start, CLEAR, set(self.search.rivals)) is None)
         return False
 
-    def moves(self, rival) -> bool:
-        """Whether columns that are no whole numbers move the lead over a rival."""
-        return bool(((self.counts - rival) @ self.search.slopes)[self.real].any())
+    def only_one_moves(self) -> bool:
+        """Whether one column beside the whole numbers has slopes, so that ties of several rivals are one point."""
+        slopes, _ = self.search.rows(self.counts)
+        return np.count_nonzero(slopes[:, self.real].any(axis=0)) <= 1
 
     def beside(self, z, lead, strict):
         """The whole numbers of z with the nearest other numbers that lead over some rivals. None: there are none."""
@@ -139,7 +138,7 @@ class Boxes:
         if solution.z is None:
             return None
         both = held.copy()
-        both[self.real] = solution.z
+        both[self.real] = np.round(solution.z, FINEST)      # so that a tie is one
         return both
 
     def children(self, box, z):

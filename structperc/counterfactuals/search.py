@@ -159,14 +159,14 @@ class Search:
         return bound == np.inf or bound >= self.best.distance * (1 - SAME) - SAME / 10
 
     def only_ties(self, counts, rival, values) -> bool:
-        """Whether a structure ties at best with a rival to which it loses all ties, as it does at these values."""
+        """Whether a structure is never ahead of a rival to which it loses all ties, as at these values."""
         if not (self.ordered_ties and self.tie(counts, rival, values)):
             return False
         slope, gap = (counts - rival) @ self.slopes, -float((counts - rival) @ self.scores)
         return self.top(slope) <= gap + ROUNDING * self.size(slope, gap)
 
     def tie(self, counts, rival, values) -> bool:
-        """Whether two structures have the same score, rounding included; else the argmax tells nothing about ties."""
+        """Whether two structures have the same score, rounding included. Else the winner does not show who wins ties."""
         scores = self.block.scores(values)
         return float((counts - rival) @ scores) == 0 == float(counts @ scores - rival @ scores)
 
