@@ -24,7 +24,7 @@ html_extra_path = ["_static/index.html", "../build/pages"]
 
 # The pages below each page, with optional captions. Pages of Markdown stay free of them.
 navigation = {
-    "docs/index": ["start", "install", "guide/index", "gallery/index", "write-a-plugin", "api", "background"],
+    "docs/index": ["start", "install", "guide/index", "gallery/index", "write-a-problem", "replace-a-part", "api", "background"],
     "docs/guide/index": {
         "Find": ["problems", "names"],
         "By problem": ["ranks", "intervals", "classes", "sequences", "trees", "rankings", "pairs", "graphs", "decisions"],
@@ -34,7 +34,7 @@ navigation = {
         "In full": ["/docs/how-to-choose",
                     "/docs/bounds", "/docs/presets", "/docs/more-than-one-machine", "/docs/model-files", "/docs/ecosystem"],
     },
-    "docs/write-a-plugin": ["/docs/architecture", "/examples/README", "/examples/*/README"],
+    "docs/replace-a-part": ["/docs/architecture", "/examples/README", "/examples/*/README"],
     "docs/architecture": ["rooms/*"],
     "docs/api": ["reference/structperc*"],
     "docs/background": ["/README", "glossary", "performance", "reliability", "decisions", "errata", "reference/bibliography",

@@ -17,6 +17,8 @@ from structperc.core.updates import LatentUpdate, PassiveAggressiveUpdate, Perce
 from structperc.core.vector_features import VectorFeatures
 from structperc.core.vector_outputs import VectorOutputs, amounts
 from structperc.core.weights import PrimalWeights, Weights
+from structperc.engine.context import FitContext
+from structperc.engine.run import TrainingRun
 from structperc.engine.trainers import EpochRecord, OnlineTrainer, Trainer
 from structperc.reading.keyed import KeyedReader, KeyedRows
 from structperc.reading.named import NamedReader
@@ -26,10 +28,10 @@ from structperc.reading.table_reader import TableReader
 
 __all__ = [
     "AbsoluteLoss", "AdaGradWeights", "Argmax", "BlockFeatures", "ClassOutputs", "Component", "CostLoss", "EpochRecord", "ExactUpdate",
-    "Example", "ExampleCosts", "Features", "HammingLoss", "HingeUpdate", "KeyedReader", "KeyedRows", "LabelOutputs", "LargestArgmax",
-    "LatentUpdate", "Loss", "NamedReader", "OnlineTrainer", "Outputs", "PairReader", "PassiveAggressiveUpdate", "PerceptronUpdate",
-    "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader", "RestrictedOutputs", "RowFeatures", "RowPart", "Rows", "Schedule",
-    "SecondStage", "SquaredLoss", "Structures", "SumFeatures", "TablePart", "TableReader", "ThresholdArgmax", "ThresholdFeatures",
-    "TokenLoss",
-    "Trainer", "Trial", "Update", "VectorFeatures", "VectorOutputs", "Weights", "ZeroOneLoss", "amounts",
+    "Example", "ExampleCosts", "Features", "FitContext", "HammingLoss", "HingeUpdate", "KeyedReader", "KeyedRows", "LabelOutputs",
+    "LargestArgmax", "LatentUpdate", "Loss", "NamedReader", "OnlineTrainer", "Outputs", "PairReader", "PassiveAggressiveUpdate",
+    "PerceptronUpdate", "PrefixArgmax", "PrimalWeights", "RankOutputs", "Reader", "RestrictedOutputs", "RowFeatures", "RowPart", "Rows",
+    "Schedule", "SecondStage", "SquaredLoss", "Structures", "SumFeatures", "TablePart", "TableReader", "ThresholdArgmax",
+    "ThresholdFeatures", "TokenLoss", "Trainer", "TrainingRun", "Trial", "Update", "VectorFeatures", "VectorOutputs", "Weights",
+    "ZeroOneLoss", "amounts",
 ]  # fmt: skip

@@ -91,6 +91,16 @@ def test_python_on_a_page_runs(page):
             assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
 
 
+@pytest.mark.parametrize("page", ["write-a-problem", "replace-a-part"])
+def test_each_block_of_the_pages_for_authors_runs_by_itself(page):
+    for block in code_blocks(ROOT / f"docs/{page}.md", "python"):
+        exec(compile(block, page, "exec"), {"__name__": page})
+
+
+def test_a_problem_is_explained_in_900_words():
+    assert len((ROOT / "docs/write-a-problem.md").read_text().split()) <= 900
+
+
 def test_the_readme_says_what_its_code_prints():
     printed, _ = run_blocks(ROOT / "README.md")
 
@@ -121,7 +131,7 @@ def test_code_on_a_page_is_narrow(page):
 
 def test_write_a_plugin_shows_the_loss_of_the_examples():
     module = ROOT / "examples/asymmetric_loss/structperc_asymmetric_loss.py"
-    page = ROOT / "docs/write-a-plugin.md"
+    page = ROOT / "docs/replace-a-part.md"
     entry_point = code_blocks(page, "toml")
 
     assert module.read_text() in code_blocks(page, "python")

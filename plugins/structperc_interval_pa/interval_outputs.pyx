@@ -3,6 +3,7 @@ import numpy as np
 
 from structperc.core.losses cimport Loss
 from structperc.components import Structures
+from structperc.errors import PluginError
 from structperc.plugin_tools import check_costs, interval_labels, read_intervals, refuse_matrix, warn_of_open_ends
 from structperc.core.outputs cimport RankOutputs
 from structperc.core.rows cimport Example
@@ -38,6 +39,10 @@ cdef class IntervalOutputs(RankOutputs):
         low, high = read_intervals(y, self.labels, self._codes.encode, rows.n_examples, self.unrated)
         codes = np.ascontiguousarray(np.column_stack([low, high]), dtype=np.intc)
         return Structures(codes.ravel(), np.arange(0, 2 * len(low) + 2, 2, dtype=np.int64))
+
+    def check_partial(self, Example x, gold):
+        if len(gold) != 2 or not 1 <= gold[0] <= gold[1] <= self.n_labels:
+            raise PluginError(f"{gold} is no interval of the ranks 1..{self.n_labels}.")
 
     cdef int signs_c(self, Example x, const int *gold, Py_ssize_t n_gold, double *c) noexcept nogil:
         """Rank k + 1 is surely reached where k + 1 < low, surely not where k + 1 >= high"""

@@ -117,6 +117,11 @@ cdef class RankingOutputs(Outputs):
             warn_of_nothing(self, gold)
         self.began = True
 
+    def check_partial(self, Example x, gold):
+        if len(gold) != x.n_atoms or not all(0 <= level < self.n_levels for level in gold):
+            raise PluginError(f"{shortened(gold)} is no gold output of query {x.index}: expected the levels of its {x.n_atoms} documents, "
+                              f"from 0 to {self.n_levels - 1}.")
+
     def check_structure(self, Example x, y):
         n, n_shown = x.n_atoms, min(self.k, x.n_atoms)
         if not isinstance(y, tuple) or len(set(y)) != n_shown or len(y) != n_shown or not all(0 <= a < n for a in y):

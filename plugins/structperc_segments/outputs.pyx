@@ -151,6 +151,11 @@ cdef class SegmentOutputs(Outputs):
             raise DataError(f"y[{i}] has a segment of {most[label]} tokens with the label {self.names[label]!r}, longer than "
                             f"max_length={self.max_length}; raise it, or divide the segment.")
 
+    def check_partial(self, Example x, gold):
+        n = self.atoms.n_tokens(x.n_atoms)
+        if len(gold) != n or not all(OPEN_BEGIN <= code < 2 * len(self.names) or code == OPEN for code in gold):
+            raise PluginError(f"{shortened(gold)} is no gold output of sentence {x.index}: expected {n} codes below {2 * len(self.names)}.")
+
     def check_structure(self, Example x, y):
         n = self.atoms.n_tokens(x.n_atoms)
         if not isinstance(y, tuple) or len(y) != n or not all(isinstance(code, int) and 0 <= code < 2 * len(self.names) for code in y):

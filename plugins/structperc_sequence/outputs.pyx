@@ -136,6 +136,11 @@ cdef class ChainOutputs(RestrictedOutputs):
         return (f"these labels look like {scheme!r}, so set forbidden_transitions={scheme!r}, or write them by structperc.metrics: "
                 f"tags(phrases(labels), len(labels), {self.forbidden!r})")
 
+    def check_partial(self, Example x, gold):
+        n = self.n_tokens(x)
+        if len(gold) != n or not all(0 <= k <= self.n_tags for k in gold):
+            raise PluginError(f"{shortened(gold)} is no gold output of sentence {x.index}: expected {n} ints from 0 to {self.n_tags}.")
+
     def check_structure(self, Example x, y):
         n = self.n_tokens(x)
         if not isinstance(y, tuple) or len(y) != n or not all(isinstance(k, int) and 1 <= k <= self.n_tags for k in y):

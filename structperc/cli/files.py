@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing, contextmanager
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 
 import attrs
@@ -13,9 +13,12 @@ import numpy as np
 from structperc.cli import column_files
 from structperc.cli.settings import flags_of
 from structperc.cli.source import DATABASE, Source
+from structperc.core.component import overrides
+from structperc.core.errors import shortened
+from structperc.core.labels import is_listed
 from structperc.core.outputs import is_ordered
 from structperc.engine.assembly import ask, options_alone
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, PluginError, StructPercError
 from structperc.files import conll as columns
 from structperc.files import csv_tables, svmlight, tables
 from structperc.files.databases import opened_query
@@ -131,12 +134,49 @@ def exact_rows(y):
 
 def answers(engine, table):
     """What the engine is to learn or to be measured by: what each row is given, or the marked rows of each group."""
-    learns_rows = labels_rows(engine) or outputs_of(engine).per_row
+    outputs = outputs_of(engine)
+    if has_cells(outputs):
+        return [read_cells(outputs, cells) for cells in cells_of(table.y, table.offsets)]
+    learns_rows = labels_rows(engine) or outputs.per_row
     return table.y if table.offsets is None or learns_rows else tables.marked_rows(table.y, table.offsets)
+
+
+def has_cells(outputs) -> bool:
+    """Whether outputs of an author say how a column of a file holds them."""
+    return overrides(outputs, "read_cells")
+
+
+def cells_of(y, offsets) -> list:
+    """The cells of the target column, a list for each example."""
+    cells = np.asarray(y).tolist()
+    return [[cell] for cell in cells] if offsets is None else [cells[a:b] for a, b in pairwise(np.asarray(offsets).tolist())]
+
+
+def read_cells(outputs, cells):
+    """The right output that an author's outputs read from the cells of one example."""
+    try:
+        return outputs.read_cells(cells)
+    except StructPercError:
+        raise
+    except Exception as error:
+        raise DataError(f"{type(outputs).__name__}.read_cells cannot read the target {shortened(cells, 80)}: {type(error).__name__}: "
+                        f"{error}") from error
+
+
+def written_cells(outputs, answer, n_rows) -> list:
+    """The cells that an author's outputs write of one prediction."""
+    cells = outputs.write_cells(answer, n_rows)
+    if not is_listed(cells) or len(cells) != n_rows:
+        raise PluginError(f"{type(outputs).__name__}.write_cells returned {shortened(cells, 80)}; expected {n_rows} cells.")
+    return list(cells)
 
 
 def row_answers(engine, predicted, offsets):
     """The inverse of `answers`: what each row is predicted to be."""
+    outputs = outputs_of(engine)
+    if has_cells(outputs):
+        sizes = [1] * len(predicted) if offsets is None else np.diff(offsets).tolist()
+        return [cell for answer, n in zip(predicted, sizes, strict=True) for cell in written_cells(outputs, answer, n)]
     if offsets is None:
         return predicted
     return list(chain.from_iterable(predicted)) if labels_rows(engine) else tables.row_marks(predicted, offsets)

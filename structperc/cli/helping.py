@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import textwrap
 
+from structperc.cli import files
 from structperc.cli import plugins as about_plugins
 from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, TABLE_FLAGS, describe_options, describe_preset, flags_of
 from structperc.cli.terminal import say
+from structperc.engine import Engine
 from structperc.engine import plugins as registry
-from structperc.errors import PluginError, did_you_mean
+from structperc.errors import PluginError, StructPercError, did_you_mean
 
 WIDTH = 80
 
@@ -33,7 +36,7 @@ Formats of data. Without --format, the ending of the file chooses one.
 
 With --group COLUMN, neighbouring rows with the same entry are one example. The
 target is a label for each row. In problems that choose rows, 1 marks a chosen
-row and 0 any other.
+row and 0 any other. structperc help NAME has the form of other problems.
 
 csv, svmlight, conll and conllu files may be compressed (.gz, .bz2, .xz). The
 name - is standard input.
@@ -218,6 +221,8 @@ def about(name) -> list[str]:
     lines = [f"{name} ({kind})", *wrapped([plugin.summary], 0), "", f"  {use}", ""]
     if flags:
         lines += [f"learns from files of columns: {' and '.join(flags.values())}", ""]
+    if kind == "problem" and (form := target_form(name)):
+        lines += [*wrapped([f"target of a file: {form}"], 0), ""]
     if options:
         lines += ["options, for --set KEY=VALUE:", *wrapped(describe_options(options), 2), ""]
     if plugin.recommended:
@@ -225,6 +230,15 @@ def about(name) -> list[str]:
     if plugin.paper:
         lines += ["with --set preset=paper:", *wrapped(describe_preset(plugin.paper), 2), ""]
     return [*lines, "structperc help options lists the options of every problem."]
+
+
+def target_form(name) -> str:
+    """The form of the target column, the first line of `read_cells`. Empty if outputs do not override it."""
+    try:
+        outputs = files.outputs_of(Engine(name))
+    except StructPercError:
+        return ""                       # they need data
+    return inspect.getdoc(type(outputs).read_cells).partition("\n")[0] if files.has_cells(outputs) else ""
 
 
 def wrapped(lines, indent) -> list[str]:

@@ -26,7 +26,7 @@ from structperc.core.structures cimport structure
 from structperc.core.updates cimport Trial, Update
 from structperc.core.weights cimport Weights
 from structperc.core.errors import PluginError, shortened
-from structperc.core.rows cimport Example, Rows
+from structperc.core.rows cimport Example, Rows, shown_to_map
 from libc.stdint cimport int64_t
 
 
@@ -169,6 +169,7 @@ cdef class PythonFeatures(Features):
             self.error, self.target.error = self.target.error, None
 
     cdef Py_ssize_t n_atoms_c(self, Example x) noexcept nogil:
+        cdef bint before
         cdef Py_ssize_t compiled
         if not self.has_n_atoms:
             compiled = self.target.n_atoms_c(x)
@@ -176,6 +177,7 @@ cdef class PythonFeatures(Features):
                 self.passed()
             return compiled
         with gil:
+            before = shown_to_map(x, True)
             try:
                 n = whole(self.target.n_atoms(x), self.target, "n_atoms", x)
                 if not self.has_scores and n != self.target.n_atoms_c(x):
@@ -184,8 +186,11 @@ cdef class PythonFeatures(Features):
                 return n
             except BaseException as error:
                 return failed(self, error, "n_atoms", x)
+            finally:
+                shown_to_map(x, before)
 
     cdef int scores_c(self, const Parameter *p, Example x, double *s) noexcept nogil:
+        cdef bint before
         cdef int status
         if not self.has_scores:
             status = self.target.scores_c(p, x, s)
@@ -193,12 +198,16 @@ cdef class PythonFeatures(Features):
                 self.passed()
             return status
         with gil:
+            before = shown_to_map(x, True)
             try:
                 return fill_scores(s, self.target.scores(self.flat(p, 0), x), x, self.target)
             except BaseException as error:
                 return failed(self, error, "scores", x)
+            finally:
+                shown_to_map(x, before)
 
     cdef int add_c(self, const Parameter *p, Example x, const double *c, double to_w, double to_u) noexcept nogil:
+        cdef bint before
         cdef int status
         if not self.has_add:
             status = self.target.add_c(p, x, c, to_w, to_u)
@@ -206,6 +215,7 @@ cdef class PythonFeatures(Features):
                 self.passed()
             return status
         with gil:
+            before = shown_to_map(x, True)
             try:
                 coefficients = copied(c, x.n_atoms)
                 w = self.flat(p, 0)
@@ -215,6 +225,8 @@ cdef class PythonFeatures(Features):
                 return 0
             except BaseException as error:
                 return failed(self, error, "add", x)
+            finally:
+                shown_to_map(x, before)
 
     cdef int adapt_c(self, const Parameter *p, Example x, const double *c, const StepSizes *sizes) noexcept nogil:
         cdef int status
@@ -226,6 +238,7 @@ cdef class PythonFeatures(Features):
         return status
 
     cdef int project_c(self, const Parameter *p, Example x, double to_w, double to_u) noexcept nogil:
+        cdef bint before
         cdef int status
         if not self.has_project:
             status = self.target.project_c(p, x, to_w, to_u)
@@ -233,6 +246,7 @@ cdef class PythonFeatures(Features):
                 self.passed()
             return status
         with gil:
+            before = shown_to_map(x, True)
             try:
                 stored = self.flat(p, 0)
                 allowed = stored / to_w
@@ -247,6 +261,8 @@ cdef class PythonFeatures(Features):
                 return 0
             except BaseException as error:
                 return failed(self, error, "project", x)
+            finally:
+                shown_to_map(x, before)
 
     cdef int rescale_c(self, const Parameter *p, const Units *units) noexcept nogil:
         cdef int status
@@ -271,6 +287,7 @@ cdef class PythonFeatures(Features):
                 return failed(self, error, "rescaled", None)
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
+        cdef bint before
         cdef double norm, of_steps
         if not self.has_norm:
             if self.has_add:
@@ -280,6 +297,7 @@ cdef class PythonFeatures(Features):
                 self.passed()
             return norm
         with gil:
+            before = shown_to_map(x, True)
             try:
                 norm = number(self.target.norm(x, copied(c, x.n_atoms)), self.target, "norm", x, 0)
                 if norm == 0:           # no step would be made, without a word
@@ -291,16 +309,25 @@ cdef class PythonFeatures(Features):
                 return norm
             except BaseException as error:
                 return failed(self, error, "norm", x)
+            finally:
+                shown_to_map(x, before)
 
     def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
         if self.has_add and not (self.has_inner or self.has_cell):
             return float(self.vector(x, np.arange(self.n_atoms(x)) == a) @ self.vector(z, np.arange(self.n_atoms(z)) == b))
-        return self.target.inner(x, a, z, b)
+        before, there = shown_to_map(x, True), shown_to_map(z, True)
+        try:
+            return self.target.inner(x, a, z, b)
+        finally:
+            shown_to_map(x, before)
+            shown_to_map(z, there)
 
     cdef double constant_gram_c(self, Example x, double *off_diagonal) noexcept nogil:
+        cdef bint before
         if not (self.has_gram or self.has_add or self.has_inner or self.has_norm):
             return self.target.constant_gram_c(x, off_diagonal)
         with gil:
+            before = shown_to_map(x, True)
             try:
                 if self.has_gram:
                     answer = checked(self.target.constant_gram(x), tuple, self.target, "constant_gram", "a pair (d, off_diagonal)", x)
@@ -314,8 +341,11 @@ cdef class PythonFeatures(Features):
             except BaseException as error:
                 failed(self, error, "constant_gram", x)
                 return -1
+            finally:
+                shown_to_map(x, before)
 
     cdef Py_ssize_t cell_c(self, Example x, Py_ssize_t a) noexcept nogil:
+        cdef bint before
         cdef Py_ssize_t compiled
         if not self.has_cell:
             compiled = self.target.cell_c(x, a)
@@ -323,6 +353,7 @@ cdef class PythonFeatures(Features):
                 self.passed()
             return compiled
         with gil:
+            before = shown_to_map(x, True)
             try:
                 cell = self.target.cell(x, a)
                 if cell is None:
@@ -338,6 +369,8 @@ cdef class PythonFeatures(Features):
             except BaseException as error:
                 failed(self, error, "cell", x)
                 return -2
+            finally:
+                shown_to_map(x, before)
 
     cdef void prefetch_c(self, const Parameter *p, Example x) noexcept nogil:
         self.target.prefetch_c(p, x)
@@ -365,40 +398,56 @@ cdef class PythonWeights(Weights):
         self.has_norm = "norm" in python
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
+        cdef bint before
         if not self.has_scores:
             return self.target.scores_c(x, s)
         with gil:
+            before = shown_to_map(x, True)
             try:
                 return fill_scores(s, self.target.scores(x), x, self.target)
             except BaseException as error:
                 return failed(self, error, "scores", x)
+            finally:
+                shown_to_map(x, before)
 
     cdef int update_c(self, Example x, const double *c) noexcept nogil:
+        cdef bint before
         if not self.has_update:
             return self.target.update_c(x, c)
         with gil:
+            before = shown_to_map(x, True)
             try:
                 return in_place(self.target.update(x, copied(c, x.n_atoms)), self.target, self.target, "update", x)
             except BaseException as error:
                 return failed(self, error, "update", x)
+            finally:
+                shown_to_map(x, before)
 
     cdef double norm_c(self, Example x, const double *c) noexcept nogil:
+        cdef bint before
         if not self.has_norm:
             return self.target.norm_c(x, c)
         with gil:
+            before = shown_to_map(x, True)
             try:
                 return number(self.target.norm(x, copied(c, x.n_atoms)), self.target, "norm", x, 0)
             except BaseException as error:
                 return failed(self, error, "norm", x)
+            finally:
+                shown_to_map(x, before)
 
     cdef double constant_gram_c(self, Example x, double *shared) noexcept nogil:
+        cdef bint before
         if not self.has_norm:
             return self.target.constant_gram_c(x, shared)
         with gil:
+            before = shown_to_map(x, True)
             try:
                 return gram_of_norms(self, x, shared)
             except BaseException as error:
                 return failed(self, error, "norm", x)
+            finally:
+                shown_to_map(x, before)
 
     cdef void visited_c(self) noexcept nogil:
         self.target.visited_c()

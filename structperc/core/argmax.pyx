@@ -8,10 +8,10 @@ from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy
 from structperc.core.component cimport Component
 from structperc.core.arguments import whole_number
-from structperc.core.component import adapted, argument, overrides, raise_stored, unwrapped
+from structperc.core.component import adapted, argument, check_example, overrides, raise_stored, unstarted, unwrapped
 from structperc.core.errors import ConflictingOption, DataError, PluginError, shortened
 from structperc.core.losses cimport Loss
-from structperc.core.losses import is_additive
+from structperc.core.losses import is_additive, refuse_unstarted
 from structperc.core.outputs cimport Outputs
 from structperc.core.rows cimport Example
 from structperc.core.structures cimport structure
@@ -65,7 +65,7 @@ cdef class Argmax(Component):
             As in `Component.start`.
         context : FitContext
         """
-        self.outputs = parts.outputs
+        self.outputs, self._features = parts.outputs, getattr(parts, "features", None)
         self.code_width = self.outputs.code_width
 
     def check_allowed(self, rows) -> None:
@@ -194,7 +194,7 @@ cdef class Argmax(Component):
             self.error = self.missing("marginals")
         return -1
 
-    def argmax(self, const double[::1] scores, Example x):
+    def argmax(self, const double[::1] scores not None, Example x):
         """The structure with the largest score.
 
         Parameters
@@ -208,8 +208,10 @@ cdef class Argmax(Component):
         int or tuple of int
             One label, or a structure.
         """
-        cdef int[::1] y = np.empty(most_integers(self, scores.shape[0]), dtype=np.intc)
+        cdef int[::1] y
         cdef Py_ssize_t n
+        check_scores(self, scores.shape[0], x)
+        y = np.empty(most_integers(self, scores.shape[0]), dtype=np.intc)
         x.provide(self.workspace_size_c(scores.shape[0], False))
         n = self.argmax_c(x, &scores[0] if scores.shape[0] else NULL, &y[0])
         if n < 0:
@@ -241,11 +243,18 @@ cdef class Argmax(Component):
         int or tuple of int
         """
         cdef double[::1] s = np.array(scores, dtype=float)
-        cdef int[::1] y = np.empty(most_integers(self, s.shape[0]), dtype=np.intc)
-        cdef int[::1] codes = np.atleast_1d(np.asarray(gold, dtype=np.intc))
-        cdef Loss called = adapted(loss)
-        cdef Argmax solver = adapted(self) if overrides(self, "argmax") else self
+        cdef int[::1] y, codes
+        cdef Loss called
+        cdef Argmax solver
         cdef Py_ssize_t n
+        if self.outputs is None:
+            raise unstarted(self, "the outputs")
+        refuse_unstarted(loss)
+        check_scores(self, s.shape[0], x)
+        y = np.empty(most_integers(self, s.shape[0]), dtype=np.intc)
+        codes = np.array(loss._checked(gold, x), dtype=np.intc)
+        called = adapted(loss)
+        solver = adapted(self) if overrides(self, "argmax") else self
         x.provide(self.workspace_size_c(s.shape[0], False))
         if solver is self:
             n = self.argmax_augmented_c(x, &s[0] if s.shape[0] else NULL, &codes[0] if codes.shape[0] else NULL, codes.shape[0], called,
@@ -304,6 +313,7 @@ cdef class Argmax(Component):
         if not has_marginals(self):
             return None
         cdef double[::1] s = np.ascontiguousarray(scores, dtype=float)
+        check_scores(self, s.shape[0], x)
         cdef double[::1] expected = np.zeros(max(s.shape[0], 1))
         cdef double log_z = 0
         x.provide(self.workspace_size_c(s.shape[0], True))
@@ -348,6 +358,22 @@ cdef class Argmax(Component):
 cdef Argmax PLAIN = Argmax()        # whose methods a subclass replaces
 
 
+cdef int check_scores(Argmax solver, Py_ssize_t n, Example x) except -1:
+    """Raises an error for scores that compiled methods would read beyond their end; the loop never calls it."""
+    cdef Argmax own = unwrapped(solver)
+    is_bound, expected = check_example(own, x), None
+    if isinstance(own, LabelArgmax):
+        expected = own.n_labels - (not isinstance(own, LargestArgmax))
+    elif is_bound:
+        expected = x.n_atoms
+    elif not overrides(own, "argmax"):
+        raise unstarted(own, "the feature map")
+    if expected is not None and n != expected:
+        raise DataError(f"{type(own).__name__} was given {n} scores for example {x.index}; expected {expected}, one for each atom.")
+    x.n_atoms = n
+    return 0
+
+
 def ranked_by(Argmax solver, scores, Example x, k):
     """What `solver.k_best` returned, if it is a list of at most k pairs with falling scores; None: the solver has no list."""
     ranked = solver.k_best(scores, x, k)
@@ -358,6 +384,10 @@ def ranked_by(Argmax solver, scores, Example x, k):
     except (TypeError, ValueError, OverflowError):
         raise PluginError(f"{type(solver).__name__}.k_best returned {shortened(ranked)} for example {x.index}; expected a list of pairs, a "
                           f"structure and its score.") from None
+    alone = next((y for y, _ in ranked if solver.code_width != 1 and not hasattr(y, "__iter__")), None)
+    if alone is not None:
+        raise PluginError(f"{type(solver).__name__}.k_best returned pairs that begin with {shortened(alone)} for example {x.index}. "
+                          f"Expected a list of pairs: a structure and its score.")
     if len(ranked) > k:
         raise PluginError(f"{type(solver).__name__}.k_best returned {len(ranked)} structures for example {x.index} and k={k}; expected at "
                           f"most k.")

@@ -9,3 +9,4 @@ cdef class Component:
     cdef tuple _arguments
     cdef object _adapter                # see `adapted`
     cdef Component _target              # of an adapter: the author's own object
+    cdef object _features               # of outputs, solver and loss: the map of their fit, which knows how many atoms an example has

@@ -193,6 +193,24 @@ def adapted(Component component):
     raise TypeError(f"{type(component).__name__} is not a component.")
 
 
+def bind_features(features, *parts):
+    """Sets the map that counts the atoms of an example, for checks of calls from Python."""
+    cdef Component part
+    for part in parts:
+        part._features = features
+
+
+def check_example(Component component, x):
+    """Raises an error unless x is an example in use. Sets its number of atoms if the part is one of a fit."""
+    cdef Component part = unwrapped(component)
+    if not isinstance(x, Example) or (<Example> x).source is None:
+        raise PluginError(f"{type(part).__name__} needs an example for this; pass x, such as engine.read(X).example(0). An Example is in "
+                          f"use only until the call that received it ends.")
+    if part._features is not None:
+        x.n_atoms = part._features.n_atoms(x)
+    return part._features is not None
+
+
 def unwrapped(Component component):
     """The author's own object: this one, or the one behind an adapter."""
     return component if component._target is None else component._target

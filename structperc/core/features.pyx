@@ -11,7 +11,7 @@ from libc.string cimport memcpy, memset
 from structperc.core.bounds cimport Bounds, hold
 from structperc.core.component cimport Component
 from structperc.core.arguments import FINITE, dimension, flag, real_number
-from structperc.core.component import adapted, argument, overrides, settle, state_of
+from structperc.core.component import adapted, argument, check_example, overrides, settle, state_of, unwrapped
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.layout import Layout
 from structperc.core.inner_products cimport SP_OBJECTS, best_inner, sp_end, sp_is_dense, sp_start, sp_touched
@@ -30,6 +30,33 @@ cdef room_for(c, Features features, Example x):
         raise DataError(f"{c.shape} coefficients for example {x.index}; expected ({x.n_atoms},), one per atom.")
     padded[:len(c)] = c
     return padded
+
+
+cdef int check_call(Features features, Example x, Py_ssize_t n_weights=-1) except -1:
+    """Raises an error for an example or weights of another size than compiled methods read; the loop never calls it."""
+    cdef Features own = unwrapped(features)
+    if n_weights >= 0 and n_weights != own.n_weights:
+        raise DataError(f"{type(own).__name__} was given {n_weights} weights; expected {own.n_weights}.")
+    check_example(own, x)
+    # an author's own n_features may count something else
+    n_features = None if "n_features" in getattr(own, "__dict__", ()) else getattr(own, "n_features", None)
+    if n_features is not None and (x.block.layout == SP_OBJECTS or x.block.n_features != n_features):
+        came = "is an object" if x.block.layout == SP_OBJECTS else f"has {x.block.n_features} columns"
+        raise DataError(f"example {x.index} {came}; {type(own).__name__} was made for rows of {n_features} columns.")
+    if own.fixed_rows >= 0 and x.block.n_rows != own.fixed_rows:
+        raise DataError(f"example {x.index} has {x.block.n_rows} rows; {type(own).__name__} describes examples of {own.fixed_rows}.")
+    return 0
+
+
+def weights_of(features, w):
+    """The weights, if they are of the type that compiled methods read and change in place."""
+    if isinstance(w, np.ndarray) and w.dtype == np.float64 and w.ndim == 1 and w.flags.c_contiguous:
+        return w
+    if isinstance(w, memoryview) or type(w).__name__ == "_memoryviewslice":
+        return w
+    came = f"an array of shape {w.shape} and type {w.dtype}" if isinstance(w, np.ndarray) else shortened(w)
+    raise PluginError(f"{type(unwrapped(features)).__name__} was given the weights {came}; expected one contiguous float64 array, such as "
+                      f"np.zeros(n_weights).")
 
 
 cdef const double *pointer(const double[::1] values) noexcept:
@@ -123,6 +150,9 @@ cdef class Features(Component):
         if n_weights > MOST_WEIGHTS:
             raise DataError(f"these data need {n_weights} weights, more than the {MOST_WEIGHTS} that can be addressed. Give X fewer "
                             f"columns, for instance by hashing their numbers.")
+        if 0 < self.row_width and n_weights != self.n_weights and not overrides(self, "scores"):
+            raise PluginError(f"{type(self).__name__} has {self.n_weights} weights, which its compiled methods use; shape declares "
+                              f"{n_weights}.")
         self.n_weight_rows, self.row_width = n_weight_rows, n_weights // n_weight_rows
         self.fixed_atoms, self.n_blocks = -1 if atoms_per_example is None else atoms_per_example, max(n_blocks, self.n_blocks)
         if rows_per_example is not None:
@@ -276,7 +306,9 @@ cdef class Features(Component):
         -------
         int
         """
-        cdef Py_ssize_t n = self.n_atoms_c(x)
+        cdef Py_ssize_t n
+        check_call(self, x)
+        n = self.n_atoms_c(x)
         raise_error(self)
         return n
 
@@ -320,7 +352,7 @@ cdef class Features(Component):
         """The rows of weights that steps on these examples can change, to restore them after a failed chunk; None: all."""
         return None
 
-    def scores(self, const double[::1] w, Example x):
+    def scores(self, w, Example x):
         """The scores w . phi(x, a) of all atoms.
 
         Parameters
@@ -332,15 +364,19 @@ cdef class Features(Component):
         -------
         float64 array of shape (n_atoms,)
         """
-        cdef Parameter p = written_out(self, <double *> pointer(w))
-        cdef Py_ssize_t n = self.n_atoms(x)
-        cdef double[::1] s = np.zeros(n + PADDING)
+        cdef const double[::1] at = weights_of(self, w)
+        cdef Parameter p = written_out(self, <double *> pointer(at))
+        cdef Py_ssize_t n
+        cdef double[::1] s
+        check_call(self, x, at.shape[0])
+        n = self.n_atoms(x)
+        s = np.zeros(n + PADDING)
         x.n_atoms = n
         if self.scores_c(&p, x, &s[0]) < 0:
             self.raised()
         return np.asarray(s)[:n]
 
-    def add(self, double[::1] w, Example x, c) -> None:
+    def add(self, w, Example x, c) -> None:
         """Add sum_a c[a] phi(x, a) to w, in place.
 
         Parameters
@@ -349,12 +385,15 @@ cdef class Features(Component):
         x : Example
         c : float64 array of shape (n_atoms,)
         """
-        cdef Parameter p = written_out(self, <double *> pointer(w))
-        cdef double[::1] padded = room_for(c, self, x)
+        cdef double[::1] at = weights_of(self, w)
+        cdef Parameter p = written_out(self, <double *> pointer(at))
+        cdef double[::1] padded
+        check_call(self, x, at.shape[0])
+        padded = room_for(c, self, x)
         if self.add_c(&p, x, &padded[0], 1.0, 0.0) < 0:
             self.raised()
 
-    def project(self, double[::1] w, Example x=None) -> None:
+    def project(self, double[::1] w not None, Example x=None) -> None:
         """Move w to the nearest allowed weights, in place.
 
         Override it to allow only a closed convex set of weights that contains 0. The weights are projected after each step. Then the
@@ -368,6 +407,10 @@ cdef class Features(Component):
             The example of the step.
         """
         cdef Parameter p = written_out(self, <double *> pointer(w))
+        if w.shape[0] != self.n_weights:
+            raise DataError(f"{type(self).__name__} was given {w.shape[0]} weights; expected {self.n_weights}.")
+        if x is not None:
+            check_call(self, x)
         if self.project_c(&p, x, 1.0, 0.0) < 0:
             self.raised()
 
@@ -430,7 +473,12 @@ cdef class Features(Component):
         -------
         float
         """
-        if self.n_blocks == 0 or x.block.layout == SP_OBJECTS:
+        check_call(self, x)
+        check_call(self, z)
+        if self.n_blocks == 0 or x.block.layout == SP_OBJECTS or x.block.layout != z.block.layout or (
+                x.source.value_size, x.source.index_size) != (z.source.value_size, z.source.index_size):
+            self._check_atom(x, a)
+            self._check_atom(z, b)
             return float(self.vector(x, np.arange(self.n_atoms(x)) == a) @ self.vector(z, np.arange(self.n_atoms(z)) == b))
         here, there, explicit = self.cell(x, a), self.cell(z, b), self.explicit_part()
         total = 0.0 if explicit is None else explicit.inner(x, a, z, b)
@@ -449,8 +497,9 @@ cdef class Features(Component):
         -------
         d, off_diagonal : float
         """
-        cdef double off_diagonal = 0
-        cdef double own = self.constant_gram_c(x, &off_diagonal)
+        cdef double off_diagonal = 0, own
+        x.n_atoms = self.n_atoms(x)
+        own = self.constant_gram_c(x, &off_diagonal)
         raise_error(self)
         return own, off_diagonal
 
@@ -467,9 +516,19 @@ cdef class Features(Component):
         (int, int) or None
             None if the atom belongs to no row.
         """
-        cdef Py_ssize_t cell = self.cell_c(x, a)
+        cdef Py_ssize_t cell, before
+        self._check_atom(x, a)
+        before, x.n_atoms = x.n_atoms, self.n_atoms(x)
+        cell = self.cell_c(x, a)
+        x.n_atoms = before
         raise_error(self)
         return None if cell < 0 else divmod(cell, self.n_blocks)
+
+    def _check_atom(self, Example x, Py_ssize_t a):
+        """Raises an error unless a is an atom of x."""
+        n = self.n_atoms(x)
+        if not 0 <= a < n:
+            raise DataError(f"example {x.index} has the atoms 0..{n - 1}; got {a}.")
 
     def explicit_part(self):
         """The map of the weights that atoms have besides their rows, such as a `TablePart`; see `Layout`.
@@ -534,7 +593,7 @@ cdef class Features(Component):
         return np.asarray(values) if status else None
 
     def column_of(self, indices):
-        """The column of X of each weight, for the names in `explain`. By default weight j belongs to column j.
+        """The column of X of each weight, for the names in `explain`. By default weights belong to no column.
 
         Parameters
         ----------
@@ -544,9 +603,25 @@ cdef class Features(Component):
         Returns
         -------
         int array
-            -1: no column, such as an intercept, a threshold or a pair of labels.
+            -1: no column. `feature_name` has the name of such a weight.
         """
-        return np.asarray(indices)
+        return np.full(np.shape(indices), -1)
+
+    def feature_name(self, j):
+        """The name in `explain` of a weight that belongs to no column.
+
+        Parameters
+        ----------
+        j : int
+            Number of the weight.
+
+        Returns
+        -------
+        str or None
+            By default "feature 0", "feature 1", ...; None if the map overrides `column_of`. None: a constant, such as an intercept, a
+            threshold or a pair of labels.
+        """
+        return None if type(self).column_of is not Features.column_of else f"feature {j}"
 
 
 def is_constrained(Features features):
@@ -1079,6 +1154,10 @@ cdef class SumFeatures(Features):
         columns[here] = self.left.column_of(indices[here])
         columns[~here] = self.right.column_of(indices[~here] - self.left.n_weights)
         return columns
+
+    def feature_name(self, j):
+        n = self.left.n_weights
+        return self.left.feature_name(j) if j < n else self.right.feature_name(j - n)
 
     def attributes(self, weights):
         n = self.left.n_weights

@@ -429,6 +429,7 @@ cdef class Loop:
                 check_signals()
         finally:
             self.bind(None)                  # the data may go when their owner lets them go
+            self.trial.s = NULL
             if data.record != NULL:
                 online.append(np.asarray(record)[:passed.visited - before])
 

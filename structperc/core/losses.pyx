@@ -120,13 +120,29 @@ cdef class Loss(Component):
             At least 0; 0 if y is right.
         """
         refuse_unstarted(self)
-        cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
-        cdef int[::1] b = np.atleast_1d(np.asarray(y, dtype=np.intc))
+        cdef int[::1] a = np.array(self._checked(gold, x), dtype=np.intc)
+        cdef int[::1] b = np.array(self._checked(y, x, False), dtype=np.intc)
         cdef double value = self.value_c(x, &a[0] if a.shape[0] else NULL, a.shape[0],
                                          &b[0] if b.shape[0] else NULL, b.shape[0])
         if value < 0:
             raise_stored(self, self._outputs)
         return value
+
+    def _checked(self, y, x, bint given=True):
+        """The integers of a structure, or of a gold output as it is given. Raises an error for what compiled methods must not read."""
+        if x is not None or self.outputs.n_labels == 0:
+            return self.outputs._checked(x, y, given)
+        codes = np.atleast_1d(np.asarray(y, dtype=np.intc))
+        n, partial = len(codes), given and self.outputs.partial_gold
+        if n < 1 or n > 1 and not partial or codes.min() < 1 or codes.max() > self.outputs.n_labels:
+            raise PluginError(f"{shortened(y)} is not a label; expected an int from 1 to {self.outputs.n_labels}.")
+        return codes
+
+    def _check_scores(self, n, gold, x):
+        """Raises an error for another number of scores than atoms."""
+        n_atoms = x.n_atoms if x is not None else self.outputs.n_atoms
+        if n_atoms is not None and n != n_atoms:
+            raise PluginError(f"{type(self).__name__}.augment was given {n} scores; expected {n_atoms}, one for each atom.")
 
     def costs_of(self, gold, rows):
         """The cost of each label for each example, for problems with one label for each example.
@@ -168,8 +184,9 @@ cdef class Loss(Component):
             If the loss is no sum over atoms.
         """
         refuse_unstarted(self)
-        cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
+        cdef int[::1] a = np.array(self._checked(gold, x), dtype=np.intc)
         cdef double[::1] s = np.array(scores, dtype=float)
+        self._check_scores(s.shape[0], a, x)
         cdef const int *codes = &a[0] if a.shape[0] else NULL
         cdef double *at = &s[0] if s.shape[0] else NULL
         cdef Loss called = adapted(self)
@@ -396,6 +413,24 @@ cdef class TokenLoss(Loss):
         refuse_matrix(matrix, context.n_labels)
         self.table, self.step = matrix, context.n_labels if self.width is None else self.width
 
+    def _checked(self, y, x, bint given=True):
+        """As `Loss`; without an example the codes are those of any tokens."""
+        if x is not None:
+            return Loss._checked(self, y, x, given)
+        codes = np.asarray(y, dtype=np.intc)
+        if codes.ndim != 1 or codes.size and (codes.min() < (0 if given else 1) or codes.max() > self.table.shape[0]):
+            raise PluginError(f"{shortened(y)} is no labelling; expected ints from 1 to {self.table.shape[0]}.")
+        return codes
+
+    def _check_scores(self, n, gold, x):
+        if n < len(gold) * self.step:
+            raise PluginError(f"{type(self).__name__}.augment was given {n} scores for {len(gold)} tokens; expected {self.step} for each.")
+
+    def value(self, gold, y, Example x=None):
+        if x is None and len(np.atleast_1d(gold)) != len(np.atleast_1d(y)):
+            raise PluginError(f"{type(self).__name__}.value was given {len(gold)} and {len(y)} tokens; expected as many.")
+        return Loss.value(self, gold, y, x)
+
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t t
         cdef double total = 0
@@ -438,6 +473,9 @@ cdef class CostLoss(Loss):
     5.0
     """
 
+    def __cinit__(self, *args, **kwargs):
+        self.table = None
+
     def __init__(self, matrix):
         self.matrix = check_costs(matrix, "loss")
         self.table = self.matrix
@@ -465,6 +503,9 @@ cdef class ExampleCosts(Loss):
     >>> engine.fit([[0.0], [1.0]], [1, 2], costs=[[0.0, 3.0], [1.0, 0.0]]).classes_.tolist()
     [1, 2]
     """
+
+    def __cinit__(self, *args, **kwargs):
+        self.table = None
 
     def set_costs(self, costs, gold, n_examples) -> None:
         """Check and store the costs of a data set. Called before each fit or `partial_fit`.

@@ -11,7 +11,7 @@ from operator import index
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
 from structperc.core.component cimport Component
-from structperc.core.component import adapted, expected, inherits, noted, nothing, overrides, unwrapped
+from structperc.core.component import adapted, check_example, expected, inherits, noted, nothing, overrides, unstarted, unwrapped
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested, order_is_unknown, unknown_order
@@ -162,8 +162,11 @@ cdef class Outputs(Component):
 
     cdef Structures gold(self, y, Rows rows, features):
         """What users pass as y, encoded and checked, in Y(x)."""
-        cdef Structures gold = checked_structures(self, self.encode(y, rows), "encode", rows)
-        gold = checked_structures(self, self.admissible(gold, rows), "admissible", rows)
+        cdef Rows own = rows if rows.own is None else rows.own
+        cdef Structures gold = checked_structures(self, self.encode(y, own), "encode", rows)
+        gold = checked_structures(self, self.admissible(gold, own), "admissible", rows)
+        if own.first_stage is not None:
+            rows.condition(own.first_stage)
         self.check_gold(gold, rows, features)
         return gold
 
@@ -305,6 +308,39 @@ cdef class Outputs(Component):
     cdef decode_one(self, const int *y, Rows rows, features):
         """What `predict` returns of one example and its output of one integer."""
         return self.decode_all(np.array([y[0]], dtype=np.intc), rows, features, None)
+
+    def read_cells(self, cells):
+        """The right output of one example, as users pass it in y, from the target column of a file.
+
+        The commands call it if it is overridden. Without it a target has a label for each example. With --group it has a 1 for each row
+        that belongs to the right output.
+
+        Parameters
+        ----------
+        cells : list
+            The cells of the example's rows: numbers or texts. Without --group, one.
+
+        Returns
+        -------
+        object
+        """
+        raise self.missing("read_cells")
+
+    def write_cells(self, answer, n_rows):
+        """The inverse of `read_cells`: the cells that the commands write of a prediction. By default its text, in each row.
+
+        Parameters
+        ----------
+        answer : object
+            As `predict` returns it.
+        n_rows : int
+
+        Returns
+        -------
+        list
+            A cell for each row.
+        """
+        return [str(answer)] * n_rows
 
     def display(self):
         """How explanations, marginals and sets of structures show the atoms of an example.
@@ -451,13 +487,13 @@ cdef class Outputs(Component):
         array of shape (n_atoms,)
             1: in every structure that agrees with the gold output; -1: in none; 0: in some.
         """
-        cdef int[::1] code = np.atleast_1d(np.asarray(gold, dtype=np.intc))
+        cdef int[::1] code = np.array(self._checked(x, gold, True), dtype=np.intc)
         cdef double[::1] c = np.zeros(max(x.n_atoms, 1))
         if self.signs_c(x, &code[0] if code.shape[0] else NULL, code.shape[0], &c[0]) < 0:
             self.raised()
         return np.asarray(c)[:x.n_atoms]
 
-    def complete(self, gold, const double[::1] scores, Example x):
+    def complete(self, gold, const double[::1] scores not None, Example x):
         """The best structure that agrees with a partial gold output. Called only if `partial_gold` is set.
 
         Parameters
@@ -471,9 +507,13 @@ cdef class Outputs(Component):
         -------
         int or tuple
         """
-        cdef int[::1] code = np.atleast_1d(np.asarray(gold, dtype=np.intc))
+        cdef int[::1] code = np.array(self._checked(x, gold, True), dtype=np.intc)
         cdef int[::1] y = np.zeros(max(self.max_code_length(x.n_atoms), 1), dtype=np.intc)
-        cdef Py_ssize_t n = self.complete_c(x, &code[0] if code.shape[0] else NULL, code.shape[0], pointer(scores), &y[0])
+        cdef Py_ssize_t n
+        if scores.shape[0] != x.n_atoms:
+            raise PluginError(f"{type(unwrapped(self)).__name__}.complete was given {scores.shape[0]} scores for example {x.index}; "
+                              f"expected {x.n_atoms}, one for each atom.")
+        n = self.complete_c(x, &code[0] if code.shape[0] else NULL, code.shape[0], pointer(scores), &y[0])
         if n < 0:
             self.raised()
         return structure(&y[0], n, self.code_width)
@@ -491,8 +531,8 @@ cdef class Outputs(Component):
         -------
         bool
         """
-        cdef int[::1] a = np.atleast_1d(np.asarray(gold, dtype=np.intc))
-        cdef int[::1] b = np.atleast_1d(np.asarray(y, dtype=np.intc))
+        cdef int[::1] a = np.array(self._checked(x, gold, True), dtype=np.intc)
+        cdef int[::1] b = np.array(self._checked(x, y, False), dtype=np.intc)
         cdef const int *gold_at = &a[0] if a.shape[0] else NULL
         cdef const int *y_at = &b[0] if b.shape[0] else NULL
         cdef Outputs counting = self
@@ -506,6 +546,42 @@ cdef class Outputs(Component):
             counting.raised()
         return bool(same)
 
+    def check_partial(self, Example x, gold) -> None:
+        """Raise `PluginError` unless a partial gold output fits x. Called only if `partial_gold` is set; by default nothing is checked.
+
+        Parameters
+        ----------
+        x : Example
+        gold : tuple of int
+
+        Raises
+        ------
+        PluginError
+            If it does not fit.
+        """
+
+    def _checked(self, x, y, bint given):
+        """The integers of a structure, or of a gold output as it is given. Raises an error for what compiled methods must not read."""
+        cdef Outputs own = unwrapped(self)
+        if not check_example(own, x):
+            if own.code_width != 1 and <void *> own.count_c != <void *> Outputs.count_c and not overrides(own, "count"):
+                raise unstarted(own, "the feature map")
+            if own.code_width == 1 and own.n_atoms is not None:
+                x.n_atoms = own.n_atoms
+        elif own.code_width == 1 and own.n_atoms is not None and own.n_atoms != x.n_atoms:
+            raise PluginError(f"{type(own).__name__} has labels of {own.n_atoms} atoms now, but example {x.index} has {x.n_atoms}; "
+                              f"find_labels was called again.")
+        if given and own.partial_gold:
+            try:
+                y = tuple(map(index, y))
+            except TypeError:
+                raise PluginError(f"{shortened(y)} is no gold output of example {x.index}; expected a tuple of ints.") from None
+            own.check_partial(x, y)
+            return y
+        y = as_structure(own, y, x)
+        nothing(own.check_structure(x, y), own, "check_structure")
+        return (y,) if own.code_width == 1 else y
+
     def count(self, Example x, y):
         """How often each atom occurs in y.
 
@@ -518,8 +594,7 @@ cdef class Outputs(Component):
         -------
         array of shape (n_atoms,)
         """
-        self.check_structure(x, y)
-        cdef int[::1] code = np.atleast_1d(np.asarray(y, dtype=np.intc))
+        cdef int[::1] code = np.array(self._checked(x, y, False), dtype=np.intc)
         cdef double[::1] c = np.zeros(max(x.n_atoms, 1))
         if self.count_c(x, &code[0] if code.shape[0] else NULL, code.shape[0], 1.0, &c[0]) < 0:
             self.raised()

@@ -14,6 +14,7 @@ cdef class Example:
     cdef public tuple doubt             # (index, sentence) of the last scores of an author's code that were not finite
     cdef public double bound            # by how much another structure may beat what the solver found; 0: by nothing
     cdef double[::1] _counts
+    cdef bint by_map                    # whether a feature map or a weight store in Python looks at it: they see the rows of training
     cdef dict kept                      # what components keep of an example that is looked at again: (index, value) of each
 
     cdef int provide(self, Py_ssize_t n) except -1
@@ -22,11 +23,21 @@ cdef class Example:
         return NULL if self.source.first_stage_at == NULL else self.source.first_stage_at + self.first_row
 
     cdef double *zeros(self) noexcept nogil
+    cdef Rows used(self)
+    cdef shown(self)
     cdef inline void look_at(self, Rows source):
         """Makes this the window through which the examples of `source` are seen; None lets go of them."""
         self.source, self.kept = source, None
         if source is not None:
             self.block = source.whole
+
+
+cdef inline bint shown_to_map(Example x, bint by_map) noexcept:
+    """Sets who looks at x next; returns who did before."""
+    cdef bint before = False
+    if x is not None:
+        before, x.by_map = x.by_map, by_map
+    return before
 
 
 cpdef Rows in_place(X)
@@ -36,6 +47,7 @@ cdef class Rows:
     cdef readonly Py_ssize_t n_examples, n_rows, n_features
     cdef public tuple feature_names     # names of the columns of X, or None
     cdef readonly object X              # the array, sparse matrix or list that is read
+    cdef public Rows own                # the same rows in the units of the user, if columns are on one scale here; else None
     cdef readonly object offsets        # int64 array of n_examples + 1 row numbers, or None: one row each
     cdef sp_rows whole
     cdef readonly object allowed        # uint8 array (n_rows, m): which of a row's m labels Y(x) allows, or None

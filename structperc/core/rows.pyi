@@ -40,6 +40,7 @@ class Rows:
     n_features: Any
     feature_names: Any
     X: Any
+    own: Any
     offsets: Any
     allowed: Any
     allowed_width: Any

@@ -61,7 +61,8 @@ cdef class Example:
     index : int
         Number of the example in the data set, from 0.
     rows : ndarray of shape (n_rows, n_features)
-        Its rows: a read-only view of dense X, a dense copy of sparse X (see `sparse_rows`).
+        Its rows: a read-only view of dense X, a dense copy of sparse X (see `sparse_rows`). They are in the units of the user. Only feature
+        maps and weight stores see them on one scale while a model is trained with `scale`.
     sparse_rows : scipy.sparse.csr_array
         Its rows in sparse form.
     keys : float64 array of shape (n_rows, n_keys)
@@ -136,11 +137,24 @@ cdef class Example:
     def n_features(self):
         return self.block.n_features
 
+    cdef Rows used(self):
+        """The rows that it looks at; raises an error once it is no longer in use."""
+        if self.source is None:
+            raise PluginError("this example is no longer in use: copy what you need of it before the call that received it ends.")
+        return self.source
+
+    cdef shown(self):
+        """The rows as whoever looks at them sees them."""
+        cdef Rows source = self.used()
+        if source.objects:
+            raise TypeError("this example is an object, not rows: read x.object")
+        if source.own is not None and not self.by_map:
+            source = source.own
+        return source.X[self.first_row:self.first_row + self.block.n_rows]
+
     @property
     def rows(self):
-        if self.block.layout == SP_OBJECTS:
-            raise TypeError("this example is an object, not rows: read x.object")
-        part = self.source.X[self.first_row:self.first_row + self.block.n_rows]
+        part = self.shown()
         if not isinstance(part, np.ndarray):
             return part.toarray()
         part.flags.writeable = False
@@ -149,11 +163,12 @@ cdef class Example:
     @property
     def sparse_rows(self):
         from scipy.sparse import csr_array
-        return csr_array(self.source.X[self.first_row:self.first_row + self.block.n_rows].tocsr())
+        part = self.shown()
+        return csr_array(part if isinstance(part, np.ndarray) else part.tocsr())
 
     @property
     def keys(self):
-        keys = self.source.keys
+        keys = self.used().keys
         if keys is None:
             raise PluginError("the rows of this example have no keys; return a KeyedReader from structperc_reader.")
         return keys[self.first_row:self.first_row + self.block.n_rows]
@@ -161,13 +176,14 @@ cdef class Example:
     @property
     def blank(self):
         """Whether all its features are 0; False of an object."""
-        if self.block.layout == SP_OBJECTS:
+        if self.used().objects:
             return False
-        return not (self.sparse_rows.data if self.source.sparse else self.rows).any()
+        part = self.source.X[self.first_row:self.first_row + self.block.n_rows]
+        return not (part.tocsr().data if self.source.sparse else part).any()
 
     @property
     def object(self):
-        return self.source.X[self.index]
+        return self.used().X[self.index]
 
 
 cdef class Rows:
@@ -333,6 +349,7 @@ cdef class Rows:
             rows.restrict(self.allowed[first:last])
         if self.first_stage is not None:
             rows.condition(self.first_stage[first:last])
+        rows.own = None if self.own is None else self.own.part(start, stop)
         return rows
 
     def like(self, X, offsets, first, last):
@@ -426,9 +443,10 @@ cdef class Rows:
         rows = self.like(csr, self.offsets, 0, self.n_rows)
         rows.restrict(self.allowed)
         rows.condition(self.first_stage)
+        rows.own = self.own
         return rows
 
-    def products(self, const double[:, ::1] w):
+    def products(self, const double[:, ::1] w not None):
         """The products w_k . x of all rows x with all rows w_k of w. A row's bits do not depend on the other rows.
 
         Parameters
@@ -443,8 +461,10 @@ cdef class Rows:
         cdef Py_ssize_t k = w.shape[0]
         cdef double[::1] out = np.zeros(self.n_rows * k + 3)
         cdef sp_blocks b
-        if w.shape[1] != self.n_features:
-            raise ValueError(f"rows of {self.n_features} columns and weights of {w.shape[1]}")
+        if w.shape[1] != self.n_features or self.objects:
+            raise PluginError(f"Rows.products was given weights of shape ({k}, {w.shape[1]}); expected {self.n_features} columns.")
+        if k == 0 or w.shape[1] == 0:
+            return np.zeros((self.n_rows, k))
         b.w, b.bias, b.average, b.place, b.n_placed = <double *> &w[0, 0], NULL, 0, NULL, NULL
         b.block_step, b.feature_step, b.n_blocks = w.shape[1], 1, k
         with nogil:

@@ -32,6 +32,7 @@ cdef class Trial:
     cdef double[::1] coefficient_buffer, expected_buffer, augmented
     cdef int[::1] code_buffer
 
+    cdef int used(self) except -1
     cdef int difference_c(self) noexcept nogil
     cdef int signs_c(self) noexcept nogil
     cdef double norm_c(self) noexcept nogil

@@ -77,7 +77,8 @@ cdef class Trial:
 
     __signature__ = ClassSignature()
 
-    def bind(self, Example x, Weights weights, Outputs outputs, Argmax argmax, Loss losses, Py_ssize_t room,
+    def bind(self, Example x, Weights weights, Outputs outputs, Argmax argmax, Loss losses,
+             Py_ssize_t room,
              Py_ssize_t most_integers) -> None:
         """Connect the trial to the parts of a fit. The loop calls it.
 
@@ -121,20 +122,30 @@ cdef class Trial:
                                                            scale, &self.code_buffer[0])
         return -1 if self.found_code.n < 0 else 0
 
+    cdef int used(self) except -1:
+        """Raises an error once the visit has ended, when what it points to may be gone."""
+        if self.s == NULL or self.x is None or self.x.n_atoms > self.coefficient_buffer.shape[0] - PADDING:
+            raise PluginError("this trial is no visit of a pass under way; copy what you need of it before `step` returns.")
+        return 0
+
     @property
     def scores(self):
+        self.used()
         return np.asarray(<const double[:self.x.n_atoms]> self.s).copy() if self.x.n_atoms else np.zeros(0)
 
     @property
     def gold(self):
+        self.used()
         return structure(self.gold_code.at, self.gold_code.n, self.outputs.code_width)
 
     @property
     def given_gold(self):
+        self.used()
         return structure(self.given_code.at, self.given_code.n, -1 if self.outputs.partial_gold else self.outputs.code_width)
 
     @property
     def y(self):
+        self.used()
         if self.y_code.at == NULL:
             raise PluginError("this pass made no search, so the trial has no y; override `searches` of the update rule.")
         return structure(self.y_code.at, self.y_code.n, self.outputs.code_width)
@@ -146,6 +157,7 @@ cdef class Trial:
         -------
         float64 array of shape (n_atoms,)
         """
+        self.used()
         if self.difference_c() < 0:
             self.outputs.raised()
         return np.asarray(self.coefficient_buffer)[:self.x.n_atoms].copy()
@@ -158,6 +170,7 @@ cdef class Trial:
         array of shape (n_atoms,)
             1: required; -1: excluded; 0: open.
         """
+        self.used()
         if self.signs_c() < 0:
             self.outputs.raised()
         return np.asarray(self.coefficient_buffer)[:self.x.n_atoms].copy()
@@ -173,6 +186,7 @@ cdef class Trial:
         -------
         float
         """
+        self.used()
         return self.weights.norm(self.x, c)
 
     def marginals(self):
@@ -183,6 +197,7 @@ cdef class Trial:
         log_z : float
         marginals : float64 array of shape (n_atoms,)
         """
+        self.used()
         if self.marginals_c() < 0:
             self.argmax.raised()
         return self.log_z, np.asarray(self.expected_buffer)[:self.x.n_atoms].copy()
@@ -199,6 +214,7 @@ cdef class Trial:
         -------
         int or tuple
         """
+        self.used()
         if self.search_c(scale) < 0:
             raise_stored(self.argmax, self.losses, self.outputs)
         return structure(self.found_code.at, self.found_code.n, self.outputs.code_width)
@@ -215,6 +231,7 @@ cdef class Trial:
         -------
         float
         """
+        self.used()
         cdef Py_ssize_t n = self.x.n_atoms
         if not (0 <= a < n and 0 <= b < n):
             raise IndexError(f"example {self.x.index} has the atoms 0..{n - 1}; got {a} and {b}.")
@@ -313,6 +330,7 @@ cdef class Update(Component):
             None: no step.
         """
         cdef int made
+        trial.used()
         trial.coefficient_buffer[:] = 0
         made = self.step_c(trial)
         if made < 0:

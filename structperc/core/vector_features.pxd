@@ -9,6 +9,5 @@ from structperc.core.rows cimport Example
 
 cdef class VectorFeatures(Features):
     cdef RowFeatures map                # of the vectors, as if they were rows of X
-    cdef Py_ssize_t n_columns           # of X, -1: unknown
 
     cdef Example written(self, Example x)

@@ -6,7 +6,7 @@ from structperc.core.component import argument, noted
 from structperc.core.errors import PluginError
 from structperc.core.features cimport Features, Parameter, StepSizes
 from structperc.core.row_features cimport RowFeatures
-from structperc.core.rows cimport Example, Rows
+from structperc.core.rows cimport Example, Rows, shown_to_map
 
 
 cdef class VectorFeatures(Features):
@@ -36,7 +36,7 @@ cdef class VectorFeatures(Features):
     def __init__(self, n_weights: int, bounds=None):
         n_weights = argument(self, "n_weights", n_weights, dimension, 1)
         self.shape(n_weights)
-        self.map, self.n_columns = RowFeatures(n_weights, bounds=bounds), -1
+        self.map = RowFeatures(n_weights, bounds=bounds)
         self.bounds = self.map.bounds
 
     def vectors(self, x):
@@ -51,9 +51,6 @@ cdef class VectorFeatures(Features):
         array or sparse matrix of shape (n_atoms, n_weights)
         """
         raise self.missing("vectors")
-
-    def start(self, parts, context):
-        self.n_columns = context.n_features
 
     cdef Example written(self, Example x):
         """The vectors of x as rows; kept with x until it shows another example."""
@@ -121,20 +118,19 @@ cdef class VectorFeatures(Features):
     def vector(self, Example x, c, sparse=False):
         return self.map.vector(self.written(x), c, True) if sparse else Features.vector(self, x, c)
 
-    def column_of(self, indices):
-        indices = np.asarray(indices)
-        return indices if self.n_columns in (-1, self.n_weights) else np.full(indices.shape, -1)
-
     def attributes(self, weights):
         return {"coef_": lambda: np.array(weights.vector())}
 
 
-def as_rows(features, x):
+def as_rows(features, Example x):
     """What `vectors` returned for x, checked, as an example of so many rows."""
+    before = shown_to_map(x, True)
     try:
         vectors = features.vectors(x)
     except BaseException as error:
         raise noted(error, features, "vectors", x)
+    finally:
+        shown_to_map(x, before)
     if hasattr(vectors, "tocsr"):
         vectors = vectors.tocsr()
         shape = vectors.shape

@@ -11,7 +11,7 @@ from libc.string cimport memcpy
 from libc.stdint cimport int64_t
 from structperc.core.averaging cimport Averaging, count_visit, predicting, scale_multiplied_out, shrink, start_averaging
 from structperc.core.arguments import flag
-from structperc.core.component import adapted, argument, overrides, raise_stored, state_of, unwrapped
+from structperc.core.component import adapted, argument, overrides, raise_stored, state_of, unstarted, unwrapped
 from structperc.core.component cimport Component
 from structperc.core.errors import DataError, PluginError
 from structperc.core.features import is_constrained
@@ -190,6 +190,10 @@ cdef class Weights(Component):
         """Counts a visit, after its step if there was one."""
         count_visit(&self.averaging)
 
+    def _refuse_unstarted(self):
+        if self.features is None:
+            raise unstarted(self, "the feature map")
+
     def scores(self, Example x):
         """The scores w . phi(x, a) of all atoms of x.
 
@@ -201,8 +205,11 @@ cdef class Weights(Component):
         -------
         float64 array of shape (n_atoms,)
         """
-        cdef Py_ssize_t n = self.features.n_atoms(x)
-        cdef double[::1] s = np.zeros(n + PADDING)
+        cdef Py_ssize_t n
+        cdef double[::1] s
+        self._refuse_unstarted()
+        n = self.features.n_atoms(x)
+        s = np.zeros(n + PADDING)
         x.n_atoms = n
         if self.scores_c(x, &s[0]) < 0:
             raise_stored(self, self.features)
@@ -216,7 +223,9 @@ cdef class Weights(Component):
         x : Example
         c : float64 array of shape (n_atoms,)
         """
-        cdef double[::1] padded = room_for(c, self.features, x)
+        cdef double[::1] padded
+        self._refuse_unstarted()
+        padded = room_for(c, self.features, x)
         if self.update_c(x, &padded[0]) != 0:
             reraise(self)
 
@@ -232,8 +241,11 @@ cdef class Weights(Component):
         -------
         float
         """
-        cdef double[::1] padded = room_for(c, self.features, x)
-        cdef double total = self.norm_c(x, &padded[0])
+        cdef double[::1] padded
+        cdef double total
+        self._refuse_unstarted()
+        padded = room_for(c, self.features, x)
+        total = self.norm_c(x, &padded[0])
         reraise(self)
         return total
 
@@ -610,7 +622,7 @@ cdef class PrimalWeights(Weights):
             p.w, p.fixed = p.w + self.features.row_width, p.fixed + self.features.row_width
         return partial(self._install, values[:size])
 
-    def _install(self, const double[::1] table):
+    def _install(self, const double[::1] table not None):
         """Sets the rows in use."""
         memcpy(&self.buffer[0], &table[0], table.shape[0] * sizeof(double))
         self._final = self._mean = None

@@ -112,6 +112,8 @@ class Naming:
         return sums
 
     def key(self, column):
+        if column < -1:
+            return str(self.model.parts.features.feature_name(-2 - column)), -1
         if column < 0:
             return CONSTANT, -1
         if column in self.group_of:

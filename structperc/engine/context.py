@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any
@@ -14,6 +15,11 @@ from structperc.reading import matrices
 
 # Where the examples of the trainings of this thread are, if not in their runs; see `structperc.distributed.training.Elsewhere`.
 SHARDS_ELSEWHERE = ContextVar("SHARDS_ELSEWHERE", default=None)
+
+
+FACTS = ("n_features", "feature_names", "sparse", "objects", "labels", "n_labels", "random", "sample_weight", "visit_weight")
+OFTEN = {"classes": "labels", "classes_": "labels", "n_classes": "n_labels", "rng": "random", "random_state": "random",
+         "n_features_in_": "n_features", "feature_names_in_": "feature_names", "columns": "feature_names"}      # what authors guess
 
 
 class Reads:
@@ -57,7 +63,8 @@ class PluginOptions(Mapping):
                            f"Their options are {', '.join(self.values_by_name) or 'none'}.")
         if name in self.reads.changed:
             self.reads.current[name] = None
-        return self.values_by_name[name]
+        value = self.values_by_name[name]
+        return copy.copy(value) if type(value) in (list, dict, set) else value      # a hook may change what it gets
 
     def __contains__(self, name):
         return name in self.values_by_name
@@ -123,8 +130,9 @@ class FitContext:
     def __getattr__(self, name):
         options = object.__getattribute__(self, "engine_options")
         if name not in options:
-            raise AttributeError(f"a context has no {name!r}; the engine's options in it are {', '.join(options)}, those of plugins are in "
-                                 f"context.options.")
+            hint = f" Did you mean {OFTEN[name]!r}?" if name in OFTEN else did_you_mean(name, [*FACTS, *options])
+            raise AttributeError(f"a context has no {name!r}.{hint} It has the data's "
+                                 f"{', '.join(FACTS)}; the engine's options {', '.join(options)}; and those of plugins in context.options.")
         self.reads.current[name] = None
         return options[name]
 

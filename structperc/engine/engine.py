@@ -115,8 +115,10 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         for hook in REQUIRED:
             if not getattr(self.manager.hook, hook).get_hookimpls():
                 names = ", ".join(p.name for p in self.loaded_plugins[1:])
-                raise PluginError(f"no part for {hook}: none of the plugins ({names}) implements it. Name a problem first, "
-                                  f"for instance Engine('cusum', plugins=[...]).")
+                own = [name for name in REQUIRED if name in self.loaded_plugins[1].hooks]
+                raise PluginError(f"no part for {hook}: none of the plugins ({names}) implements it. "
+                                  + (f"A problem implements {', '.join(REQUIRED)}; {self.loaded_plugins[1].origin} has {' and '.join(own)}."
+                                     if own else "Name a problem first, for instance Engine('cusum', plugins=[...])."))
         self.reader_ahead = None    # a reader that has seen more than the first data, for the next training
         self.answered = {}          # the last plugin that has returned a part for each hook
         self.notes = {}

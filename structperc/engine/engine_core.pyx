@@ -384,7 +384,7 @@ cdef int step_on(EngineCore engine, TrainingRun run, snapshot, counts) except -1
     if not model.streaming:
         mistakes.append(0)
     try:
-        passed = model.parts.trainer.visit_chunk(run) if model.sharded else run.run(run.order())
+        passed = model.parts.trainer.visit_chunk(run) if model.sharded else run.run(run.next_order())
         if passed.updates and not snapshot.is_finite():
             raise overflow()
     except BaseException as error:

@@ -291,9 +291,9 @@ def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
         if compared is not None:
             at_baseline = by_column(model, w, compared, unit)
             for column, value in at_baseline.items():
-                if column >= 0:
+                if column != -1:
                     terms[column] = terms.get(column, 0.0) - value
-            terms[-1] = terms.get(-1, 0.0) + sum(value for column, value in at_baseline.items() if column >= 0)
+            terms[-1] = terms.get(-1, 0.0) + sum(value for column, value in at_baseline.items() if column != -1)
         contributions += [Contribution(names[a], name, value, side, column)
                           for (name, column), value in naming.summed(terms).items() if value]
     contributions.sort(key=lambda c: -abs(c.value))
@@ -306,12 +306,16 @@ def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
 
 
 def by_column(model, w, example, unit) -> dict:
-    """The score of weighted atoms by column; -1: of no column."""
+    """The score of weighted atoms by column; -1: the constant, -2 - j: the feature of weight j, which is no column."""
     where, values = model.parts.features.vector(example, unit, sparse=True)
     terms = w[where] * values
-    features = columns_of(model, where)
-    columns, place = np.unique(features[terms != 0], return_inverse=True)
-    return dict(zip(columns.tolist(), np.bincount(place, terms[terms != 0], len(columns)).tolist(), strict=True))
+    where, terms = where[terms != 0], terms[terms != 0]
+    of_terms = columns_of(model, where)
+    for i in np.flatnonzero(of_terms == -1):
+        if model.parts.features.feature_name(int(where[i])) is not None:
+            of_terms[i] = -2 - where[i]
+    columns, place = np.unique(of_terms, return_inverse=True)
+    return dict(zip(columns.tolist(), np.bincount(place, terms, len(columns)).tolist(), strict=True))
 
 
 def names_of(display, example):
@@ -328,7 +332,7 @@ def columns_of(model, weights):
     features, n = model.parts.features, model.context.n_features
     if model.context.feature_names is None:
         n = max(n, features.n_weights)                      # there are no more rows than weights
-    columns = np.asarray(features.column_of(weights))
+    columns = np.array(features.column_of(weights))
     right = columns.shape == weights.shape and (columns.dtype.kind in "iu" or not columns.size)
     if not right or not model.context.objects and not ((columns >= -1) & (columns < n)).all():
         raise PluginError(f"{type(features).__name__}.column_of returned {shortened(columns.tolist())} for the weights "

@@ -18,7 +18,7 @@ from structperc.core.locks import reading
 from structperc.core.column_sums cimport ColumnSums
 from structperc.core.component cimport Component
 from structperc.core.argmax import check_search, has_marginals
-from structperc.core.component import expected, inherits, located, nothing, overrides, settle, unstarted
+from structperc.core.component import bind_features, expected, inherits, located, nothing, overrides, settle, unstarted
 from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.loop import NotFinite
 from structperc.core.features cimport Features
@@ -90,6 +90,7 @@ cdef class Parts:
             refuse_unstarted(kind, part)
             if reads is not None and reads.current:
                 reads.assign(kind)
+        bind_features(self.features, self.outputs, self.argmax, self.loss)
         self.as_started = {kind: remembered(part) for kind, part in parts}
 
     def check(self, context) -> None:
@@ -99,8 +100,8 @@ cdef class Parts:
         if "search" in self.update.needs:
             check_search(self, rule_of(context, self), "update")
         if "marginals" in self.update.needs and not has_marginals(self.argmax):
-            raise PluginError(f"{rule_of(context, self)} learns from marginals, but {type(self.argmax).__name__} finds none. Use "
-                              f"another update, or a problem such as 'multiclass', 'cusum', 'sequence', 'parsing' or 'path'.")
+            raise PluginError(f"{rule_of(context, self)} learns from marginals, but {type(self.argmax).__name__} finds none. Write "
+                              f"its method marginals(scores, x), or use another update, or a problem such as 'multiclass' or 'sequence'.")
         refuse_other_sizes(context, self)
         for _, part in self.items():
             nothing(part.check(context, self), part, "check")
@@ -329,7 +330,8 @@ cdef class Model:
                         self.parts.reader, "read_one", "Rows")
         self.look_alike(rows)
         if rows.n_examples != 1:
-            raise DataError(f"explain takes one example, but got {rows.n_examples}; pass one of them.")
+            raise DataError(f"explain takes one example, but got {rows.n_examples}; pass one of them: X[:1], a list with one example, is "
+                            f"always read as one.")
         rows = self.scaling.applied(rows) if self.scales else rows
         return self.example(rows, 0), rows
 

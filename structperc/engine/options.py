@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -284,7 +285,12 @@ def check_plugin_options(plugins, passed, others) -> dict:
                     f" It comes with plugins=[{part!r}]." for part in elsewhere.get(nearest(name, elsewhere) or name, ()))
             raise OptionError(f"unknown option {name!r}.{hint} The plugins in use ({', '.join(p.name for p in plugins[1:])}) have "
                               f"{', '.join(declared) or 'no options'}.")
-    return {name: option.read(name, passed[name]) if name in passed else option.default for name, option in declared.items()}
+    return {name: option.read(name, passed[name]) if name in passed else own_copy(option.default) for name, option in declared.items()}
+
+
+def own_copy(value):
+    """The value, or a copy of a list, dict or set: no engine changes the default of all others, and no hook that of its engine."""
+    return copy.deepcopy(value) if type(value) in (list, dict, set) else value
 
 
 def generator(random_state) -> np.random.Generator:

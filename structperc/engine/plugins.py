@@ -320,6 +320,7 @@ def load(spec) -> Plugin:
     entries = registry.entries.get(spec)
     if not entries:
         hint = did_you_mean(spec, registry.entries)
+        hint = elsewhere(spec) or hint
         raise PluginError(f"there is no plugin {shortened(spec)}.{hint} Installed: {', '.join(sorted(registry.entries)) or 'none'}.")
     if len(entries) > 1:
         owners = " and ".join(e.dist.metadata["Name"] if e.dist else "?" for e in entries)
@@ -331,6 +332,14 @@ def load(spec) -> Plugin:
     if plugin.broken:
         raise PluginError(f"{plugin.origin} is broken: {plugin.broken}")
     return plugin
+
+
+def elsewhere(name) -> str:
+    """Where an installed package declares a plugin of this name in a misspelt group, as a sentence."""
+    for entry in importlib.metadata.entry_points(name=name):
+        if difflib.get_close_matches(entry.group, [GROUP], 1):
+            return f" An installed package declares it in the group {entry.group!r}; write [project.entry-points.{GROUP}]."
+    return ""
 
 
 def with_name(name) -> EntryPoints:

@@ -29,6 +29,7 @@ cdef class TrainingRun:
     cdef public bint stop_requested, resumed
     cdef public object kept             # the state of weights, see `keep_weights`
     cdef public Progress progress
+    cdef object file_order              # what `order` returns where all examples are visited in file order; None: not asked yet
     cdef double began
     cdef bint under_way                 # whether an epoch has begun and not ended,
     cdef bint has_pass                  # and a pass belongs to it
@@ -37,6 +38,7 @@ cdef class TrainingRun:
 
     cdef int begin(self, Model model, context, Rows rows, y, costs, list online, list history, before, observers, engine) except -1
     cpdef order(self)
+    cdef next_order(self)
     cdef bint draws(self)
     cpdef PassResult run(self, order=*, rule=*, double loss_weight=*)
     cdef int visit(self, PassResult passed, order, rule, double loss_weight, online) except -1

@@ -185,7 +185,16 @@ cdef class TrainingRun:
         return None if self.by_visits else self.weights
 
     cpdef order(self):
-        """The examples in the order of the next epoch, an int64 array; None: all in file order. Shuffles anew each time."""
+        """The examples in the order of the next epoch, an int64 array. Shuffles anew each time."""
+        order = self.next_order()
+        if order is None:
+            if self.file_order is None:
+                self.file_order = np.arange(self.n_examples, dtype=np.int64)
+            return self.file_order
+        return order
+
+    cdef next_order(self):
+        """The same; None: all in file order."""
         if self.progress.cut is not None:
             return self.progress.cut.order
         if self.expected is not None:
@@ -201,6 +210,8 @@ cdef class TrainingRun:
     def begin_epoch(self):
         """Counts an epoch and starts its clock."""
         self.refuse_open("called begin_epoch")
+        if self.under_way:
+            raise PluginError(f"{type(self.model.parts.trainer).__name__}.train called begin_epoch twice; call end_epoch before.")
         self.epoch += 1
         self.under_way = True
         self.began = time.perf_counter() - self.progress.begin_epoch()
@@ -286,6 +297,8 @@ cdef class TrainingRun:
         cdef ReadWriteLock lock = self.model.lock
         predictions = None if self.online is None else []
         self.refuse_early("run")
+        if order is self.file_order:
+            order = None
         if order is not None:
             order = visits(order, self.n_examples)
         finished = self.progress.finished_pass()

@@ -148,6 +148,7 @@ class Scaling:
         X = strings if dense is None else dense if strings is None else Joined(strings, dense)
         scaled = rows.like(X, rows.offsets, 0, rows.n_rows)
         scaled.restrict(rows.allowed)
+        scaled.own = rows if rows.own is None else rows.own
         return scaled
 
     def state(self):

@@ -130,8 +130,9 @@ class Case:
         return examples
 
     def rows_of(self, data) -> Rows:
-        """The examples as the reader reads them."""
-        return self.parts.reader.read(data.X, data.offsets)
+        """The examples as the reader reads them and a model prepares them: each column of a sparse row once."""
+        rows = self.parts.reader.read(data.X, data.offsets)
+        return rows if rows.objects else rows.summed()
 
     def answer(self, scores, x):
         """What the argmax finds, checked as the loop would check it."""
@@ -223,7 +224,9 @@ def make_case(plugin, plugins, options, random_state) -> Case:
     options = {"random_state": random_state, **{k: v for plugin in loaded for k, v in (plugin.check_options or {}).items()}, **options}
     random, sample = np.random.default_rng(random_state), said("sample")
     if sample is not None:
-        return Case(problem, plugins, options, random, read_sample(sample(random, EXAMPLES), loaded[0].origin), said("observe"), checked)
+        origin = next(plugin.origin for plugin in reversed(loaded) if plugin.sample)
+        data = read_sample(called(sample, origin, random, EXAMPLES), origin)
+        return with_labels(Case(problem, plugins, options, random, data, said("observe"), checked))
     X = np.round(random.normal(size=(EXAMPLES, 3)) * 16) / 16
     X[1], X[3] = X[0], 0
     case = Case(problem, plugins, {"classes": LABELS, **options}, random, Data(X), said("observe"), checked)
@@ -231,7 +234,39 @@ def make_case(plugin, plugins, options, random_state) -> Case:
         new_model(case.engine(), X, None, None)
     except DataError as error:
         raise PluginError(f"no examples can be made up for {loaded[0].origin}: {error} "
-                          f"Give it sample(random, n_examples), which returns (X, offsets) or a list of objects.") from error
+                          f"Give it sample(random, n_examples), which returns (X, offsets), (X, labels) or a list of objects.") from error
+    return case
+
+
+def called(sample, origin, random, n):
+    """What `sample` returned."""
+    try:
+        return sample(random, n)
+    except StructPercError:
+        raise
+    except Exception as error:
+        raise PluginError(f"sample of {origin} failed: {type(error).__name__}: {error}. Expected a function sample(random, n_examples)."
+                          ) from error
+
+
+def with_labels(case) -> Case:
+    """The case with the labels of its sample, or made-up ones, as `classes`; unchanged if the problem has no labels."""
+    if "classes" in case.options:
+        return case
+    y = case.data.y
+    try:
+        model = new_model(case.engine(), case.data.X, case.data.offsets, y)[0]
+        if model.context.labels is not None:
+            case.options["classes"] = model.context.labels.tolist()
+    except DataError:
+        case.options["classes"] = LABELS
+        try:
+            new_model(case.engine(), case.data.X, case.data.offsets, y)
+        except StructPercError:
+            del case.options["classes"]                 # no labels are the trouble
+    except StructPercError:
+        pass                                            # `described` reports what is wrong
+    case.data = attrs.evolve(case.data, y=None)
     return case
 
 
@@ -241,6 +276,8 @@ def line_up(plugin, plugins):
     if all(hook in loaded.hooks for hook in REQUIRED):
         return plugin, plugins
     problem = loaded.problem
+    if not loaded.hooks:
+        raise PluginError(f"{loaded.origin} implements no hook of structperc; mark its functions by @structperc.hookimpl.")
     if problem is None:
         raise PluginError(f"{loaded.origin} implements {', '.join(loaded.hooks)}, but a whole problem implements {', '.join(REQUIRED)}. "
                           f"Name the problem it is for in its attribute `problem`, or call check_problem('cusum', plugins=[...]).")
@@ -249,12 +286,30 @@ def line_up(plugin, plugins):
 
 def read_sample(sample, origin) -> Data:
     """What `sample` returned, without empty examples, numbers rounded to 2^-10 so that sums of any order agree in every bit."""
-    X, offsets = sample if isinstance(sample, tuple) else (sample, None)
+    X, *further = sample if isinstance(sample, tuple) else (sample,)
+    if len(further) > 2:
+        raise PluginError(f"sample of {origin} returned a tuple of {len(sample)}; expected X, (X, offsets), (X, labels) or "
+                          f"(X, offsets, labels).")
+    y = further.pop() if further and (len(further) == 2 or not are_offsets(further[0], X)) else None
+    offsets = further[0] if further else None
     try:
         rows = matrices.read(X, offsets)
     except DataError as error:
         raise PluginError(f"the sample of {origin} cannot be read: {error}") from error
+    if y is not None and len(y) != rows.n_examples:
+        raise PluginError(f"the sample of {origin} has {len(y)} labels for {rows.n_examples} examples. A pair is (X, labels), or "
+                          f"(X, offsets) with whole numbers from 0 to the number of rows.")
     if rows.objects:
-        return Data(rows.X)
+        return Data(rows.X, None, y)
     dense = rows.X if isinstance(rows.X, np.ndarray) else rows.X.toarray()
-    return Data(np.round(dense.astype(np.float64) * 1024) / 1024, rows.offsets).take(np.flatnonzero(rows.sizes()))
+    return Data(np.round(dense.astype(np.float64) * 1024) / 1024, rows.offsets, y).take(np.flatnonzero(rows.sizes()))
+
+
+def are_offsets(values, X) -> bool:
+    """Whether the second of a pair has the rows where examples begin, and is no list of labels."""
+    if values is None:
+        return True
+    numbers = np.asarray(values)
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    return (numbers.ndim == 1 and numbers.dtype.kind in "iu" and len(numbers) > 1 and numbers[0] == 0 and numbers[-1] == n
+            and bool((np.diff(numbers) >= 0).all()))

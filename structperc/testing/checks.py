@@ -53,8 +53,32 @@ def plugin_is_used(case):
 # ---- one component at a time ----
 
 
+def answers_are_structures(case):
+    """The argmax, exact or not, returns a member of Y(x), and the same one each time. Of long lists only `check_structure` is asked."""
+    argmax = case.parts.argmax
+    for x in case.examples:
+        structures = case.structures(x)
+        trials = [case.scores(x, draw) for draw in drawn(case)]
+        answers = [case.answer(s.copy(), x) for s in trials]
+        again = [case.answer(s.copy(), x) for s in reversed(trials)]
+        for s, y, later in zip(trials, answers, reversed(again), strict=True):
+            require(y == later, f"{name_of(argmax)} returned {y} and later {later} for example {x.index} with the same atom scores {s}.")
+        if structures is None:
+            continue
+        counts = case.counts(x, structures)
+        for y in answers:
+            require((counts == case.parts.outputs.count(x, y)).all(axis=1).any(),
+                    f"{name_of(argmax)} returned {y} for example {x.index}, which {name_of(case.parts.outputs)}.enumerate does not list.")
+    return None
+
+
+def drawn(case) -> list:
+    """Functions that draw atom scores, ties among them."""
+    return [case.random.standard_normal] * 3 + [partial(case.random.integers, -1, 2)] * 4 + [np.zeros, np.ones, lambda n: -np.ones(n)]
+
+
 def argmax_maximises(case):
-    """The argmax returns a member of Y(x) of largest score, and at a tie the same one each time."""
+    """An exact argmax returns a member of Y(x) of largest score."""
     argmax = case.parts.argmax
     if not argmax.exact:
         return f"{name_of(argmax)} declares itself approximate"
@@ -63,20 +87,14 @@ def argmax_maximises(case):
         if structures is None:
             return NOT_LISTED
         counts = case.counts(x, structures)
-        draws = [case.random.standard_normal] * 3 + [partial(case.random.integers, -1, 2)] * 4 + [np.zeros, np.ones, lambda n: -np.ones(n)]
-        trials = [case.scores(x, draw) for draw in draws]
-        answers = [case.answer(s.copy(), x) for s in trials]
-        for s, y in zip(trials, answers, strict=True):
+        for draw in drawn(case):
+            s = case.scores(x, draw)
+            y = case.answer(s.copy(), x)
             count = case.parts.outputs.count(x, y)
-            require((counts == count).all(axis=1).any(),
-                    f"{name_of(argmax)} returned {y} for example {x.index}, which {name_of(case.parts.outputs)}.enumerate does not list.")
             best = int(np.argmax(counts @ s))
             require(reaches(count @ s, counts[best] @ s),
                     f"{name_of(argmax)} returned {y} of score {count @ s:.6g} for example {x.index} with the atom scores {s}, "
                     f"but {structures[best]} scores {counts[best] @ s:.6g}.")
-        again = [case.answer(s.copy(), x) for s in reversed(trials)]
-        for s, y, later in zip(trials, answers, reversed(again), strict=True):
-            require(y == later, f"{name_of(argmax)} returned {y} and later {later} for example {x.index} with the same atom scores {s}.")
     return None
 
 
@@ -320,6 +338,45 @@ def inputs_are_untouched(case):
     engine.predict(data.X, offsets=data.offsets)
     for before, after, what in ((case.pristine.X, data.X, "X"), (y, data.y, "y"), (case.pristine.offsets, data.offsets, "offsets")):
         require(unchanged(before, after), f"training or prediction changed the user's {what}.")
+    return None
+
+
+def fits_are_alike(case):
+    """Two fits of one plugin with one seed end with the same weights: no part keeps anything from one fit to the next."""
+    first, second = (case.fit(epochs=2) for _ in range(2))
+    for name, part in first.model.parts.items():
+        one, other = part.state(), dict(second.model.parts.items())[name].state()
+        for key, value in one.items():
+            require(key in other and np.array_equal(value, other[key], equal_nan=np.asarray(value).dtype.kind == "f"),
+                    f"two fits with the same data and seed end with another {key!r} of {name_of(part)}. A part, or its class, keeps "
+                    f"something from one fit to the next. Set it in start, not in the body of the class.")
+    require(predictions(first, case.taught) == predictions(second, case.taught), "two fits with one seed predict differently.")
+    return None
+
+
+def units_are_the_maps_business(case):
+    """Outputs and argmax return the same for rows whose columns are on one scale; training on such rows works."""
+    rows = case.rows_of(case.data)
+    if rows.objects or rows.first_stage is not None:
+        return None                         # X has no columns to scale
+    outputs, argmax = case.parts.outputs, case.parts.argmax
+    divided = Scaling(1.0, np.zeros(rows.n_features), np.linspace(0.5, 2, rows.n_features) ** 2, centred=False).applied(rows)
+    for x in case.examples:
+        z = divided.example(x.index)
+        z.n_atoms = x.n_atoms
+        for draw in (case.random.standard_normal, partial(case.random.integers, -1, 2)):
+            s = case.scores(x, draw)
+            one, other = case.answer(s.copy(), x), case.answer(s.copy(), z)
+            require(one == other, f"{name_of(argmax)} returned {one} for example {x.index}, and {other} while a model is trained with "
+                                  f"scale=True: it reads columns on one scale. Read x.rows, which has the user's units.")
+        listed_here, there = case.structures(x), case.structures(z)
+        require(listed_here == there, f"{name_of(outputs)}.enumerate lists other structures of example {x.index} while a model is trained "
+                                      f"with scale=True. Read x.rows, which has the user's units.")
+    try:
+        engine = case.fit(epochs=2, scale=True)
+    except PluginError:
+        return None                         # these parts do not take scale=True
+    predictions(engine, case.taught)
     return None
 
 
@@ -592,11 +649,11 @@ def interrupting_keeps_what_was_learned(case):
 
 
 CHECKS = (
-    plugin_is_used, argmax_maximises, features_add_up, constraints_hold, agreeing_is_counting_the_same,
-    decoding_is_undone, loss_is_zero_at_gold, augmented_argmax_maximises, further_answers_agree, inputs_are_untouched,
-    predicting_changes_nothing, predictions_follow_from_scores, separable_set_is_learned, average_is_the_mean, sample_weights_act,
-    dense_equals_csr, primal_equals_dual, linear_kernel_equals_weights, compiled_equals_python, saving_keeps_everything,
-    export_predicts_the_same, interrupting_keeps_what_was_learned,
+    plugin_is_used, answers_are_structures, fits_are_alike, units_are_the_maps_business, argmax_maximises, features_add_up,
+    constraints_hold, agreeing_is_counting_the_same, decoding_is_undone, loss_is_zero_at_gold, augmented_argmax_maximises,
+    further_answers_agree, inputs_are_untouched, predicting_changes_nothing, predictions_follow_from_scores, separable_set_is_learned,
+    average_is_the_mean, sample_weights_act, dense_equals_csr, primal_equals_dual, linear_kernel_equals_weights, compiled_equals_python,
+    saving_keeps_everything, export_predicts_the_same, interrupting_keeps_what_was_learned,
 )  # fmt: skip
 
 

@@ -190,7 +190,7 @@ def test_marginals_of_another_form_are_refused(answer, wanted):
 
 def test_what_cannot_be_descended_is_refused_in_a_sentence():
     case = make_case("matching", (), {}, 0)
-    with pytest.raises(PluginError, match="learns from marginals, but .* finds none. Use another update"):
+    with pytest.raises(PluginError, match="learns from marginals, but .* finds none. Write its method"):
         case.fit(update="log-loss")
     X, y = [[0.0], [1.0]], [1, 2]
     for update in ("log-loss", "direct"):

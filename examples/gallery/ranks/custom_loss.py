@@ -77,5 +77,5 @@ plt.show()
 
 # %%
 # **What to try next.** A table does the same without a class, ``loss=[[0, 1, 2], [4, 0, 1], [8, 4, 0]]``: rows are gold labels.
-# You define losses of sentences, trees and rankings in the same way: :doc:`/docs/write-a-plugin`. For rare grades use weights:
+# You define losses of sentences, trees and rankings in the same way: :doc:`/docs/replace-a-part`. For rare grades use weights:
 # :doc:`/docs/guide/classes`.

@@ -103,5 +103,5 @@ figure.supxlabel("six new pictures: white, where the box is; dashed, where it wa
 plt.show()
 
 # %%
-# **What to try next.** :doc:`/docs/write-a-plugin` explains the parts; ``structperc.testing.check_problem`` compares them with slow
+# **What to try next.** :doc:`/docs/replace-a-part` explains the parts; ``structperc.testing.check_problem`` compares them with slow
 # twins. Rankings and coreference trees have hidden structures too: :doc:`/docs/guide/rankings`.

@@ -116,4 +116,4 @@ with tempfile.TemporaryDirectory() as folder:
     print(*sorted(path.relative_to(folder).as_posix() for path in Path(folder).rglob("*") if path.is_file()), sep="\n")
 
 # %%
-# **What to try next.** :doc:`/docs/write-a-plugin` has losses, update rules and feature maps of your own, and solvers in Cython.
+# **What to try next.** :doc:`/docs/replace-a-part` has losses, update rules and feature maps of your own, and solvers in Cython.

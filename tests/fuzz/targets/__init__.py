@@ -42,6 +42,7 @@ def targets() -> dict:
         invariances,
         model_files,
         options,
+        parts,
         streams,
         tokens,
     )
@@ -58,6 +59,7 @@ def targets() -> dict:
         "tokens": Target(tokens.hostile_sentences, share=2),
         "forms": Target(forms.equal_forms),
         "options": Target(options.hostile_options),
+        "parts": Target(parts.hostile_calls, share=2, chunk=100),
         "histories": Target(histories.twins, chunk=100),
         "solvers": Target(functions.hostile_solvers, share=2),
         "metrics": Target(functions.hostile_metrics),

@@ -1,0 +1,507 @@
+# ruff: noqa: E501 (a row of the table is a line)
+"""Mistakes that authors of plugins make, one row each: what they wrote, and the sentence that names the culprit.
+
+A: an error of this library. B: Python's own error, with a note that names part, method and example. S: only the test suite finds it.
+Nothing is silent, names another culprit or ends the interpreter.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from structperc import Engine, Option, hookimpl
+from structperc.components import (
+    AbsoluteLoss,
+    Argmax,
+    BlockFeatures,
+    ClassOutputs,
+    Features,
+    HammingLoss,
+    KeyedReader,
+    LabelOutputs,
+    Loss,
+    Outputs,
+    PrimalWeights,
+    Reader,
+    RowFeatures,
+    Rows,
+    Structures,
+    Trainer,
+    Update,
+    VectorFeatures,
+    Weights,
+)  # fmt: skip
+from structperc.errors import PluginError, StructPercError
+from structperc.testing import check_problem
+
+RNG = np.random.default_rng(0)
+BLOCKS = [RNG.normal(size=(3, 2)) for _ in range(12)]
+CHOSEN = [(int(np.argmax(block[:, 0])),) for block in BLOCKS]
+X, Y = RNG.normal(size=(12, 3)), [1, 2, 3] * 4
+
+
+class One(Outputs):
+    def enumerate(self, x):
+        return [(a,) for a in range(x.n_rows)]
+
+
+class Best(Argmax):
+    def argmax(self, scores, x):
+        return (int(np.argmax(scores)),)
+
+
+class Choice:
+    """A problem with parts to replace: a class, or what a hook returns."""
+
+    name = "choice"
+
+    def __init__(self, outputs=One, features=None, argmax=Best, **more):
+        self.outputs, self.features, self.argmax = outputs, features or (lambda context: RowFeatures(context.n_features)), argmax
+        for name, value in more.items():
+            setattr(self, name, value)
+
+    @hookimpl
+    def structperc_outputs(self, context):
+        return self.outputs() if isinstance(self.outputs, type) else self.outputs
+
+    @hookimpl
+    def structperc_features(self, context):
+        return self.features(context)
+
+    @hookimpl
+    def structperc_argmax(self, context):
+        return self.argmax() if isinstance(self.argmax, type) else self.argmax
+
+    def sample(self, random, n_examples):
+        return [random.normal(size=(n, 2)) for n in random.integers(1, 4, n_examples)]
+
+
+def with_method(base, name, function):
+    """A subclass with this method."""
+    return type(f"My{base.__name__}", (base,), {name: function})
+
+
+def fit(plugin=None, X=BLOCKS, y=CHOSEN, problem=None, **options):
+    return Engine(plugin if problem is None else problem, plugins=[] if problem is None else [plugin],
+                  **{"epochs": 2, "random_state": 0, **options}).fit(X, y)
+
+
+def choice(**parts):
+    return lambda: fit(Choice(**parts)).predict(BLOCKS)
+
+
+def labels(part, **options):
+    return lambda: fit(part, X, Y, "multiclass", **options).predict(X)
+
+
+def suite(plugin, *checks, **options):
+    return lambda: check_problem(plugin, checks=checks or None, **options)
+
+
+def argmax(function):
+    return choice(argmax=with_method(Best, "argmax", function))
+
+
+def outputs(**methods):
+    return choice(outputs=type("MyOutputs", (One,), methods))
+
+
+def features(**methods):
+    return choice(features=lambda context: type("MyMap", (VectorFeatures,), methods)(2))
+
+
+def loss(**methods):
+    return labels(type("MyLoss", (Loss,), methods)(), loss_weight=1.0)
+
+
+def rule(**methods):
+    return labels(type("MyRule", (Update,), methods)())
+
+
+def trainer(function):
+    return labels(with_method(Trainer, "train", function)(), epochs=1)
+
+
+def store(**methods):
+    return labels(type("MyStore", (Weights,), methods)())
+
+
+def reader(**methods):
+    return labels(type("MyReader", (Reader,), methods)())
+
+
+class Plain:
+    pass
+
+
+def hooks(**functions):
+    return type("Hooks", (), {"name": "hooks", **functions})()
+
+
+class Scored(Best):
+    def k_best(self, scores, x, k):
+        return [(0, 1), (1, 2)][:k]
+
+
+class Deaf(Best):
+    def argmax_augmented(self, scores, x, gold, loss, scale):
+        return self.argmax(scores, x)
+
+
+class Outside(Best):
+    exact = False
+
+    def argmax(self, scores, x):
+        return tuple(range(x.n_rows))
+
+
+class Random(Best):
+    def argmax(self, scores, x):
+        return (int(np.random.default_rng().integers(x.n_rows)),)
+
+
+class Remembers(Update):
+    seen = []
+
+    def step(self, trial):
+        self.seen.append(1)
+        return trial.difference() * len(self.seen)
+
+
+class Gap(Update):
+    def start(self, parts, context):
+        self.n = 0
+
+    def step(self, trial):
+        self.n += 1
+        return trial.difference() / self.n
+
+
+class HalfState(PrimalWeights):
+    """A store whose state lacks an array."""
+
+    def start(self, parts, context):
+        super().start(parts, context)
+        self.offset = 0.0
+
+    def update(self, x, c):
+        super().update(x, c)
+        self.offset += 1.0
+
+    def scores(self, x):
+        return super().scores(x) + self.offset * np.arange(x.n_atoms)
+
+
+class Bare(Outputs):
+    """Structures that nobody lists."""
+
+
+class Unscaled(AbsoluteLoss):
+    def augment(self, gold, scores, scale, x=None):
+        return super().augment(gold, scores, 1.0, x)
+
+
+class Measured(Loss):
+    def value(self, gold, y, x=None):
+        return float(gold != y)
+
+
+class Twice(Loss):
+    largest = 0.5
+
+    def value(self, gold, y, x=None):
+        return 2.0 * (gold != y)
+
+
+class Listed(Best):
+    def k_best(self, scores, x, k):
+        return [((int(a),), float(scores[a])) for a in np.argsort(-scores)[:k]]
+
+
+class Fails:
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        return record.missing
+
+
+class NeedsArguments:
+    def __init__(self, size):
+        self.size = size
+
+
+class Estimator:
+    def get_params(self):
+        return {}
+
+
+MISTAKES = [
+    # the solver
+    ("argmax returns None", argmax(lambda self, s, x: None), "A", "MyBest.argmax: None for example"),
+    ("argmax returns a float", argmax(lambda self, s, x: (0.5,)), "A", "MyBest.argmax: (0.5,) for example"),
+    ("argmax returns an int for a set", argmax(lambda self, s, x: 0), "A", "MyBest.argmax: 0 for example"),
+    ("argmax counts atoms from 1", argmax(lambda self, s, x: (len(s),)), "A", "MyBest.argmax: atom 3 in the structure (3,)"),
+    ("argmax returns an atom twice", argmax(lambda self, s, x: (0, 0)), "A", "MyBest.argmax: the structure (0, 0) of example"),
+    ("argmax returns a mask", argmax(lambda self, s, x: s > -9), "A", "MyBest.argmax: the structure (1, 1, 1) of example"),
+    ("argmax fails", argmax(lambda self, s, x: 1 / 0), "B", "MyBest.argmax, example"),
+    ("argmax lacks an argument", argmax(lambda self, s: 0), "B", "MyBest.argmax, example"),
+    ("argmax of labels from 0", labels(with_method(Argmax, "argmax", lambda self, s, x: int(np.argmax(s)))()), "A", "is not a label of example"),
+    ("argmax of labels returns a tuple", labels(with_method(Argmax, "argmax", lambda self, s, x: (1,))()), "A", "is not a label; expected an int"),
+    ("no argmax at all", choice(argmax=Argmax), "A", "Argmax does not implement argmax()"),
+    ("k_best without scores", lambda: fit(Choice(argmax=Scored)).predict_k_best(BLOCKS, 2), "A", "pairs that begin with 0 for example 0"),
+    ("k_best returns too many", lambda: fit(Choice(argmax=with_method(Best, "k_best", lambda self, s, x, k: [((0,), 0.0)] * 9)))
+     .predict_k_best(BLOCKS, 2), "A", "MyBest.k_best returned 9 structures"),
+    ("k_best worst first", lambda: fit(Choice(argmax=with_method(Best, "k_best", lambda self, s, x, k: [((0,), 0.0), ((1,), 1.0)][:k])))
+     .predict_k_best(BLOCKS, 2), "A", "expected the best structures first"),
+    ("marginals return one number", lambda: fit(Choice(argmax=with_method(Best, "marginals", lambda self, s, x: 1.0)), update="log-loss"),
+     "A", "MyBest.marginals returned 1.0"),
+    ("log-loss without marginals", lambda: fit(Choice(), update="log-loss"), "A", "Write its method marginals(scores, x)"),
+    ("exact, but not", suite(Choice(argmax=with_method(Best, "argmax", lambda self, s, x: (0,)))), "S", "MyBest returned (0,) of score"),
+    ("inexact, outside Y(x)", suite(Choice(argmax=Outside)), "S", "which One.enumerate does not list"),
+    ("random ties", suite(Choice(argmax=Random)), "S", "and later"),
+    ("argmax_augmented ignores the loss", suite(Choice(argmax=Deaf)), "S", "Deaf.argmax_augmented: with the loss from"),
+    ("argmax keeps the Example", lambda: kept_example(), "A", "is no longer in use"),
+    # the outputs
+    ("outputs hook returns a class", choice(outputs=lambda: None), "A", "expected a structperc.core.outputs.Outputs"),
+    ("count of another length", outputs(count=lambda self, x, y: np.zeros(9)), "A", "MyOutputs.count returned an array of shape (9,)"),
+    ("count returns None", outputs(count=lambda self, x, y: None), "A", "MyOutputs.count returned None"),
+    ("count is not finite", outputs(count=lambda self, x, y: np.full(3, np.nan)), "A", "MyOutputs.count returned nan"),
+    ("check_structure returns a reason", outputs(check_structure=lambda self, x, y: "bad"), "A", "expected None. Raise an error"),
+    ("encode returns a list", outputs(encode=lambda self, y, rows: [1]), "A", "MyOutputs.encode returned [1]"),
+    ("encode of fewer", outputs(encode=lambda self, y, rows: Structures.ragged([[0]])), "A", "MyOutputs.encode made 1 gold outputs for 12"),
+    ("decode fails", outputs(decode=lambda self, y, x: y.missing), "B", "MyOutputs.decode, example 0"),
+    ("agrees returns a text", outputs(agrees=lambda self, gold, y, x: "yes"), "A", "MyOutputs.agrees returned 'yes'"),
+    ("gold outside the example", lambda: fit(Choice(), y=[(7,)] * 12), "A", "y[0] cannot be used: atom 7"),
+    ("y of another length", lambda: fit(Choice(), y=[(0,)] * 5), "A", "y has 5 outputs but X has 12 examples"),
+    ("labels called classes_", outputs(decode=lambda self, y, x: self.classes_), "B", "MyOutputs.decode, example 0"),
+    ("n_labels set in the class", outputs(n_labels=3), "A", "declare it by find_labels"),
+    ("ordered set on Outputs", outputs(ordered=True), "A", "only LabelOutputs has this attribute"),
+    ("find_labels forgets its base", lambda: fit(hooks(structperc_outputs=hookimpl(lambda self, context: with_method(
+        ClassOutputs, "find_labels", lambda self, y, classes: np.array([1, 2, 3]))())), X, Y, "multiclass"), "A", "does not know its labels"),
+    ("agrees always true", suite(Choice(outputs=with_method(One, "agrees", lambda self, gold, y, x: True))), "S", "but they count different"),
+    ("enumerate leaves out a structure", suite(Choice(outputs=with_method(One, "enumerate", lambda self, x: [(0,)]))), "S", "does not list"),
+    ("decode cannot be undone", suite(Choice(outputs=with_method(One, "decode", lambda self, y, x: (0,)))), "S", "which is encoded as"),
+    # the map
+    ("vectors one row short", features(vectors=lambda self, x: x.rows[:-1]), "A", "has the atoms 0..1"),
+    ("vectors of another width", features(vectors=lambda self, x: x.rows[:, :1]), "A", "MyMap.vectors returned shape (3, 1)"),
+    ("vectors not finite", features(vectors=lambda self, x: x.rows * np.inf), "A", "MyMap.vectors returned"),
+    ("vectors fails", features(vectors=lambda self, x: x.missing), "B", "MyMap.vectors, example 0"),
+    ("no vectors", features(), "A", "does not implement vectors()"),
+    ("no shape", choice(features=lambda context: type("MyMap", (Features,), {})()), "A", "MyMap has no weights; call self.shape"),
+    ("scores of another length", choice(features=lambda context: shaped(scores=lambda self, w, x: np.zeros(9))), "A", "MyMap.scores returned"),
+    ("scores not finite", choice(features=lambda context: shaped(scores=lambda self, w, x: np.full(3, np.nan))), "A", "MyMap.scores returned nan"),
+    ("add returns a copy", choice(features=lambda context: shaped(add=lambda self, w, x, c: w + 1)), "A", "MyMap.add returned"),
+    ("add writes beyond", choice(features=lambda context: shaped(add=lambda self, w, x, c: w.__setitem__(99, 1.0))), "B", "MyMap.add, example"),
+    ("another number of columns", choice(features=lambda context: RowFeatures(99)), "A", "was made for 99 features, but X has 2"),
+    ("weights of float32", lambda: RowFeatures(2).scores(np.zeros(2, "f4"), Rows(np.ones((1, 2))).example(0)), "A",
+     "expected one contiguous float64 array"),
+    ("negative norm", lambda: fit(Choice(features=lambda context: shaped(norm=lambda self, x, c: -1.0)), update="pa"), "A", "MyMap.norm returned -1.0"),
+    ("column_of out of range", lambda: fit(Choice(features=lambda context: shaped(column_of=lambda self, j: np.full(len(j), 99))))
+     .explain(BLOCKS[0]), "A", "MyMap.column_of returned"),
+    ("scores and add differ", suite(Choice(features=lambda context: shaped(add=lambda self, w, x, c: np.add(w, c @ x.rows * 2, out=w) is None or None
+                                                                           ))), "S", "MyMap.scores is not w . phi"),
+    ("project excludes 0", suite(Choice(features=lambda context: shaped(project=lambda self, w, x=None: w.fill(1.0)))), "S", "moves w = 0"),
+    # losses
+    ("loss without value", loss(), "A", "MyLoss does not implement value()"),
+    ("loss negative", loss(value=lambda self, gold, y, x=None: -1.0), "A", "MyLoss.value returned -1.0"),
+    ("loss None", loss(value=lambda self, gold, y, x=None: None), "A", "MyLoss.value returned None"),
+    ("loss not finite", loss(value=lambda self, gold, y, x=None: float("nan")), "A", "MyLoss.value returned nan"),
+    ("loss fails", loss(value=lambda self, gold, y, x=None: {}[gold]), "B", "MyLoss.value, example"),
+    ("value takes no example", loss(value=lambda self, gold, y: 1.0), "B", "MyLoss.value, example"),
+    ("augment of another length", loss(value=lambda self, gold, y, x=None: 1.0 * (gold != y), augment=lambda self, gold, s, scale, x=None: s[:1]),
+     "A", "MyLoss.augment returned an array of shape (1,)"),
+    ("augment returns None", loss(value=lambda self, gold, y, x=None: 1.0 * (gold != y), augment=lambda self, gold, s, scale, x=None: None),
+     "A", "MyLoss.augment returned None"),
+    ("start forgets its base", loss(start=lambda self, parts, context: None, value=lambda self, gold, y, x=None: 1.0), "A", "does not know the outputs"),
+    ("a search with a loss that is measured", lambda: fit(Choice(), loss=Measured(), loss_weight=1.0), "A", "cannot be written over atoms"),
+    ("Hamming on labels", labels(HammingLoss()), "A", "the outputs of this problem are single labels"),
+    ("a loss above its largest", lambda: fit(Choice(argmax=Listed), loss=Twice(), loss_weight=1.0), "A", "correct `largest`"),
+    ("costs that the loss does not use", lambda: Engine("multiclass").fit(X, Y, costs=np.ones((12, 3))), "A", "set loss='costs'"),
+    ("loss not 0 at gold", suite("multiclass", "loss_is_zero_at_gold", plugins=[with_method(Loss, "value", lambda self, g, y, x=None: 1.0)()]),
+     "S", "is right is 1.0; expected 0"),
+    ("augment forgets the scale", suite("cusum", "augmented_argmax_maximises", plugins=[Unscaled()]), "S", "Unscaled.augment"),
+    # rules
+    ("step of another length", rule(step=lambda self, trial: np.zeros(9)), "A", "MyRule.step returned an array of shape (9,)"),
+    ("step not finite", rule(step=lambda self, trial: trial.difference() * np.nan), "A", "MyRule.step returned nan"),
+    ("step fails", rule(step=lambda self, trial: trial.missing), "B", "MyRule.step, example"),
+    ("no step", rule(), "A", "MyRule does not implement step()"),
+    ("inner of arrays", rule(step=lambda self, trial: trial.inner(trial.difference(), trial.difference())), "B", "MyRule.step, example"),
+    ("inner of an atom that is none", rule(step=lambda self, trial: trial.inner(0, 99)), "B", "MyRule.step, example"),
+    ("needs misspelt", rule(needs={"marginal"}, step=lambda self, trial: None), "A", "Did you mean 'marginals'"),
+    ("when misspelt", rule(when="allways", step=lambda self, trial: None), "A", "has when='allways'"),
+    ("searches returns one value", rule(searches=lambda self, weight: "plain", step=lambda self, trial: None), "A", "MyRule.searches returned"),
+    ("the trial is kept", lambda: kept_trial(), "A", "no visit of a pass under way"),
+    ("a list in the class", suite("multiclass", "fits_are_alike", plugins=[Remembers()]), "S", "A part, or its class, keeps something"),
+    ("weights of examples have no effect", suite("multiclass", "sample_weights_act", plugins=[with_method(
+        Update, "step", lambda self, trial: trial.difference())()]), "S", "weight"),
+    # stores
+    ("a store without scores", store(), "A", "MyStore does not implement"),
+    ("a store forgets its base", store(start=lambda self, parts, context: None), "A", "does not know the feature map"),
+    ("a store scores too few", store(scores=lambda self, x: np.zeros(1), update=lambda self, x, c: None), "A", "MyStore.scores returned"),
+    ("a store passes float32", store(scores=lambda self, x: self.features.scores(np.zeros(self.features.n_weights, "f4"), x),
+                                     update=lambda self, x, c: None), "A", "expected one contiguous float64 array"),
+    ("update returns weights", store(scores=lambda self, x: np.zeros(x.n_atoms), update=lambda self, x, c: c, state=lambda self: {},
+                                     restore=lambda self, state: None), "A", "MyStore.update returned"),
+    ("a state with a gap", suite("multiclass", "saving_keeps_everything", plugins=[HalfState()]), "S", "a loaded model predicts differently"),
+    # readers
+    ("read returns a list", reader(read=lambda self, X, offsets=None: X), "A", "MyReader.learn returned"),
+    ("read fails", reader(read=lambda self, X, offsets=None: X.missing), "B", "MyReader.read"),
+    ("read is asked for objects", reader(read=lambda self, X, offsets=None: Reader.read(list(map(str, X)), offsets)), "A", "list of objects"),
+    ("keys that are not there", choice(argmax=with_method(Best, "argmax", lambda self, s, x: x.keys)), "A", "have no keys; return a KeyedReader"),
+    ("more keys than columns", labels(KeyedReader(9)), "A", "expected rows of 9 columns that identify"),
+    # trainers and observers
+    ("train returns None", trainer(lambda self, run: None), "A", "MyTrainer.train returned None"),
+    ("train fails", trainer(lambda self, run: run.missing), "B", "missing"),
+    ("begin_epoch twice", trainer(lambda self, run: (run.begin_epoch(), run.begin_epoch())), "A", "called begin_epoch twice"),
+    ("run before begin_epoch", trainer(lambda self, run: run.run(run.order())), "A", "begin_epoch"),
+    ("end_epoch without a pass", trainer(lambda self, run: (run.begin_epoch(), run.end_epoch(None))), "A", "called end_epoch with None"),
+    ("an order of strangers", trainer(lambda self, run: (run.begin_epoch(), run.run([99]))), "A", "99"),
+    ("an observer fails", labels(Fails()), "B", "structperc_epoch_end"),
+    # plugins
+    ("a hook forgotten", lambda: Engine(hooks(structperc_outputs=hookimpl(lambda self, context: One()),
+                                              structperc_argmax=hookimpl(lambda self, context: Best()))), "A", "A problem implements"),
+    ("no hook", lambda: Engine(Plain()), "A", "implements no hook of structperc"),
+    ("an unmarked hook", lambda: Engine(hooks(structperc_argmax=lambda self, context: Best())), "A", "without the marker @structperc.hookimpl"),
+    ("a misspelt hook", lambda: Engine(hooks(structperc_argmx=hookimpl(lambda self, context: Best()))), "A", "did you mean structperc_argmax"),
+    ("a misspelt argument", lambda: Engine("cusum", plugins=[hooks(structperc_loss=hookimpl(lambda self, ctx: None))]), "A", "rename it"),
+    ("a hook returns a text", lambda: fit(Choice(argmax="best")), "A", "expected a structperc.core.argmax.Argmax"),
+    ("a hook fails", lambda: fit(Choice(features=lambda context: 1 / 0)), "A", "structperc_features of plugin 'choice' failed"),
+    ("a context has no classes", lambda: fit(Choice(features=lambda context: context.classes)), "A", "Did you mean 'labels'"),
+    ("a context has no n_classes", lambda: fit(Choice(features=lambda context: context.n_classes)), "A", "Did you mean 'n_labels'"),
+    ("an option that is none", lambda: fit(Choice(features=lambda context: context.options["size"])), "A", "have no option 'size'"),
+    ("options is a list", lambda: Engine(Choice(options=["size"])), "A", "expected a dict from names to structperc.Option"),
+    ("an option without Option", lambda: Engine(Choice(options={"size": 2})), "A", "expected a dict from names to"),
+    ("an option of the engine", lambda: Engine(Choice(options={"epochs": Option(2)})), "A", "is an option of the engine itself"),
+    ("a value of another type", lambda: Engine(Choice(options={"size": Option(2)}), size="two"), "A", "size='two'"),
+    ("an unknown option", lambda: Engine(Choice(options={"size": Option(2)}), sise=2), "A", "Did you mean 'size'"),
+    ("losses is a text", lambda: Engine(Choice(losses="edges")), "A", "expected a tuple or list of texts"),
+    ("a plugin named twice", lambda: Engine("cusum", plugins=[shared := hooks(structperc_loss=hookimpl(lambda self, context: None)), shared]),
+     "A", "is named twice"),
+    ("a class with arguments", lambda: Engine(Choice, plugins=[NeedsArguments]), "A", "need arguments"),
+    ("an estimator as a plugin", lambda: Engine(Estimator()), "A", "is an estimator, not a plugin"),
+    ("sample without n_examples", suite(Choice(sample=lambda random: [])), "A", "Expected a function sample(random, n_examples)"),
+    ("sample of a wrong length", suite(Choice(sample=lambda random, n: (random.normal(size=(4, 2)), [1, 2]))), "A", "2 labels for 4 examples"),
+    ("sample returns five things", suite(Choice(sample=lambda random, n: (1, 2, 3, 4, 5))), "A", "returned a tuple of 5"),
+    ("an unknown check", suite(Choice(), "argmax"), "B", "there is no check 'argmax'"),
+    ("parts without a problem", suite(Best()), "A", "a whole problem implements"),
+    ("read_cells fails", lambda: cells(lambda self, cells: int("x")), "A", "read_cells cannot read the target"),
+    # custom labels
+    ("labels counted from 0", suite(own_labels := type("P", (Choice,), {"sample": None})(outputs=with_method(
+        LabelOutputs, "count", lambda self, x, y: np.eye(3)[y]), features=lambda context: BlockFeatures(3, context.n_features),
+        argmax=with_method(Argmax, "argmax", lambda self, s, x: int(np.argmax(s)) + 1)), classes=[1, 2, 3]), "S", "out of bounds"),
+]
+
+
+def shaped(**methods):
+    class MyMap(Features):
+        def __init__(self):
+            self.shape(2)
+
+        def n_atoms(self, x):
+            return x.n_rows
+
+        def scores(self, w, x):
+            return x.rows @ w
+
+        def add(self, w, x, c):
+            w += c @ x.rows
+
+    return type("MyMap", (MyMap,), methods)()
+
+
+def kept_example():
+    examples = []
+    fit(Choice(argmax=with_method(Best, "argmax", lambda self, s, x: examples.append(x) or (0,))))
+    return examples[0].rows
+
+
+def kept_trial():
+    trials = []
+    labels(with_method(Update, "step", lambda self, trial: trials.append(trial))())()
+    return trials[0].scores
+
+
+def cells(read):
+    from structperc.cli.files import read_cells
+
+    return read_cells(with_method(One, "read_cells", read)(), ["x"])
+
+
+@pytest.mark.parametrize(("call", "grade", "sentence"), [row[1:] for row in MISTAKES], ids=[row[0] for row in MISTAKES])
+@pytest.mark.filterwarnings("ignore")
+def test_a_mistake_ends_in_a_sentence_that_names_it(call, grade, sentence):
+    with pytest.raises(Exception) as caught:
+        call()
+
+    error = caught.value
+    said = " ".join([str(error), *getattr(error, "__notes__", ())])
+    assert sentence in said
+    assert {"A": isinstance(error, StructPercError), "B": not isinstance(error, StructPercError), "S": isinstance(error, AssertionError)}[grade]
+
+
+def test_what_is_right_passes():
+    assert set(dict(check_problem(Choice(), checks=["answers_are_structures", "fits_are_alike", "argmax_maximises"])).values()) == {"passed"}
+
+
+def test_the_grades():
+    counts = {grade: sum(row[2] == grade for row in MISTAKES) for grade in "ABS"}
+
+    assert sum(counts.values()) == len({row[0] for row in MISTAKES}) >= 110
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_hooks_share_no_defaults():
+    class Growing(Choice):
+        options = {"size": Option([1, 2])}
+
+        @hookimpl
+        def structperc_features(self, context):
+            sizes.append(list(context.options["size"]))
+            context.options["size"].append(3)
+            return RowFeatures(context.n_features)
+
+    sizes = []
+    for _ in range(2):
+        engine = Engine(Growing(), epochs=1)
+        engine.fit(BLOCKS, CHOSEN).fit(BLOCKS, CHOSEN)
+    assert sizes == [[1, 2]] * 4 and engine.plugin_options["size"] == [1, 2]
+
+
+def test_a_row_with_a_column_twice_is_read():
+    class Doubled(Reader):
+        def read(self, X, offsets=None):
+            rows = np.asarray(X, dtype=float)
+            n, d = rows.shape
+            return Reader.read(csr_array((np.repeat(rows, 2, axis=1).ravel() / 2, np.tile(np.repeat(np.arange(d), 2), n),
+                                          np.arange(n + 1) * 2 * d), shape=(n, d)), offsets)
+
+    assert dict(check_problem("multiclass", plugins=[Doubled()], checks=["features_add_up"])) == {"features_add_up": "passed"}
+
+
+def test_names_of_the_arguments_are_public():
+    from structperc import components
+
+    for name in ("FitContext", "TrainingRun", "Trial", "Example"):
+        assert name in components.__all__ and getattr(components, name).__doc__
+
+
+def test_every_order_is_an_array():
+    orders = []
+
+    class Backwards(Trainer):
+        options_used = ("shuffle", "random_state")
+
+        def train(self, run):
+            run.begin_epoch()
+            orders.append(run.order()[::-1])
+            run.end_epoch(run.run(orders[-1]))
+            return "done"
+
+    for shuffle in (False, True):
+        fit(Backwards(), X, Y, "multiclass", epochs=1, preset="paper", shuffle=shuffle)
+    assert orders[0].tolist() == list(range(11, -1, -1)) and sorted(orders[1].tolist()) == list(range(12))
+
+
+def test_one_whole_set_of_structures_is_used():
+    assert list(itertools.chain(*fit(Choice()).predict(BLOCKS))) and PluginError
