@@ -34,7 +34,7 @@ navigation = {
         "In full": ["/docs/how-to-choose",
                     "/docs/bounds", "/docs/presets", "/docs/more-than-one-machine", "/docs/model-files", "/docs/ecosystem"],
     },
-    "docs/replace-a-part": ["/docs/architecture", "/examples/README", "/examples/*/README"],
+    "docs/replace-a-part": ["parts", "/docs/architecture", "/examples/README", "/examples/*/README"],
     "docs/architecture": ["rooms/*"],
     "docs/api": ["reference/structperc*"],
     "docs/background": ["/README", "glossary", "performance", "reliability", "decisions", "errata", "reference/bibliography",

@@ -91,14 +91,18 @@ def test_python_on_a_page_runs(page):
             assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
 
 
-@pytest.mark.parametrize("page", ["write-a-problem", "replace-a-part"])
+@pytest.mark.parametrize("page", ["write-a-problem", "replace-a-part", "parts"])
 def test_each_block_of_the_pages_for_authors_runs_by_itself(page):
     for block in code_blocks(ROOT / f"docs/{page}.md", "python"):
         exec(compile(block, page, "exec"), {"__name__": page})
 
 
-def test_a_problem_is_explained_in_900_words():
-    assert len((ROOT / "docs/write-a-problem.md").read_text().split()) <= 900
+@pytest.mark.parametrize("page", ["write-a-problem", "replace-a-part"])
+def test_a_page_for_authors_has_900_words_and_its_commands_on_the_first_screen(page):
+    lines = (ROOT / f"docs/{page}.md").read_text().splitlines()
+
+    assert len(" ".join(lines).split()) <= 900
+    assert all(any(command in line for line in lines[:6]) for command in ("structperc new", "pip install -e", "structperc check"))
 
 
 def test_the_readme_says_what_its_code_prints():
@@ -129,7 +133,7 @@ def test_code_on_a_page_is_narrow(page):
     assert [line for block in code_blocks(page, "python") for line in block.splitlines() if len(line) > columns] == []
 
 
-def test_write_a_plugin_shows_the_loss_of_the_examples():
+def test_replace_a_part_shows_the_loss_of_the_examples():
     module = ROOT / "examples/asymmetric_loss/structperc_asymmetric_loss.py"
     page = ROOT / "docs/replace-a-part.md"
     entry_point = code_blocks(page, "toml")

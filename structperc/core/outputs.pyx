@@ -31,6 +31,19 @@ cdef enum:
     FEW = 64                # up to here a dictionary beats array operations
 
 
+cdef bint lists_atoms(Outputs outputs) except -1:
+    """Whether a structure is the set of its atoms: nobody has replaced how atoms are counted."""
+    return <void *> outputs.count_c == <void *> Outputs.count_c and not overrides(outputs, "count")
+
+
+cdef int as_integer(value) except? -1:
+    """The whole number that a value is; raises ValueError for fractions and texts."""
+    number = int(value)
+    if number != value:
+        raise ValueError
+    return number
+
+
 cdef class Outputs(Component):
     """The output space Y(x): checks and encodes gold outputs, decodes predictions.
 
@@ -124,13 +137,14 @@ cdef class Outputs(Component):
             raise DataError(f"y is {shortened(y)}; expected one output per example, such as a list.")
         if len(y) != rows.n_examples:
             raise DataError(f"y has {len(y)} outputs but X has {rows.n_examples} examples; give one output per example.")
-        structures = []
-        for i, atoms in enumerate(y):
-            atoms = row_numbers(atoms, rows.example(i).n_rows, f"y[{i}]")
+        structures, of_atoms = [], lists_atoms(self)
+        for i, code in enumerate(y):
+            code = row_numbers(code, rows.example(i).n_rows, f"y[{i}]") if of_atoms else code
             try:
-                structures.append([int(a) for a in atoms])
+                structures.append([as_integer(part) for part in code])
             except (TypeError, ValueError, OverflowError, np.ma.MaskError):
-                raise DataError(f"y[{i}] is {shortened(atoms)}; expected a collection of atom numbers.") from None
+                raise DataError(f"y[{i}] is {shortened(code)}; expected a collection of {'atom numbers' if of_atoms else 'integers'}."
+                                ) from None
         return Structures.ragged(structures)
 
     def admissible(self, gold, rows):
@@ -272,7 +286,7 @@ cdef class Outputs(Component):
         return n
 
     def decode(self, y, Example x):
-        """The output that the user sees of a structure.
+        """The output that the user sees of a structure. By default a set of atoms in ascending order, and a structure of another encoding itself.
 
         Parameters
         ----------
@@ -284,7 +298,7 @@ cdef class Outputs(Component):
         -------
         object
         """
-        return y
+        return tuple(sorted(y)) if lists_atoms(self) else y
 
     cdef decode_all(self, structures, Rows rows, features, examples):
         """What `predict` returns of structures, as `decode_many`."""
@@ -292,8 +306,9 @@ cdef class Outputs(Component):
         x.look_at(rows)
         decoded = np.empty(len(structures), dtype=object)
         if type(self).decode is Outputs.decode:
+            of_atoms = lists_atoms(self)
             for i in range(len(structures)):
-                decoded[i] = structures[i]
+                decoded[i] = tuple(sorted(structures[i])) if of_atoms else structures[i]
             return decoded
         called = adapted(features)
         for i in range(len(structures)):

@@ -77,8 +77,7 @@ cdef class Trial:
 
     __signature__ = ClassSignature()
 
-    def bind(self, Example x, Weights weights, Outputs outputs, Argmax argmax, Loss losses,
-             Py_ssize_t room,
+    def bind(self, Example x, Weights weights, Outputs outputs, Argmax argmax, Loss losses, Py_ssize_t room,
              Py_ssize_t most_integers) -> None:
         """Connect the trial to the parts of a fit. The loop calls it.
 

@@ -14,6 +14,7 @@ from structperc.core.locks cimport ReadWriteLock
 from structperc.core.signals import retry_on_interrupt
 from structperc.core.component import state_of
 from structperc.core.errors import PluginError, shortened
+from structperc.core.signatures import ClassSignature
 from structperc.core.labels import plain
 from structperc.core.loop import NotFinite
 from structperc.core.loop cimport Loop, PassResult
@@ -144,6 +145,8 @@ cdef class TrainingRun:
         Whether the run goes on from a checkpoint. Then all parts, the trainer too, are as they were there. `epoch` counts the complete
         epochs: what `begin_epoch`, `order` and `run` do next belongs to the epoch that was interrupted.
     """
+
+    __signature__ = ClassSignature()
 
     def __init__(self, Model model, context, Rows rows, y, costs=None, *, online=None, history=None, before=None, observers=None,
                  engine=None):

@@ -135,8 +135,7 @@ def require_rescaled(case, features, w, name) -> None:
     rows = case.rows_of(case.data)
     if rows.objects or rows.first_stage is not None:
         return
-    zeros, any_value = np.zeros(rows.n_features), np.full(rows.n_features, np.inf)
-    divided = Scaling(1.0, zeros, np.linspace(0.5, 2, rows.n_features) ** 2, -any_value, any_value, centred=False, absorbs=False)
+    divided = divided_columns(rows)
     weights = features.rescaled(w, divided.shift, divided.spread)
     scaled = divided.applied(rows)
     for i, x in enumerate(case.examples if weights is not None else ()):
@@ -144,6 +143,12 @@ def require_rescaled(case, features, w, name) -> None:
         z.n_atoms = x.n_atoms
         require(close(features.scores(np.asarray(weights), x), features.scores(w, z)),
                 f"{name}.rescaled does not return weights that score example {i} as w scores it with divided columns.")
+
+
+def divided_columns(rows) -> Scaling:
+    """A scale that divides each column by a number between 0.5 and 2."""
+    zeros, any_value = np.zeros(rows.n_features), np.full(rows.n_features, np.inf)
+    return Scaling(1.0, zeros, np.linspace(0.5, 2, rows.n_features) ** 2, -any_value, any_value, centred=False, absorbs=False)
 
 
 def constraints_hold(case):
@@ -360,7 +365,7 @@ def units_are_the_maps_business(case):
     if rows.objects or rows.first_stage is not None:
         return None                         # X has no columns to scale
     outputs, argmax = case.parts.outputs, case.parts.argmax
-    divided = Scaling(1.0, np.zeros(rows.n_features), np.linspace(0.5, 2, rows.n_features) ** 2, centred=False).applied(rows)
+    divided = divided_columns(rows).applied(rows)
     for x in case.examples:
         z = divided.example(x.index)
         z.n_atoms = x.n_atoms

@@ -428,11 +428,11 @@ def test_weights_of_no_column_are_not_explained_as_one():
             return np.asarray(indices) + 2
 
     X, y = [np.diag([1.0, 2, 3, 4, 5])], [[3]]
-    for kind, features in ((Rest, {"(constant)"}), (Named, {"x[2]", "x[3]", "x[4]"})):
+    for kind, features in ((Rest, {"feature 0", "feature 1", "feature 2"}), (Named, {"x[2]", "x[3]", "x[4]"})):
         explanation = Engine(problem(lambda context, kind=kind: kind(3))).fit(X, y).explain(X[0])
         assert {c.feature for c in explanation.contributions} <= features
     whole = Engine(problem(lambda context: Written())).fit(X, y).explain(X[0])
-    assert "x[3]" in {c.feature for c in whole.contributions}
+    assert "feature 3" in {c.feature for c in whole.contributions}, "as many features as columns are other features nevertheless"
 
 
 def test_a_map_that_lacks_a_method_says_which():

@@ -121,7 +121,7 @@ def test_hooks_are_told_the_options():
             assert declared.read(name, told[name]) == told[name]
         else:
             assert not hasattr(watching.context, name)
-    with pytest.raises(AttributeError, match="a context has no 'agument'; the engine's options in it are update, "):
+    with pytest.raises(AttributeError, match="a context has no 'agument'. It has the data's n_features, .*; the engine's options update, "):
         _ = watching.context.agument
 
 
