@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import sklearn
 import structperc_cusum
-from contract import APART, checks_of, scikit_learns_checks
+from contract import APART, checks_of, needs_1_8, scikit_learns_checks
 from plain import Engine
 from scipy import sparse
 from sklearn.base import clone, is_classifier
@@ -69,6 +69,7 @@ def run_python(code, **environment):
     return done.stdout.split()
 
 
+@needs_1_8
 def test_scikit_learns_check_of_array_api_input():
     code = f"""
 from sklearn.utils.estimator_checks import estimator_checks_generator

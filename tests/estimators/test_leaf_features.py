@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from contract import APART, checks_of
+from contract import APART, checks_of, needs_1_8
 from scipy.sparse import csr_array
 from sklearn import config_context
 from sklearn.base import clone
@@ -67,6 +67,7 @@ BENDS = {"leaves": lambda: LeafFeatures(GradientBoostingRegressor(n_estimators=1
          "nystroem": lambda: Nystroem(gamma=0.5, n_components=80, random_state=0)}
 
 
+@needs_1_8
 @pytest.mark.parametrize("bend", BENDS)
 @pytest.mark.parametrize("ranker", [RankingSVM(C=0.1), LatentRanker(k=3, random_state=0)], ids=lambda ranker: type(ranker).__name__)
 def test_rankers_bend(ranker, bend):

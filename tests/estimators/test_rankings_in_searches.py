@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from contract import needs_1_8
 from sklearn import config_context
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_val_score, cross_validate
@@ -42,6 +43,11 @@ def test_groups_reach_fit_and_score(ranker):
     scores, predicted = by_hand(ranker, metrics.ndcg_at_k)
     assert cross_val_score(ranker, X, Y, params={"groups": GROUPS}, cv=FOLDS).tolist() == scores
     assert cross_val_predict(ranker, X, Y, params={"groups": GROUPS}, cv=FOLDS).tolist() == predicted.tolist()
+
+
+@needs_1_8
+@pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
+def test_groups_reach_a_ranker_in_a_pipeline(ranker):
     pipeline = make_pipeline(StandardScaler(), ranker)
     assert np.isfinite(cross_val_score(pipeline, X, Y, params={"groups": GROUPS}, cv=FOLDS)).all()
     assert pipeline.fit(X, Y, groups=GROUPS).score(X, Y, groups=GROUPS) == metrics.ndcg_at_k(Y, pipeline.predict(X), groups=GROUPS)
@@ -53,6 +59,7 @@ def test_other_names_are_requested():
     assert found["test_score"].tolist() == by_hand(RankingSVM(C=0.01), metrics.ndcg_at_k)[0]
 
 
+@needs_1_8
 def test_a_search_over_k_and_over_rankers():
     pipeline = Pipeline([("scale", StandardScaler()), ("ranker", LatentRanker(epochs=3, random_state=0))])
     search = GridSearchCV(pipeline, [{"ranker__k": [1, 2, 4]}, {"ranker": [RankingSVM()], "ranker__C": [1e-3, 1e-2]}], cv=FOLDS)
@@ -76,7 +83,7 @@ def test_scorers_measure_any_estimator_whose_predictions_are_scores():
     for name, (_, measure) in SCORERS.items():
         assert found[f"test_{name}"].tolist() == by_hand(RANKERS[1], measure)[0]
     straight = cross_val_score(LinearRegression(), X, Y, scoring=SCORERS["ndcg"][0], params={"groups": GROUPS}, cv=FOLDS)
-    assert (straight > 0.8).all()
+    assert (straight > 0.75).all()
     assert repr(RankingScorer("precision", k=2)) == "RankingScorer(k=2, measure='precision')"
     with pytest.raises(OptionError, match="measure='mrr'; expected one of 'ndcg', 'precision', 'average-precision', 'pairs'"):
         RankingScorer("mrr")(RANKERS[1], X, Y, groups=GROUPS)

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import structperc_multiclass
-from contract import checks_of
+from contract import BEFORE_1_8, checks_of
 from plain import Engine
 from scipy import sparse
 from sklearn.base import clone
@@ -212,7 +212,7 @@ def test_scikit_learns_checks():
     for name, estimator, check in checks:
         if name not in EXPECTED_FAILURES:
             check(estimator)
-    assert len(checks) > 40 and set(EXPECTED_FAILURES) <= {name for name, _, _ in checks}
+    assert len(checks) > 40 and (BEFORE_1_8 or set(EXPECTED_FAILURES) <= {name for name, _, _ in checks})
 
 
 # ---- crossed grids ----

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from contract import needs_1_8
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, StackingClassifier, VotingClassifier
@@ -109,7 +110,7 @@ def test_cross_val_predict_has_the_columns_of_sorted_labels(method):
 
 
 @numbers_texts
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic", "temperature"])
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic", pytest.param("temperature", marks=needs_1_8)])
 @pytest.mark.parametrize("make", [PRank, CuSumRank, StructuredClassifier])
 def test_calibration_by_scikit_learn_keeps_accuracy(method, make):
     random = np.random.default_rng(1)
