@@ -110,20 +110,27 @@ def plot_thresholds(engine, X, y, ax=None):
     """
     last, X = carried(engine, X)
     engine = engine_of(last)
-    outputs = engine.parts_.outputs
-    if not is_ordered(outputs):
+    if not is_ordered(engine.parts_.outputs):
         raise DataError(f"{describe(engine)} predicts no ranks, so it has no thresholds to draw; plot_learning_curve draws any engine.")
-    atoms = engine.atom_scores(X)
-    labels = engine.classes_.tolist()
+    latent, cuts = latent_scores(engine, X)
     y = np.asarray(y)
-    if len(y) != len(atoms):
-        raise DataError(f"y has {len(y)} labels but X has {len(atoms)} examples; give one label per example.")
+    if len(y) != len(latent):
+        raise DataError(f"y has {len(y)} labels but X has {len(latent)} examples; give one label per example.")
+    return draw_thresholds(engine, latent, cuts.mean(axis=0), cuts.std(axis=0), y, ax)
+
+
+def latent_scores(engine, X):
+    """The latent score of each example, and on its scale where the score of each atom would be 0."""
+    atoms = engine.atom_scores(X)
+    latent = atoms.mean(axis=1) + np.mean(getattr(engine, "thresholds_", 0.0))
+    return latent, latent[:, None] - atoms
+
+
+def draw_thresholds(engine, latent, centres, spreads, y, ax=None):
+    """`plot_thresholds` of latent scores, and of the means and standard deviations of cut points."""
+    labels = engine.classes_.tolist()
     if not np.isin(y, labels).any():
         raise DataError(f"y holds none of the labels that the engine knows: {', '.join(map(repr, labels))}.")
-    latent = atoms.mean(axis=1) + np.mean(getattr(engine, "thresholds_", 0.0))
-    cuts = latent[:, None] - atoms
-    centres, spreads = cuts.mean(axis=0), cuts.std(axis=0)
-
     ax = axes(ax)
     low, high = np.quantile(latent, [0.002, 0.998])
     low, high = min(low, centres.min()), max(high, centres.max())

@@ -70,7 +70,12 @@ class Tokens:
         return f"{message} {match[0].strip()} is in {self.file.place(int(match[1]), int(match[2] or 0))}."
 
     def __str__(self):
-        return ", ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in ((self.n_examples, "sentence"), (self.file.n_tokens, "token")))
+        return sizes(self.n_examples, self.file.n_tokens)
+
+
+def sizes(n_sentences, n_tokens) -> str:
+    """Numbers of sentences and tokens, in words."""
+    return ", ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in ((n_sentences, "sentence"), (n_tokens, "token")))
 
 
 # ---- fit ----

@@ -4,25 +4,40 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from structperc import Engine, metrics
-from structperc.cli.files import answers, read_for
+from structperc import Engine
+from structperc.cli.files import PART_ROWS, answers, counted_in, parts_for
 from structperc.cli.terminal import say, say_table
+from structperc.core.outputs import is_ordered
 from structperc.errors import OptionError
+from structperc.metrics.comparisons import comparison_of, refuse_other_labels
+from structperc.metrics.engines import Judged
 
 
 def compare(arguments) -> int:
-    """Prints the comparison."""
+    """Prints the comparison, with memory for one part of the data and the predictions of both models."""
     paths = arguments.first, arguments.second
     first, second = map(Engine.load, paths)
-    table, other = (read_for(engine, arguments) for engine in (first, second))
-    if table.n_examples != other.n_examples:
-        raise OptionError(f"{paths[0]} reads {table.n_examples} examples from {arguments.data} and {paths[1]} reads {other.n_examples}; "
+    models = first.model_, second.model_
+    refuse_other_labels(*(model.context.labels for model in models), all(is_ordered(model.parts.outputs) for model in models))
+    one, other = (judged(engine, arguments) for engine in (first, second))
+    if len(one.right) != len(other.right):
+        raise OptionError(f"{paths[0]} reads {len(one.right)} examples from {arguments.data} and {paths[1]} reads {len(other.right)}; "
                           f"compare models of the same kind of examples.")
-    comparison = metrics.compare(first, second, table.X, answers(first, table), table.offsets, X_second=other.X, names=short(paths))
+    comparison = comparison_of(one, other, short(paths))
     for title, rows in comparison.tables():
         say(title)
         say_table(rows)
     return 0
+
+
+def judged(engine, arguments) -> Judged:
+    """What an engine has predicted for a file, read part after part."""
+    parts = []
+    for table in parts_for(engine, arguments, rows=PART_ROWS):
+        with counted_in(table, arguments.data):
+            rows = engine.model_.read(table.X, table.offsets)
+            parts.append(Judged.of(engine.model_, rows, answers(engine, table), engine.predict_rows(rows)))
+    return Judged.joined(parts)
 
 
 def short(paths) -> tuple:

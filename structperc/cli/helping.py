@@ -88,7 +88,8 @@ taggers, to do without it. Pipes and standard input then work, for one epoch.
 With --set n_shards=N each part is divided into N shards, which are mixed at its
 end. The model is then a different one.
 
-predict always reads part by part. evaluate and plot read all data at once.
+predict, evaluate, compare, plot and explain always read part by part. effects
+reads all data at once, since it trains again and again.
 """
 CHECKPOINTS = """\
 Interrupted training: fit --checkpoint FILE --resume.

@@ -13,7 +13,8 @@ import numpy as np
 from structperc import Engine, metrics
 from structperc.cli import answer_columns
 from structperc.cli.column_files import Tokens, reads_columns
-from structperc.cli.files import PART_ROWS, answers, check_writable, counted_in, exact_rows, parts_for, read_for
+from structperc.cli.evaluation import Evaluation
+from structperc.cli.files import PART_ROWS, check_writable, counted_in, exact_rows, parts_for
 from structperc.cli.terminal import Shown, say, say_json, say_table
 from structperc.core.outputs import is_ordered
 from structperc.engine.writing import replace_file
@@ -21,6 +22,7 @@ from structperc.errors import DataError, OptionError
 from structperc.extras import require
 from structperc.files.conll import write_filled
 from structperc.files.tables import write_table
+from structperc.metrics.engines import Pairs
 from structperc.pictures.markup import aligned, excerpt
 
 SHOWN_LABELS = 15           # labels of which a confusion matrix still fits a terminal
@@ -84,21 +86,16 @@ def write_text(file, write) -> None:
 
 
 def evaluate(arguments) -> int:
+    """Measures part after part, with memory for one part and the predictions."""
     engine = Engine.load(arguments.model)
-    table = read_for(engine, arguments)
-    refuse_strangers(engine, table, arguments.data)
-    model = engine.model_
-    with counted_in(table, arguments.data):
-        rows = model.read(table.X, table.offsets)
-        predicted = engine.predict_rows(rows)
-        measures = metrics.measures_of(model, rows, answers(engine, table), predicted)
-        constant = metrics.best_constant_of(model, rows, answers(engine, table))
+    found = Evaluation(engine, arguments, lambda table: refuse_strangers(engine, table, arguments.data))
+    measures, constant = found.measures(), found.constant()
     if arguments.json:
-        say_json(record(engine, arguments, table, predicted, measures, constant))
+        say_json(record(engine, arguments, found, measures, constant))
         return 0
-    say(f"{arguments.model} ({engine.problem}) on {arguments.data}, {table}")
+    say(f"{arguments.model} ({engine.problem}) on {arguments.data}, {found}")
     say_table(*measure_table(measures, constant))
-    details = details_of(engine, table, predicted, measures)
+    details = details_of(engine, found.judged, measures)
     if details.get("unknown labels"):
         say(f"  the model does not know the labels {counted(details['unknown labels'])}; they count as wrong, and there is no mean loss")
     if "phrases" in details:
@@ -120,17 +117,21 @@ def refuse_strangers(engine, table, path) -> None:
                         f"Name the column of right labels with --target, or leave these rows out.")
 
 
-def details_of(engine, table, predicted, measures) -> dict:
+def details_of(engine, judged, measures) -> dict:
     """Measures of single labels, by name."""
     labels = getattr(engine, "classes_", None)
     if labels is None:
         return {}
     if not engine.parts_.outputs.n_labels:
-        unseen = metrics.unseen_labels(list(engine.parts_.outputs.labels_in(table.y)), labels)
-        phrases = metrics.phrase_scores(metrics.sentences(table.y, predicted), predicted) if "phrase F1" in measures else None
+        unseen = metrics.unseen_labels(list(engine.parts_.outputs.labels_in(judged.gold)), labels)
+        phrases = (metrics.phrase_scores(metrics.sentences(judged.gold, judged.predicted), judged.predicted) if "phrase F1" in measures
+                   else None)
         return {"unknown labels": unseen} | ({} if phrases is None else {"phrases": phrases})
-    if exact_rows(table.y).all():
-        return {"confusion matrix": metrics.confusion_matrix(table.y[:, 0] if table.y.ndim == 2 else table.y, predicted, labels)}
+    if isinstance(judged, Pairs):
+        return {"confusion matrix": judged.matrix()}
+    gold = np.asarray(judged.gold)
+    if exact_rows(gold).all():
+        return {"confusion matrix": metrics.confusion_matrix(gold[:, 0] if gold.ndim == 2 else gold, judged.predicted, labels)}
     return {}
 
 
@@ -149,16 +150,16 @@ def beside(constant, name) -> str:
     return f"{constant.measures[name]:.4f}" if name in constant.measures else ""
 
 
-def record(engine, arguments, table, predicted, measures, constant) -> dict:
+def record(engine, arguments, found, measures, constant) -> dict:
     """An evaluation for programs; `structperc evaluate --help` describes it."""
-    labels, details = getattr(engine, "classes_", None), details_of(engine, table, predicted, measures)
+    labels, details = getattr(engine, "classes_", None), details_of(engine, found.judged, measures)
     if "confusion matrix" in details:
         details["confusion matrix"] = details["confusion matrix"].tolist()
     if "phrases" in details:
         scores = {"all": details["phrases"], **details["phrases"].types}
         details["phrases"] = {name: {"true": one.true, "predicted": one.predicted, "correct": one.correct, "precision": one.precision,
                                      "recall": one.recall, "F1": one.f1} for name, one in scores.items()}
-    return {"problem": engine.problem, "model": arguments.model, "data": arguments.data, "examples": table.n_examples,
+    return {"problem": engine.problem, "model": arguments.model, "data": arguments.data, "examples": found.n_examples,
             "measures": measures, "labels": None if labels is None else labels.tolist(),
             "constant": None if constant is None else {"answer": constant.answer, "measures": constant.measures}, **details}
 
@@ -183,6 +184,24 @@ def confusion(matrix, labels) -> list:
     return [["right \\ predicted", *names], *([name, *map(str, row)] for name, row in zip(names, matrix.tolist(), strict=True))]
 
 
+def scored_ranks(engine, arguments, latent_scores) -> tuple:
+    """Latent scores of rows with exact ranks, means and standard deviations of cut points, and these ranks."""
+    latent, ranks, n, mean, squares = [], [], 0, 0.0, 0.0
+    for table in parts_for(engine, arguments, rows=PART_ROWS):
+        exact = exact_rows(table.y)
+        if exact.any():
+            with counted_in(table, arguments.data):
+                scores, cuts = latent_scores(engine, table.X[exact])
+            latent.append(scores)
+            ranks.append(table.y[exact][:, 0] if table.y.ndim == 2 else table.y[exact])
+            apart, total = cuts.mean(axis=0) - mean, n + len(cuts)
+            squares = squares + ((cuts - cuts.mean(axis=0)) ** 2).sum(axis=0) + apart**2 * (n * len(cuts) / total)
+            mean, n = mean + apart * (len(cuts) / total), total
+    if not n:
+        raise OptionError(f"--data draws the rows of each rank, but {arguments.data} knows none but intervals; name data with exact ranks.")
+    return np.concatenate(latent), mean, np.sqrt(squares / n), np.concatenate(ranks)
+
+
 def plot(arguments) -> int:
     check_writable("--output", arguments.output, arguments.model, arguments.data)
     figures = require("matplotlib.figure", "structperc plot", "plot")
@@ -193,13 +212,8 @@ def plot(arguments) -> int:
     if arguments.data:
         if not is_ordered(engine.parts_.outputs):
             raise OptionError(f"--data draws the thresholds between ranks, but {engine.problem} predicts no ranks; leave it out.")
-        table = read_for(engine, arguments)
-        exact = exact_rows(table.y)
-        if not exact.any():
-            raise OptionError(f"--data draws the rows of each rank, but {arguments.data} knows none but intervals; "
-                              f"name data with exact ranks.")
-        X, y = table.X[exact], table.y[exact]
-        panels.append(lambda engine, ax: plotting.plot_thresholds(engine, X, y[:, 0] if y.ndim == 2 else y, ax))
+        scored = scored_ranks(engine, arguments, plotting.latent_scores)
+        panels.append(lambda engine, ax: plotting.draw_thresholds(engine, *scored, ax))
     if hasattr(engine, "coef_"):
         panels.append(plotting.plot_weights)
     if not panels:

@@ -180,6 +180,12 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
         data = Groups(rows, offsets, lengths, groups)
         read = model.read(data.X, data.offsets)
         judged.append(Judged.of(model, read, data.by_rows(y), model.predict(read)))
+    return comparison_of(*judged, names)
+
+
+def comparison_of(first, second, names) -> Comparison:
+    """`compare` of what two models have predicted for the same examples, `Judged` of each."""
+    judged = first, second
     n = len(judged[0].right)
     if n < 2:
         raise DataError(f"the engines read {n} example{'s' * (n != 1)}; expected at least 2, since errors come from leaving some out.")

@@ -9,7 +9,7 @@ import numpy as np
 
 from structperc.core.errors import StructPercError
 from structperc.core.labels import is_nested, plain
-from structperc.metrics.engines import Judged, by_example, labels_of, model_of, parts_of
+from structperc.metrics.engines import Judged, Pairs, by_example, labels_of, model_of, parts_of
 from structperc.metrics.phrases import entries
 from structperc.reading.groups import Groups
 
@@ -107,18 +107,17 @@ def best_constant_of(model, rows, y) -> Constant | None:
     2
     """
     outputs, labels, loss = parts_of(model, rows).outputs, model.context.labels, model.parts.loss
+    if Pairs.suit(model) and rows.n_examples:
+        return constant_of_pairs(model, Pairs.of(model, rows, y, np.full(rows.n_examples, labels[0], dtype=labels.dtype)))
     if outputs.n_labels and rows.n_examples and not loss.training_only:
-        counts = Counter(outputs.encode(y, rows))
-        costs = [sum(n * loss.value(gold, code) for gold, n in counts.items()) for code in range(1, outputs.n_labels + 1)]
-        answer = labels[np.argmin(costs)]
+        answer = best_label(model, Counter(outputs.encode(y, rows)))
         predicted = np.full(rows.n_examples, answer, dtype=labels.dtype)
     elif labels is not None and not outputs.n_labels:
         gold = by_example(outputs, rows, y)
         answer = most_frequent(labels_of(outputs, gold))
         if answer not in labels.tolist():
             return None
-        sentences = gold if is_nested(gold) else [[label] for label in gold]            # of one token each
-        predicted = [[answer] * len(entries(one, f"y[{i}]", "the labels of one example")) for i, one in enumerate(sentences)]
+        predicted = everywhere(answer, gold)
     else:
         return None
     try:
@@ -126,6 +125,25 @@ def best_constant_of(model, rows, y) -> Constant | None:
     except StructPercError:             # constraints forbid it
         return None
     return Constant(plain(answer), measures)
+
+
+def constant_of_pairs(model, pairs) -> Constant | None:
+    """`best_constant` of pairs of labels; predictions have no effect."""
+    best = pairs.constant(model.parts.loss)
+    return None if best is None else Constant(plain(model.context.labels[best[0] - 1]), best[1].measures())
+
+
+def best_label(model, counts):
+    """The label of least loss beside right labels, of which `counts` has the codes and how often each occurs."""
+    costs = [sum(n * model.parts.loss.value(gold, code) for gold, n in counts.items())
+             for code in range(1, model.parts.outputs.n_labels + 1)]
+    return model.context.labels[np.argmin(costs)]
+
+
+def everywhere(answer, gold) -> list:
+    """A label for each token."""
+    sentences = gold if is_nested(gold) else [[label] for label in gold]            # of one token each
+    return [[answer] * len(entries(one, f"y[{i}]", "the labels of one example")) for i, one in enumerate(sentences)]
 
 
 def most_frequent(labels):

@@ -13,7 +13,8 @@ from structperc.core.labels import LabelCodes, is_listed, is_nested
 from structperc.core.outputs import Outputs, is_ordered, right_outputs
 from structperc.core.rows import Rows
 from structperc.metrics.intervals import interval_measures
-from structperc.metrics.labels import accuracy, macro_f1, rank_measures
+from structperc.metrics.labels import accuracy, accuracy_of, confusion_matrix, macro_f1, rank_measures, rank_measures_of
+from structperc.metrics.labels import pairs as label_pairs
 from structperc.metrics.phrases import entries
 from structperc.metrics.tokens import unseen_labels
 from structperc.reading.groups import Groups
@@ -172,7 +173,7 @@ def measures_of(model, rows, y, predicted) -> dict[str, float]:
     >>> measures_of(engine.model_, engine.read([[0.0], [2.0]]), [1, 3], [1, 2])["accuracy"]
     0.5
     """
-    return Judged.of(model, rows, y, predicted).measures()
+    return judged(model, rows, y, predicted).measures()
 
 
 def loss_name(engine) -> str:
@@ -194,6 +195,104 @@ def parts_of(model, rows):
     if not isinstance(rows, Rows):
         raise DataError(f"rows is {shortened(rows)}; expected rows as model.read(X) returns them.")
     return model.parts
+
+
+@attrs.frozen(eq=False)
+class Pairs:
+    """The different pairs of right label and prediction, and how often each occurs. Each example has one right label.
+
+    Those of parts of the data add up to those of all data: measures need no more.
+
+    Attributes
+    ----------
+    outputs : Outputs
+    gold, predicted : int arrays
+        Codes of the different pairs.
+    losses : float64 array or None
+        The model's own loss of each, None where it is not known.
+    counts : int array
+        How many examples have it.
+    loss : str
+        Its name.
+    """
+
+    outputs: object
+    gold: np.ndarray
+    predicted: np.ndarray
+    losses: np.ndarray | None
+    counts: np.ndarray
+    loss: str
+
+    @classmethod
+    def suit(cls, model) -> bool:
+        """Whether a model's outputs are measured so."""
+        return bool(model.parts.outputs.n_labels) and not model.parts.outputs.partial_gold
+
+    @classmethod
+    def of(cls, model, rows, y, predicted):
+        outputs, loss = parts_of(model, rows).outputs, model.parts.loss
+        gold = right_outputs(outputs, y, rows, model.parts.features)
+        answers = LabelCodes(outputs.labels).encode(predicted, len(gold))
+        pairs = cls(outputs, *pairs_of(np.asarray(gold.values).reshape(-1), answers), loss_title(model))
+        return pairs if loss.training_only else pairs.with_losses(loss)
+
+    def with_losses(self, loss):
+        values = [loss.value(*pair) for pair in zip(self.gold.tolist(), self.predicted.tolist(), strict=True)]
+        return attrs.evolve(self, losses=np.array(values))
+
+    @classmethod
+    def joined(cls, parts):
+        """Those of all parts."""
+        gold, predicted, counts = (np.concatenate([getattr(part, name) for part in parts]) for name in ("gold", "predicted", "counts"))
+        pairs = np.column_stack([gold, predicted])
+        pairs, first, where = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+        losses = None if parts[0].losses is None else np.concatenate([part.losses for part in parts])[first]
+        sums = np.bincount(where.reshape(-1), counts).astype(np.int64)
+        return attrs.evolve(parts[0], gold=pairs[:, 0], predicted=pairs[:, 1], losses=losses, counts=sums)
+
+    def constant(self, loss):
+        """The code of the best constant prediction, and the pairs of it. None if losses are not known."""
+        if self.losses is None:
+            return None
+        counts = np.bincount(self.gold, self.counts)
+        gold = np.flatnonzero(counts)
+        costs = [sum(n * loss.value(one, code) for one, n in zip(gold.tolist(), counts[gold].tolist(), strict=True))
+                 for code in range(1, self.outputs.n_labels + 1)]
+        code = int(np.argmin(costs)) + 1
+        pairs = attrs.evolve(self, gold=gold, predicted=np.full(len(gold), code), counts=counts[gold].astype(np.int64))
+        return code, pairs.with_losses(loss)
+
+    def matrix(self):
+        """The confusion matrix."""
+        return confusion_matrix.of_pairs(self.gold, self.predicted, self.counts, self.outputs.n_labels)
+
+    def measures(self) -> dict[str, float]:
+        """See `measures`."""
+        pairs, n_labels = (self.gold, self.predicted, self.counts), self.outputs.n_labels
+        if is_ordered(self.outputs):
+            values = rank_measures_of(*pairs, n_labels)
+        else:
+            values = {"accuracy": accuracy_of(*pairs), "macro F1": macro_f1.of_pairs(*pairs, n_labels)}
+        if self.losses is not None:
+            values[self.loss] = float((self.losses * self.counts).sum() / self.counts.sum())
+        return values
+
+
+def pairs_of(gold, predicted):
+    """Codes of the different pairs, no losses yet, and counts."""
+    true, answers, counts = label_pairs(gold, predicted)
+    return true, answers, None, counts
+
+
+def judged(model, rows, y, predicted):
+    """Predictions beside right outputs: pairs of labels with their numbers, or example by example."""
+    return (Pairs if Pairs.suit(model) else Judged).of(model, rows, y, predicted)
+
+
+def loss_title(model) -> str:
+    """How the mean of a model's own loss is called."""
+    loss = model.context.loss
+    return f"mean loss ({loss if isinstance(loss, str) else 'cost matrix'})"
 
 
 @attrs.frozen(eq=False)
@@ -225,7 +324,7 @@ class Judged:
 
     @classmethod
     def of(cls, model, rows, y, predicted, scored=True):
-        outputs, labels, loss = parts_of(model, rows).outputs, model.context.labels, model.context.loss
+        outputs, labels = parts_of(model, rows).outputs, model.context.labels
         unseen = labels is not None and not outputs.n_labels and unseen_labels(labels_of(outputs, y), labels)
         own = None if unseen else losses_of(model, rows, y, predicted)      # raises the errors of y
         gold = by_example(outputs, rows, y)
@@ -236,7 +335,19 @@ class Judged:
         scored = scored and needs_scores(outputs)
         scores = model.atom_scores(rows) if scored else None
         right = np.array([same(*pair) for pair in zip(gold, predicted, strict=True)]) if unseen else right_of(model, rows, y, predicted)
-        return cls(outputs, gold, predicted, own, f"mean loss ({loss if isinstance(loss, str) else 'cost matrix'})", scores, right)
+        return cls(outputs, gold, predicted, own, loss_title(model), scores, right)
+
+    @classmethod
+    def joined(cls, parts):
+        """That of all parts. Their losses are not known where those of one are not."""
+        def of(name):
+            values = [getattr(part, name) for part in parts]
+            if any(value is None for value in values):
+                return None
+            arrays = all(isinstance(value, np.ndarray) and value.dtype != object for value in values)
+            return np.concatenate(values) if arrays else [one for value in values for one in value]
+
+        return attrs.evolve(parts[0], **{name: of(name) for name in ("gold", "predicted", "losses", "scores", "right")})
 
     def part(self, kept):
         """The same of only some examples."""

@@ -125,14 +125,26 @@ def ordered_labels(y_true, order, classes=None) -> np.ndarray:
     return order
 
 
+def pairs(true, predicted):
+    """The different pairs of two arrays of codes, and how often each occurs."""
+    width = int(predicted.max()) + 1
+    keys, counts = np.unique(true.astype(np.int64) * width + predicted, return_counts=True)
+    return keys // width, keys % width, counts
+
+
 def of_codes(measure, ordered=True):
-    """A measure of labels from one of their codes: `measure(true, predicted, n_labels)`."""
+    """A measure of labels from one of their pairs: `measure(true, predicted, counts, n_labels)`.
+
+    `of_pairs` is that one. Counts of parts add up to those of all data, so the measures have the same bits.
+    """
 
     @functools.wraps(measure)
     def measured(y_true, y_pred, classes=None):
-        return measure(*codes(y_true, y_pred, classes, ordered))
+        true, predicted, n_labels = codes(y_true, y_pred, classes, ordered)
+        return measure(*pairs(true, predicted), n_labels)
 
     del measured.__wrapped__                # whose arguments are others
+    measured.of_pairs = measure
     measured.__doc__ = (measure.__doc__ or "").replace("{parameters}", PARAMETERS if ordered else PARAMETERS_OF_CLASSES)
     measured.__annotations__ = {"return": measure.__annotations__["return"]}
     return measured
@@ -142,7 +154,7 @@ of_classes = functools.partial(of_codes, ordered=False)
 
 
 @of_codes
-def mean_absolute_error(true, predicted, n_labels) -> float:
+def mean_absolute_error(true, predicted, counts, n_labels) -> float:
     """Mean absolute error (MAE) of ordered labels, in levels.
 
     The distance is counted in levels: labels 1, 2 and 10 are one level apart.
@@ -170,11 +182,11 @@ def mean_absolute_error(true, predicted, n_labels) -> float:
     >>> mean_absolute_error([1, 2, 10], [1, 10, 1])
     1.0
     """
-    return float(np.abs(true - predicted).mean())
+    return float((counts * np.abs(true - predicted)).sum() / counts.sum())
 
 
 @of_codes
-def macro_mean_absolute_error(true, predicted, n_labels) -> float:
+def macro_mean_absolute_error(true, predicted, counts, n_labels) -> float:
     """Macro-averaged mean absolute error: the MAE of each true level, averaged over the levels that occur.
 
     Rare levels count as much as common ones.
@@ -201,8 +213,8 @@ def macro_mean_absolute_error(true, predicted, n_labels) -> float:
     >>> macro_mean_absolute_error([1, 1, 1, 3], [1, 1, 1, 1], classes=[1, 2, 3])
     1.0
     """
-    count = np.bincount(true, minlength=n_labels + 1)
-    error = np.bincount(true, weights=np.abs(true - predicted), minlength=n_labels + 1)
+    count = np.bincount(true, weights=counts, minlength=n_labels + 1)
+    error = np.bincount(true, weights=counts * np.abs(true - predicted), minlength=n_labels + 1)
     present = count > 0
     return float((error[present] / count[present]).mean())
 
@@ -238,7 +250,7 @@ def accuracy(y_true, y_pred) -> float:
 
 
 @of_codes
-def accuracy_within_one(true, predicted, n_labels) -> float:
+def accuracy_within_one(true, predicted, counts, n_labels) -> float:
     """Accuracy within one level: the share of predictions at most one level off.
 
     {parameters}
@@ -259,11 +271,11 @@ def accuracy_within_one(true, predicted, n_labels) -> float:
     >>> accuracy_within_one([1, 2, 3, 4], [1, 3, 1, 4])
     0.75
     """
-    return float((np.abs(true - predicted) <= 1).mean())
+    return float(counts[np.abs(true - predicted) <= 1].sum() / counts.sum())
 
 
 @of_codes
-def quadratic_weighted_kappa(true, predicted, n_labels) -> float:
+def quadratic_weighted_kappa(true, predicted, counts, n_labels) -> float:
     """Quadratic weighted kappa: Cohen's kappa with squared distances of levels.
 
     It is the agreement beyond what the two distributions of levels give by chance.
@@ -294,7 +306,7 @@ def quadratic_weighted_kappa(true, predicted, n_labels) -> float:
     if (true == true[0]).all() and (predicted == true[0]).all():
         return float("nan")
     kappa = require("sklearn.metrics", "quadratic_weighted_kappa", "sklearn").cohen_kappa_score
-    return float(kappa(true, predicted, labels=np.arange(1, n_labels + 1), weights="quadratic"))
+    return float(kappa(true, predicted, labels=np.arange(1, n_labels + 1), weights="quadratic", sample_weight=counts))
 
 
 def rank_measures(y_true, y_pred, classes=None) -> dict[str, float]:
@@ -323,17 +335,28 @@ def rank_measures(y_true, y_pred, classes=None) -> dict[str, float]:
     >>> rank_measures([1, 2, 3], [1, 3, 3])["mean absolute error"]
     0.333...
     """
+    true, predicted, n_labels = codes(y_true, y_pred, classes)
+    return rank_measures_of(*pairs(true, predicted), n_labels)
+
+
+def rank_measures_of(true, predicted, counts, n_labels) -> dict[str, float]:
+    """`rank_measures` of the different pairs of codes, and how often each occurs."""
     return {
-        "mean absolute error": mean_absolute_error(y_true, y_pred, classes),
-        "macro mean absolute error": macro_mean_absolute_error(y_true, y_pred, classes),
-        "accuracy": accuracy(y_true, y_pred),
-        "accuracy within one rank": accuracy_within_one(y_true, y_pred, classes),
-        "quadratic weighted kappa": quadratic_weighted_kappa(y_true, y_pred, classes),
+        "mean absolute error": mean_absolute_error.of_pairs(true, predicted, counts, n_labels),
+        "macro mean absolute error": macro_mean_absolute_error.of_pairs(true, predicted, counts, n_labels),
+        "accuracy": accuracy_of(true, predicted, counts),
+        "accuracy within one rank": accuracy_within_one.of_pairs(true, predicted, counts, n_labels),
+        "quadratic weighted kappa": quadratic_weighted_kappa.of_pairs(true, predicted, counts, n_labels),
     }
 
 
+def accuracy_of(true, predicted, counts) -> float:
+    """`accuracy` of the different pairs of codes, and how often each occurs."""
+    return float(counts[true == predicted].sum() / counts.sum())
+
+
 @of_classes
-def macro_f1(true, predicted, n_labels) -> float:
+def macro_f1(true, predicted, counts, n_labels) -> float:
     """Macro F1: the F1 of each class that occurs, averaged.
 
     {parameters}
@@ -355,11 +378,11 @@ def macro_f1(true, predicted, n_labels) -> float:
     0.733...
     """
     f1 = require("sklearn.metrics", "macro_f1", "sklearn").f1_score
-    return float(f1(true, predicted, average="macro", zero_division=0))
+    return float(f1(true, predicted, average="macro", zero_division=0, sample_weight=counts))
 
 
 @of_classes
-def confusion_matrix(true, predicted, n_labels) -> np.ndarray:
+def confusion_matrix(true, predicted, counts, n_labels) -> np.ndarray:
     """Confusion matrix: how often each label (row) was predicted as each label (column).
 
     {parameters}
@@ -379,4 +402,6 @@ def confusion_matrix(true, predicted, n_labels) -> np.ndarray:
     >>> confusion_matrix([1, 2, 2], [1, 1, 2]).tolist()
     [[1, 0], [1, 1]]
     """
-    return np.bincount((true - 1) * n_labels + predicted - 1, minlength=n_labels**2).reshape(n_labels, n_labels)
+    matrix = np.zeros((n_labels, n_labels), dtype=np.int64)
+    matrix[true - 1, predicted - 1] = counts
+    return matrix

@@ -1,0 +1,78 @@
+"""Commands that measure a model read its data part after part, with the figures of all data at once."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from structperc.cli import comparing, evaluation, using
+
+KINDS = {
+    "ranks": ("cusum", "level.csv", ("--target", "level")),
+    "classes of text": ("multiclass", "name.csv", ("--target", "name")),
+    "costs": ("multiclass", "level.csv", ("--target", "level", "--set", "loss=[[0, 1.3, 2], [0.7, 0, 1], [2, 1, 0]]")),
+    "intervals": ("interval-pa", "low,high.csv", ("--target", "low,high")),
+    "lists": ("latent-ranking", "chosen,query.csv", ("--target", "chosen", "--group", "query", "--set", "k=2")),
+    "tokens": ("sequence", "tokens.txt", ("--columns", "word,tag", "--set", "epochs=2")),
+}
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """Rows and tokens in an empty current folder."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(4)
+    table = pd.DataFrame({"a": random.normal(size=120), "b": random.normal(size=120)})
+    level = 1 + np.digitize(table["a"] + random.normal(size=120), [-1, 1])
+    targets = {"level": level, "name": np.array(["u", "v", "w"])[level - 1], "low": level, "query": np.arange(120) // 6,
+               "high": np.minimum(3, level + (random.random(120) < 0.3)), "chosen": (level > 2).astype(int)}
+    for names in ("level", "name", "low,high", "chosen,query"):
+        table.assign(**{name: targets[name] for name in names.split(",")}).to_csv(f"{names}.csv", index=False)
+    words = [random.integers(0, 9, n) for n in random.integers(1, 6, 40)]
+    Path("tokens.txt").write_text("\n".join("".join(
+        f"w{v} {'B-N' if v % 3 == 0 else 'O' if random.random() < 0.9 else 'B-V'}\n" for v in sentence) for sentence in words))
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Parts of few examples."""
+    def cut():
+        for module in (comparing, evaluation, using):
+            monkeypatch.setattr(module, "PART_ROWS", 17)
+
+    return cut
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_evaluation_in_parts_has_the_figures_of_all_data(kind, data, run, small):
+    problem, path, flags = KINDS[kind]
+    code, _, err = run("fit", problem, path, *flags, "--model", "m", "--quiet")
+    assert code == 0, err
+    at_once = [run("evaluate", "m", path, *further) for further in ((), ("--json",))]
+    small()
+    assert [run("evaluate", "m", path, *further) for further in ((), ("--json",))] == at_once
+    assert at_once[0][0] == 0
+
+
+def test_comparisons_and_pictures_in_parts_have_the_figures_of_all_data(data, run, small):
+    flags = ("level.csv", "--target", "level")
+    for problem in ("cusum", "prank"):
+        run("fit", problem, *flags, "--model", problem, "--quiet")
+    compared = run("compare", "cusum", "prank", *flags)
+    assert run("plot", "cusum", "--data", *flags, "--output", "one.svg")[0] == compared[0] == 0
+    small()
+    assert run("compare", "cusum", "prank", *flags) == compared
+    assert run("plot", "cusum", "--data", *flags, "--output", "parts.svg")[0] == 0
+    drawn = [[line for line in Path(name).read_text().splitlines() if "path d=" in line] for name in ("one.svg", "parts.svg")]
+    assert drawn[0] == drawn[1] != []
+
+
+def test_a_fault_in_a_later_part_is_named_by_its_place(data, run, small):
+    run("fit", "cusum", "level.csv", "--target", "level", "--model", "m", "--quiet")
+    table = pd.read_csv("level.csv")
+    table.loc[101, "level"] = 9
+    table.to_csv("odd.csv", index=False)
+    small()
+    code, _, err = run("evaluate", "m", "odd.csv", "--target", "level")
+    assert code == 2 and "labels that the model does not know, 9 (1 row); it knows 1, 2, 3" in err
