@@ -8,6 +8,7 @@ import numpy as np
 from structperc import Option, hookimpl
 from structperc.components import Argmax, PairReader, RowFeatures
 from structperc.errors import DataError, UnusedOption
+from structperc.plugin_tools import key_note
 from structperc.solvers.clusters import cluster_pairs
 from structperc.solvers.latent_trees import max_latent_trees
 from structperc_clusters.outputs import Clusterings, LatentTrees, LinkLoss, inside, n_items
@@ -25,6 +26,8 @@ options = {
                          help="a function of a table that returns the features of pairs of its rows"),
     "show": Option("labels", choices=("labels", "rows"),
                    help="y and predictions: a cluster's label for each item, or the rows of X within clusters"),
+    "keys": Option(None, types=(type(None), str, list, tuple),
+                   help="names of the columns of both items; none: first and second, or the first two"),
 }
 losses = ("links",)
 LIMITS = ("most_pairs", "most_nodes", "time_limit")
@@ -48,7 +51,7 @@ class Partition(Argmax):
         try:
             clustering = cluster_pairs(*x.keys.T, np.asarray(scores), n_items(x), **self.limits)
         except DataError as error:
-            raise DataError(f"example {x.index} cannot be clustered: {error}") from None
+            raise DataError(f"example {x.index} cannot be clustered: {error}{key_note(x)}") from None
         x.bound = clustering.gap
         return inside(clustering.labels, x)
 
@@ -60,12 +63,13 @@ class Trees(Argmax):
         try:
             return max_latent_trees(*x.keys.T, np.asarray(scores), n_items(x))
         except DataError as error:
-            raise DataError(f"example {x.index} cannot be clustered: {error}") from None
+            raise DataError(f"example {x.index} cannot be clustered: {error}{key_note(x)}") from None
 
 
 @hookimpl
 def structperc_reader(context):
-    return PairReader(context.options["comparison"], "ordered" if context.options["solver"] == "trees" else "unordered")
+    return PairReader(context.options["comparison"], "ordered" if context.options["solver"] == "trees" else "unordered",
+                      context.options["keys"])
 
 
 @hookimpl

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from structperc.estimators.structured import ProblemEstimator, declared, option_of
@@ -51,3 +51,4 @@ class PairClusterer(ProblemEstimator):
     time_limit: float | None = option_of(options["time_limit"])
     missing: float = option_of(options["missing"])
     comparison: Callable | None = option_of(options["comparison"])
+    keys: str | Sequence[str] | None = option_of(options["keys"])

@@ -8,7 +8,7 @@ from structperc.components import Loss, Outputs
 from structperc.errors import DataError, PluginError, shortened
 from structperc.metrics import cluster_measures
 from structperc.pictures import Display
-from structperc.plugin_tools import is_listed
+from structperc.plugin_tools import is_listed, key_text, key_values
 from structperc.solvers.clusters import connected
 from structperc.solvers.latent_trees import max_latent_trees
 
@@ -43,7 +43,7 @@ class PairDisplay(Display):
     """Pairs by their two items."""
 
     def atom_names(self, x):
-        return [pair_name(a, x) for a in range(x.n_rows)]
+        return [pair_text(pair) for pair in key_values(x)]
 
 
 class Clusterings(Outputs):
@@ -73,7 +73,8 @@ class Clusterings(Outputs):
         super().check_structure(x, y)
         missing = set(inside(clusters(y, x), x).tolist()) - set(y)
         if missing:
-            raise PluginError(f"the pairs {shortened(y)} of example {x.index} make one cluster of the items {pair_name(min(missing), x)}. "
+            items = pair_text(key_values(x)[min(missing)])
+            raise PluginError(f"the pairs {shortened(y)} of example {x.index} make one cluster of the items {items}. "
                               f"The pair {min(missing)} of these is missing.")
 
     def enumerate(self, x):
@@ -199,9 +200,8 @@ def partitions(n):
     return map(np.array, labellings) if n else [np.zeros(0, dtype=int)]
 
 
-def pair_name(a, x):
-    first, second = ends(x)
-    return f"{first[a]} with {second[a]}"
+def pair_text(pair):
+    return " with ".join(map(key_text, pair))
 
 
 __all__ = ["Clusterings", "LatentTrees", "LinkLoss", "clusters", "inside", "n_items"]

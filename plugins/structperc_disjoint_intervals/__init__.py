@@ -2,18 +2,22 @@
 
 import numpy as np
 
-from structperc import hookimpl
+from structperc import Option, hookimpl
 from structperc.components import Argmax, KeyedReader, Outputs, RowFeatures
 from structperc.errors import DataError, PluginError, shortened
 from structperc.pictures import Display
+from structperc.plugin_tools import key_note, key_text, key_values
 from structperc.solvers.intervals import best_intervals, interval_marginals, k_best_intervals
+
+options = {"keys": Option(None, types=(type(None), str, list, tuple),
+                          help="names of the columns of both ends; none: start and stop, or the first two")}
 
 
 class IntervalDisplay(Display):
     """Intervals by their ends."""
 
     def atom_names(self, x):
-        return [f"{start:g} to {stop:g}" for start, stop in x.keys]
+        return [f"{key_text(start)} to {key_text(stop)}" for start, stop in key_values(x)]
 
 
 class Choices(Outputs):
@@ -67,12 +71,12 @@ class BestChoice(Argmax):
         try:
             return solve(*x.keys.T, np.asarray(scores), *more)
         except DataError as error:
-            raise DataError(f"example {x.index} cannot be predicted: {error}") from None
+            raise DataError(f"example {x.index} cannot be predicted: {error}{key_note(x)}") from None
 
 
 @hookimpl
 def structperc_reader(context):
-    return KeyedReader(2)
+    return KeyedReader(2, context.options["keys"], ("start", "stop"))
 
 
 @hookimpl

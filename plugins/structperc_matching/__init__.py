@@ -8,6 +8,7 @@ import numpy as np
 from structperc import Option, hookimpl
 from structperc.components import Argmax, PairReader, RowFeatures
 from structperc.errors import DataError, PluginError
+from structperc.plugin_tools import key_note
 from structperc.solvers.matchings import k_best_matchings, match_pairs
 from structperc_matching.outputs import Matchings, PartnerLoss
 
@@ -18,6 +19,8 @@ options = {
     "comparison": Option(None, types=(type(None), Callable),
                          help="a function of a left and a right table that returns the features of their pairs"),
     "show": Option("rows", choices=("rows", "pairs"), help="whether an output is row numbers, or pairs of a left and a right item"),
+    "keys": Option(None, types=(type(None), str, list, tuple),
+                   help="names of the columns of both items; none: left and right, or the first two"),
 }
 losses = ("partners",)
 
@@ -37,7 +40,7 @@ class Assignment(Argmax):
         try:
             return match_pairs(*x.keys.T, np.asarray(scores), self.perfect)
         except DataError as error:
-            raise DataError(f"example {x.index} cannot be matched: {error}") from None
+            raise DataError(f"example {x.index} cannot be matched: {error}{key_note(x)}") from None
 
     def k_best(self, scores, x, k):
         names, (left, right) = zip(*(np.unique(ends, return_inverse=True) for ends in x.keys.T), strict=True)
@@ -55,7 +58,7 @@ class Assignment(Argmax):
 
 @hookimpl
 def structperc_reader(context):
-    return PairReader(context.options["comparison"])
+    return PairReader(context.options["comparison"], names=context.options["keys"])
 
 
 @hookimpl

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from structperc.estimators.structured import ProblemEstimator, declared, option_of
@@ -45,3 +45,4 @@ class PairMatcher(ProblemEstimator):
     perfect: bool = option_of(options["perfect"])
     comparison: Callable | None = option_of(options["comparison"])
     show: str = option_of(options["show"])
+    keys: str | Sequence[str] | None = option_of(options["keys"])

@@ -5,14 +5,14 @@ import numpy as np
 from structperc.components import Loss, Outputs
 from structperc.errors import DataError, PluginError, shortened
 from structperc.pictures import Display
-from structperc.plugin_tools import is_listed
+from structperc.plugin_tools import is_listed, key_text, key_values
 
 
 class PairDisplay(Display):
     """Pairs by their two items."""
 
     def atom_names(self, x):
-        return [f"{left:g} with {right:g}" for left, right in x.keys]
+        return [f"{key_text(left)} with {key_text(right)}" for left, right in key_values(x)]
 
 
 class Matchings(Outputs):
@@ -30,7 +30,10 @@ class Matchings(Outputs):
         self.perfect, self.shown = perfect, shown
 
     def decode(self, y, x):
-        return tuple(y) if self.shown == "rows" else [tuple(pair) for pair in x.keys[list(y)].tolist()]
+        if self.shown == "rows":
+            return tuple(y)
+        pairs = key_values(x)
+        return [pairs[a] for a in y]
 
     def encode(self, y, rows):
         if is_listed(y) and len(y) == rows.n_examples:
@@ -80,11 +83,17 @@ def is_of_pairs(y) -> bool:
 
 def of_pairs(y, x):
     """The rows of pairs of items."""
-    row_of = {pair: a for a, pair in enumerate(map(tuple, x.keys.tolist()))}
+    row_of = {pair: a for a, pair in enumerate(key_values(x))}
+    item = float if x.source.values is None else plain
     try:
-        return tuple(row_of[float(left), float(right)] for left, right in y)
+        return tuple(row_of[item(left), item(right)] for left, right in y)
     except (TypeError, ValueError, KeyError):
         raise DataError(f"y[{x.index}] is {shortened(y)}; expected pairs (left, right) that X lists.") from None
+
+
+def plain(key):
+    """A scalar of NumPy as the value of Python that it equals."""
+    return key.item() if isinstance(key, np.generic) else key
 
 
 class PartnerLoss(Loss):

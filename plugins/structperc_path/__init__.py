@@ -17,13 +17,16 @@ options = {
                     help="non-negative: for graphs with cycles; features must not be negative, and weights stay at 0 or below"),
     "ends": Option(False, help="columns 3 and 4 of a row are start and end of its example. Without it, these are the lowest "
                                "and highest node"),
+    "keys": Option(None, types=(type(None), str, list, tuple),
+                   help="names of the columns of tail and head, with ends also of start and end; none: these, or the first ones"),
 }
 losses = (MissedArcs.name,)
 
 
 @hookimpl
 def structperc_reader(context):
-    return KeyedReader(4 if context.options["ends"] else 2)
+    usual = ("tail", "head", "start", "end")[:4 if context.options["ends"] else 2]
+    return KeyedReader(len(usual), context.options["keys"], usual)
 
 
 @hookimpl

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from structperc.estimators.structured import ProblemEstimator, declared, option_of
@@ -40,3 +41,4 @@ class PathFinder(ProblemEstimator):
 
     costs: str = option_of(options["costs"])
     ends: bool = option_of(options["ends"])
+    keys: str | Sequence[str] | None = option_of(options["keys"])

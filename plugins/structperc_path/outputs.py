@@ -5,13 +5,14 @@ import numpy as np
 from structperc.components import Outputs
 from structperc.errors import PluginError, shortened
 from structperc.pictures import Display
+from structperc.plugin_tools import key_text, key_values
 
 
 class EdgeDisplay(Display):
     """Edges by their ends."""
 
     def atom_names(self, x):
-        return [f"{tail:g} to {head:g}" for tail, head in x.keys[:, :2]]
+        return [f"{key_text(tail)} to {key_text(head)}" for tail, head, *_ in key_values(x)]
 
 
 class Paths(Outputs):

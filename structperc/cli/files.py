@@ -51,9 +51,9 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
             noun = "a database" if source.format == DATABASE else tables.FORMATS[source.format].noun
             raise OptionError(f"{noun} needs --target NAME, the column of right labels; {file.name} has "
                               f"{', '.join(map(repr, file.header))}.{hint}")
-    as_text = None if reader is None else reader.input_columns().texts
+    as_text, keys = (None, None) if reader is None else (reader.input_columns().texts, reader.input_columns().key_places)
     return frame_parts(source, target=target, weight=weight, group=group, features=features, text_labels=text_labels, as_text=as_text,
-                       keep=keep, missing=missing_of(reader, target, labels))
+                       keep=keep, missing=missing_of(reader, target, labels), keys=keys)
 
 
 def missing_of(reader, target, labels):
@@ -67,7 +67,12 @@ def missing_of(reader, target, labels):
 def frame_parts(source, **columns):
     """The tables of a file of named columns."""
     with opened_frames(source) as file:
-        yield from file.tables(**columns, rows=source.rows)
+        try:
+            yield from file.tables(**columns, rows=source.rows)
+        except ColumnError as error:
+            if columns.get("keys") is None:
+                raise
+            raise DataError(f"{error} Or name the columns of keys, which may hold texts, by --set keys=NAME,NAME.") from None
 
 
 def opened_frames(source):

@@ -98,9 +98,13 @@ def checkpoints_of(arguments) -> list:
         if arguments.resume:
             raise OptionError("--resume goes on from a checkpoint; name its file with --checkpoint, or leave --resume out.")
         return []
+    before = f"{os.path.realpath(arguments.checkpoint)}.previous"           # the one before
     if os.path.realpath(arguments.checkpoint) == os.path.realpath(arguments.model):
         raise OptionError(f"--checkpoint and --model both name {arguments.model!r}; give the checkpoint a path of its own.")
-    check_writable("--checkpoint", arguments.checkpoint, arguments.data, arguments.template)
+    if os.path.realpath(arguments.model) == before:
+        raise OptionError(f"--model {arguments.model!r} is where --checkpoint keeps the checkpoint before; choose another path.")
+    for path in (arguments.checkpoint, before):
+        check_writable("--checkpoint", path, arguments.data, arguments.template)
     from structperc.callbacks import Checkpoint
 
     return [Checkpoint(arguments.checkpoint)]
@@ -189,7 +193,9 @@ def data_facts(engine, arguments, facts) -> dict:
                 "columns": f"{', '.join(names)}; {features}"}
     names = getattr(engine, "feature_names_in_", None)
     numbered = f"{facts.columns}{', of which column 0 is empty: the file counts from 1' * facts.from_one}"
-    return {"rows": f"{facts}", "columns": numbered if names is None else f"{len(names)}: {shorten(names)}"}
+    columns = engine.parts_.reader.input_columns()
+    keys = {"keys": shorten(columns.key_names or range(columns.n_keys))} if columns.n_keys else {}
+    return {"rows": f"{facts}", "columns": numbered if names is None else f"{len(names)}: {shorten(names)}", **keys}
 
 
 def next_steps(engine, arguments, facts) -> list[str]:

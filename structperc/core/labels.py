@@ -21,6 +21,8 @@ def as_label_array(y, name="y", expected="one label per example"):
     if values.dtype.kind in "US" and isinstance(y, (list, tuple)) and not all(isinstance(v, (str, bytes)) for v in y):
         values = np.empty(len(y), dtype=object)     # numpy would turn the others into strings
         values[:] = y
+    if values.dtype.kind == "f" and isinstance(y, (list, tuple)) and any(isinstance(v, int) and abs(v) > 2**53 for v in y):
+        values = np.array(y, dtype=object)          # numpy would round whole numbers
     if values.dtype.kind == "V":
         raise DataError(f"{name} has the dtype {values.dtype}; expected {expected}: numbers, strings or dates.")
     if values.dtype == object and values.size and all(isinstance(v, datetime.date) for v in values.reshape(-1)):

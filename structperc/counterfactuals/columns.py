@@ -269,7 +269,7 @@ def as_given(x, rows, n_keys, values, changes):
                         column[change.row] = change.after
                 new = new.assign(**{name: column})
             return new
-    block = values if rows.keys is None else np.hstack([rows.keys[:, :n_keys], values])
+    block = values if rows.keys is None else np.hstack([rows.keys[:, :n_keys] if rows.values is None else rows.values, values])
     if isinstance(x, np.ndarray) and x.size in (block.size, values.size):       # with its keys, or without
         return (block if x.size == block.size else values).reshape(x.shape)
     return block[0] if rows.offsets is None and np.ndim(x) == 1 else block

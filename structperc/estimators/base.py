@@ -295,7 +295,7 @@ class LabelledEstimator(EngineEstimator, LabelOptions):
 def compare_columns(estimator, X, n_features, has_names, stacklevel) -> None:
     """Raises an error for another number of features than `n_features`, if that is set. Warns if only one side has names."""
     name, shape = type(estimator).__name__, getattr(X, "shape", ())
-    names = matrices.column_names(X)
+    names = matrices.column_names(X[0] if isinstance(X, list) and len(X) and matrices.is_block(X[0]) else X)
     if len(shape) == 2 and n_features not in (None, shape[1]):
         differences = matrices.other_columns(names, estimator.feature_names_in_ if has_names else None)
         raise DataError(f"X has {shape[1]} features, but {name} is expecting {n_features} features as input{differences}. Pass the columns "

@@ -41,7 +41,7 @@ def read_arrow(path, **options) -> Table:
 
 
 def stream_arrow(path, *, target=None, features=None, weight=None, group=None, text_labels=None, as_text=None, keep=(), missing=(),
-                 rows=None):
+                 keys=None, rows=None):
     """Reads an Arrow file or stream part by part, for data larger than memory. A file is mapped, not copied.
 
     Parameters
@@ -50,7 +50,7 @@ def stream_arrow(path, *, target=None, features=None, weight=None, group=None, t
         Of an Arrow IPC file or a Feather file of version 2. It cannot be standard input, since the contents are listed at its end.
         Or a stream, which is read once: `cursor.fetch_record_batch()` of ADBC, a relation of DuckDB, a record batch reader. polars
         computes a LazyFrame part by part.
-    target, features, weight, group, text_labels, as_text, keep, missing, rows
+    target, features, weight, group, text_labels, as_text, keep, missing, keys, rows
         As in `structperc.files.csv_tables.stream_csv`.
 
     Yields
@@ -72,7 +72,7 @@ def stream_arrow(path, *, target=None, features=None, weight=None, group=None, t
     """
     with opened_arrow(path) as file:
         yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
-                               keep=keep, missing=missing, rows=rows)
+                               keep=keep, missing=missing, keys=keys, rows=rows)
 
 
 @contextmanager

@@ -50,7 +50,7 @@ def read_csv(path, **options) -> Table:
 
 
 def stream_csv(path, *, target=None, features=None, weight=None, group=None, text_labels=None, as_text=None, keep=(), separator=",",
-               decimal=".", encoding="utf-8", missing=(), rows=None):
+               decimal=".", encoding="utf-8", missing=(), keys=None, rows=None):
     """Reads a CSV file with a header line, part by part, for data that are larger than memory.
 
     Parameters
@@ -81,6 +81,9 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
         As Python names it: "utf-8", "cp1252", "latin-1", "utf-16".
     missing : sequence of str, or dict from str to sequence of str
         As of `structperc.components.TableReader`, also of labels, of which none may be missing.
+    keys : sequence of str, optional
+        Columns that identify rows, as the ends of a pair do. X is then a data frame with these columns as whole numbers, numbers or text,
+        none of them rounded.
     rows : int, optional
         The most rows of a part, fewer if rows are wide (2^22 cells). A part ends with a whole group, so it has more rows if one is longer.
         None: all.
@@ -106,7 +109,7 @@ def stream_csv(path, *, target=None, features=None, weight=None, group=None, tex
     """
     with opened_csv(path, separator, decimal, encoding) as file:
         yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
-                               keep=keep, missing=missing, rows=rows)
+                               keep=keep, missing=missing, keys=keys, rows=rows)
 
 
 @contextmanager

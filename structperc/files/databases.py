@@ -14,6 +14,9 @@ from structperc.files.tables import Table
 __all__ = ["read_query", "stream_query"]
 
 PURPOSE, EXTRA = "reading databases", "databases"
+CONFINED = {            # a view of the file's author reads no other file, and loads no code
+    "access_mode": "READ_ONLY", "enable_external_access": "false", "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false", "lock_configuration": "true"}
 
 
 def read_query(path, query, **options) -> Table:
@@ -41,10 +44,11 @@ def read_query(path, query, **options) -> Table:
 
 
 def stream_query(path, query, *, target=None, features=None, weight=None, group=None, text_labels=None, as_text=None, keep=(), missing=(),
-                 rows=None):
+                 keys=None, rows=None):
     """Reads the result of a query part by part, for results that are larger than memory.
 
-    The database is opened read-only. A query without `order by` may return its rows in another order the next time.
+    The database is opened read-only. Queries of DuckDB and views in its file read no other files and load no extensions.
+    A query without `order by` may return its rows in another order the next time.
 
     Parameters
     ----------
@@ -52,7 +56,7 @@ def stream_query(path, query, *, target=None, features=None, weight=None, group=
         Of a file of DuckDB (.duckdb, .ddb) or SQLite (.sqlite, .sqlite3, .db).
     query : str
         A query in the SQL of the database, such as "select * from visits order by day".
-    target, features, weight, group, text_labels, as_text, keep, missing, rows
+    target, features, weight, group, text_labels, as_text, keep, missing, keys, rows
         As in `structperc.files.csv_tables.stream_csv`.
 
     Yields
@@ -82,7 +86,7 @@ def stream_query(path, query, *, target=None, features=None, weight=None, group=
     """
     with opened_query(path, query) as file:
         yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
-                               keep=keep, missing=missing, rows=rows)
+                               keep=keep, missing=missing, keys=keys, rows=rows)
 
 
 @contextmanager
@@ -120,7 +124,7 @@ def opened_database(path):
 
 def opened_duckdb(path):
     driver, manager = require("adbc_driver_duckdb", PURPOSE, EXTRA), require("adbc_driver_manager.dbapi", PURPOSE, EXTRA)
-    return manager.connect(driver=driver.driver_path(), entrypoint="duckdb_adbc_init", db_kwargs={"path": path, "access_mode": "READ_ONLY"})
+    return manager.connect(driver=driver.driver_path(), entrypoint="duckdb_adbc_init", db_kwargs={"path": path, **CONFINED})
 
 
 def opened_sqlite(path):
@@ -136,8 +140,13 @@ def failures_of(path, query):
     manager, arrow = require("adbc_driver_manager", PURPOSE, EXTRA), require("pyarrow", PURPOSE, EXTRA)
     try:
         yield
-    except (manager.Error, arrow.ArrowException, OSError) as error:
-        raise DataError(f"{path}: the query {query!r:.80} failed: {first_line(error)}.") from None
+    except (manager.Error, arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        hint = MIXED if "expected INT64 but got" in str(error) or "Type mismatch" in str(error) else ""
+        raise DataError(f"{path}: the query {query!r:.80} failed: {first_line(error)}.{hint}") from None
+
+
+MIXED = (" The driver takes the type of a column from its first rows. Order the rows so that one of the widest type "
+         "is first, as by order by typeof(NAME) = 'real' desc.")
 
 
 def first_line(error) -> str:

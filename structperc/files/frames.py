@@ -32,6 +32,8 @@ from structperc.reading.column_faults import (
 from structperc.reading.table_options import TableOptions
 
 PART_CELLS = 1 << 22        # of a part, at most: 32 MiB of numbers
+WHOLE = r"-?(0|[1-9][0-9]*)"                                                # a key that is a whole number; 007 is another key than 7
+SHORT = r"(?=.{1,16}$)-?(0|[1-9][0-9]*)(POINT[0-9]*)?([eE][+-]?[0-9]+)?"      # a key that is a number, and that float64 holds
 
 
 class FrameFile:
@@ -93,7 +95,7 @@ class FrameFile:
         return None
 
     def tables(self, *, target=None, features=None, weight=None, group=None, text_labels=None, as_text=None, keep=(), missing=(),
-               rows=None):
+               keys=None, rows=None):
         """Tables one after the other; parameters as in `structperc.files.csv_tables.stream_csv`."""
         self.set_labels(text_labels, missing)
         targets = self.targets(target)
@@ -108,18 +110,20 @@ class FrameFile:
             if not features:
                 raise DataError(f"{self.name} has no column beside {' and '.join(map(repr, self.header))}; features are needed to learn "
                                 f"from.")
-        text = (*(targets if text_labels or len(targets) == 2 else ()), *(() if group is None else (group,)),
+        keys = self.key_names(keys, features)
+        text = (*keys, *(targets if text_labels or len(targets) == 2 else ()), *(() if group is None else (group,)),
                 *(name for name in as_text or () if name in features), *keep)
-        numbers = [name for name in (*features, *filter(None, [weight])) if name not in text]
+        others = [name for name in features if name not in keys]
+        numbers = [name for name in (*others, *filter(None, [weight])) if name not in text]
         columns = list(dict.fromkeys((*features, *targets, *filter(None, [weight, group]), *keep)))
         frames = filter(len, self.frames(self.rows_of_a_part(rows), columns, text, numbers))        # lines of a part may all be blank
         groups = None if group is None else GroupRuns(self.name, group)
         first = 0
         for frame in frames if group is None or rows is None else self.whole_groups(frames, group):
             if first == 0:
-                features = require("pandas", "reading tables", "cli").Index(features)      # one for all parts
+                others = require("pandas", "reading tables", "cli").Index(others)      # one for all parts
             names = None if group is None else self.column(frame, group).to_numpy(dtype=object)
-            yield Table(self.inputs(frame, features, as_text, first),
+            yield Table(self.with_keys(self.inputs(frame, others, as_text, first), frame, features, keys),
                         self.answers(frame, targets, text_labels, first),
                         None if weight is None else self.matrix(frame, [weight], first, of_weights).to_numpy()[:, 0],
                         None if names is None else groups.offsets(names), first,
@@ -127,6 +131,33 @@ class FrameFile:
             first += len(frame)
         if first == 0:
             raise self.without_rows()
+
+    def key_names(self, keys, features) -> list:
+        """The columns of keys: those that names, or a function of the names of all features, select."""
+        if keys is None:
+            return []
+        names = [features[j] for j in keys(features)] if callable(keys) else list(keys)
+        for name in names:
+            if name not in features:
+                raise self.missing_column(name)
+        return names
+
+    def with_keys(self, inputs, frame, features, keys):
+        """The columns of features with those of keys, in the order of the file."""
+        if not keys:
+            return inputs
+        columns = dict(zip(keys, self.keys([self.column(frame, name) for name in keys]), strict=True))
+        columns |= {name: inputs[name] for name in inputs.columns}
+        return require("pandas", "reading tables", "cli").DataFrame({name: columns[name] for name in features}, copy=False)
+
+    def keys(self, columns) -> list:
+        """Columns of keys that were read as text: numbers if all cells are, so that none is rounded, else texts, None where nothing is."""
+        texts = [column.str.strip() for column in columns]
+        if all(text.str.fullmatch(WHOLE).all() for text in texts):
+            return [text.map(int) for text in texts]
+        if all(text.str.fullmatch(SHORT.replace("POINT", re.escape(self.decimal))).all() for text in texts):
+            return list(map(self.numbers, texts))
+        return [text.where(~text.isin(self.missing(text.name)), None) for text in texts]
 
     def set_labels(self, text_labels, missing) -> None:
         """How labels are read, and which words mean that nothing is known."""

@@ -36,14 +36,14 @@ def read_parquet(path, **options) -> Table:
 
 
 def stream_parquet(path, *, target=None, features=None, weight=None, group=None, text_labels=None, as_text=None, keep=(), missing=(),
-                   rows=None):
+                   keys=None, rows=None):
     """Reads a Parquet file part by part, for data that are larger than memory.
 
     Parameters
     ----------
     path : path
         Of a file; no folder, and no standard input, since its contents are listed at its end.
-    target, features, weight, group, text_labels, as_text, keep, missing, rows
+    target, features, weight, group, text_labels, as_text, keep, missing, keys, rows
         As in `structperc.files.csv_tables.stream_csv`.
 
     Yields
@@ -65,7 +65,7 @@ def stream_parquet(path, *, target=None, features=None, weight=None, group=None,
     """
     with opened_parquet(path) as file:
         yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
-                               keep=keep, missing=missing, rows=rows)
+                               keep=keep, missing=missing, keys=keys, rows=rows)
 
 
 @contextmanager

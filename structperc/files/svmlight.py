@@ -11,6 +11,7 @@ from structperc.core.errors import DataError
 from structperc.extras import require
 from structperc.files.opening import can_be_read_again, line_lists, name_of, opened
 from structperc.files.tables import GroupRuns, Table
+from structperc.reading.cells import EXACT
 
 __all__ = ["read_svmlight", "stream_svmlight", "survey"]
 
@@ -141,6 +142,7 @@ def survey(path) -> tuple[np.ndarray, int]:
         labels = np.array(sorted({float(target) for target in targets}))
     except ValueError as error:
         raise DataError(f"{name} is no svmlight file ({error}); {EXPECTED}") from None
+    refuse_rounded(name, labels)
     check_index(name, largest)
     return whole_numbers(labels), largest + 1
 
@@ -218,6 +220,7 @@ def parsed(path, name, source, n_features, first):
             where = "" if values is y else f" of feature {X.indices[at]}"
             raise DataError(f"{name}, example {first + row + 1}: {what}{where} is {values[at]}; it must be finite, so fill or drop that "
                             f"line.")
+    refuse_rounded(name, y)
     check_index(name, X.shape[1] - 1)
     if len(X.indices) and X.indices.min() < 0:
         raise DataError(f"{name} has the feature {X.indices.min()}; features are numbered from 0 or 1 on.")
@@ -235,6 +238,14 @@ def check_index(name, index) -> None:
                         f"the file from 1 on.")
 
 
+def refuse_rounded(name, labels) -> None:
+    """Raises an error for labels that are whole numbers beyond those that the parser tells apart."""
+    if (np.abs(labels) >= EXACT).any():
+        label = labels[np.abs(labels) >= EXACT][0]
+        raise DataError(f"{name} has the label {label:.0f} or one that is rounded to it; labels of svmlight files are exact below 2**53. "
+                        f"Number them anew, or write a CSV file.")
+
+
 def whole_numbers(values):
     """Numbers as ints where all are whole."""
-    return values.astype(np.int64) if (np.abs(values) < 2**63).all() and (values == np.rint(values)).all() else values
+    return values.astype(np.int64) if (np.abs(values) < EXACT).all() and (values == np.rint(values)).all() else values

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from structperc.core.errors import DataError, shortened
@@ -99,7 +101,9 @@ def gathered(X, offsets, lengths, groups):
     order, offsets = gather(values)
     if order is None:
         return X, offsets, None
-    error = not_finite_entry(read(X))           # here its row still has the number that it came with
+    error = None
+    with suppress(DataError):                   # texts are for the reader of the problem
+        error = not_finite_entry(read(X))       # here its row still has the number that it came with
     if error is not None:
         raise error
     return in_order(X, order), offsets, order

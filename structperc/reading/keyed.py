@@ -1,14 +1,17 @@
-"""Rows whose first columns identify what a row is about and are no features: the two ends of a pair, the time of a slot, a weight."""
+"""Rows of which some columns identify what a row is about and are no features: the two ends of a pair, the time of a slot."""
 
 from __future__ import annotations
 
+import attrs
 import numpy as np
 
 from structperc.core.arguments import whole_number
 from structperc.core.component import argument
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, OptionError, shortened
 from structperc.core.rows import Rows
 from structperc.core.saved_state import read_array
+from structperc.core.sparse_parts import is_sparse
+from structperc.reading.key_columns import Keyed, numbered, of_arrays, of_frames
 from structperc.reading.matrices import read
 from structperc.reading.readers import InputColumns, Reader
 
@@ -21,8 +24,11 @@ class KeyedRows(Rows):
     X, offsets, feature_names
         As of `Rows`.
     keys : float64 array of shape (n_rows, n_keys)
+        Equal and ordered as the keys of an example are.
     n_items : int array of shape (n_examples,), optional
         How many items each example has, also those that no key names. Default: not known.
+    values : object array of shape (n_rows, n_keys), optional
+        The keys as users pass them. Default: `keys`.
 
     Examples
     --------
@@ -35,19 +41,19 @@ class KeyedRows(Rows):
 
     keys = None                 # not the property of Rows
     key_names = ()
+    n_items = values = None
 
-    n_items = None
-
-    def __init__(self, X, offsets=None, feature_names=None, keys=None, n_items=None):
+    def __init__(self, X, offsets=None, feature_names=None, keys=None, n_items=None, values=None):
         super().__init__(X, offsets, feature_names)
-        self.keys, self.n_items = keys, n_items
+        self.keys, self.n_items, self.values = keys, n_items, values
 
     def __reduce__(self):
-        return restored_rows, (self.X, self.offsets, self.feature_names, self.keys, self.key_names)
+        return restored_rows, (self.X, self.offsets, self.feature_names, self.keys, self.n_items, self.values, self.key_names)
 
     def like(self, X, offsets, first, last):
         same = offsets is None or len(offsets) == len(self.offsets)
-        return KeyedRows(X, offsets, self.feature_names, self.keys[first:last], self.n_items if same else None)
+        return KeyedRows(X, offsets, self.feature_names, self.keys[first:last], self.n_items if same else None,
+                         None if self.values is None else self.values[first:last])
 
     def part(self, start, stop):
         rows = super().part(start, stop)
@@ -55,20 +61,96 @@ class KeyedRows(Rows):
         return rows
 
 
-def restored_rows(X, offsets, feature_names, keys, key_names) -> KeyedRows:
+def key_values(x) -> list:
+    """The keys of the rows of an example, as users pass them.
+
+    Parameters
+    ----------
+    x : Example
+        Of rows that a `KeyedReader` has read.
+
+    Returns
+    -------
+    list of tuple
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import KeyedReader
+    >>> from structperc.plugin_tools import key_values
+    >>> block = np.array([["ann", "bob", 0.5], ["ann", "eve", -1.0]], dtype=object)
+    >>> x = KeyedReader(2).read([block]).example(0)
+    >>> key_values(x), x.keys.tolist()
+    ([('ann', 'bob'), ('ann', 'eve')], [[0.0, 1.0], [0.0, 2.0]])
+    """
+    values = x.source.values
+    return list(map(tuple, (x.keys if values is None else values[x.first_row:x.first_row + x.n_rows]).tolist()))
+
+
+def key_text(key) -> str:
+    """A key for people: numbers without needless decimals.
+
+    Parameters
+    ----------
+    key : object
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import key_text
+    >>> key_text(3.0), key_text("ann")
+    ('3', 'ann')
+    """
+    return str(key) if not isinstance(key, float) else str(int(key)) if key.is_integer() else f"{key:g}"
+
+
+def key_note(x) -> str:
+    """What to add to a message that names keys by their numbers.
+
+    Parameters
+    ----------
+    x : Example
+        Of rows that a `KeyedReader` has read.
+
+    Returns
+    -------
+    str
+        Empty if the keys are numbers.
+
+    Examples
+    --------
+    >>> from structperc.components import KeyedReader
+    >>> from structperc.plugin_tools import key_note
+    >>> key_note(KeyedReader(1).read([["ann", 0.5]]).example(0))
+    ' Keys are counted from 0 in their order here.'
+    """
+    return "" if x.source.values is None else " Keys are counted from 0 in their order here."
+
+
+def restored_rows(X, offsets, feature_names, keys, n_items, values, key_names) -> KeyedRows:
     """Rows that were pickled."""
-    rows = KeyedRows(X, offsets, feature_names, keys)
+    rows = KeyedRows(X, offsets, feature_names, keys, n_items, values)
     rows.key_names = key_names
     return rows
 
 
 class KeyedReader(Reader):
-    """Reads what `Reader` reads, and keeps the first columns apart as the keys of the rows.
+    """Reads what `Reader` reads, and keeps columns apart as the keys of the rows.
+
+    Keys are numbers, texts, dates, categories, or several of these. They are read before the table becomes numbers. Keys that float64 does
+    not hold are numbered in their order, from 0 in each example: numbers and texts of numbers by value, then dates, then texts.
 
     Parameters
     ----------
     n_keys : int
         How many of the columns are keys; the others are the features.
+    names : sequence of str, or str with commas, optional
+        The names of these columns in a data frame. Default: those of `usual`.
+    usual : sequence of str, optional
+        What these columns are usually called. Without them, and in data without names, the first columns are the keys.
 
     Examples
     --------
@@ -79,11 +161,48 @@ class KeyedReader(Reader):
     ([[0.0, 1.0], [0.0, 2.0]], [[0.5], [-1.0]])
     """
 
-    def __init__(self, n_keys):
+    def __init__(self, n_keys, names=None, usual=()):
         self._n_keys, self._key_names = argument(self, "n_keys", n_keys, whole_number, 1), ()
+        self._names, self._usual = () if names is None else key_names(names, n_keys), tuple(usual)
 
     def input_columns(self):
-        return InputColumns(self._n_keys, self._key_names)
+        return InputColumns(self._n_keys, self._key_names, key_places=self.key_places)
+
+    def key_places(self, header) -> list:
+        """The places of the keys among the columns of a table.
+
+        Parameters
+        ----------
+        header : list
+            The names of its columns.
+
+        Returns
+        -------
+        list of int
+
+        Raises
+        ------
+        DataError
+            If columns that the option `keys` names, or those of training, are not there.
+        """
+        names = self._names or self._key_names
+        missing = [name for name in names if name not in header]
+        if missing:
+            whose = "keys names" if self._names else "the model was trained with the key"
+            raise DataError(f"{whose} {missing[0]!r}, but the columns of X are {', '.join(map(str, header))}.")
+        if not names and self._usual and set(self._usual) <= set(header):
+            names = self._usual
+        places = [header.index(name) for name in names] or list(range(self._n_keys))
+        if len(header) <= self._n_keys:
+            raise self.too_narrow(f"{len(header)} columns")
+        return places
+
+    def too_narrow(self, came) -> DataError:
+        return DataError(f"X has {came}; expected rows of {self._n_keys} columns that identify what a row is about, then its features.")
+
+    def without_keys(self, X):
+        keyed = of_frames(X, self.key_places)
+        return (X, lambda table: table) if keyed is None else (keyed.table, lambda table: attrs.evolve(keyed, table=table))
 
     def learn(self, X, offsets=None):
         self._key_names = ()
@@ -92,23 +211,24 @@ class KeyedReader(Reader):
         return rows
 
     def read(self, X, offsets=None):
-        rows, k = read(X, offsets), self._n_keys
-        if rows.objects or rows.n_features <= k:
-            came = "a list of objects" if rows.objects else f"{rows.n_features} columns"
-            raise DataError(f"X has {came}; expected rows of {k} columns that identify what a row is about, then its features.")
-        keys, features = rows.X[:, :k], rows.X[:, k:]
-        keys = np.asarray(keys.toarray() if rows.sparse else keys, dtype=float)
-        if not np.isfinite(keys).all():
-            row, column = (int(v) for v in np.argwhere(~np.isfinite(keys))[0])
-            raise DataError(f"row {row} of X has {keys[row, column]} in column {column}, which is the key of the row; expected a "
-                            f"finite number.")
-        names = rows.feature_names
-        if names is not None and self._key_names and names[:k] != self._key_names:
-            raise DataError(f"the first columns of X are {', '.join(names[:k])}, but this model was trained with "
-                            f"{', '.join(self._key_names)} there. Pass the same columns in the same order.")
-        features = features if rows.sparse else np.ascontiguousarray(features)
-        keyed = KeyedRows(features, rows.offsets, None if names is None else names[k:], keys)
-        keyed.key_names = () if names is None else names[:k]
+        k = self._n_keys
+        keyed = X if isinstance(X, Keyed) else of_frames(X, self.key_places)
+        if keyed is not None:
+            rows, columns, names = read(keyed.table, offsets), keyed.columns, keyed.names
+            features, feature_names = rows.X, rows.feature_names
+        elif self._names:
+            raise DataError(f"keys names the columns {', '.join(self._names)}, but X has no names; pass data frames, or leave keys out.")
+        else:
+            columns, table = of_arrays(X, k)
+            rows, names, feature_names = read(table, offsets), (), None
+            if rows.objects or rows.n_features <= k:
+                raise self.too_narrow("a list of objects" if rows.objects else f"{rows.n_features} columns")
+            if columns is None:
+                columns = [as_array(rows.X[:, [j]]).ravel() for j in range(k)]
+            features = rows.X[:, k:]
+        keys, values = numbered(columns, rows.offsets, lambda j: f"column {names[j]!r}" if names else f"column {j}")
+        keyed = KeyedRows(features if rows.sparse else np.ascontiguousarray(features), rows.offsets, feature_names, keys, values=values)
+        keyed.key_names = names
         return keyed
 
     def state(self):
@@ -116,3 +236,15 @@ class KeyedReader(Reader):
 
     def restore(self, state):
         self._key_names = tuple(read_array(state, "key_names", str, (None,)).tolist()) if state else ()
+
+
+def key_names(names, n) -> tuple:
+    """The names of the columns of keys, as the option `keys` has them."""
+    given = names.split(",") if isinstance(names, str) else names
+    if not isinstance(given, (list, tuple)) or len(given) != n or len(set(given)) < n or not all(isinstance(name, str) for name in given):
+        raise OptionError(f"keys={shortened(names)}; expected the names of {n} columns, such as {','.join('abcdefgh'[:n])}.")
+    return tuple(given)
+
+
+def as_array(columns):
+    return columns.toarray() if is_sparse(columns) else columns

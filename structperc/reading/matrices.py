@@ -15,6 +15,7 @@ from structperc.core.labels import has_half_pair, is_missing
 from structperc.core.rows import Rows, in_place
 from structperc.core.sparse_parts import is_sparse, refuse_damaged, to_csr
 from structperc.reading.column_faults import ColumnError, find_fault, in_a_frame
+from structperc.reading.frames import is_frame
 from structperc.reading.other_libraries import as_table, header_of
 
 CHUNK_VALUES = 1 << 20      # values of X that a prediction looks at at a time,
@@ -103,7 +104,7 @@ def read_alone(X, offsets=None) -> Rows:
 
 
 def is_block(x) -> bool:
-    return is_sparse(x) or getattr(x, "ndim", 0) == 2
+    return is_sparse(x) or getattr(x, "ndim", 0) == 2 or is_frame(x)
 
 
 def is_row(x) -> bool:

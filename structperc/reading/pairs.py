@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.core.errors import DataError, OptionError, shortened
 from structperc.core.saved_state import read_array
-from structperc.reading.keyed import KeyedReader
+from structperc.reading.keyed import KeyedReader, key_text
 
 KINDS = ("between", "unordered", "ordered")
 
@@ -24,7 +24,10 @@ class PairReader(KeyedReader):
         the pairs that matter. Their shapes are (k, 2) and (k, d).
     kind : {"between", "unordered", "ordered"}, default "between"
         "between" the items of two tables: an example is two tables, and all entries of an array are pairs. Else of the items of one table,
-        numbered from 0, and an array is square: "unordered", the entries above its diagonal; "ordered", all but its diagonal.
+        numbered from 0, and an array is square: "unordered", the entries above its diagonal; "ordered", all but its diagonal. Texts and
+        dates that are items are numbered in their order.
+    names : sequence of str, or str with commas, optional
+        The names of the columns of both items in a data frame. Default: left and right, or first and second; without these, the first two.
 
     Examples
     --------
@@ -35,8 +38,8 @@ class PairReader(KeyedReader):
     ([[0.0, 1.0], [0.0, 2.0], [1.0, 2.0]], [1.0, 2.0, 5.0])
     """
 
-    def __init__(self, comparison=None, kind="between"):
-        super().__init__(2)
+    def __init__(self, comparison=None, kind="between", names=None):
+        super().__init__(2, names, ("left", "right") if kind == "between" else ("first", "second"))
         self._n_columns = 0             # of the examples that training has read, for those without a pair
         if kind not in KINDS:
             raise OptionError(f"kind={shortened(kind)}; expected one of {', '.join(map(repr, KINDS))}.")
@@ -71,11 +74,7 @@ class PairReader(KeyedReader):
             rows.n_items = np.array(n_items, dtype=np.int64)
             refuse_further(rows)
         if self.kind != "between":
-            odd = (rows.keys < 0) | (rows.keys >= 1 << 31) | (rows.keys != np.floor(rows.keys))
-            if odd.any():
-                row, column = (int(v) for v in np.argwhere(odd)[0])
-                raise DataError(f"row {row} of X has {rows.keys[row, column]:g} in column {column}; expected the number of an item, from "
-                                f"0.")
+            refuse_odd(rows)
         return rows
 
     def read_one(self, x, objects=False, several_rows=False):
@@ -168,6 +167,19 @@ def n_records(table):
         return len(table)
     except TypeError:
         return None
+
+
+def refuse_odd(rows):
+    """Raises an error for numbers that are no numbers of items."""
+    keys = rows.keys
+    odd = (keys < 0) | (keys >= 1 << 31) | (keys != np.floor(keys))
+    if rows.values is not None:
+        odd = np.array([[isinstance(key, (int, float, np.number)) for key in row] for row in rows.values], dtype=bool).reshape(keys.shape)
+    if odd.any():
+        row, column = (int(v) for v in np.argwhere(odd)[0])
+        key = (keys if rows.values is None else rows.values)[row, column]
+        raise DataError(f"row {row} of X has {key_text(key)} in column {column}; expected the number of an item, from 0. Pass other names "
+                        f"of items as texts.")
 
 
 def refuse_further(rows):

@@ -36,15 +36,17 @@ class InputColumns:
     Attributes
     ----------
     n_keys : int
-        Number of first columns that are keys of the rows instead of features.
+        Number of columns that are keys of the rows instead of features.
     key_names : tuple of str
         Names of these columns; empty if X has no names.
     codes : tuple of ColumnCode or None
-        What each column of the training table became; None if the features are the columns themselves.
+        What each other column of the training table became; None if the features are the columns themselves.
     texts : tuple of str or None
         Columns of a file that are read as text; None if the reader needs numbers in all columns.
     missing : function of str or None
         Returns the texts that mean in a column that nothing is known; None: the usual ones.
+    key_places : function of list, or None
+        Returns the places of the keys among the names of a table's columns; None: there are no keys.
     """
 
     n_keys: int = 0
@@ -52,6 +54,7 @@ class InputColumns:
     codes: tuple | None = None
     texts: tuple | None = None
     missing: object = None
+    key_places: object = None
 
     def count(self, n_features) -> int:
         """The number of columns of X.
@@ -64,7 +67,7 @@ class InputColumns:
         -------
         int
         """
-        return n_features + self.n_keys if self.codes is None else len(self.codes)
+        return self.n_keys + (n_features if self.codes is None else len(self.codes))
 
     def names(self, feature_names) -> tuple:
         """The names of the columns of X.
@@ -77,7 +80,7 @@ class InputColumns:
         -------
         tuple of str
         """
-        return (*self.key_names, *feature_names) if self.codes is None else tuple(code.name for code in self.codes)
+        return *self.key_names, *(feature_names if self.codes is None else (code.name for code in self.codes))
 
     def places(self):
         """The code of each column of a table, and the number of its first feature.
@@ -86,9 +89,8 @@ class InputColumns:
         ------
         code : ColumnCode
         place : int
-            Negative if the column is a key.
         """
-        place = -self.n_keys
+        place = 0
         for code in self.codes or ():
             yield code, place
             place += len(code.feature_names)
@@ -130,6 +132,22 @@ class Reader(Component):
     def has_open_levels(self) -> bool:
         """Whether further data may have levels of categories that the reader has to learn before training."""
         return False
+
+    def without_keys(self, X):
+        """A table without its columns of keys, which no other reader encodes.
+
+        Parameters
+        ----------
+        X : object
+            As users pass it.
+
+        Returns
+        -------
+        table : object
+        restore : function
+            Returns for what the table has become what `learn` and `read` take.
+        """
+        return X, lambda table: table
 
     def learn(self, X, offsets=None) -> Rows:
         """The rows of the first data of a fit; a reader with a vocabulary learns it from them.

@@ -53,8 +53,8 @@ class TableReader(Reader):
         "null" and "NULL". A dict has all such texts by column, with "*" for all others: {"country": []} makes a word of NA. So does a
         level of this name.
     then : Reader, optional
-        Reads what a table has become, and all that is no table: the reader of a problem whose rows have keys, for instance. Columns
-        stay in their order, so the first ones must be the keys.
+        Reads what a table has become, and all that is no table: the reader of a problem whose rows have keys, for instance. Its keys are
+        not encoded.
 
     Raises
     ------
@@ -112,7 +112,8 @@ class TableReader(Reader):
         return self.then.feature_name(j)
 
     def learn(self, X, offsets=None):
-        columns, offsets = tables_of(X, offsets)
+        table, back = self.then.without_keys(X)
+        columns, offsets = tables_of(table, offsets)
         if columns is None:
             if self.options.column_names:
                 raise DataError(f"X has no named columns, but the options name {', '.join(map(repr, self.options.column_names[:5]))}; "
@@ -120,7 +121,7 @@ class TableReader(Reader):
             rows, codes = self.then.learn(X, offsets), None
         else:
             codes = self.learned(columns)
-            rows = self.then.learn(encoded(codes, columns), offsets)
+            rows = self.then.learn(back(encoded(codes, columns)), offsets)
         self._codes = codes
         return rows
 
@@ -129,6 +130,7 @@ class TableReader(Reader):
         if self._codes is None:
             self.then.learn_more(X, offsets)
             return
+        X, back = self.then.without_keys(X)
         columns, offsets = self.tables(X, offsets)
         codes, faults = [], []
         for code in self._codes:
@@ -138,7 +140,7 @@ class TableReader(Reader):
                 faults.append(error.fault)
         if faults:
             raise ColumnError(faults, encoded=True)
-        table = encoded(codes, columns)
+        table = back(encoded(codes, columns))
         if codes != list(self._codes):
             self.then.learn(table, offsets)
         else:
@@ -156,7 +158,7 @@ class TableReader(Reader):
         -------
         list of int
         """
-        columns, _ = self.tables(X, None)
+        columns, _ = self.tables(self.then.without_keys(X)[0], None)
         rows = set()
         for code in self._codes:
             if code.levels and self.options.levels(code.name) is None:
@@ -201,8 +203,9 @@ class TableReader(Reader):
     def read(self, X, offsets=None):
         if self._codes is None or isinstance(X, Numbers):
             return self.then.read(X, offsets)
+        X, back = self.then.without_keys(X)
         columns, offsets = self.tables(X, offsets)
-        return self.then.read(encoded(self._codes, columns), offsets)
+        return self.then.read(back(encoded(self._codes, columns)), offsets)
 
     def tables(self, X, offsets):
         """The columns of X, of which the model needs those of training, and where examples begin.

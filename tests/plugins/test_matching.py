@@ -79,8 +79,10 @@ def test_all_forms_of_pairs_train_the_same_model():
         assert models[name].predict(given, **where).tolist() == models["blocks"].predict(blocks).tolist(), name
         assert models[name].n_features_in_ == 5
     assert models["frame"].feature_name(0) == "a" and models["frame"].feature_names_in_.tolist() == ["guest", "seat", "a", "b", "c"]
-    with pytest.raises(DataError, match="the first columns of X are seat, guest, but this model was trained with guest, seat there"):
-        models["frame"].predict(frame[["seat", "guest", "a", "b", "c"]], offsets=offsets)
+    swapped = models["frame"].predict(frame[["a", "seat", "b", "guest", "c"]], offsets=offsets)
+    assert swapped.tolist() == models["frame"].predict(frame, offsets=offsets).tolist()
+    with pytest.raises(DataError, match="the model was trained with the key 'guest', but the columns of X are seat, a, b, c"):
+        models["frame"].predict(frame[["seat", "a", "b", "c"]], offsets=offsets)
     assert "with" in str(models["blocks"].explain(blocks[0])) and models["arrays"].explain(X[0]).margin >= 0
 
 

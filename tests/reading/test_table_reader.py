@@ -247,7 +247,7 @@ def test_the_reader_of_the_problem_reads_what_a_table_becomes(tmp_path):
     engine.save(tmp_path / "model")
     loaded = Engine.load(tmp_path / "model")
     assert loaded.predict(pairs[["x", "left", "colour", "right"]], groups=groups).tolist() == plain.predict(numbers, groups=groups).tolist()
-    with pytest.raises(DataError, match="which is the key of the row; expected a finite number|X has 1 columns"):
+    with pytest.raises(DataError, match="which is the key of the row. Expected a finite number|X has 1 columns"):
         Engine("matching", plugins=["table"]).fit(pairs[["left"]], y, groups=groups)
 
 
