@@ -5,7 +5,9 @@ Packages are written from the folder templates. Their files are ordinary sources
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import shutil
 from pathlib import Path
 
 from structperc.core.errors import OptionError
@@ -45,13 +47,19 @@ def new(name, folder=".", kind="problem") -> Path:
     if name in registry.discover(refresh=True):
         raise OptionError(f"there is a plugin {name!r} installed already; choose another name.")
     module, path = f"structperc_{name.replace('-', '_')}", Path(folder) / f"structperc-{name}"
+    if importlib.util.find_spec(module) is not None:
+        raise OptionError(f"the package would be the module {module}, and one of this name can be imported already; choose another name.")
     if path.exists():
         raise OptionError(f"{str(path)!r} exists already; choose another name or folder, or remove it.")
+    files = files_of(kind, name, module)
     try:
         path.mkdir(parents=True)
-        for file, text in files_of(kind, name, module).items():
+        for file, text in files.items():
             (path / file).write_text(text, encoding="utf-8")
-    except OSError as error:
+    except BaseException as error:
+        shutil.rmtree(path, ignore_errors=True)             # half a package would make the next try fail
+        if not isinstance(error, OSError):
+            raise
         raise OptionError(f"{str(path)!r} cannot be written: {error.strerror or error}; choose a writable folder.") from None
     return path
 

@@ -30,8 +30,8 @@ def can_be_read_again(path) -> bool:
 
 
 def uncompressed_suffix(path) -> str:
-    """The ending of a file's name before that of its compression."""
-    return next((suffix for suffix in reversed(Path(path).suffixes) if suffix not in OPENERS), "")
+    """The ending of a file's name before that of its compression, in small letters."""
+    return next((suffix.lower() for suffix in reversed(Path(path).suffixes) if suffix.lower() not in OPENERS), "")
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def opened(path):
     if path == STANDARD_INPUT:
         yield sys.stdin.buffer
         return
-    suffix = Path(path).suffix
+    suffix = Path(path).suffix.lower()
     try:
         with OPENERS.get(suffix, open)(path, "rb") as file:
             yield file

@@ -521,3 +521,18 @@ def test_the_header_of_a_checkpoint_is_plain_json(path):
     trained("a generator", Checkpoint(path))
     with zipfile.ZipFile(path) as file:
         assert json.loads(np.load(io.BytesIO(file.read("header.npy"))).tobytes())["run"]["place"] == "at the end"
+
+
+@pytest.mark.parametrize("kind", ["text", "archive", "model", "folder"])
+def test_a_file_that_is_no_checkpoint_is_not_replaced_by_the_one_before(kind, path):
+    previous = f"{path}.previous"
+    if kind == "folder":
+        os.mkdir(previous)
+    elif kind == "model":
+        trained("online").save(previous)
+    else:
+        with open(previous, "wb") as file:
+            file.write(b"a,b\n1,2\n" if kind == "text" else b"PK\3\4 a table of another program")
+    with pytest.raises(OptionError, match="previous' is no checkpoint, and the one before .* would replace it"):
+        trained("online", Checkpoint(path))
+    assert os.listdir(os.path.dirname(path)) == ["checkpoint.previous"]

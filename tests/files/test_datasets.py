@@ -156,9 +156,9 @@ def test_the_environment_is_asked_when_no_folder_is_given(tmp_path, monkeypatch)
     assert locate("conll2000", download=False) == [tmp_path / "conll2000" / "train.txt.gz", tmp_path / "conll2000" / "test.txt.gz"]
 
 
-def test_reading_files_that_are_there_needs_no_pooch(tmp_path, monkeypatch):
+def test_reading_files_that_are_there_needs_no_requests(tmp_path, monkeypatch):
     fill(tmp_path, "conll2000", CHUNKED)
-    monkeypatch.setitem(sys.modules, "pooch", None)
+    monkeypatch.setitem(sys.modules, "requests", None)
     found = load_conll2000(home=tmp_path)
     assert len(found.train) == 2
     assert repr(found).endswith("train=<2 sentences>, dev=<0 sentences>, test=<2 sentences>)")
@@ -402,9 +402,9 @@ def test_a_folder_that_cannot_be_written(tmp_path, server, small):
     assert everything_in(tmp_path) == ["home"]
 
 
-def test_without_pooch_the_extra_is_named(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(MissingExtra, match=r"CoNLL-2000 is not in .*; fetching it needs pooch; install structperc\[data\]"):
+def test_without_requests_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "requests", None)
+    with pytest.raises(MissingExtra, match=r"CoNLL-2000 is not in .*; fetching it needs requests; install structperc\[data\]"):
         load_conll2000(home=tmp_path)
 
 

@@ -18,6 +18,7 @@ from structperc.engine.option_values import is_part
 from structperc.engine.options import engine_options
 from structperc.engine.writing import replace_file
 
+BEFORE_NAME, FIRST_MEMBER = 30, b"header.npy"           # of an archive, as its first bytes have it
 MAY_DIFFER = ("epochs", "random_state", "classes", "n_jobs")     # may be raised; goes on as in the file; compared as labels; any
 
 
@@ -101,6 +102,9 @@ class CheckpointFile:
         self.previous = self.path + ".previous"
         if os.path.exists(self.path) and not os.path.isfile(self.path):
             raise OptionError(f"the checkpoint {self.path!r} is no regular file; choose another path.")
+        if os.path.exists(self.previous) and not is_checkpoint(self.previous):
+            raise OptionError(f"{self.previous!r} is no checkpoint, and the one before {self.path!r} would replace it. Move it away, or choose "
+                              f"another path.")
 
     def write(self, engine, place, arrays) -> dict:
         """Writes the model, the place in the training and arrays; returns the arrays of the model."""
@@ -203,3 +207,17 @@ def contents(value) -> str:
     array = np.ascontiguousarray(value)
     text = repr(array.tolist()).encode() if array.dtype == object else array.reshape(-1).view(np.uint8)
     return f"{array.dtype}{list(array.shape)}:{zlib.crc32(text):08x}"
+
+
+def is_checkpoint(path) -> bool:
+    """Whether a file is a checkpoint, whole or damaged, and no model or file of another kind."""
+    try:
+        with open(path, "rb") as file:
+            first = file.read(BEFORE_NAME + len(FIRST_MEMBER))
+            if not first.startswith(b"PK") or first[BEFORE_NAME:] != FIRST_MEMBER:
+                return False
+            return "run" in model_file.header_in(file, repr(path))
+    except OSError:
+        return False
+    except ModelFormatError:
+        return True                     # damaged: the next one takes its place

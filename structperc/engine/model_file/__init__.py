@@ -7,8 +7,8 @@ docs/model-files.md describes the format.
 
 from structperc.engine.model_file.copying import constructor_arguments, remembered, set_state
 from structperc.engine.model_file.earlier import RULES, join_rules
-from structperc.engine.model_file.loading import load, loads, opened, restore, restore_columns, states_of
+from structperc.engine.model_file.loading import header_in, load, loads, opened, restore, restore_columns, states_of
 from structperc.engine.model_file.saving import OBSERVES, collect, dumps, save, write
 
-__all__ = ["OBSERVES", "RULES", "collect", "constructor_arguments", "dumps", "join_rules", "load", "loads", "opened", "remembered",
-           "restore", "restore_columns", "save", "set_state", "states_of", "write"]
+__all__ = ["OBSERVES", "RULES", "collect", "constructor_arguments", "dumps", "header_in", "join_rules", "load", "loads", "opened",
+           "remembered", "restore", "restore_columns", "save", "set_state", "states_of", "write"]

@@ -81,6 +81,12 @@ def opened(file, source):
     members.check_all_read()
 
 
+def header_in(file, source) -> dict:
+    """The header of a model file, whose arrays are not read."""
+    with explained(source):
+        return header_of(archive.Archive(file, source), source)
+
+
 @contextlib.contextmanager
 def explained(source):
     """Turns all errors of a damaged zip or header into `ModelFormatError`; no list of these errors exists."""

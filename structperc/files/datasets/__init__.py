@@ -14,7 +14,7 @@ Files that lie there are read as they are. What is fetched is brought into this 
 anything is kept.
 `structperc.files.datasets.fetch.BASE_URL` may be set to a mirror, a server with the same paths.
 `load_fables` needs no file: its sentences come with structperc.
-Fetching needs pooch: `pip install structperc[data]`.
+Fetching needs requests: `pip install structperc[data]`.
 """
 
 from structperc.files.datasets.fetch import data_home, locate

@@ -17,6 +17,7 @@ from structperc.files.datasets.sources import SOURCES
 VARIABLE = "STRUCTPERC_DATA"
 BASE_URL = "https://raw.githubusercontent.com"      # may be set to a mirror: a server with the same paths
 TIMEOUT = 60                                        # seconds without a reply
+MOST_BYTES = 1 << 28                                # of a file that is fetched, and of what an archive holds
 
 
 def data_home() -> Path:
@@ -91,13 +92,15 @@ def present(folder, file):
 
 def fetch(source, folder, files) -> None:
     """Fetches files, compares their checksums, and only then writes them all into the folder."""
-    pooch = require("pooch", f"{source.title} is not in {folder}; fetching it", "data")
+    requests = require("requests", f"{source.title} is not in {folder}; fetching it", "data")
     fetched, contents = {}, {}
     try:
         with tempfile.TemporaryDirectory() as scratch:
             for path in dict.fromkeys(path for file in files for path in (file.path, *file.beside)):
                 fetched[path] = Path(scratch, str(len(fetched)))
-                pooch.HTTPDownloader(timeout=TIMEOUT, stream=False)(f"{BASE_URL}/{path}", fetched[path], None)
+                with requests.get(f"{BASE_URL}/{path}", stream=True, timeout=TIMEOUT) as reply, open(fetched[path], "wb") as file:
+                    reply.raise_for_status()
+                    write_limited(reply.iter_content(1 << 16), file)
             for file in files:
                 path = file.path
                 contents[file] = content_of(file, fetched[path], *(fetched[other] for other in file.beside))
@@ -116,6 +119,18 @@ def fetch(source, folder, files) -> None:
         raise absent(source, folder, files, f"was fetched but could not be written there ({error})") from error
 
 
+def write_limited(parts, file) -> None:
+    """Writes at most `MOST_BYTES`; a compressed reply counts as what it becomes."""
+    for part in parts:
+        if file.tell() + len(part) > MOST_BYTES:
+            raise too_large()
+        file.write(part)
+
+
+def too_large() -> ValueError:
+    return ValueError(f"it is larger than {MOST_BYTES >> 20} MiB")
+
+
 def content_of(file, fetched, *beside) -> bytes:
     if file.made:
         return file.made(fetched.read_bytes(), *(path.read_bytes() for path in beside))
@@ -123,6 +138,8 @@ def content_of(file, fetched, *beside) -> bytes:
         return fetched.read_bytes()
     try:
         with zipfile.ZipFile(fetched) as archive:
+            if archive.getinfo(file.member).file_size > MOST_BYTES:
+                raise too_large()
             return archive.read(file.member)
     except Exception as error:          # zipfile raises ten kinds for damaged archives
         raise zipfile.BadZipFile(f"{file.member} cannot be read from this archive: {type(error).__name__}: {error}") from error

@@ -72,7 +72,7 @@ def load_conll2000(*, download=True, home=None) -> TaggedSentences:
     MissingData
         When a file is neither there nor can be fetched, or has another content than expected after fetching.
     MissingExtra
-        When files must be fetched and pooch is not installed.
+        When files must be fetched and requests is not installed.
     DataError
         When a file is damaged or does not have three columns; names the line.
 
@@ -244,7 +244,7 @@ def load_numbers(name, *, download=True, home=None) -> NumberTable:
     MissingData
         When the file is neither there nor can be fetched, or has another content than expected after fetching.
     MissingExtra
-        When the file must be fetched and pooch is not installed.
+        When the file must be fetched and requests is not installed.
     DataError
         When the file is no table of numbers.
 
