@@ -103,8 +103,8 @@ class CheckpointFile:
         if os.path.exists(self.path) and not os.path.isfile(self.path):
             raise OptionError(f"the checkpoint {self.path!r} is no regular file; choose another path.")
         if os.path.exists(self.previous) and not is_checkpoint(self.previous):
-            raise OptionError(f"{self.previous!r} is no checkpoint, and the one before {self.path!r} would replace it. Move it away, or choose "
-                              f"another path.")
+            raise OptionError(f"{self.previous!r} is no checkpoint, and the one before {self.path!r} would replace it. Move it away, or "
+                              f"choose another path.")
 
     def write(self, engine, place, arrays) -> dict:
         """Writes the model, the place in the training and arrays; returns the arrays of the model."""
