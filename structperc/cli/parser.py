@@ -221,6 +221,18 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 class Parser(argparse.ArgumentParser):
     """An error is one line."""
 
+    mixing = False
+
+    def parse_known_args(self, args=None, namespace=None):
+        """As argparse does; an argument that may be missing may stand behind flags, which older Pythons call one too many."""
+        if self.mixing or not any(action.nargs == "?" and not action.option_strings for action in self._actions):
+            return super().parse_known_args(args, namespace)
+        self.mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self.mixing = False
+
     def parse_args(self, args=None, namespace=None):
         """As argparse does; an unknown argument is explained by the command that got it."""
         arguments, unknown = self.parse_known_args(args, namespace)

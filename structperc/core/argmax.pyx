@@ -4,7 +4,7 @@ import numbers
 import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport INFINITY, exp, log
+from libc.math cimport INFINITY, exp, isfinite, log
 from libc.string cimport memcpy
 from structperc.core.component cimport Component
 from structperc.core.arguments import whole_number
@@ -13,6 +13,7 @@ from structperc.core.errors import ConflictingOption, DataError, PluginError, sh
 from structperc.core.losses cimport Loss
 from structperc.core.losses import is_additive, refuse_unstarted
 from structperc.core.outputs cimport Outputs
+from structperc.core.outputs import as_structure
 from structperc.core.rows cimport Example
 from structperc.core.structures cimport structure
 
@@ -374,6 +375,19 @@ cdef int check_scores(Argmax solver, Py_ssize_t n, Example x) except -1:
     return 0
 
 
+cdef tuple checked_pair(Argmax solver, y, double score, Example x):
+    """A structure of Y(x) and its finite score."""
+    try:
+        y = as_structure(solver.outputs, y, x)
+        solver.outputs.check_structure(x, y)
+    except PluginError as error:
+        raise PluginError(f"{type(solver).__name__}.k_best: {error}") from None
+    if not isfinite(score):
+        raise PluginError(f"{type(solver).__name__}.k_best returned the score {score} of {shortened(y)} for example {x.index}; expected a "
+                          f"finite number.")
+    return y, score
+
+
 def ranked_by(Argmax solver, scores, Example x, k):
     """What `solver.k_best` returned, if it is a list of at most k pairs with falling scores; None: the solver has no list."""
     ranked = solver.k_best(scores, x, k)
@@ -388,6 +402,8 @@ def ranked_by(Argmax solver, scores, Example x, k):
     if alone is not None:
         raise PluginError(f"{type(solver).__name__}.k_best returned pairs that begin with {shortened(alone)} for example {x.index}. "
                           f"Expected a list of pairs: a structure and its score.")
+    if overrides(solver, "k_best"):
+        ranked = [checked_pair(solver, y, score, x) for y, score in ranked]
     if len(ranked) > k:
         raise PluginError(f"{type(solver).__name__}.k_best returned {len(ranked)} structures for example {x.index} and k={k}; expected at "
                           f"most k.")

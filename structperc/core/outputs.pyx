@@ -241,7 +241,7 @@ cdef class Outputs(Component):
         atoms = (y,) if isinstance(y, int) else y
         for a in atoms:
             if not 0 <= a < x.n_atoms:
-                raise no_atom(a, y, x)
+                raise no_atom(self, a, y, x)
         if len(set(atoms)) < len(atoms):
             raise PluginError(f"the structure {shortened(y)} of example {x.index} names an atom twice. If it is a 0/1 vector v, pass a "
                               f"mask, numpy.asarray(v, dtype=bool).")
@@ -415,7 +415,7 @@ cdef class Outputs(Component):
         for i in range(n):
             if y[i] < 0 or y[i] >= x.n_atoms:
                 with gil:
-                    self.error = no_atom(y[i], structure(y, n, self.code_width), x)
+                    self.error = no_atom(self, y[i], structure(y, n, self.code_width), x)
                 return -1
             c[y[i]] += sign
         return 0
@@ -616,9 +616,13 @@ cdef class Outputs(Component):
         return np.asarray(c)[:x.n_atoms]
 
 
-cdef no_atom(a, y, Example x):
+cdef no_atom(Outputs outputs, a, y, Example x):
+    cdef Outputs own = unwrapped(outputs)
+    features = None if own._features is None else unwrapped(own._features)
+    counting = next((name for name in ("vectors", "n_atoms") if features is not None and overrides(features, name)), None)
     atoms = f"the atoms 0..{x.n_atoms - 1}" if x.n_atoms else "no atoms"
-    return PluginError(f"atom {a} in the structure {shortened(y)} of example {x.index}, which has {atoms}.")
+    by = "" if counting is None else f" by {type(features).__name__}.{counting}"
+    return PluginError(f"atom {a} in the structure {shortened(y)} of example {x.index}, which has {atoms}{by}.")
 
 
 class SecondStage:
@@ -771,6 +775,8 @@ def as_structure(Outputs outputs, result, Example x):
         except TypeError:
             raise PluginError(f"{shortened(result)} for example {x.index} is not a label; expected an int.") from None
     try:
+        if isinstance(result, dict):
+            raise TypeError
         return tuple(map(index, result.tolist() if isinstance(result, np.ndarray) else result))
     except TypeError:
         raise PluginError(f"{shortened(result)} for example {x.index} is not a structure; expected a collection of ints.") from None

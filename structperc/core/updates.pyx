@@ -218,7 +218,7 @@ cdef class Trial:
             raise_stored(self.argmax, self.losses, self.outputs)
         return structure(self.found_code.at, self.found_code.n, self.outputs.code_width)
 
-    def inner(self, Py_ssize_t a, Py_ssize_t b):
+    def inner(self, a, b):
         """One entry of the Gram matrix of the atoms: phi(x, a) . phi(x, b).
 
         Parameters
@@ -232,8 +232,9 @@ cdef class Trial:
         """
         self.used()
         cdef Py_ssize_t n = self.x.n_atoms
-        if not (0 <= a < n and 0 <= b < n):
-            raise IndexError(f"example {self.x.index} has the atoms 0..{n - 1}; got {a} and {b}.")
+        if not all(isinstance(atom, (int, np.integer)) and 0 <= atom < n for atom in (a, b)):
+            raise PluginError(f"trial.inner was given {shortened(a, 80)} and {shortened(b, 80)} for example {self.x.index}; expected two of "
+                              f"its atoms 0..{n - 1}. `trial.norm` takes coefficients.")
         one, other = np.zeros(n), np.zeros(n)
         one[a], other[b] = 1, 1
         if a == b:

@@ -3,7 +3,7 @@ import numpy as np
 
 from structperc.core.arguments import dimension
 from structperc.core.component import argument, noted
-from structperc.core.errors import PluginError
+from structperc.core.errors import PluginError, shortened
 from structperc.core.features cimport Features, Parameter, StepSizes
 from structperc.core.row_features cimport RowFeatures
 from structperc.core.rows cimport Example, Rows, shown_to_map
@@ -122,6 +122,18 @@ cdef class VectorFeatures(Features):
         return {"coef_": lambda: np.array(weights.vector())}
 
 
+def as_numbers(features, vectors, Example x):
+    """What `vectors` returned, as an array of floats."""
+    try:
+        values = np.asarray(vectors)
+        if values.dtype.kind in "biufO":
+            return np.ascontiguousarray(values, dtype=values.dtype if values.dtype in (np.float64, np.float32) else np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise PluginError(f"{type(features).__name__}.vectors returned {shortened(vectors, 80)} for example {x.index}; expected "
+                      f"(n_atoms, {features.n_weights}) real numbers.")
+
+
 def as_rows(features, Example x):
     """What `vectors` returned for x, checked, as an example of so many rows."""
     before = shown_to_map(x, True)
@@ -137,9 +149,8 @@ def as_rows(features, Example x):
         if vectors.data.dtype not in (np.float64, np.float32):
             vectors = vectors.astype(np.float64)
     else:
-        vectors = np.asarray(vectors)
+        vectors = as_numbers(features, vectors, x)
         shape = vectors.shape
-        vectors = np.ascontiguousarray(vectors, dtype=vectors.dtype if vectors.dtype in (np.float64, np.float32) else np.float64)
     if len(shape) != 2 or shape[1] != features.n_weights:
         raise PluginError(f"{type(features).__name__}.vectors returned shape {shape} for example {x.index}; expected "
                           f"(n_atoms, {features.n_weights}), a vector per atom.")

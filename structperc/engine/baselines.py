@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError, did_you_mean, shortened
+from structperc.core.errors import DataError, OptionError, PluginError, did_you_mean, shortened
 from structperc.core.joined import Joined
 from structperc.engine.model import has_mean_row
 
@@ -113,7 +113,7 @@ class Naming:
 
     def key(self, column):
         if column < -1:
-            return str(self.model.parts.features.feature_name(-2 - column)), -1
+            return named(self.model.parts.features, -2 - column), -1
         if column < 0:
             return CONSTANT, -1
         if column in self.group_of:
@@ -121,6 +121,14 @@ class Naming:
         if self.present is not None and column not in self.present:
             return ABSENT, -1
         return self.model.feature_name(column), column
+
+
+def named(features, j) -> str | None:
+    """The name of a weight by a map, None of a constant."""
+    name = features.feature_name(j)
+    if name is not None and not isinstance(name, str):
+        raise PluginError(f"{type(features).__name__}.feature_name returned {shortened(name)} for weight {j}; expected a text, or None.")
+    return name
 
 
 def one_hot_columns(reader):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
-from structperc.core.errors import PluginError, did_you_mean
+import numpy as np
+
+from structperc.core.errors import PluginError, did_you_mean, shortened
 from structperc.engine.option import options_of
 
 NEEDS = ("marginals", "search")
@@ -31,6 +33,8 @@ def check_declarations(engine, context, parts) -> None:
         if CHECKED.get(type(part)) == declared:
             continue
         refuse_earlier_names(kind, part)
+        if kind == "argmax" and not isinstance(part.exact, (bool, np.bool_)):
+            raise PluginError(f"{type(part).__name__}.exact = {shortened(part.exact)}; expected True or False.")
         refuse_names(part, "needs", needs, NEEDS, f"expected a set of {', '.join(map(repr, NEEDS))}")
         refuse_names(part, "options_used", part.options_used or (), {**options_of(type(engine)), **dict.fromkeys(context.options)},
                      "expected a tuple of options of the engine and its plugins")

@@ -312,7 +312,7 @@ def by_column(model, w, example, unit) -> dict:
     where, terms = where[terms != 0], terms[terms != 0]
     of_terms = columns_of(model, where)
     for i in np.flatnonzero(of_terms == -1):
-        if model.parts.features.feature_name(int(where[i])) is not None:
+        if baselines.named(model.parts.features, int(where[i])) is not None:
             of_terms[i] = -2 - where[i]
     columns, place = np.unique(of_terms, return_inverse=True)
     return dict(zip(columns.tolist(), np.bincount(place, terms, len(columns)).tolist(), strict=True))

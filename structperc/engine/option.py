@@ -101,6 +101,8 @@ class Option:
     recommended: object = None
 
     def __attrs_post_init__(self):
+        if isinstance(self.choices, str):
+            raise OptionError(f"an option has choices={self.choices!r}; expected a tuple or list, not a text.")
         if self.choices is not None and self.default is not None and not self.is_choice(self.default):
             raise OptionError(f"an option has the default {shortened(self.default, 80)}; expected {self.expected}. Add it to choices=, or "
                               f"choose a default among them.")

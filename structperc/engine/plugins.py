@@ -353,6 +353,12 @@ def home_of(plugin) -> str:
     return (plugin.__name__ if isinstance(plugin, types.ModuleType) else type(plugin).__module__).split(".")[0]
 
 
+def lacks_self(method, hook) -> bool:
+    """Whether the argument of a hook stands where a method has the object."""
+    code = getattr(getattr(method, "__func__", None), "__code__", None)
+    return code is not None and hook in HOOKS and code.co_argcount > 0 and code.co_varnames[0] in arguments_of(getattr(hookspecs, hook))
+
+
 def check(plugin: Plugin) -> None:
     """Raises an error for misspelt and unmarked hooks, arguments that a hook does not have, and impossible attributes."""
     for name, (kind, expected) in ATTRIBUTES.items():
@@ -372,6 +378,8 @@ def check(plugin: Plugin) -> None:
         if marker(method) is None:
             raise PluginError(f"{plugin.origin} has a method {name} without the marker @structperc.hookimpl; add it, or rename the method.")
     for name, (hook, _, arguments) in plugin.implementations.items():
+        if lacks_self(getattr(plugin.plugin, name), hook):
+            raise PluginError(f"{plugin.origin} has a method {name} without `self`; write {name}(self, ...).")
         if hook not in HOOKS:
             raise PluginError(f"{plugin.origin} marks {name} with @hookimpl, but there is no hook {hook}; {suggested(hook)}")
         for argument in arguments or ():

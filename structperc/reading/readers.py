@@ -196,7 +196,7 @@ class Reader(Component):
         Rows
             With one example.
         """
-        if objects:
+        if objects or isinstance(x, str):
             return self.read(x if isinstance(x, list) else [x])
         if matrices.is_row(x):
             x = [x]

@@ -660,7 +660,7 @@ def test_check_of_an_unknown_plugin(folder, run):
 
 
 def test_new_writes_a_package(folder, run):
-    code, out, err = run("new", "ranked-pairs", "elsewhere")
+    code, out, err = run("new", "ranked-pairs", "--kind", "problem", "elsewhere")
     assert (code, err) == (0, "")
     path = Path(out.split(" is a plugin package")[0])
     assert (path / "pyproject.toml").is_file() and path.resolve().is_relative_to(folder / "elsewhere")

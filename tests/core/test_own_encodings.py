@@ -309,3 +309,69 @@ def test_large_structures_are_compared_in_any_order():
 
     engine = Engine(Problem(), epochs=2).fit([np.ones((n, 1))], [range(n)])
     assert engine.mistakes_ == [0] and engine.cumulative_loss_ == 0
+
+
+class Plain(Outputs):
+    """Bits as users pass them, without `encode` and `decode`."""
+
+    def check_structure(self, x, y):
+        if len(y) != x.n_rows or not set(y) <= {0, 1}:
+            raise PluginError(f"{y} has no bit for each row.")
+
+    def count(self, x, y):
+        return np.array(y, dtype=float)
+
+    def enumerate(self, x):
+        return itertools.product((0, 1), repeat=x.n_rows)
+
+
+class Lights(Argmax):
+    def argmax(self, scores, x):
+        return [int(s > 0) for s in scores]
+
+
+class Lit(BitProblem):
+    @hookimpl
+    def structperc_argmax(self, context):
+        return Lights()
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array, lambda y: np.array(y, dtype=float), lambda y: list(map(np.int64, y))])
+def test_a_structure_of_0_and_1_is_no_mask_in_another_encoding(form):
+    random = np.random.default_rng(0)
+    X = [random.normal(size=(3, 3)) for _ in range(40)]
+    y = [(block[:, 0] > 0).astype(int).tolist() for block in X]
+    engine = Engine(Lit(Plain()), epochs=20).fit(X, [form(bits) for bits in y])
+
+    assert np.mean([list(a) == b for a, b in zip(engine.predict(X), y, strict=True)]) > 0.8
+    for wrong in ("010", [0.5, 0, 1], ["0", "1", "0"], 3):
+        with pytest.raises(DataError, match=r"y\[0\] is .*; expected a collection of integers"):
+            Engine(Lit(Plain())).fit(X[:1], [wrong])
+
+
+def test_a_set_of_atoms_is_shown_in_one_order_whatever_the_solver():
+    class Pairs(Outputs):
+        def enumerate(self, x):
+            return itertools.combinations(range(x.n_rows), 2)
+
+    class Best(Argmax):
+        def __init__(self, step):
+            self.step = step
+
+        def argmax(self, scores, x):
+            return np.argsort(-scores, kind="stable")[:2][::self.step]
+
+    class Problem(BitProblem):
+        def __init__(self, step):
+            super().__init__(Pairs())
+            self.step = step
+
+        @hookimpl
+        def structperc_argmax(self, context):
+            return Best(self.step)
+
+    X = [np.random.default_rng(0).normal(size=(4, 3)) for _ in range(10)]
+    y = [tuple(sorted(np.argsort(-block[:, 0])[:2].tolist())) for block in X]
+    first, second = (list(Engine(Problem(step), epochs=5).fit(X, y).predict(X)) for step in (1, -1))
+
+    assert first == second == [tuple(sorted(pair)) for pair in first]
