@@ -58,5 +58,7 @@ def kept(arguments) -> tuple:
 def refuse(arguments, what) -> None:
     """Raises an error for flags if the data have no columns to write."""
     flags = [*(flag for name, flag in FLAGS.items() if getattr(arguments, name)), *["--keep"] * bool(arguments.keep)]
+    if arguments.safe_cells:
+        raise OptionError(f"--safe-cells changes cells of CSV, but {what}; leave it out.")
     if flags:
         raise OptionError(f"{flags[0]} adds columns to a table, but {what}; leave it out, and use structperc.Engine in Python.")

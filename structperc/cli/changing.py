@@ -8,6 +8,7 @@ from structperc import Engine, counterfactual
 from structperc.cli.column_files import Tokens
 from structperc.cli.explaining import example, label_named
 from structperc.cli.files import check_writable, counted_in
+from structperc.cli.safe_cells import safe_frame
 from structperc.cli.terminal import say, say_table
 from structperc.counterfactuals import Wanted
 from structperc.engine.writing import replace_file
@@ -39,7 +40,11 @@ def change(arguments) -> int:
             say_table([("row", "column", "before", "after", "deviations"), *result.cells()])
         return 0
     title = f"A counterfactual of row {arguments.row} of {arguments.data}"
-    content = page(title, result.html()) if kind == "html" else result.to_frame().to_csv(index=False)
+    if kind == "html":
+        content = page(title, result.html())
+    else:
+        frame = result.to_frame()
+        content = (safe_frame(frame) if arguments.safe_cells else frame).to_csv(index=False)
     replace_file(arguments.output, lambda file: file.write(content.encode()))
     say(f"{arguments.output} shows the change of row {arguments.row} of {arguments.data}", str(result))
     return 0

@@ -7,6 +7,7 @@ from pathlib import Path
 from structperc import Engine, effects
 from structperc.cli.explaining import DOTS_PER_INCH, PICTURES
 from structperc.cli.files import answers, check_writable, read_for
+from structperc.cli.safe_cells import safe_frame
 from structperc.cli.terminal import say, say_table
 from structperc.engine.writing import replace_file
 from structperc.errors import OptionError
@@ -39,6 +40,8 @@ def estimate(arguments) -> int:
     elif kind == "html":
         replace_file(arguments.output, lambda file: file.write(page(f"Effects of {arguments.model}", estimates.html()).encode()))
     else:
-        replace_file(arguments.output, lambda file: file.write(estimates.to_frame().to_csv(index_label="column").encode()))
+        frame = estimates.to_frame()
+        table = (safe_frame(frame) if arguments.safe_cells else frame).to_csv(index_label="column")
+        replace_file(arguments.output, lambda file: file.write(table.encode()))
     say(f"{arguments.output} shows the effects of {arguments.model}", estimates.note)
     return 0

@@ -26,6 +26,7 @@ from structperc.cli import plugins as about_plugins
 from structperc.cli.files import PART_ROWS
 from structperc.cli.helping import WIDTH
 from structperc.cli.new import KINDS
+from structperc.cli.safe_cells import add_flag
 from structperc.cli.settings import unknown_argument
 from structperc.cli.table_flags import split
 from structperc.cli.terminal import say_fault
@@ -352,6 +353,7 @@ def build() -> Parser:
     predict.add_argument("--scores", action="store_true", help="add the score of each label, or of each document")
     predict.add_argument("--margin", action="store_true", help="add the margin over the runner-up")
     predict.add_argument("--probabilities", action="store_true", help="add the probability of each label or row")
+    add_flag(predict)
     reading(predict)
 
     evaluate = command("evaluate", using.evaluate, "measure a model on data with known labels", EVALUATE)
@@ -395,6 +397,7 @@ def build() -> Parser:
     changed.add_argument("--time-limit", metavar="S", type=float, default=60.0, help="seconds of the search; default 60")
     changed.add_argument("--target", metavar="NAME", help="the column of true labels, which is no feature")
     changed.add_argument("--output", metavar="FILE", type=path, help="a page or table: .html or .csv")
+    add_flag(changed)
     reading(changed)
 
     effects = command("effects", estimating.estimate, "show how much each column matters, with intervals", EFFECTS)
@@ -408,6 +411,7 @@ def build() -> Parser:
     effects.add_argument("--level", metavar="SHARE", type=float, default=0.95, help="coverage of the intervals; default 0.95")
     effects.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the resampling; default 0")
     effects.add_argument("--output", metavar="FILE", type=path, help="a file: .html, .csv, .png, .svg or .pdf")
+    add_flag(effects)
     reading(effects, examples=False)
 
     compare = command("compare", comparing.compare, "compare two models on the same data", COMPARE)

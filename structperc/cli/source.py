@@ -60,7 +60,7 @@ class Source:
         query = getattr(arguments, "query", None)
         if query is not None:
             default = DATABASE
-        elif Path(path).suffix.lower() in databases.OPENERS and arguments.format is None:
+        elif Path(path).suffix.lower() in databases.STREAMS and arguments.format is None:
             raise OptionError(f"{path} is a database; choose its rows by --query, such as --query 'select * from visits'.")
         source = cls(path, arguments.format or conll.guess_format(path) or default, **flags, query=query, rows=rows)
         if query is not None and source.format != DATABASE:

@@ -15,6 +15,7 @@ from structperc.cli import answer_columns
 from structperc.cli.column_files import Tokens, reads_columns
 from structperc.cli.evaluation import Evaluation
 from structperc.cli.files import PART_ROWS, check_writable, counted_in, exact_rows, parts_for
+from structperc.cli.safe_cells import safe_columns
 from structperc.cli.terminal import Shown, say, say_json, say_table
 from structperc.core.outputs import is_ordered
 from structperc.engine.writing import replace_file
@@ -71,7 +72,7 @@ def write_answers(engine, arguments, tables, file) -> None:
         else:
             with counted_in(table, arguments.data):
                 columns = answer_columns.columns_of(engine, arguments, table)
-            write_table(file, columns, header)
+            write_table(file, safe_columns(columns) if arguments.safe_cells else columns, header)
         header = False
 
 

@@ -1,13 +1,14 @@
-"""Results of queries as tables, whole or part by part: files of DuckDB and SQLite, through their drivers of ADBC."""
+"""Results of queries as tables, whole or part by part: files of DuckDB, through its driver of ADBC, and of SQLite."""
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote
 
 from structperc.core.errors import DataError
 from structperc.extras import require
+from structperc.files import sqlite
 from structperc.files.arrow import ArrowFile, parts_of_stream
 from structperc.files.tables import Table
 
@@ -47,7 +48,8 @@ def stream_query(path, query, *, target=None, features=None, weight=None, group=
                  keys=None, rows=None):
     """Reads the result of a query part by part, for results that are larger than memory.
 
-    The database is opened read-only. Queries of DuckDB and views in its file read no other files and load no extensions.
+    The database is opened read-only. Queries of DuckDB and views in its file read no other files and load no extensions. A column of
+    SQLite has the widest type of its cells: whole numbers, numbers or texts. One more pass over the result looks at them.
     A query without `order by` may return its rows in another order the next time.
 
     Parameters
@@ -92,13 +94,12 @@ def stream_query(path, query, *, target=None, features=None, weight=None, group=
 @contextmanager
 def opened_query(path, query):
     """An `ArrowFile` of the result; each pass runs the query again."""
-    with opened_database(path) as connection:
-        @contextmanager
-        def result():
-            with failures_of(path, query), connection.cursor() as cursor:       # results of one cursor would share their rows
-                cursor.execute(query)
-                yield cursor.fetch_record_batch()
-
+    suffix = Path(path).suffix.lower()
+    if suffix not in STREAMS:
+        raise DataError(f"{path} does not end like a database; expected one of {', '.join(STREAMS)}.")
+    with open(path, "rb"):                # else SQLite makes an empty one
+        pass
+    with STREAMS[suffix](path, query) as result:
         def parts(rows, columns):
             with result() as reader:
                 yield from parts_of_stream(reader, rows, columns)
@@ -108,47 +109,46 @@ def opened_query(path, query):
         yield ArrowFile(path, schema, parts)
 
 
-def opened_database(path):
-    """A connection to the database in a file, read-only."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in OPENERS:
-        raise DataError(f"{path} does not end like a database; expected one of {', '.join(OPENERS)}.")
-    with open(path, "rb"):                # else SQLite makes an empty one
-        pass
-    manager = require("adbc_driver_manager", PURPOSE, EXTRA)
-    try:
-        return OPENERS[suffix](str(Path(path).resolve()))
-    except manager.Error as error:
-        raise DataError(f"{path} cannot be opened as a database: {first_line(error)}.") from None
-
-
-def opened_duckdb(path):
+@contextmanager
+def duckdb_streams(path, query):
+    """What returns the result of a query on a DuckDB file as a stream."""
     driver, manager = require("adbc_driver_duckdb", PURPOSE, EXTRA), require("adbc_driver_manager.dbapi", PURPOSE, EXTRA)
-    return manager.connect(driver=driver.driver_path(), entrypoint="duckdb_adbc_init", db_kwargs={"path": path, **CONFINED})
+    arrow = require("pyarrow", PURPOSE, EXTRA)
+    failures = (manager.Error, arrow.ArrowException, OSError)
+    with sentences(failures, f"{path} cannot be opened as a database"):
+        connection = manager.connect(driver=driver.driver_path(), entrypoint="duckdb_adbc_init",
+                                     db_kwargs={"path": str(Path(path).resolve()), **CONFINED})
 
+    @contextmanager
+    def result():
+        with sentences(failures, f"{path}: the query {query!r:.80} failed"), connection.cursor() as cursor:     # rows are the cursor's
+            cursor.execute(query)
+            yield cursor.fetch_record_batch()
 
-def opened_sqlite(path):
-    return require("adbc_driver_sqlite.dbapi", PURPOSE, EXTRA).connect(f"file:{quote(path)}?mode=ro")
-
-
-OPENERS = {".duckdb": opened_duckdb, ".ddb": opened_duckdb, ".sqlite": opened_sqlite, ".sqlite3": opened_sqlite, ".db": opened_sqlite}
+    with connection:
+        yield result
 
 
 @contextmanager
-def failures_of(path, query):
-    """Raises a DataError if the query fails, at once or while it returns rows."""
-    manager, arrow = require("adbc_driver_manager", PURPOSE, EXTRA), require("pyarrow", PURPOSE, EXTRA)
+def sqlite_streams(path, query):
+    """What returns the result of a query on an SQLite file as a stream."""
+    with sentences(sqlite3.Error, f"{path} cannot be opened as a database"), sqlite.connected(path) as connection:
+        @contextmanager
+        def result():
+            with sentences((sqlite3.Error, sqlite3.Warning), f"{path}: the query {query!r:.80} failed"):
+                yield sqlite.result(path, connection, query)
+
+        yield result
+
+
+STREAMS = {".duckdb": duckdb_streams, ".ddb": duckdb_streams, ".sqlite": sqlite_streams, ".sqlite3": sqlite_streams, ".db": sqlite_streams}
+
+
+@contextmanager
+def sentences(failures, what):
+    """Raises a DataError for errors of a database, at once or while it returns rows."""
     try:
         yield
-    except (manager.Error, arrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        hint = MIXED if "expected INT64 but got" in str(error) or "Type mismatch" in str(error) else ""
-        raise DataError(f"{path}: the query {query!r:.80} failed: {first_line(error)}.{hint}") from None
-
-
-MIXED = (" The driver takes the type of a column from its first rows. Order the rows so that one of the widest type "
-         "is first, as by order by typeof(NAME) = 'real' desc.")
-
-
-def first_line(error) -> str:
-    """The first line of a driver's message."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".!")
+    except failures as error:
+        first_line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise DataError(f"{what}: {first_line.rstrip('.!')}.") from None

@@ -239,7 +239,7 @@ def check_index(name, index) -> None:
 
 
 def refuse_rounded(name, labels) -> None:
-    """Raises an error for labels that are whole numbers beyond those that the parser tells apart."""
+    """Raises an error for labels so large that the parser rounds them."""
     if (np.abs(labels) >= EXACT).any():
         label = labels[np.abs(labels) >= EXACT][0]
         raise DataError(f"{name} has the label {label:.0f} or one that is rounded to it; labels of svmlight files are exact below 2**53. "

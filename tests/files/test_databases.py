@@ -30,7 +30,6 @@ def database(request, tmp_path):
             connection.register("visits_in_memory", VISITS)
             connection.execute("create table visits as select * from visits_in_memory")
     else:
-        pytest.importorskip("adbc_driver_sqlite.dbapi")
         with contextlib.closing(sqlite3.connect(path)) as connection:
             VISITS.to_sql("visits", connection, index=False)
     return path
@@ -96,7 +95,6 @@ def test_a_query_that_fails_is_told_in_a_sentence(database, query, message):
 def test_other_files_are_no_databases(tmp_path):
     with pytest.raises(DataError, match="does not end like a database; expected one of .duckdb"):
         read_query(tmp_path / "visits.csv", QUERY)
-    pytest.importorskip("adbc_driver_manager")
     with pytest.raises(FileNotFoundError):
         read_query(tmp_path / "visits.db", QUERY)
     assert not (tmp_path / "visits.db").exists()
@@ -104,7 +102,37 @@ def test_other_files_are_no_databases(tmp_path):
 
 @pytest.mark.parametrize("name", ["visits.duckdb", "visits.sqlite"])
 def test_a_damaged_database_is_told_in_a_sentence(tmp_path, name):
-    pytest.importorskip(f"adbc_driver_{name[7:]}")
+    pytest.importorskip("adbc_driver_duckdb" if name.endswith("duckdb") else "pyarrow")
     (tmp_path / name).write_bytes(b"no database at all " * 1000)
     with pytest.raises(DataError, match=f"{name}.*(cannot be opened as a database|failed)"):
         read_query(tmp_path / name, QUERY)
+
+
+@pytest.mark.parametrize(("cells", "expected"), [
+    ([None] * 1100 + [27.5] * 10, [np.nan] * 1100 + [27.5] * 10), ([1, 2] * 1500 + [2.5], [1.0, 2.0] * 1500 + [2.5]),
+    ([None, 3], [np.nan, 3.0]), ([7, "8"], [7.0, 8.0]), ([b"1.5", 2], [1.5, 2.0])])
+def test_columns_of_sqlite_have_the_type_of_all_their_cells(cells, expected, tmp_path):
+    """Whatever comes first."""
+    pytest.importorskip("pyarrow")
+    with contextlib.closing(sqlite3.connect(tmp_path / "v.db")) as connection:
+        connection.execute("create table v (bmi, level)")
+        connection.executemany("insert into v values (?, ?)", [(cell, 1 + i % 2) for i, cell in enumerate(cells)])
+        connection.commit()
+    table = read_query(tmp_path / "v.db", "select * from v; ", target="level", as_text=())
+    assert np.array_equal(table.X["bmi"], expected, equal_nan=True) and table.y.tolist() == [1 + i % 2 for i in range(len(cells))]
+    query = "with w as (select * from v) select * from w -- all"
+    parts = list(stream_query(tmp_path / "v.db", query, target="level", as_text=(), rows=999))
+    assert np.array_equal(pd.concat([part.X for part in parts])["bmi"], expected, equal_nan=True)
+
+
+def test_labels_of_sqlite_may_become_another_type_late(tmp_path):
+    pytest.importorskip("pyarrow")
+    with contextlib.closing(sqlite3.connect(tmp_path / "v.db")) as connection:
+        connection.execute("create table v (x, y, z)")
+        rows = [(i, 1 + i % 2, i) for i in range(1500)] + [(1, 1.5, "a"), (2, 2, b"\xff")]
+        connection.executemany("insert into v values (?, ?, ?)", rows)
+        connection.commit()
+    assert set(read_query(tmp_path / "v.db", "select x, y from v", target="y").y) == {1.0, 2.0, 1.5}
+    assert set(read_query(tmp_path / "v.db", "select x, z from v where x = 1", target="z").y) == {"1", "a"}
+    with pytest.raises(DataError, match="row 1502: column 'z' is b'.xff', a blob that is no text in UTF-8"):
+        read_query(tmp_path / "v.db", "select x, z from v", target="z")

@@ -1,0 +1,82 @@
+"""Results of queries on SQLite files as tables of Arrow, whose columns have the types of all their cells."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from structperc.core.errors import DataError, shortened
+from structperc.extras import require
+
+AT_ONCE = 1 << 13       # rows
+
+
+@contextmanager
+def connected(path):
+    """A connection that reads, and runs no function that a view in the file calls beside those that are harmless."""
+    with closing(sqlite3.connect(f"file:{quote(str(Path(path).resolve()))}?mode=ro", uri=True, check_same_thread=False)) as connection:
+        connection.execute("pragma trusted_schema = off")
+        yield connection
+
+
+def result(path, connection, query):
+    """The result of a query as a stream. SQLite has types of cells, so one more pass over the result looks at them.
+
+    Parameters
+    ----------
+    path : str
+        For messages.
+    connection : sqlite3.Connection
+    query : str
+
+    Returns
+    -------
+    pyarrow.RecordBatchReader
+    """
+    arrow = require("pyarrow", "reading databases", "databases")
+    cursor = connection.execute(query)
+    if cursor.description is None:
+        raise DataError(f"{path}: the query {query!r:.80} returns no table; expected one that does, such as select * from NAME.")
+    names = [column[0] for column in cursor.description]
+    kinds = kinds_of(connection, query, names) if len(set(names)) == len(names) else ["text"] * len(names)
+    schema = arrow.schema([(name, getattr(arrow, TYPES[kind])()) for name, kind in zip(names, kinds, strict=True)])
+    return arrow.RecordBatchReader.from_batches(schema, batches(path, cursor, schema, kinds))
+
+
+TYPES = {"blob": "string", "text": "string", "real": "float64", "integer": "int64", "null": "float64"}      # the widest first
+
+
+def kinds_of(connection, query, names) -> list:
+    """The widest type of the cells of each column."""
+    counts = ", ".join(f"total(typeof({quoted(name)}) = '{kind}')" for name in names for kind in TYPES)
+    (found,) = connection.execute(f"select {counts} from (\n{query.strip().rstrip(';')}\n)").fetchall()
+    n = len(TYPES)
+    return [next((kind for kind, count in zip(TYPES, found[j * n:(j + 1) * n], strict=True) if count), "null") for j in range(len(names))]
+
+
+def quoted(name) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def batches(path, cursor, schema, kinds):
+    """The rows in batches of Arrow."""
+    arrow, first = require("pyarrow", "reading databases", "databases"), 0
+    while rows := cursor.fetchmany(AT_ONCE):
+        columns = [[as_text(cell, path, first + i, schema.names[j]) for i, cell in enumerate(cells)] if kinds[j] in ("text", "blob") else
+                   cells for j, cells in enumerate(zip(*rows, strict=True))]
+        yield arrow.RecordBatch.from_arrays([arrow.array(cells, kind) for cells, kind in zip(columns, schema.types, strict=True)],
+                                            schema=schema)
+        first += len(rows)
+
+
+def as_text(cell, path, row, name):
+    """A cell of a column with texts."""
+    if isinstance(cell, bytes):
+        try:
+            return cell.decode()
+        except UnicodeDecodeError:
+            raise DataError(f"{path}, row {row + 1}: column {name!r} is {shortened(cell)}, a blob that is no text in UTF-8. Leave the "
+                            f"column out, or use hex({name}).") from None
+    return cell if cell is None else str(cell)
