@@ -7,7 +7,8 @@ solver in Python returns: `as_structure`. Losses: `check_costs`, `refuse_matrix`
 Trainers: `adapted`, `check_parts`, `check_search`, `generator`, `install_model`, `options_alone`, `engine_options`, and the words for why
 training ended. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work to be whole:
 `retry_on_interrupt`. Ordered labels: `cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`. Columns:
-`variance_on_one_scale`. BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
+`variance_on_one_scale`. What data leave open: `Dependence` of columns, `one_hot_groups` and `compared` with their reference levels,
+`separating` directions, and `undetermined`, which words it. BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
 
 from structperc.core.argmax import check_search
@@ -24,8 +25,11 @@ from structperc.core.structures import encode_nested
 from structperc.core.updates import check_whole_steps, refuse_weights
 from structperc.engine.assembly import check_parts, install_model, options_alone
 from structperc.engine.context import check_same
+from structperc.engine.dependence import Dependence
 from structperc.engine.options import engine_options, generator
+from structperc.engine.references import compared, one_hot_groups, undetermined
 from structperc.engine.scaling import variance_on_one_scale
+from structperc.engine.separation import separating
 from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, INTERRUPTED, MAX_EPOCHS, STALLED
 from structperc.engine.weighing import class_weights
 from structperc.metrics.ranking import read_grades
@@ -36,11 +40,12 @@ from structperc.reading.other_libraries import as_sentences
 from structperc.reading.tokens import default_template
 
 __all__ = [
-    "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "LATENT_PERCEPTRON", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "LabelCodes",
-    "adapted", "as_sentences", "as_structure", "check_costs", "check_parts", "check_same", "check_search", "check_starts",
-    "check_whole_steps", "class_weights", "cumulative_log_probabilities", "default_template", "encode_nested", "engine_options",
-    "find_labels", "generator", "install_model", "interval_labels", "is_additive", "is_constrained", "is_listed", "is_missing",
-    "is_nested", "is_ordered", "key_note", "key_text", "key_values", "map_in_threads", "options_alone", "overrides",
-    "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite",
-    "refuse_weights", "retry_on_interrupt", "substate", "take_interruption", "variance_on_one_scale", "warn_of_open_ends",
+    "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "LATENT_PERCEPTRON", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "Dependence",
+    "LabelCodes", "adapted", "as_sentences", "as_structure", "check_costs", "check_parts", "check_same", "check_search", "check_starts",
+    "check_whole_steps", "class_weights", "compared", "cumulative_log_probabilities", "default_template", "encode_nested",
+    "engine_options", "find_labels", "generator", "install_model", "interval_labels", "is_additive", "is_constrained", "is_listed",
+    "is_missing", "is_nested", "is_ordered", "key_note", "key_text", "key_values", "map_in_threads", "one_hot_groups", "options_alone",
+    "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals", "refuse_matrix",
+    "refuse_not_finite", "refuse_weights", "retry_on_interrupt", "separating", "substate", "take_interruption", "undetermined",
+    "variance_on_one_scale", "warn_of_open_ends",
 ]  # fmt: skip

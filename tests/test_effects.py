@@ -104,8 +104,8 @@ def test_the_ends_are_order_statistics_of_the_refits(monkeypatch):
     X, y = data()
     refits = iter(np.random.default_rng(0).permutation(39))
     first = bootstrap.scaled
-    monkeypatch.setattr(bootstrap, "scaled", lambda engine, sd, scale: np.full(4, float(next(refits, 99))) if engine.shuffle else first(
-        engine, sd, scale))
+    monkeypatch.setattr(bootstrap, "scaled", lambda engine, *rest: np.full(4, float(next(refits, 99))) if engine.shuffle else first(
+        engine, *rest))
     effects = found(X, y, {"update": "exact-pa1"})
     assert effects.lower.tolist() == [0.0] * 4 and effects.upper.tolist() == [38.0] * 4
 

@@ -9,9 +9,19 @@ import numpy as np
 
 from structperc import Option
 from structperc.components import ThresholdFeatures, Trainer
-from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import EARLY_STOPPED, MAX_EPOCHS, read_array, refuse_not_finite
-from structperc_prank.proportional_odds import MOST_STEPS, Place, ProportionalOdds, covariance, newton
+from structperc.errors import DataError, DataWarning, PluginError
+from structperc.plugin_tools import (
+    EARLY_STOPPED,
+    MAX_EPOCHS,
+    Dependence,
+    compared,
+    one_hot_groups,
+    read_array,
+    refuse_not_finite,
+    separating,
+    undetermined,
+)
+from structperc_prank.proportional_odds import MOST_STEPS, Place, ProportionalOdds, covariance, has_maximum, newton
 
 MCCULLAGH = r"""@article{mccullagh1980regression,
   author = {Peter McCullagh},
@@ -24,6 +34,7 @@ MCCULLAGH = r"""@article{mccullagh1980regression,
 }"""
 PENALTY = Option(0.0, types=(float,), low=0, later=True,
                  help="of trainer='cumulative-logit': it minimises penalty / 2 ||u||^2 - the log-likelihood")
+ENDLESS = 1e-6          # of the largest weight of directions that separate ranks: weights with more are infinite
 SEPARATED = 1e-6        # mean negative log-likelihood of ranks that a direction separates without error
 
 
@@ -57,8 +68,10 @@ class CumulativeLogitTrainer(Trainer):
     An epoch is a Newton step; 6 to 12 are usual and 200 the most. Training ends as "converged" if the next step promises less than 1e-12 of
     the objective. So coefficients are the maximum's to about 1e-6 of their standard errors.
 
-    Where a direction separates the ranks without error the likelihood has no maximum: training ends with a warning, and a penalty makes
-    one. Ranks without an example share a threshold with a neighbour.
+    Data may leave coefficients open. In a one-hot group that of the reference level is 0. Columns that depend on each other have the
+    shortest of the best solutions, per standard deviation. If columns separate some ranks without error, the likelihood has no maximum, and
+    their standard errors are infinite. A warning names such columns; a penalty makes them determined. Ranks without an example share a
+    threshold with a neighbour.
 
     Parameters
     ----------
@@ -104,27 +117,49 @@ class CumulativeLogitTrainer(Trainer):
         return self.objectives
 
     def train(self, run):
-        model, low, high = self.problem(run)
+        X, low, high, weights = self.examples(run)
+        groups = one_hot_groups(run.model.parts.reader, run.model.means)
+        dependence = None if self.penalty else Dependence.of(X, [group.reference for group in groups])
+        whole = dependence is None or dependence.is_whole
+        model = ProportionalOdds(X if whole else X[:, dependence.columns], low, high, run.context.n_labels, weights, self.penalty)
         u, b = model.start(low, high)
         place, status = Place(u, b, model.value(u, b), np.diff(b) <= 0), None
         while not (status or run.stop_requested or run.epoch >= MOST_STEPS):
             run.begin_epoch()
             answers = self.answers(model, place)
             place, status = newton(model, place)
-            run.model.parts.weights.assign(np.concatenate([place.u, place.b]), model.n)
+            vector = np.concatenate([place.u, place.b])
+            run.model.parts.weights.assign(vector if whole else dependence.weights(vector[:, None])[:, 0], model.n)
             self.objectives.append(place.objective)
             if run.online is not None:
                 run.keep(answers, run.active)
             wrong = (answers < low) | (answers > high)
             run.end_epoch(run.own_pass(int(wrong.sum()), 1, place.objective))
-        self.fitted = self.described(run, model, place)
-        if place.objective <= SEPARATED * model.weights.sum():
-            warnings.warn("a direction separates the ranks without error, so the likelihood has no maximum. The coefficients have no "
-                          "meaning but their direction. Set penalty=1.0, or use update='logistic'.", UserWarning, stacklevel=2)
+        directions = None
+        if not (self.penalty or has_maximum(model, place)):
+            directions = separating(model.X, low, high, run.context.n_labels)
+        self.fitted = self.described(run, model, place, dependence, directions, groups)
+        if not self.penalty:
+            self._warn(run, groups, dependence, place.objective <= SEPARATED * weights.sum())
         return status or (EARLY_STOPPED if run.stop_requested else MAX_EPOCHS)
 
-    def problem(self, run):
-        """The likelihood of the examples with a weight, and the ends of their intervals.
+    def _warn(self, run, groups, dependence, complete):
+        """Names what the data leave open. `complete`: a direction separates all ranks without error."""
+        name = run.model.feature_name
+        for sentence in undetermined(name, groups, dependence):
+            warnings.warn(sentence, DataWarning, stacklevel=3)
+        endless = np.isinf(np.diag(self.fitted.covariance)[:run.context.n_features])
+        if complete:
+            warnings.warn("a direction separates the ranks without error, so the likelihood has no maximum. The coefficients have no "
+                          "meaning but their direction. Set penalty=1.0, or use update='logistic'.", UserWarning, stacklevel=3)
+        elif endless.any():
+            names = ", ".join(map(name, np.flatnonzero(endless)[:5].tolist())) + (", ..." if endless.sum() > 5 else "")
+            warnings.warn(f"the likelihood has no maximum: {names} separates some ranks from all others without error "
+                          f"(quasi-separation). Such coefficients have no meaning but their sign, and infinite standard errors. Set "
+                          f"penalty=1.0, or leave such columns out.", DataWarning, stacklevel=3)
+
+    def examples(self, run):
+        """The examples with a weight.
 
         Parameters
         ----------
@@ -132,9 +167,10 @@ class CumulativeLogitTrainer(Trainer):
 
         Returns
         -------
-        problem : ProportionalOdds
+        X : array or CSR array of shape (n_examples, n_features)
         low, high : int arrays of shape (n_examples,)
             The ends of the intervals, ranks from 1.
+        weights : float64 array of shape (n_examples,)
         """
         gold, active = np.asarray(run.gold.values), slice(None) if run.active is None else np.asarray(run.active)
         low, high = gold.reshape(run.n_examples, -1)[active, 0].astype(int), gold.reshape(run.n_examples, -1)[active, -1].astype(int)
@@ -147,7 +183,7 @@ class CumulativeLogitTrainer(Trainer):
                 label = labels.tolist()[end - 1]
                 raise DataError(f"no example of y is surely the {side} label {label!r}, so the likelihood has no maximum: its threshold "
                                 f"would be infinite. Leave that label out of classes, or use update='logistic'.")
-        return ProportionalOdds(run.rows.X[active], low, high, n_ranks, weights[active], self.penalty), low, high
+        return run.rows.X[active], low, high, weights[active]
 
     def answers(self, model, place):
         """The predicted ranks of all examples.
@@ -164,8 +200,8 @@ class CumulativeLogitTrainer(Trainer):
         """
         return 1 + np.searchsorted(place.b, model.X @ place.u, side="right").astype(np.intc)
 
-    def described(self, run, model, place):
-        """Covariances in the units of X: weights of other units are a linear map of these.
+    def described(self, run, model, place, dependence, directions, groups):
+        """Covariances in the units of X: weights of other units, and differences from reference levels, are a linear map of these.
 
         Parameters
         ----------
@@ -173,23 +209,40 @@ class CumulativeLogitTrainer(Trainer):
         model : ProportionalOdds
         place : Place
             Coefficients and thresholds.
+        dependence : Dependence or None
+            None: all columns are the model's.
+        directions : array or None
+            Those that separate ranks. None: there is none.
+        groups : list of OneHot
 
         Returns
         -------
         Fitted
         """
         scaling, features = run.model.scaling, run.model.parts.features
-        change = np.eye(self.n_weights) if scaling is None else np.array(
-            [features.rescaled(unit, scaling.shift, scaling.spread) for unit in np.eye(self.n_weights)]).T
-        of_hessian, of_sandwich = (change @ covariance(model, place, robust) @ change.T for robust in (False, True))
-        return Fitted(self.penalty / 2 * float(place.u @ place.u) - place.objective, of_hessian, of_sandwich)
+        units = np.eye(self.n_weights)
+        if scaling is not None:
+            units = [features.rescaled(unit, scaling.shift, scaling.spread) for unit in units]
+        change = np.array([compared(features, unit, groups) for unit in units]).T
+        if dependence is not None and not dependence.is_whole:
+            change = change @ dependence.weights(np.eye(model.d + model.K))
+        covariances = [change @ covariance(model, place, robust, directions) @ change.T for robust in (False, True)]
+        if directions is not None and directions.shape[1]:
+            spreads = np.append(run.model.spreads, np.ones(model.K))
+            reach = np.abs(change @ directions).max(axis=1) * spreads
+            endless = reach > ENDLESS * reach.max()
+            for matrix in covariances:
+                matrix[endless], matrix[:, endless] = 0, 0
+                matrix[endless, endless] = np.inf
+        return Fitted(self.penalty / 2 * float(place.u @ place.u) - place.objective, *covariances)
 
     def attributes(self, weights):
         """What the engine shows.
 
         - `objectives_`: the negative log-likelihood plus the penalty, after each Newton step; it never rises.
         - `log_likelihood_`: a number.
-        - `covariance_`: of the coefficients and then the thresholds, (d + K - 1, d + K - 1); the inverse of the Hessian.
+        - `covariance_`: of the coefficients and then the thresholds, (d + K - 1, d + K - 1); the inverse of the Hessian. That of
+          a reference level is 0. Infinite: the likelihood has no maximum there.
         - `robust_covariance_`: the sandwich estimate of the same shape, which does not rest on proportional odds.
         - `standard_errors_`, `robust_standard_errors_`: the roots of their diagonals, (d + K - 1,).
         """

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, lapack
 from scipy.special import expit
 
 from structperc.errors import DataError
@@ -24,6 +24,9 @@ ENOUGH = 1e-12          # of the objective: a Newton step that promises less is 
 MOST_STEPS = 200        # 6 to 12 are usual
 SUFFICIENT = 1e-4       # of the promised decrease (Armijo)
 SMALLEST_STEP = 1e-10
+LARGEST_POWER = 700.0   # of e in float64
+EVIDENT = 1e5           # how often a row's own slope must exceed the sum of all slopes to show that no direction moves it
+DETERMINED = 1e-8       # share of a column that others must not explain
 CURVED = 1e-12          # of the largest curvature: a direction with less is flat
 
 
@@ -97,7 +100,7 @@ class ProportionalOdds:
     def curvature(self, u, b) -> Curvature:
         A, B = self.ends(u, b)
         h = np.zeros(self.n)
-        h[self.both] = 1 / np.expm1((A - B)[self.both])
+        h[self.both] = 1 / np.expm1(np.minimum((A - B)[self.both], LARGEST_POWER))
         w, has_below, has_above = self.weights, self.has_below, self.has_above
         return Curvature(-w * has_below * (expit(-A) + h), w * has_above * (expit(B) + h), w * has_below * expit(A) * expit(-A),
                          w * has_above * expit(B) * expit(-B), w * h * (1 + h))
@@ -173,7 +176,7 @@ def newton(model, place):
     if promised <= ENOUGH * max(abs(place.objective), 1.0):
         undone = worst_tie(g[model.d:], place.ties)
         if undone is None:
-            return place, CONVERGED
+            return last(model, place, step), CONVERGED
         return attrs.evolve(place, ties=np.where(np.arange(len(place.ties)) == undone, False, place.ties)), None
     size, met = reach(place, step[model.d:], model.apart)
     if size <= SMALLEST_STEP:
@@ -187,6 +190,16 @@ def newton(model, place):
             return Place(u, b, objective, place.ties | met), None
         size, met = size / 2, np.zeros_like(met)
     return place, STALLED
+
+
+def last(model, place, step):
+    """The place after a step that promises less than rounding shows: it doubles the digits of u and b. Or the same place."""
+    u, b = place.u + step[:model.d], place.b + step[model.d:]
+    b[1:][place.ties] = b[:-1][place.ties]
+    objective = model.value(u, b) if (np.diff(b) >= 0).all() else np.inf
+    if objective > place.objective + ENOUGH * max(abs(place.objective), 1.0):
+        return place
+    return Place(u, b, min(objective, place.objective), place.ties)
 
 
 def reach(place, step, apart):
@@ -231,12 +244,37 @@ def solved(H, g):
     return solution * scale
 
 
-def covariance(model, place, robust):
-    """Of u and b: the inverse Hessian, or the sandwich H^-1 (sum g g') H^-1 with `robust`."""
+def covariance(model, place, robust, directions=None):
+    """Of u and b: the inverse Hessian, or the sandwich H^-1 (sum g g') H^-1 with `robust`. `directions` without a maximum are left out."""
     c, tie = model.curvature(place.u, place.b), expansion(model.d, place.ties)
     H = tie.T @ model.hessian(c) @ tie
     scale = 1 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))
-    inverse = np.linalg.pinv(H * scale * scale[:, None], rcond=CURVED, hermitian=True) * scale * scale[:, None]
+    H = H * scale * scale[:, None]
+    if directions is not None and directions.shape[1]:
+        basis, sizes, _ = np.linalg.svd(np.linalg.lstsq(tie, directions, rcond=None)[0] / scale[:, None], full_matrices=False)
+        basis = basis[:, sizes > CURVED * sizes.max()]
+        away = np.eye(len(H)) - basis @ basis.T
+        H = away @ H @ away
+    inverse = np.linalg.pinv(H, rcond=CURVED, hermitian=True) * scale * scale[:, None]
     if robust:
         inverse = inverse @ (tie.T @ model.scores_squared(c) @ tie) @ inverse
     return tie @ inverse @ tie.T
+
+
+def has_maximum(model, place):
+    """Whether the slopes of single rows show that no direction separates ranks. False: this is open.
+
+    At a maximum the rows' slopes cancel. Along a direction that separates, none of them rises. So it does not move the rows whose slopes
+    are large beside the sum of all. If these rows determine u and b, there is no such direction.
+    """
+    c, d = model.curvature(place.u, place.b), model.d
+    square = model.X.multiply(model.X) if hasattr(model.X, "multiply") else model.X**2
+    size = np.append(np.sqrt(np.asarray(square.mean(axis=0)).reshape(-1)), np.ones(model.K))
+    slope = np.abs(model.gradient(place.u, c) / np.where(size > 0, size, 1.0)).sum()
+    large = [weight > EVIDENT * max(slope, np.finfo(float).eps * abs(place.objective)) for weight in (-c.at_low, c.at_high)]
+    tie = expansion(d, place.ties)
+    H = tie.T @ model.hessian(Curvature(c.at_low, c.at_high, *(one.astype(float) for one in large), np.zeros(model.n))) @ tie
+    diagonal = np.diag(H)
+    if not (diagonal > 0).all():
+        return False
+    return lapack.dpstrf(H / np.sqrt(diagonal) / np.sqrt(diagonal)[:, None], tol=DETERMINED)[2] == len(H)

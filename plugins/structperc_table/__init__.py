@@ -15,6 +15,8 @@ options = {
     "number": Option((), types=(dict, list, tuple), help="columns of numbers with separators of thousands or a currency, and their decimal "
                                                        "character"),
     "missing": Option((), types=(dict, list, tuple), help="further texts that mean that nothing is known, or all of them by column"),
+    "reference": Option({}, types=(dict,), help="the level of each column of categories with which models of log odds compare the others; "
+                                                "default: the most frequent"),
     "missing_indicators": Option(False, help="add a column of 0 and 1 for each column that lacks cells in training"),
 }
 

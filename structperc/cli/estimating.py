@@ -30,8 +30,8 @@ def estimate(arguments) -> int:
     estimates = effects(engine, X, answers(engine, data), groups, n_boot=arguments.n_boot, level=arguments.level,
                         scale=arguments.scale, random_state=arguments.seed)
     if kind is None:
-        say_table([("column", "effect", "lower", "upper"), *estimates.cells()])
-        say("", estimates.note)
+        say_table([estimates.head(), *estimates.cells()])
+        say("", *estimates.notes())
         return 0
     if kind in PICTURES:
         figure = require("matplotlib.figure", "a picture", "plot").Figure(figsize=estimates.size(), layout="constrained")
@@ -43,5 +43,5 @@ def estimate(arguments) -> int:
         frame = estimates.to_frame()
         table = (safe_frame(frame) if arguments.safe_cells else frame).to_csv(index_label="column")
         replace_file(arguments.output, lambda file: file.write(table.encode()))
-    say(f"{arguments.output} shows the effects of {arguments.model}", estimates.note)
+    say(f"{arguments.output} shows the effects of {arguments.model}", *estimates.notes())
     return 0

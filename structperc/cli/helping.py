@@ -132,6 +132,8 @@ Tables with text, dates and missing values.
   --missing X,Y            further texts that mean that nothing is known, such
                            as ?. In column A only X: --missing A=X. No word:
                            --missing country=, where NA is Namibia
+  --reference A=LEVEL      the level of A that log odds compare the others with;
+                           default: the most frequent
   --fill VALUE             for missing values: median, mean, most-frequent, ...
   --missing-indicators     columns of 0 and 1: was the value missing?
 

@@ -14,8 +14,8 @@ from structperc.errors import OptionError, did_you_mean
 FLAGS = {"classes": "--classes", "plugins": "--plugin", "problem": "the first argument", "target": "--target"}
 ENGINE_OPTIONS = {name: option for name, option in engine_options.ENGINE_OPTIONS.items() if name not in FLAGS}
 COLUMN_FLAGS = {"template": "--template", "columns": "--columns"}
-TABLE_FLAGS = {"drop": "--drop", "one_hot": "--one-hot", "ordinal": "--ordinal", "date": "--date",
-               "number": "--number", "missing": "--missing", "fill": "--fill", "missing_indicators": "--missing-indicators"}
+TABLE_FLAGS = {"drop": "--drop", "one_hot": "--one-hot", "ordinal": "--ordinal", "date": "--date", "number": "--number",
+               "missing": "--missing", "reference": "--reference", "fill": "--fill", "missing_indicators": "--missing-indicators"}
 TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", tuple: "a list in JSON"}
 

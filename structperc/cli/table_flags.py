@@ -1,4 +1,4 @@
-"""`fit --drop --one-hot --ordinal --date --number --missing --fill`: the options of the plugin that reads tables as people have them."""
+"""Flags of `fit` from `--drop` to `--missing-indicators`: the options of the plugin that reads tables as people have them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def add(parser) -> None:
         ("--date", "A,B or A=FORM", "dates: days since the earliest; FORM as %%d.%%m.%%Y"),
         ("--number", "A,B", "numbers as 1,000 or $5; A=, for a decimal comma"),
         ("--missing", "X,Y", "further texts for missing values; A=X: in A only X"),
+        ("--reference", "A=LEVEL", "the level that log odds compare the others with"),
         ("--fill", "VALUE or A=VALUE", "for missing values: median, mean, most-frequent, ..."),
     ):
         group.add_argument(flag, metavar=metavar, action="append", default=[], help=text)
@@ -37,6 +38,7 @@ def options_of(arguments) -> dict:
         "date": {name: form for text in arguments.date for name, form in dates(text)},
         "number": {name: point or "." for text in arguments.number for name, point in dates(text)},
         "missing": missing(arguments.missing),
+        "reference": dict(reference(text) for text in arguments.reference),
         "fill": dict(filling(text) for text in arguments.fill),
         "missing_indicators": arguments.missing_indicators,
     }
@@ -68,6 +70,14 @@ def order(text) -> tuple:
     if not equals:
         raise OptionError(f"--ordinal {text!r}: expected a column and its levels, lowest first, such as smoker=never,former,current.")
     return name.strip(), split(levels)
+
+
+def reference(text) -> tuple:
+    """A column and one of its levels."""
+    name, equals, level = text.partition("=")
+    if not equals:
+        raise OptionError(f"--reference {text!r}: expected a column and one of its levels, such as smoker=never.")
+    return name.strip(), level.strip()
 
 
 def dates(text) -> list[tuple]:

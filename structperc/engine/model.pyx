@@ -32,6 +32,7 @@ from structperc.core.weights cimport PrimalWeights, Weights
 from structperc.engine import answers
 from structperc.engine.context import check_columns, check_same
 from structperc.engine.not_finite import not_finite, refuse_scores
+from structperc.engine.references import shown_weights
 from structperc.engine.trainers import MixingTrainer, Trainer
 from structperc.reading import matrices
 from structperc.reading.column_faults import ColumnError
@@ -237,9 +238,9 @@ cdef class Model:
     def declared(self, kind) -> list:
         """What parts declare as fitted attributes, of this type: texts are the reasons why there is none."""
         parts = self.parts
-        return [{name: value for name, value in part.attributes(parts.weights).items() if isinstance(value, kind)}
-                for part in (parts.outputs, parts.features, parts.weights, parts.trainer, parts.reader, parts.loss, parts.argmax,
-                             parts.update)]
+        weights = dict.fromkeys(KINDS, parts.weights) | {"features": shown_weights(self)}
+        return [{name: value for name, value in getattr(parts, part).attributes(weights[part]).items() if isinstance(value, kind)}
+                for part in ("outputs", "features", "weights", "trainer", "reader", "loss", "argmax", "update")]
 
     # ---- the mean row ----
 

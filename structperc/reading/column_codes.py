@@ -50,6 +50,8 @@ class ColumnCode:
         The character before decimals of numbers as people write them; None: numbers as programs write them.
     missing : frozenset of str
         Texts of cells in which nothing is known.
+    reference : str or None
+        The level of one_hot with which log odds compare the others; None: the most frequent.
     """
 
     name: str
@@ -61,6 +63,7 @@ class ColumnCode:
     date_format: str | None = None
     decimal: str | None = None
     missing: frozenset = MISSING_WORDS
+    reference: str | None = None
 
     @property
     def feature_names(self) -> tuple:
@@ -160,6 +163,10 @@ def learned(column, options) -> ColumnCode:
     if kind == "one_hot" and isinstance(fill, str) and fill not in STATISTICS and fill not in levels:
         levels = (*levels, fill)
     code = ColumnCode(column.name, kind, levels, **options.forms(column.name))
+    if code.reference is not None and code.reference not in levels:
+        raise OptionError(f"reference={code.reference!r:.60} for column {column.name!r}; "
+                          + (f"its levels are {', '.join(levels)}.{did_you_mean(code.reference, levels)}" if kind == "one_hot" else
+                             "it is no column of categories. Name it by one_hot."))
     values = code.values(column)
     present_values = values[~np.isnan(values)]
     if kind == "date" and len(present_values):

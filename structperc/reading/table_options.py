@@ -27,9 +27,10 @@ class TableOptions:
     missing_indicators: bool = False
     number: Mapping = attrs.field(factory=dict)
     missing: Mapping = attrs.field(factory=dict)
+    reference: Mapping = attrs.field(factory=dict)
 
     @classmethod
-    def read(cls, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False, number=(), missing=()):
+    def read(cls, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False, number=(), missing=(), reference=()):
         """The options as users give them.
 
         Raises
@@ -39,7 +40,7 @@ class TableOptions:
         if not isinstance(missing_indicators, bool):
             raise OptionError(f"missing_indicators={shortened(missing_indicators)}; expected True or False.")
         options = cls(names("drop", drop), named_levels(one_hot), orders(ordinal), formats(date), fills(fill), missing_indicators,
-                      points(number), missing_words(missing))
+                      points(number), missing_words(missing), reference_levels(reference))
         if missing_indicators and not options.fill:
             raise OptionError("missing_indicators=True marks filled cells; set fill too.")
         kinds = {}
@@ -53,7 +54,8 @@ class TableOptions:
     @property
     def column_names(self) -> tuple:
         """All columns that options name."""
-        return tuple(name for name in (*self.drop, *self.one_hot, *self.ordinal, *self.date, *self.number, *self.fill) if name != REST)
+        return tuple(name for name in (*self.drop, *self.one_hot, *self.ordinal, *self.date, *self.number, *self.fill, *self.reference)
+                     if name != REST)
 
     @property
     def texts(self) -> tuple:
@@ -66,7 +68,8 @@ class TableOptions:
 
     def forms(self, name) -> dict:
         """How the cells of a column are written, as attributes of its code."""
-        return {"date_format": self.date.get(name), "decimal": self.number.get(name), "missing": self.missing_words(name)}
+        return {"date_format": self.date.get(name), "decimal": self.number.get(name), "missing": self.missing_words(name),
+                "reference": self.reference.get(name)}
 
     def missing_words(self, name) -> frozenset:
         """The texts that mean in a column that nothing is known."""
@@ -161,6 +164,15 @@ def missing_words(value) -> dict:
                               f"others.")
     added = MISSING_WORDS if not isinstance(value, Mapping) else {""}
     return {name: frozenset(word.strip() for word in words) | added for name, words in by_column.items()}
+
+
+def reference_levels(value) -> dict:
+    """The level of each column with which the others are compared."""
+    by_column = value if isinstance(value, Mapping) else {} if not value else None
+    if by_column is None or not all(isinstance(name, str) and isinstance(level, (str, numbers.Real, np.bool_))
+                                    for name, level in by_column.items()):
+        raise OptionError(f"reference={shortened(value)}; expected a dict from names of columns to one of their levels.")
+    return {name: level if isinstance(level, str) else as_level(level) for name, level in by_column.items()}
 
 
 def formats(value) -> dict:

@@ -52,6 +52,9 @@ class TableReader(Reader):
         Further texts that mean that nothing is known, such as ["?", "."]. The usual ones are an empty text, "NA", "N/A", "NaN", "nan",
         "null" and "NULL". A dict has all such texts by column, with "*" for all others: {"country": []} makes a word of NA. So does a
         level of this name.
+    reference : dict from str to str
+        The level of a column of categories with which models of log odds compare the others: its coefficient is 0. Default: the most
+        frequent level; among equals the smallest text.
     then : Reader, optional
         Reads what a table has become, and all that is no table: the reader of a problem whose rows have keys, for instance. Its keys are
         not encoded.
@@ -76,8 +79,8 @@ class TableReader(Reader):
     """
 
     def __init__(self, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False, number=(), missing=(),
-                 then=None):
-        self.options = TableOptions.read(drop, one_hot, ordinal, date, fill, missing_indicators, number, missing)
+                 reference=(), then=None):
+        self.options = TableOptions.read(drop, one_hot, ordinal, date, fill, missing_indicators, number, missing, reference)
         if then is not None and not isinstance(then, Reader):
             raise OptionError(f"then={shortened(then)}; expected None or a reader.")
         self._codes, self.then = None, Reader() if then is None else then

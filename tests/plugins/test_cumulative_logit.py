@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import expit
 
-from structperc.errors import DataError, OptionError, PluginError
+from structperc.errors import DataError, DataWarning, OptionError, PluginError
 
 
 def ordinal(n=200, d=3, seed=0, n_ranks=4):
@@ -156,12 +156,15 @@ def test_ranks_without_error_are_named_and_a_penalty_makes_a_maximum():
     assert penalised.status_ == "converged" and np.isfinite(penalised.standard_errors_).all()
 
 
-def test_columns_that_repeat_one_another_have_one_of_the_best_solutions():
+def test_columns_that_repeat_one_another_share_the_coefficient():
     X, y = ordinal()
-    twice = Engine("prank", trainer="cumulative-logit").fit(np.hstack([X, X[:, :1], np.ones((len(y), 1))]), y)
+    with pytest.warns(DataWarning, match=r"the columns x\[0\], x\[3\] depend on each other"):
+        twice = Engine("prank", trainer="cumulative-logit").fit(np.hstack([X, X[:, :1], np.ones((len(y), 1))]), y)
     once = Engine("prank", trainer="cumulative-logit").fit(X, y)
     assert twice.log_likelihood_ == pytest.approx(once.log_likelihood_, rel=1e-9)
     assert np.array_equal(twice.predict(np.hstack([X, X[:, :1], np.ones((len(y), 1))])), once.predict(X))
+    assert np.allclose(twice.coef_, once.coef_[[0, 1, 2, 0, 0]] * [0.5, 1, 1, 0.5, 0], atol=1e-9)
+    assert np.allclose(twice.standard_errors_[:3], once.standard_errors_[:3] * [0.5, 1, 1], atol=1e-9)
 
 
 def test_a_rank_at_an_end_without_examples_is_refused():
