@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from plain import Engine
+from scipy import sparse
 from sklearn.model_selection import cross_val_score
 from structperc_boosting.estimators import AdaBoostOR, ORStump
 from structperc_large_margin.estimators import SVOR
@@ -398,3 +399,9 @@ def test_a_fit_that_does_not_depend_on_units_warns_of_no_scales():
         Engine("prank", trainer="cumulative-logit").fit(columns, ranks)
     with pytest.warns(ScaleWarning, match="train with scale=True"):
         Engine("prank", trainer="cumulative-logit", penalty=1.0).fit(columns, ranks)
+
+
+def test_weights_that_do_not_fit_into_memory_name_the_way_out():
+    X = sparse.csr_matrix((np.ones(2), [0, 2**40], [0, 1, 2]), shape=(2, 2**41))
+    with pytest.raises(MemoryError, match=r"the weights of 2199023255552 columns and 2 labels need more memory.*n_hashed=2\*\*20"):
+        Engine("multiclass", scale=False).fit(X, [1, 2])

@@ -28,14 +28,14 @@ def main(argv=None) -> int:
     int
         The exit code.
     """
-    stops, name, shows_traceback = None, "structperc", False            # no call, which could raise KeyboardInterrupt, before the try
+    stops, name, arguments = None, "structperc", None           # no call, which could raise KeyboardInterrupt, before the try
     try:
         stops = Stops()
         with handled(stops):            # within the try: Ctrl-C may come while the handler is set or restored
             from structperc.cli.parser import build
 
             arguments = build().parse_args(argv)
-            name, shows_traceback = f"structperc {arguments.command}", arguments.traceback
+            name = f"structperc {arguments.command}"
             with warnings.catch_warnings():
                 warnings.simplefilter("always", DataWarning)
                 warnings.simplefilter("ignore", ScaleWarning)           # the summary of fit has it
@@ -52,15 +52,15 @@ def main(argv=None) -> int:
         drop_output()
         return 0
     except Exception as error:      # unexpected errors are printed as one line too
-        if shows_traceback:
+        if arguments is not None and arguments.traceback:
             traceback.print_exc()
-        say_fault(name, sentence(error))
+        say_fault(name, sentence(error, arguments))
         drop_unwritable_output()
         return 2
 
 
-def sentence(error) -> str:
-    """The error on one line."""
+def sentence(error, arguments=None) -> str:
+    """The error on one line, for the command with these arguments."""
     if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
         return f"{error.filename}: {error.strerror}.{near_file(error.filename)}"
     if isinstance(error, OSError) and error.strerror:
@@ -69,8 +69,10 @@ def sentence(error) -> str:
     if isinstance(error, (StructPercError, OSError)):
         return text
     if isinstance(error, MemoryError):
-        return (f"the memory of this machine does not suffice{f' ({text})' if text else ''}. Use fewer features or labels, hash them, or "
-                f"read the data in parts with fit --stream.")
+        advice = "Train with fewer features or labels, or hash them"
+        if getattr(arguments, "command", None) == "fit":
+            advice += ". Read fewer rows at a time with --rows" if arguments.stream else ", or read the data in parts with fit --stream"
+        return f"the memory of this machine does not suffice{f' ({text})' if text else ''}. {advice}."
     if isinstance(error, UnicodeEncodeError):
         return (f"standard output takes text in {error.encoding}, which lacks {error.object[error.start]!r}; write to a file with "
                 f"--output, or set PYTHONIOENCODING=utf-8.")

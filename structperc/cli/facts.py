@@ -34,6 +34,8 @@ class Facts:
         Whether a file of columns explains itself to other commands.
     sample : float64 array
         The first rows of numbers, without those with gaps; empty for sparse data.
+    names : list of str
+        Of its columns.
     from_one : bool
         Whether the features of a file with numbers for names are counted from 1, so that column 0 is empty.
     answers : Counter or None
@@ -48,6 +50,7 @@ class Facts:
     weighted: int | None = None
     plain: bool = False
     sample: np.ndarray = attrs.field(factory=lambda: np.empty((0, 0)), eq=False)
+    names: list = attrs.field(factory=list)
     from_one: bool = False
     answers: Counter | None = None
 
@@ -57,7 +60,7 @@ class Facts:
             return cls(table.n_examples, table.file.n_tokens, plain=table.plain)
         return cls(table.n_examples, *table.X.shape, table.offsets is not None,
                    np.count_nonzero(~exact_rows(table.y)) if table.y.ndim == 2 else None,
-                   None if table.weights is None else np.count_nonzero(table.weights), sample=sample_of(table.X),
+                   None if table.weights is None else np.count_nonzero(table.weights), **sample_of(table.X),
                    from_one=counts_from_one(table.X), answers=counted(table.y))
 
     def __add__(self, other):
@@ -70,10 +73,10 @@ class Facts:
                             else np.concatenate([self.sample, other.sample])[:SCALE_SAMPLE], from_one=self.from_one and other.from_one,
                             answers=few(total(self.answers, other.answers)) if other.answers is not None else None)
 
-    @property
-    def scale(self) -> float:
-        """The largest standard deviation of a column over the smallest; 1 for sparse data."""
-        spread = self.sample.std(axis=0) if len(self.sample) else self.sample
+    def scale(self, dropped=()) -> float:
+        """The largest standard deviation of a column over the smallest, without those that are dropped; 1 for sparse data."""
+        sample = self.sample[:, [name not in set(dropped) for name in self.names]] if self.names else self.sample
+        spread = sample.std(axis=0) if len(sample) else sample
         spread = spread[spread > 0]
         return float(spread.max() / spread.min()) if len(spread) else 1.0
 
@@ -106,9 +109,10 @@ def few(answers):
     return answers if answers is not None and len(answers) <= MOST_ANSWERS else None
 
 
-def sample_of(X):
-    """The first rows of the columns with numbers, a float64 array; none of sparse data."""
+def sample_of(X) -> dict:
+    """The first rows of the columns with numbers, a float64 array, and their names; nothing of sparse data."""
     if not hasattr(X, "to_numpy"):
-        return np.empty((0, 0))
-    rows = X[:SCALE_SAMPLE].select_dtypes("number").to_numpy(dtype=float)
-    return rows[np.isfinite(rows).all(axis=1)]
+        return {}
+    frame = X[:SCALE_SAMPLE].select_dtypes("number")
+    rows = frame.to_numpy(dtype=float)
+    return {"sample": rows[np.isfinite(rows).all(axis=1)], "names": list(map(str, frame.columns))}

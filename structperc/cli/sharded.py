@@ -15,6 +15,7 @@ from structperc.distributed.parts import parts_of
 from structperc.errors import OptionError
 from structperc.extras import require
 from structperc.files import svmlight
+from structperc.files.opening import fingerprint, is_url, unchanged
 
 LOCAL = "local:"
 
@@ -23,7 +24,7 @@ def sources_of(source, arguments) -> list:
     """The sources of the data: with --dask each file that DATA matches, else DATA."""
     if arguments.dask is None:
         return [source]
-    return [attrs.evolve(source, path=os.path.abspath(path)) for path in parts_of(source.path)]
+    return [attrs.evolve(source, path=path if is_url(path) else os.path.abspath(path)) for path in parts_of(source.path)]
 
 
 def learn(engine, sources, plugins, classes, resume, address, stream, text_labels=None) -> Facts:
@@ -57,7 +58,7 @@ def learn(engine, sources, plugins, classes, resume, address, stream, text_label
             options["n_features"] = max(client.gather(client.map(width, [source.path for source in sources])))
         elif not sources[0].has_columns:
             options["reader"] = reader_of(engine)
-        reading = FileReader(engine, plugins, options)
+        reading = FileReader(engine, plugins, options, {source.path: fingerprint(source.path) for source in sources})
         fit(engine, sources, read=reading, client=client, stream=stream, resume=resume)
         facts = client.submit(reading.facts, sources[0], pure=False).result()
     return attrs.evolve(facts, examples=engine.parts_.weights.n_visited // len(engine.mistakes_), rows=None, answers=None)
@@ -94,17 +95,21 @@ class FileReader:
     plugins : list of str
     options : dict
         How `structperc.cli.files.parts` reads.
+    contents : dict of str to str
+        The fingerprint of each file.
     """
 
-    def __init__(self, engine, plugins, options):
+    def __init__(self, engine, plugins, options, contents):
         self.engine, self.plugins, self.options = pickle.loads(pickle.dumps(engine)), plugins, options      # it is to stay untrained
+        self.contents = contents
 
     def __call__(self, source):
-        for table in parts(source, self.plugins, **self.options):
-            with counted_in(table, source.path):
-                if getattr(table.y, "ndim", 1) == 2:
-                    refuse_intervals(table, outputs_of(self.engine), self.engine.problem)
-                yield attrs.evolve(table, y=answers(self.engine, table))
+        with unchanged(source.path, self.contents[source.path]):
+            for table in parts(source, self.plugins, **self.options):
+                with counted_in(table, source.path):
+                    if getattr(table.y, "ndim", 1) == 2:
+                        refuse_intervals(table, outputs_of(self.engine), self.engine.problem)
+                    yield attrs.evolve(table, y=answers(self.engine, table))
 
     def facts(self, source) -> Facts:
         with closing(parts(source, self.plugins, **self.options)) as tables:

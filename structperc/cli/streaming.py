@@ -23,7 +23,7 @@ from structperc.engine.options import generator
 from structperc.engine.presets import give_way
 from structperc.errors import OptionError
 from structperc.files import svmlight
-from structperc.files.opening import can_be_read_again, name_of
+from structperc.files.opening import can_be_read_again, fingerprint, is_url, name_of, unchanged
 from structperc.reading.table_options import named_levels
 from structperc.streams import fit_stream, learn_ahead
 
@@ -53,11 +53,13 @@ def learn(engine, source, plugins, report=None, resume=False, text_labels=None) 
     Facts
         Those of the whole file.
     """
+    contents = fingerprint(source.path) if can_be_read_again(source.path) else None
+    identity = identity_of(source, contents)
     prepared, facts, before = survey(engine, source, plugins, text_labels), [], [0, 0.0]
 
     def read():
         facts.clear()
-        with closing(parts(source, plugins, **prepared)) as tables:
+        with unchanged(source.path, contents), closing(parts(source, plugins, **prepared)) as tables:
             for table in tables:
                 if getattr(table.y, "ndim", 1) == 2:
                     refuse_intervals(table, outputs_of(engine), engine.problem)
@@ -80,7 +82,7 @@ def learn(engine, source, plugins, report=None, resume=False, text_labels=None) 
 
     finds_levels = not source.has_columns and may_have_levels(engine, source)
     fit_stream(engine, read, learn=learn_part, passed=None if report is None else passed, ahead=can_be_read_again(source.path),
-               resume=resume, source=identity_of(source))
+               resume=resume, source=identity)
     if not facts:           # the training was over
         for _ in read():
             pass
@@ -102,15 +104,16 @@ def totals(engine) -> tuple:
     return (0, 0.0) if engine.model is None else (sum(engine.mistakes_), engine.cumulative_loss_)
 
 
-def identity_of(source) -> dict:
-    """What distinguishes a file from another one: its path, its size, its columns, and how it is read."""
+def identity_of(source, contents) -> dict:
+    """What distinguishes a file from another one: its path, its size and contents, its columns, and how it is read."""
     facts = {name: str(value) for name, value in attrs.asdict(source).items() if value is not None}
-    if not can_be_read_again(source.path):
+    if contents is None:
         return facts
     if source.format in FRAMES:
         with opened_frames(source) as file:
             facts["header"] = ", ".join(file.header)
-    return facts | {"path": os.path.realpath(source.path), "size": f"{os.path.getsize(source.path)} bytes"}
+    path = source.path if is_url(source.path) else os.path.realpath(source.path)
+    return facts | {"path": path, "size": contents.partition(",")[0], "contents": contents}
 
 
 def refuse(engine, source, plugins) -> None:

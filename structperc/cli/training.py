@@ -78,7 +78,8 @@ def fit(arguments) -> int:
             facts = learn(engine, source, [arguments.problem, *arguments.plugin], classes, arguments.resume, text_labels)
         engine.save(arguments.model)
     except DataError as error:
-        error.args = (with_flags(error),)
+        kept = f" {save_what_was_learned(engine, arguments)}" if streamed and engine.model is not None and engine.mistakes_ else ""
+        error.args = (with_flags(error) + kept,)
         raise
     except KeyboardInterrupt:
         raise KeyboardInterrupt(save_interrupted(engine, arguments)) from None
@@ -131,6 +132,12 @@ def save_interrupted(engine, arguments) -> str:
         return f"interrupted after training; the model is saved in {path}."
     further = "" if arguments.checkpoint is None else f" The same command with --resume goes on from {arguments.checkpoint}."
     return f"interrupted in epoch {max(1, len(engine.mistakes_))}; the model trained so far is saved in {path}.{further}"
+
+
+def save_what_was_learned(engine, arguments) -> str:
+    """Keeps what a stream has taught before a fault, and returns a note."""
+    engine.save(arguments.model)
+    return f"What was learned from the {engine.parts_.weights.n_visited} examples before is saved in {arguments.model}."
 
 
 def summary(engine, arguments, facts) -> list[str]:
@@ -226,8 +233,9 @@ def next_steps(engine, arguments, facts) -> list[str]:
             steps.append(f"mistakes have levelled off, so that more epochs change little: add {' '.join(switches)}")
         else:
             steps.append("mistakes have levelled off: the rest is noise, or needs other features or a kernel")
-    if facts.scale > SCALE_RATIO and engine.model_.scaling is None and scales(engine):
-        steps.append(f"the largest standard deviation of a column is {facts.scale:.0f} times the smallest: add --set scale=true")
+    scale = facts.scale(engine.plugin_options.get("drop") or ())
+    if scale > SCALE_RATIO and engine.model_.scaling is None and scales(engine):
+        steps.append(f"the largest standard deviation of a column is {scale:.0f} times the smallest: add --set scale=true")
     return steps
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -11,6 +10,7 @@ import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.extras import require
+from structperc.files.opening import matching
 from structperc.reading.column_codes import common_levels
 from structperc.reading.groups import Groups
 from structperc.streams import GroupEnds, arguments_of, ends_of, named, order_of, reader_of, teaches
@@ -139,7 +139,7 @@ def told_by_lengths(data) -> dict:
 def parts_of(X, y=None, **further) -> list:
     """The parts of Dask's collections, of a pattern of files, or of a list."""
     if isinstance(X, (str, os.PathLike)):
-        files = sorted(glob.glob(os.fspath(X), recursive=True))
+        files = matching(X)
         if not files:
             raise DataError(f"there is no file {os.fspath(X)!r}; expected files, or a pattern of them such as 'parts/*.csv'.")
         X = files

@@ -11,7 +11,10 @@ from __future__ import annotations
 import functools
 import operator
 import pickle
+import platform
+import sys
 from contextlib import contextmanager
+from importlib import metadata
 
 import numpy as np
 
@@ -109,6 +112,7 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
         with require("distributed", "training on workers", "dask").Client(client) as connected:
             return fit(model, parts, client=connected, read=read, stream=stream, dtype=dtype, resume=resume)
     workers = Workers(client)
+    workers.check()
     loaders = [Loader(part, read, name_of(part, number)) for number, part in enumerate(parts, start=1)]
     first, has_groups = first_with_examples(loaders, stream, workers)
     if has_groups:
@@ -255,12 +259,30 @@ class Workers:
         """
         return function(*arguments) if self.client is None else self.client.submit(function, *arguments, pure=False)
 
+    def check(self) -> None:
+        """Raises an error for workers with another structperc, or none, or another Python. Workers that come later are not seen."""
+        if self.client is None:
+            return
+        own = metadata.version("structperc"), sys.version.split()[0].rpartition(".")[0]
+        theirs = self.client.run(metadata.version, "structperc", on_error="return")
+        pythons = self.client.run(platform.python_version, on_error="return")
+        for worker, version in theirs.items():
+            python = str(pythons.get(worker)).rpartition(".")[0]
+            if isinstance(version, Exception) or (version, python) != own:
+                what = "no structperc" if isinstance(version, Exception) else f"structperc {version} on Python {python}"
+                raise OptionError(f"the worker {worker} has {what}, and this process has structperc {own[0]} on Python {own[1]}. Install "
+                                  f"the same on all machines.")
+
     def gathered(self, futures) -> list:
         """Results, in the order of their futures."""
         if self.client is None:
             return futures
         try:
             return self.client.gather(futures)
+        except ModuleNotFoundError as error:
+            self.client.cancel(futures)
+            raise OptionError(f"a worker has no module {error.name!r}. Install structperc, its plugins and your own modules on all "
+                              f"machines, or send a file by client.upload_file.") from error
         except BaseException:               # the others' work is of no use any more
             self.client.cancel(futures)
             raise

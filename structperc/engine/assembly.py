@@ -169,7 +169,10 @@ def assemble(engine, context, reader, outputs, labels) -> Model:
     context = attrs.evolve(context, labels=labels, engine_options={**context.engine_options, "loss": loss})
     while True:
         parts = Parts(reader, outputs, **{kind: ask(engine, kind, context) for kind in ASKED})
-        parts.start(context)
+        try:
+            parts.start(context)
+        except MemoryError as error:
+            raise MemoryError(too_wide(context, labels, error)) from error
         check_declarations(engine, context, parts)
         left_out = [] if context.reads is None else refuse_unused(engine, context, parts)
         if not left_out:
@@ -178,6 +181,13 @@ def assemble(engine, context, reader, outputs, labels) -> Model:
     if context.reads is not None:
         context.settle()
     return Model(context, parts, Loop(parts, context.loss_weight), engine_options(engine))
+
+
+def too_wide(context, labels, error) -> str:
+    """What to do where the weights do not fit into memory."""
+    sizes = f"{context.n_features} columns" + ("" if labels is None else f" and {len(labels)} labels")
+    return (f"the weights of {sizes} need more memory than there is ({error or 'no size is known'}). Hash the columns to fewer: names by "
+            f"n_hashed=2**20, columns of numbers by scikit-learn's FeatureHasher. Or merge rare labels")
 
 
 def check_parts(context, parts) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from structperc.core.errors import DataError
 from structperc.extras import require
 from structperc.files.frames import FrameFile
-from structperc.files.opening import STANDARD_INPUT
+from structperc.files.opening import STANDARD_INPUT, is_url, opened_bytes
 from structperc.files.tables import Table
 from structperc.reading.other_libraries import as_stream
 
@@ -102,15 +102,14 @@ def opened_arrow(path):
         yield ArrowFile("the Arrow stream", reader.schema, lambda rows, columns: parts_of_stream(reader, rows, columns))
         return
     ipc = require("pyarrow.ipc", "reading Arrow files", "parquet")
-    with readable(path, "Arrow", arrow), arrow.memory_map(str(path)) as file:
+    with readable(path, "Arrow", arrow), mapped(path, arrow) as file:
         reader = ipc.open_file(file)
         yield ArrowFile(path, reader.schema, lambda rows, columns: parts_of(arrow, reader, rows, columns))
 
 
 def parts_of(arrow, reader, rows, columns):
     """The batches of a file as tables, which copy nothing; rows of None: one of all."""
-    tables = [reader.read_all()] if rows is None else (arrow.Table.from_batches([reader.get_batch(i)])
-                                                       for i in range(reader.num_record_batches))
+    tables = [reader.read_all()] if rows is None else filled(arrow, map(reader.get_batch, range(reader.num_record_batches)), rows)
     for table in tables:
         table = table.select(columns)
         table.validate(full=True)           # pyarrow takes offsets and counts from the file as they are
@@ -118,16 +117,39 @@ def parts_of(arrow, reader, rows, columns):
 
 
 def parts_of_stream(reader, rows, columns):
-    """The batches of a stream as tables, joined to at least so many rows; rows of None: one of all."""
-    arrow, batches, n_rows = require("pyarrow", "reading Arrow streams", "parquet"), [], 0
-    for batch in reader:
-        batches.append(batch)
+    """The batches of a stream as tables, joined to so many rows; rows of None: one of all."""
+    arrow = require("pyarrow", "reading Arrow streams", "parquet")
+    for table in filled(arrow, reader, rows):
+        yield table.select(columns)
+
+
+def filled(arrow, batches, rows):
+    """Batches joined to tables of so many rows or a multiple, the last of what is left; rows of None: one of all.
+
+    Parts are then those of the same rows in any other file, whatever batches it was written in.
+    """
+    waiting, n_rows = [], 0
+    for batch in batches:
+        waiting.append(batch)
         n_rows += batch.num_rows
         if rows is not None and n_rows >= rows:
-            yield arrow.Table.from_batches(batches).select(columns)
-            batches, n_rows = [], 0
+            left = n_rows % rows
+            yield arrow.Table.from_batches([*waiting[:-1], batch.slice(0, batch.num_rows - left)])
+            waiting, n_rows = [batch.slice(batch.num_rows - left)] if left else [], left
     if n_rows:
-        yield arrow.Table.from_batches(batches).select(columns)
+        yield arrow.Table.from_batches(waiting)
+
+
+def mapped(path, arrow):
+    """A file mapped into memory. A URL is read block by block, and a file where a limit of memory forbids mapping."""
+    if is_url(path):
+        return opened_bytes(path)
+    try:
+        return arrow.memory_map(str(path))
+    except (OSError, arrow.ArrowException) as error:
+        if "allocate memory" not in str(error):
+            raise
+        return arrow.OSFile(str(path))
 
 
 @contextmanager
@@ -137,8 +159,10 @@ def readable(path, kind, arrow):
         raise DataError(f"{kind} cannot be read from standard input, since its contents are listed at its end; name a file.")
     try:
         yield
+    except arrow.ArrowMemoryError:
+        raise
     except (arrow.ArrowException, OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        if getattr(error, "errno", None) is not None:       # not there, a folder, not readable
+        if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) is not None:       # not there, a folder, not readable
             raise
         raise DataError(f"{path} is damaged or no {kind} file ({' '.join(str(error).split()):.200}); write it again, or name another "
                         f"--format.") from None

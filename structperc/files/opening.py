@@ -1,8 +1,9 @@
-"""Files opened for reading: compressed or not, or standard input. Damage raises an error."""
+"""Files opened for reading: compressed or not, of this machine or an object store, or standard input. Damage raises an error."""
 
 from __future__ import annotations
 
 import bz2
+import glob
 import gzip
 import io
 import lzma
@@ -13,10 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from structperc.core.errors import DataError
+from structperc.extras import require
 
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 STANDARD_INPUT = "-"
 PART_BYTES = 1 << 24        # of text in a part of a file, at most about
+BLOCKS = 16                 # of a file that show whether it has changed
+BLOCK = 1 << 16             # bytes of each
 
 
 def name_of(path) -> str:
@@ -26,7 +30,52 @@ def name_of(path) -> str:
 
 def can_be_read_again(path) -> bool:
     """Whether a second reading finds the same, if the first finds anything; not so standard input and pipes."""
-    return path != STANDARD_INPUT and (os.path.isfile(path) or not os.path.exists(path))
+    return path != STANDARD_INPUT and (is_url(path) or os.path.isfile(path) or not os.path.exists(path))
+
+
+def is_url(path) -> bool:
+    """Whether a path is that of an object store or the like, such as s3://bucket/visits.csv."""
+    return "://" in str(path)
+
+
+def opened_bytes(path):
+    """A file as it is stored, as a context manager; URLs by fsspec."""
+    return require("fsspec", "reading URLs", "dask").open(str(path), "rb") if is_url(path) else open(path, "rb")
+
+
+def matching(pattern) -> list[str]:
+    """The paths or URLs of all files that a pattern matches, sorted."""
+    if not is_url(pattern):
+        return sorted(glob.glob(os.fspath(pattern), recursive=True))
+    store, path = require("fsspec.core", "reading URLs", "dask").url_to_fs(str(pattern))
+    return [store.unstrip_protocol(one) for one in sorted(store.glob(path))]
+
+
+def fingerprint(path) -> str:
+    """The size of a file and a checksum of some of its blocks, the first and the last among them: a changed file has another one."""
+    checksum = 0
+    with opened_bytes(path) as file:
+        size = file.seek(0, os.SEEK_END)
+        n = min(BLOCKS, -(-size // BLOCK))
+        for i in range(n):
+            file.seek(0 if n == 1 else max(0, size - BLOCK) * i // (n - 1))
+            checksum = zlib.crc32(file.read(BLOCK), checksum)
+    return f"{size} bytes, checksum {checksum:08x}"
+
+
+@contextmanager
+def unchanged(path, before):
+    """Raises an error for a file whose fingerprint is another one before or after it is read; None: it has none."""
+    refuse_changed(path, before)
+    yield
+    refuse_changed(path, before)
+
+
+def refuse_changed(path, before) -> None:
+    now = before and fingerprint(path)
+    if now != before:
+        raise DataError(f"{path} has changed since the training began: it had {before}, and has {now}. Train on a copy that nothing "
+                        f"writes to.")
 
 
 def uncompressed_suffix(path) -> str:
@@ -50,8 +99,14 @@ def opened(path):
         return
     suffix = Path(path).suffix.lower()
     try:
-        with OPENERS.get(suffix, open)(path, "rb") as file:
-            yield file
+        with opened_bytes(path) as stored:
+            if suffix not in OPENERS:
+                yield stored
+                return
+            with OPENERS[suffix](stored, "rb") as file:
+                yield file
+    except FileNotFoundError:
+        raise
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         if getattr(error, "errno", None) is not None:       # not there, a folder, not readable
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from structperc.extras import require
-from structperc.files.arrow import ArrowFile, readable
+from structperc.files.arrow import ArrowFile, filled, mapped, readable
 from structperc.files.tables import Table
 
 __all__ = ["opened_parquet", "read_parquet", "stream_parquet"]
@@ -90,8 +90,8 @@ def opened_parquet(path):
     """
     parquet = require("pyarrow.parquet", "reading Parquet files", "parquet")
     arrow = require("pyarrow", "reading Parquet files", "parquet")
-    with readable(path, "Parquet", arrow), arrow.memory_map(str(path)) as mapped:
-        file = parquet.ParquetFile(mapped, pre_buffer=False)        # buffers of row groups ahead would hold the whole file
+    with readable(path, "Parquet", arrow), mapped(path, arrow) as source:
+        file = parquet.ParquetFile(source, pre_buffer=False)        # buffers of row groups ahead would hold the whole file
         yield ArrowFile(path, file.schema_arrow, lambda rows, columns: parts_of(arrow, file, rows, columns))
 
 
@@ -100,5 +100,4 @@ def parts_of(arrow, file, rows, columns):
     if rows is None:
         yield file.read(columns)
         return
-    for batch in file.iter_batches(batch_size=rows * max(1, DECODED // rows), columns=columns):
-        yield arrow.Table.from_batches([batch])
+    yield from filled(arrow, file.iter_batches(batch_size=rows * max(1, DECODED // rows), columns=columns), rows)

@@ -1,0 +1,80 @@
+"""A file that changes between two readings, or before a training is resumed, is noticed and named."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from structperc import Engine
+from structperc.callbacks import ProgressLines
+from structperc.files.opening import fingerprint
+
+FIT = ("fit", "cusum", "d.csv", "--stream", "--rows", "20", "--target", "level", "--model", "m")
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(4)
+    table = pd.DataFrame({"a": random.normal(size=100).round(3)})
+    table.assign(level=1 + np.digitize(table["a"] + random.normal(size=100), [-1, 1])).to_csv("d.csv", index=False)
+    return Path("d.csv")
+
+
+def in_epoch(number, change, monkeypatch):
+    """Calls `change` once, in the middle of an epoch."""
+    due = [True]
+
+    def called(self, epoch, examples, mistakes, loss):
+        if epoch == number and due:
+            due.clear()
+            change()
+
+    monkeypatch.setattr(ProgressLines, "__call__", called)
+
+
+CHANGES = {
+    "growing": lambda file: file.write_text(file.read_text() + "0.5,2\n" * 50),
+    "rewritten": lambda file: file.write_text("a,level\n" + "\n".join(file.read_text().split()[:0:-1]) + "\n"),
+    "truncated": lambda file: file.write_text("\n".join(file.read_text().split()[:60]) + "\n"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_file_that_changes_in_training_is_named_and_what_was_learned_is_kept(change, data, run, monkeypatch):
+    in_epoch(2, lambda: CHANGES[change](data), monkeypatch)
+    code, _, err = run(*FIT, "--progress", "--set", "epochs=5")
+    assert code == 2 and "d.csv has changed since the training began: it had" in err and "Train on a copy that nothing writes to" in err
+    assert "is saved in m" in err and len(Engine.load("m").mistakes_) == 2
+
+
+@pytest.mark.parametrize("change", ["rewritten", "growing"])
+def test_a_file_that_changed_before_a_training_is_resumed_is_named(change, data, run):
+    assert run(*FIT, "--checkpoint", "c", "--set", "epochs=2")[0] == 0
+    CHANGES[change](data)
+    code, _, err = run(*FIT, "--checkpoint", "c", "--resume")
+    assert code == 2 and "is of a training with another" in err and "remove the file to begin anew" in err
+
+
+def test_a_broken_line_leaves_what_was_learned_before(data, run):
+    lines = data.read_text().splitlines()
+    data.write_text("\n".join([*lines[:70], "x,2", *lines[71:]]) + "\n")
+    code, _, err = run(*FIT, "--set", "epochs=3")
+    assert code == 2 and "line 71" in err and "learned from the 60 examples before is saved in m" in err
+    assert Engine.load("m").predict([[3.0]]).tolist() == [3]
+
+
+def test_blocks_of_a_file_show_most_changes(tmp_path):
+    path, content = tmp_path / "f", bytearray(range(256)) * 20_000
+    path.write_bytes(content)
+    before = fingerprint(path)
+    for place in (0, len(content) - 1):
+        changed = content.copy()
+        changed[place] ^= 1
+        path.write_bytes(changed)
+        assert fingerprint(path) != before
+    path.write_bytes(content)
+    assert fingerprint(path) == before
+    path.write_bytes(b"")
+    assert fingerprint(path).startswith("0 bytes")

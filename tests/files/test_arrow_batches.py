@@ -1,0 +1,43 @@
+"""Tests of the batches of Arrow and Parquet files: parts do not depend on them, nor on whether a file can be mapped."""
+
+import numpy as np
+import pytest
+
+from structperc.files.arrow import stream_arrow
+from structperc.files.parquet import stream_parquet
+
+
+@pytest.mark.parametrize("batch", [7, 100, 1000])
+@pytest.mark.parametrize("form", ["file", "stream", "parquet"])
+def test_batches_are_joined_to_parts_of_so_many_rows(batch, form, tmp_path):
+    """Parts are the same rows whatever batches, or row groups, the file was written in."""
+    pyarrow = pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+    table = pyarrow.table({"a": np.arange(250.0), "y": np.arange(250) % 3})
+    if form == "parquet":
+        pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "t.parquet", row_group_size=batch)
+        parts = stream_parquet(tmp_path / "t.parquet", target="y", rows=60)
+    elif form == "file":
+        with pyarrow.ipc.new_file(str(tmp_path / "t.arrow"), table.schema) as file:
+            file.write_table(table, max_chunksize=batch)
+        parts = stream_arrow(tmp_path / "t.arrow", target="y", rows=60)
+    else:
+        batches = table.to_batches(max_chunksize=batch)
+        parts = stream_arrow(pyarrow.RecordBatchReader.from_batches(table.schema, batches), target="y", rows=60)
+    parts = list(parts)
+    assert [len(part.y) for part in parts] == [60, 60, 60, 60, 10]
+    assert np.concatenate([part.X.to_numpy()[:, 0] for part in parts]).tolist() == list(range(250))
+
+
+def test_files_are_read_on_where_a_limit_forbids_to_map_them(tmp_path, monkeypatch):
+    pyarrow = pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+    table = pyarrow.table({"a": np.arange(50.0), "y": np.arange(50) % 3})
+    pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "t.parquet")
+    with pyarrow.ipc.new_file(str(tmp_path / "t.arrow"), table.schema) as file:
+        file.write_table(table)
+
+    def refused(path):
+        raise OSError("Memory mapping file failed: Cannot allocate memory")
+
+    monkeypatch.setattr(pyarrow, "memory_map", refused)
+    for part in (*stream_parquet(tmp_path / "t.parquet", target="y", rows=60), *stream_arrow(tmp_path / "t.arrow", target="y", rows=60)):
+        assert part.X.to_numpy()[:, 0].tolist() == list(range(50))
