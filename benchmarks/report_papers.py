@@ -143,18 +143,18 @@ PAPERS = (
     Paper("interval", "Manwani and Chandra (2018)", "Exact Passive-Aggressive Algorithms for Learning to Rank Using Interval Labels",
           "Running means of the error over one pass, for exact labels and 50 or 75 % intervals. The text states which learner beats which; "
           "its numbers are only in figures. A claim over several comparisons holds where all of them do.",
-          ("reproduce-interval",), "reproduce-interval", "IL", interval_cells),
+          ("reproduce-interval", "support_classes"), "reproduce-interval", "IL", interval_cells),
     Paper("latent", "", "A Perceptron Algorithm for Latent Variables",
           "Precision at 1, 3, 5 and 10 on OHSUMED, five folds: the latent perceptron, the latent support vector machine and Ranking SVM.",
-          ("reproduce-ranking",), "reproduce-ranking", "LV", latent_cells, larger_is_better=True),
+          ("reproduce-ranking", "latent_surrogate"), "reproduce-ranking", "LV", latent_cells, larger_is_better=True),
     Paper("boosting", "Lin and Li (2009)", "Combining Ordinal Preferences by Boosting",
           "Mean absolute costs of three base rankers without and with boosting, on rows to test with and to learn from. There are eight "
           "sets in ten ranks, 20 partitions, and the column of support vector ordinal regression.",
-          ("reproduce-ordinal-boosting", "reproduce-ordinal-benchmark"), "reproduce-ordinal", "LL", boosting_cells),
+          ("reproduce-ordinal-boosting", "reproduce-ordinal-benchmark", "boosting_theory"), "reproduce-ordinal", "LL", boosting_cells),
     Paper("margins", "Shashua and Levin (2002)", "Taxonomy of Large Margin Principle Algorithms for Ordinal Regression Problems",
           "Planes in a plane, for a fixed margin and a sum of margins; users' ratings; kinds of vehicles. The planes are drawn here on "
           "other points, and ratings are made up. So no published number has a measurement beside it.",
-          ("reproduce-ordinal-margins",), "reproduce-ordinal", "SL", margin_cells),
+          ("reproduce-ordinal-margins", "vehicle_pictures"), "reproduce-ordinal", "SL", margin_cells),
 )
 
 

@@ -20,7 +20,8 @@ FOLDER = Path(__file__).parent
 ORDINAL = ("nine", "benchmark", "boosting", "margins")
 REPRODUCED = ("interval", "kernel", "ranking")
 OTHERS = ("linking", "clustering", "decisions", "images", "segments", "log_loss", "embeddings", "updates", "ordinal_columns",
-          "rare_classes", "interval_labels", "people", "bent_rankings", "structure_conformal", "defaults", "effects", "likelihoods")
+          "rare_classes", "interval_labels", "people", "bent_rankings", "structure_conformal", "defaults", "effects", "likelihoods",
+          "latent_surrogate", "boosting_theory", "support_classes", "vehicle_pictures")
 MEASURED = ("epoch", "peers", "stream", "streams", "fixed", "predictions", "exact", "tagging", "scaling", "kernels", "trees", "boosting",
             "large_margin", "large_margin_linear", "arborescences", "parsing", "exports", "mixing", "mixing_quality", "mixing_files",
             "rivals")

@@ -38,7 +38,7 @@ navigation = {
     "docs/replace-a-part": ["parts", "/docs/architecture", "/examples/README", "/examples/*/README"],
     "docs/architecture": ["rooms/*"],
     "docs/api": ["reference/structperc*"],
-    "docs/background": ["/README", "glossary", "performance", "reliability", "decisions", "errata", "reference/bibliography",
+    "docs/background": ["/README", "glossary", "performance", "reliability", "decisions", "errata", "papers/*", "reference/bibliography",
                         "/benchmarks/README", "releasing", "/CHANGELOG", "/CONTRIBUTING", "/SECURITY"],
     "benchmarks/README": ["results/*"],
 }
@@ -52,7 +52,7 @@ html_math_renderer = "mathml"
 # ---- search ----
 
 # Pages that the search leaves out: they use the field's words, but are for developers.
-unsearched = ["benchmarks/*", "docs/decisions", "docs/rooms/*", "docs/errata",
+unsearched = ["benchmarks/*", "docs/decisions", "docs/rooms/*", "docs/errata", "docs/papers/*",
               "docs/releasing", "docs/reference/bibliography", "CHANGELOG", "CONTRIBUTING"]
 html_search_scorer = str(Path(__file__).parent / "_extensions/scorer.js")
 

@@ -32,7 +32,8 @@ from structperc.testing.case import make_case
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *(ROOT / "docs").glob("*.md"),
-                *(ROOT / "docs/guide").glob("*.md"), *(ROOT / "docs/rooms").glob("*.md"), *(ROOT / "examples").glob("*/README.md")])
+                *(path for folder in ("guide", "papers", "rooms") for path in (ROOT / "docs" / folder).glob("*.md")),
+                *(ROOT / "examples").glob("*/README.md")])
 ROOMS = sorted({path.parent.name for path in (ROOT / "structperc").glob("*/__init__.py")} | {"plugins"})
 
 

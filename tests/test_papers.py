@@ -1,11 +1,17 @@
 """`preset="paper"` is the algorithm of the paper that a problem cites: a pass beside a transcription, for each paper."""
 
+import ast
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from reference import boosting, intervals, large_margin, rankings
 
 from structperc import Engine, estimators, hookimpl
 from structperc.errors import PluginError
+
+ROOT = Path(__file__).parents[1]
 
 
 def rows(seed, n=40, d=3):
@@ -156,3 +162,50 @@ def test_what_a_plugin_declares_for_the_preset_is_checked():
 
     with pytest.raises(PluginError, match="`paper` of .* has a value for 'epoch'.*Did you mean 'epochs'"):
         Engine("cusum", plugins=[Hasty()], preset="paper")
+
+
+# ---- the pages of the five papers ----
+
+
+PAGES = sorted((ROOT / "docs/papers").glob("*.md"))
+STATED = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+
+
+def functions(path):
+    return {node.name for node in ast.parse((ROOT / path).read_text()).body if isinstance(node, ast.FunctionDef)}
+
+
+def require_tests(text, where):
+    """Every test that a text names exists."""
+    for path, name in STATED.findall(text):
+        assert (ROOT / path).is_file() and name in functions(path), f"{where}: {path}::{name}"
+
+
+def test_each_paper_has_a_page_whose_rows_name_tests_that_exist():
+    assert len(PAGES) == 5
+    for page in PAGES:
+        rows = [line.strip("| ").split(" | ") for line in page.read_text().split("\n") if line.startswith("| ")]
+        assert rows[0] == ["in the paper", "what holds here", "tests"] and len(rows) > 9
+        for row in rows[1:]:
+            assert STATED.search(row[-1]) or "no counterpart" in row[1] or "benchmarks/results" in row[1], f"{page.name}: {row[0]}"
+        require_tests(page.read_text(), page.name)
+
+
+def test_the_errata_of_a_paper_are_on_its_page():
+    errata = (ROOT / "docs/errata.md").read_text()
+    for page, letters in (("cumulative-sum-ranking", "CS"), ("interval-labels", "IL"), ("latent-perceptron", "LV"), ("large-margins", "SL"),
+                          ("boosting", "LL")):
+        numbers = {int(number) for number in re.findall(rf"^### {letters}-(\d+) ", errata, re.MULTILINE)}
+        text = (ROOT / f"docs/papers/{page}.md").read_text().partition("| in the paper")
+        assert f"errata {letters}-1 to {letters}-{max(numbers)}](" in text[0]
+        assert {int(number) for number in re.findall(rf"\b{letters}-(\d+)\b", text[2])} == numbers, page
+
+
+def test_every_table_of_bounds_names_the_tests_that_assert_it():
+    """A bound is stated in a section that ends with its tests, and each of them exists."""
+    text = (ROOT / "docs/bounds.md").read_text()
+    sections = re.split(r"^## ", text, flags=re.MULTILINE)
+    assert len(sections) == 5
+    for section in sections:
+        assert STATED.search(section.rpartition("Tests: ")[2]), section[:60]
+    require_tests(text, "bounds.md")
