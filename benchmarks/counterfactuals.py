@@ -107,6 +107,7 @@ def rival(python, engine, X, new, found, seconds):
     task = {"coef": engine.coef_.tolist(), "thresholds": engine.thresholds_.tolist(), "X": X[::5].tolist(), "new": new[:RIVAL].tolist(),
             "wanted": [int(lower(k)) for k in engine.predict(new[:RIVAL])], "fixed": FIXED, "low": X.min(axis=0).tolist(),
             "high": X.max(axis=0).tolist(), "spread": X.std(axis=0).tolist()}
+    require_identity(engine, X)
     said = subprocess.run([python, Path(__file__).with_name("counterfactual_rival.py")], input=json.dumps(task), text=True, check=True,
                           stdout=subprocess.PIPE).stdout
     print("\n| patients beside DiCE | valid | median distance | times the least distance, median | columns changed, mean | median s |")
@@ -123,6 +124,12 @@ def rival(python, engine, X, new, found, seconds):
         both = valid & np.isfinite(least)
         print(f"| {name} | {valid.mean():.0%} | {np.median(distance[valid]):.2f} | {np.median(distance[both] / least[both]):.2f} | "
               f"{np.mean(np.array(changed)[valid]):.1f} | {np.median(spent):.3f} |")
+
+
+def require_identity(engine, X):
+    """The other Python computes scores from `coef_` and `thresholds_`: they must be the model's, in the units of X."""
+    if not np.allclose((X @ engine.coef_)[:, None] - engine.thresholds_, engine.atom_scores(X)):
+        raise AssertionError("X @ coef_ - thresholds_ are not the model's scores")
 
 
 def lower(rank):

@@ -51,6 +51,9 @@ def beside_mord(X, y):
     default, default_seconds = timed(lambda: Engine("prank", **options).fit(X, y))
     theirs, their_seconds = timed(lambda: mord.LogisticAT(alpha=0, max_iter=10_000).fit(X, y - 1))
     size = np.linalg.norm(theirs.coef_)
+    for one in (ours, default):
+        if not np.allclose((X @ one.coef_)[:, None] - one.thresholds_, one.atom_scores(X)):
+            raise AssertionError("X @ coef_ - thresholds_ are not the model's scores, so the losses would be of another model")
     return {"coefficients": [float(np.linalg.norm(one.coef_ - theirs.coef_) / size) for one in (ours, default)],
             "losses": [float(loss_of(u, b, X, y)) for u, b in ((ours.coef_, ours.thresholds_), (default.coef_, default.thresholds_),
                                                                (theirs.coef_, theirs.theta_))],

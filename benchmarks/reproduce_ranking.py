@@ -49,29 +49,28 @@ def ranker(documents, seed=0, **setting):
 
 
 def latent_perceptron(documents, **setting):
-    return linear(ranker(documents, **setting).coef_)
+    return ranker(documents, **setting).predict
 
 
 def mean_of_orders(documents, **setting):
-    return linear(np.mean([ranker(documents, seed, **setting).coef_ for seed in range(ORDERS)], axis=0))
+    """The scores of the averaged weights are the averages of the scores."""
+    models = [ranker(documents, seed, **setting) for seed in range(ORDERS)]
+    return lambda X: np.mean([model.predict(X) for model in models], axis=0)
 
 
 def latent_svm(documents, **setting):
     engine = Engine("latent-ranking", preset="paper", plugins=["batch"], trainer="cccp", epochs=1000, random_state=0, **setting)
-    return linear(engine.fit(documents.X, documents.y, lengths=documents.lengths).coef_)
+    engine.fit(documents.X, documents.y, lengths=documents.lengths)
+    return lambda X: engine.atom_scores(X, lengths=[len(X)])[0]
 
 
 def ranking_svm(documents, **setting):
-    return linear(RankingSVM(**setting).fit(documents.X, documents.y, lengths=documents.lengths).coef_)
+    return RankingSVM(**setting).fit(documents.X, documents.y, lengths=documents.lengths).predict
 
 
 def lambdarank(documents, **setting):
     model = lightgbm.LGBMRanker(random_state=0, n_jobs=1, verbose=-1, deterministic=True, **setting)
     return model.fit(documents.X, documents.y, group=documents.lengths).booster_.predict
-
-
-def linear(w):
-    return lambda X: X @ w
 
 
 PERCEPTRON = dict(k=(1, 3, 5, 10, 20), loss_weight=(0.0, 1.0, 5.0, 20.0), epochs=(5, 30), decay=(0.0, 0.01))
@@ -127,13 +126,16 @@ class Recorded(LatentUpdate):
 def bound_ratio(documents, setting):
     """The sum of the losses of all steps, divided by the smallest bound of multiples u of the final weights.
 
-    For every u: sum l <= sum xi + |u| sqrt(sum (|v|^2 + 2 c l)), xi = max(0, l - u . v), of a run with steps of size 1 from zero.
+    For every u: sum l <= sum xi + |u| sqrt(sum (|v|^2 + 2 c l)), xi = max(0, l - u . v), of a run with steps of size 1 from zero. The sum
+    of the v is then the weights of the model.
     """
     c, rule = setting["loss_weight"], Recorded()
     rule.steps = []
-    Engine("latent-ranking", preset="paper", k=setting["k"], loss_weight=c, epochs=setting["epochs"], shuffle=True, random_state=0,
-           plugins=[rule]).fit(documents.X, documents.y, lengths=documents.lengths)
+    options = {"k": setting["k"], "loss_weight": c, "epochs": setting["epochs"], "shuffle": True, "random_state": 0}
+    engine = Engine("latent-ranking", preset="paper", plugins=[rule], **options).fit(documents.X, documents.y, lengths=documents.lengths)
     loss, v = (np.array(column) for column in zip(*rule.steps, strict=True))
+    if not np.allclose(v.sum(axis=0), engine.coef_, atol=1e-8 * np.abs(v).sum(axis=0).max()):
+        raise AssertionError("the recorded steps do not add up to the weights of the model")
     ratios = []
     for scale in (0.001, 0.01, 0.1, 1.0):
         u = scale * v.sum(axis=0)

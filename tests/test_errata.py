@@ -198,7 +198,7 @@ def test_the_published_perceptron_is_behind_at_the_first_place(published):
     assert [a > b for a, b in zip(ours, theirs, strict=True)] == [False, True, True, True] and (ours[0], theirs[0]) == (0.5575, 0.597)
 
 
-# ---- Ranking with Large Margin Principle ----
+# ---- Taxonomy of Large Margin Principle Algorithms ----
 
 def test_the_dual_of_the_fixed_margin_has_a_half():
     """SL-1: for x = -1 | +1 and C = 10 the primal is 1/2 at w = 1. The printed dual has its maximum 1/4 at w = 1/2."""

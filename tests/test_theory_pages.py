@@ -1,5 +1,6 @@
 """The scripts of the papers' theory take lengths, objectives and steps from the model: identities that would fail in other units."""
 
+import ast
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ from reference import intervals, structural_svm
 
 from structperc.components import Rows
 
+SCRIPTS = Path(__file__).parents[1] / "benchmarks"
 pytest.importorskip("matplotlib", reason="the experiments draw figures")
 pytest.importorskip("sklearn", reason="the experiments use scikit-learn's machines")
 
@@ -17,7 +19,7 @@ pytest.importorskip("sklearn", reason="the experiments use scikit-learn's machin
 @pytest.fixture(autouse=True)
 def scripts(monkeypatch):
     """The modules of the benchmarks can be imported."""
-    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
+    monkeypatch.syspath_prepend(SCRIPTS)
 
 
 @pytest.mark.parametrize("options", [{"update": "latent"}, {"plugins": ["batch"], "trainer": "cccp", "C": 2.0, "epochs": 500}])
@@ -77,3 +79,37 @@ def test_margins_of_pictures_have_the_units_of_their_rows():
     with pytest.raises(AssertionError, match="of its length and scores"):
         require_identity(model, 1.1 * X, y)
     assert constants()["Large"][1] == pytest.approx((2 * COUNTS[0] + COUNTS[1]) / sum(COUNTS)) == pytest.approx(1.408, abs=5e-4)
+
+
+# ---- formulas of scripts about models ----
+
+
+OF_A_MODEL = {"coef_", "intercept_", "dual_coef_", "support_", "thresholds_", "margins_", "objective_", "objectives_"}
+
+
+def formulas(tree):
+    """Lines of products, norms and roots over attributes of a trained model: formulas whose units a default may move."""
+    for node in ast.walk(tree):
+        product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult | ast.Mult | ast.Div)
+        called = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("norm", "sqrt", "dot")
+        if product or called:
+            # a ratio of two of the model's own figures has no units
+            held = [one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute) and one.attr in OF_A_MODEL]
+            if held and not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and "gap_" in ast.unparse(node.left)):
+                yield node.lineno
+
+
+@pytest.mark.parametrize("path", sorted(SCRIPTS.glob("*.py")), ids=lambda path: path.name)
+def test_a_script_with_a_formula_about_a_model_asserts_an_identity(path):
+    tree = ast.parse(path.read_text())
+    asserts = any(isinstance(node, ast.Assert) or (isinstance(node, ast.Raise) and "AssertionError" in ast.unparse(node))
+                  for node in ast.walk(tree))
+    assert asserts or not (lines := sorted(set(formulas(tree)))), (
+        f"{path.name} computes with a model's attributes in lines {lines}: use the model's scores, norm_ or objective_, or assert that "
+        f"the formula gives them")
+
+
+def test_a_formula_without_an_identity_is_seen():
+    for source in ("X @ model.coef_", "np.linalg.norm(engine.coef_)", "np.sqrt(m.dual_coef_ @ K @ m.dual_coef_)", "m.margins_ / w"):
+        assert set(formulas(ast.parse(source))) == {1}, source
+    assert not list(formulas(ast.parse("model.gap_ / model.objective_; model.predict(X) - y")))

@@ -305,6 +305,10 @@ def test_mistake_bounds_on_separable_queries(k, augment, ratios):
         if ledger.loss:
             for name, (observed, limit) in bounds.perceptron(ledger, u, augment).items():
                 ratios.check(name, observed, limit)
+        if not augment:
+            plain = Engine("latent-ranking", update="perceptron", loss_weight=0.0, k=k, epochs=100_000).fit(X, y)
+            assert plain.status_ == "converged"
+            ratios.check("perceptron: D^2 |u|^2", plain.cumulative_loss_, D**2 * (u @ u))
     assert ratios.largest["(D^2 + 2c) |u|^2"] > 0.001 or k == 20
 
 
