@@ -1,5 +1,6 @@
 """Tests of "latent-ranking": every search against all lists, runs against a slow twin, and mistake bounds."""
 
+import functools
 import pickle
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from structperc_latent_ranking.outputs import RankingOutputs
 from structperc_latent_ranking.solver import AdditiveRankingLoss, RankingLoss, TopDocuments
 
 from structperc.components import LatentUpdate, Rows
+from structperc.core.component import bind_features
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.schedules import inverse, inverse_sqrt
 from structperc.testing import check_problem
@@ -32,6 +34,17 @@ def query(n):
     return x
 
 
+@functools.cache
+def document_features():
+    return Engine("latent-ranking", k=1).fit([np.ones((2, 1))], [[0, 1]]).parts_.features
+
+
+def bound(part):
+    """A part that knows the feature map of its fit, as an engine's does: it counts the documents of an example."""
+    bind_features(document_features(), part)
+    return part
+
+
 def levels(outputs, relevance):
     return outputs.encode(relevance, Rows(np.zeros((len(relevance), 1)), np.array([0, len(relevance)])))[0]
 
@@ -39,7 +52,7 @@ def levels(outputs, relevance):
 def started(kind, k, outputs):
     loss = (AdditiveRankingLoss if kind in ("precision", "recall") else RankingLoss)(kind, k)
     loss.start(SimpleNamespace(outputs=outputs), None)
-    return loss
+    return bound(loss)
 
 
 @st.composite
@@ -57,7 +70,7 @@ def small_queries(draw):
 @given(small_queries())
 def test_the_lists_are_those_of_all_lists(small):
     scores, relevance, k = small
-    n, outputs, solver = len(scores), RankingOutputs(k), TopDocuments(k)
+    n, outputs, solver = len(scores), bound(RankingOutputs(k)), bound(TopDocuments(k))
     gold, Y = levels(outputs, relevance), rankings.lists(n, k)
     assert [tuple(y) for y in outputs.enumerate(query(n))] == Y
     total = {y: scores[list(y)].sum() / k for y in Y}
@@ -87,10 +100,10 @@ def test_the_lists_are_those_of_all_lists(small):
 def test_what_a_step_moves(small):
     """Delta > 0 if and only if the completion is another list. Then k Delta documents of each kind change places."""
     scores, relevance, k = small
-    outputs, x = RankingOutputs(k), query(len(scores))
+    outputs, x = bound(RankingOutputs(k)), query(len(scores))
     gold, loss = levels(outputs, relevance), started("precision", k, outputs)
     for augment in (0.0, 1.0):
-        found = TopDocuments(k).argmax(loss.augment(gold, scores, augment, x), x)
+        found = bound(TopDocuments(k)).argmax(loss.augment(gold, scores, augment, x), x)
         kept = outputs.complete(gold, scores, x)
         gained, lost = set(kept) - set(found), set(found) - set(kept)
         delta = loss.value(gold, found, x)
@@ -104,7 +117,7 @@ def test_graded_worth(small, grades, gains):
     """Lists of loss 0 agree with gold, and the completion is the best of them. Augmented search is exact."""
     scores, _, k = small
     n = len(scores)
-    grades, outputs, x, Y = grades[:n], RankingOutputs(k, gains=gains), query(n), rankings.lists(n, k)
+    grades, outputs, x, Y = grades[:n], bound(RankingOutputs(k, gains=gains)), query(n), rankings.lists(n, k)
     gold, worth = levels(outputs, grades), [gains[g] for g in grades]
     total = {y: scores[list(y)].sum() / k for y in Y}
     for kind in ("precision", "recall"):
@@ -112,7 +125,7 @@ def test_graded_worth(small, grades, gains):
         values = {y: rankings.loss(worth, y, k, kind) for y in Y}
         for y in Y:
             assert loss.value(gold, y, x) == pytest.approx(values[y], abs=1e-12)
-        found = TopDocuments(k).argmax(loss.augment(gold, scores, 0.7, x), x)
+        found = bound(TopDocuments(k)).argmax(loss.augment(gold, scores, 0.7, x), x)
         assert total[tuple(sorted(found))] + 0.7 * values[tuple(sorted(found))] == pytest.approx(
             max(total[y] + 0.7 * values[y] for y in Y), abs=1e-12)
     kept = tuple(sorted(outputs.complete(gold, scores, x)))
@@ -127,7 +140,7 @@ def test_losses_of_the_order(small, grades):
     grades, x = grades[:len(scores)], query(len(scores))
     shown = rankings.top(scores, k)
     worth, relevance = [2**g - 1 for g in grades], [int(g >= 1) for g in grades]
-    graded, binary = RankingOutputs(k, gains=[0, 1, 3], order_counts=True), RankingOutputs(k, order_counts=True)
+    graded, binary = bound(RankingOutputs(k, gains=[0, 1, 3], order_counts=True)), bound(RankingOutputs(k, order_counts=True))
     found = started("ndcg", k, graded).value(levels(graded, grades), shown, x)
     assert found == pytest.approx(1 - rankings.ndcg(worth, shown, k) if any(worth) else 0, abs=1e-12)
     found = started("average-precision", k, binary).value(levels(binary, grades), shown, x)
@@ -144,8 +157,8 @@ def test_selection_among_many(n):
         ranked = np.lexsort((np.arange(n), -scores))
         relevance = rng.integers(0, 2, n)
         for k in {1, 2, 7, 16, 17, n // 3 + 1, n // 2 + 1, n, n + 5}:
-            assert TopDocuments(k).argmax(scores, query(n)) == tuple(ranked[:k].tolist())
-            outputs = RankingOutputs(k)
+            assert bound(TopDocuments(k)).argmax(scores, query(n)) == tuple(ranked[:k].tolist())
+            outputs = bound(RankingOutputs(k))
             kept = np.lexsort((np.arange(n), -scores, 1 - relevance))[:k]
             assert outputs.complete(levels(outputs, relevance), scores, query(n)) == tuple(kept.tolist())
 
@@ -153,7 +166,7 @@ def test_selection_among_many(n):
 @given(small_queries(), st.integers(1, 40))
 def test_the_next_best_lists(small, wanted):
     scores, _, k = small
-    found = TopDocuments(k).k_best(scores, query(len(scores)), wanted)
+    found = bound(TopDocuments(k)).k_best(scores, query(len(scores)), wanted)
     totals = sorted((scores[list(y)].sum() / k for y in rankings.lists(len(scores), k)), reverse=True)
     assert len(found) == min(wanted, len(totals))
     assert found[0][0] == rankings.top(scores, k)
