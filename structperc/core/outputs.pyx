@@ -341,7 +341,7 @@ cdef class Outputs(Component):
         """
         raise self.missing("read_cells")
 
-    def write_cells(self, answer, n_rows):
+    def write_cells(self, answer, Py_ssize_t n_rows):
         """The inverse of `read_cells`: the cells that the commands write of a prediction. By default its text, in each row.
 
         Parameters

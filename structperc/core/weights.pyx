@@ -518,6 +518,7 @@ cdef class PrimalWeights(Weights):
 
     def _table(self):
         """The rows in use, (rows, pitch), as they are stored."""
+        self._refuse_unstarted()
         return np.asarray(self.buffer)[:self.rows_in_use() * self.p.pitch].reshape(-1, self.p.pitch)
 
     def _where(self, rows):
@@ -605,9 +606,13 @@ cdef class PrimalWeights(Weights):
 
     def rescaling(self, shift, spread):
         """Of the rows in use, weights and running sums: both are sums of steps, so one linear map serves both."""
+        self._refuse_unstarted()
         cdef Parameter p = self.p
         cdef Units units = units_of(shift, spread)
         cdef Py_ssize_t size = self.rows_in_use() * p.pitch
+        if units.n_features != getattr(self.features, "n_features", units.n_features):
+            raise DataError(f"rescaling was given the units of {units.n_features} columns; {type(self.features).__name__} was made for rows of "
+                            f"{self.features.n_features} columns.")
         cdef int status
         values = np.empty(self.buffer.shape[0])         # also room for rows that another thread may place meanwhile
         cdef double[::1] table = values
@@ -684,6 +689,7 @@ cdef class PrimalWeights(Weights):
         return self.features.n_weight_rows - self.features.on_demand_rows + 1
 
     def restore(self, state):
+        self._refuse_unstarted()
         cdef Py_ssize_t before = self.rows_in_use(), after = before, width = self.p.pitch
         columns = None
         if self.place is not None:

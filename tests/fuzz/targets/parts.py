@@ -27,11 +27,9 @@ def drawn(random):
     """A part, and examples near it."""
     trained = random.choice(kinds.trained())
     trained.reset()
-    model, told = trained.engine.model_, dict(trained.kind.told)
-    offsets = np.append(0, np.cumsum(told["lengths"])) if "lengths" in told else told.get("offsets")
-    rows = model.read(trained.kind.X, offsets)
-    part = random.choice([part for _, part in model.parts.items()])
-    return part, [rows.example(random.randrange(rows.n_examples)) for _ in range(2)], [part for _, part in model.parts.items()]
+    rows = trained.engine.read(trained.kind.X, **trained.kind.told)
+    parts = [part for _, part in trained.engine.parts_.items()]
+    return random.choice(parts), [rows.example(random.randrange(rows.n_examples)) for _ in range(2)], parts
 
 
 def argument(random, name, examples, parts):
