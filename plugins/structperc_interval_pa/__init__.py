@@ -1,7 +1,8 @@
 """Ranks known to lie in an interval: one direction, ordered thresholds, and exact passive-aggressive steps."""
 
 import numpy as np
-from structperc_prank.cumulative_logit import PENALTY, CumulativeLogitTrainer
+from structperc_prank.all_thresholds import newton_trainer
+from structperc_prank.cumulative_logit import PENALTY
 
 from structperc import Option, hookimpl
 from structperc.components import ThresholdArgmax, ThresholdFeatures
@@ -19,7 +20,7 @@ recommended = {"update": "exact-pa2", "C": 0.01, "trainer": "until-level", "epoc
                ("update", "exact-pa1"): {"C": 0.03}, ("trainer", "cumulative-logit"): {"calibrate": False}}
 paper = {"update": "exact-pa"}       # PA; PA-I and PA-II are "exact-pa1" and "exact-pa2"
 check_options = {"update": "exact-pa1"}         # which takes sample weights
-trainers = ("cumulative-logit",)
+trainers = ("cumulative-logit", "all-threshold")
 
 
 @hookimpl
@@ -44,7 +45,7 @@ def structperc_loss(context):
 
 @hookimpl
 def structperc_trainer(context):
-    return CumulativeLogitTrainer(context.options["penalty"]) if context.trainer == "cumulative-logit" else None
+    return newton_trainer(context)
 
 
 def observe(random, answers):

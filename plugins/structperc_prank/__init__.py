@@ -9,7 +9,8 @@ rows. This takes a tenth of the time on thousands of rows. `"runs"` hardly takes
 
 from structperc import Option, hookimpl
 from structperc.components import RankOutputs, ThresholdArgmax, ThresholdFeatures
-from structperc_prank.cumulative_logit import PENALTY, CumulativeLogitTrainer
+from structperc_prank.all_thresholds import newton_trainer
+from structperc_prank.cumulative_logit import PENALTY
 from structperc_prank.training import PocketTrainer
 from structperc_prank.updates import OriginalUpdate, SingleUpdate
 
@@ -40,7 +41,7 @@ recommended = {"trainer": "until-level", "epochs": 20, "weighting": "visits", "v
                ("pocket", True, "screened", "runs"): {"trainer": "online", "variant": "structured", "calibrate": False},
                ("trainer", "cumulative-logit"): {"calibrate": False}}
 updates = ("perceptron",)
-trainers = ("cumulative-logit",)
+trainers = ("cumulative-logit", "all-threshold")
 
 
 @hookimpl
@@ -67,8 +68,9 @@ def structperc_update(context):
 
 @hookimpl
 def structperc_trainer(context):
-    if context.trainer == "cumulative-logit":
-        return CumulativeLogitTrainer(context.options["penalty"])
+    trainer = newton_trainer(context)
+    if trainer is not None:
+        return trainer
     pocket = context.options["pocket"]
     if not pocket or context.trainer != "online":
         return None

@@ -21,7 +21,7 @@ from structperc.plugin_tools import (
     separating,
     undetermined,
 )
-from structperc_prank.proportional_odds import MOST_STEPS, Place, ProportionalOdds, covariance, has_maximum, newton
+from structperc_prank.proportional_odds import MOST_STEPS, Place, ProportionalOdds, covariance, newton
 
 MCCULLAGH = r"""@article{mccullagh1980regression,
   author = {Peter McCullagh},
@@ -33,7 +33,7 @@ MCCULLAGH = r"""@article{mccullagh1980regression,
   year = {1980}
 }"""
 PENALTY = Option(0.0, types=(float,), low=0, later=True,
-                 help="of trainer='cumulative-logit': it minimises penalty / 2 ||u||^2 - the log-likelihood")
+                 help="L2 penalty of trainer='cumulative-logit' and 'all-threshold': penalty / 2 ||u||^2 is added to the loss")
 ENDLESS = 1e-6          # of the largest weight of directions that separate ranks: weights with more are infinite
 SEPARATED = 1e-6        # mean negative log-likelihood of ranks that a direction separates without error
 
@@ -87,6 +87,8 @@ class CumulativeLogitTrainer(Trainer):
     ('converged', -2.92)
     """
 
+    name, optimum = "cumulative-logit", "likelihood has no maximum"
+    likelihood = ProportionalOdds
     citation = MCCULLAGH
     online = False
     options_used = ("trainer",)
@@ -100,10 +102,10 @@ class CumulativeLogitTrainer(Trainer):
 
     def check(self, context, parts):
         if parts.weights.vector() is None:
-            raise PluginError(f"trainer='cumulative-logit' learns a weight for each feature, but {type(parts.weights).__name__} has none; "
+            raise PluginError(f"trainer={self.name!r} learns a weight for each feature, but {type(parts.weights).__name__} has none; "
                               f"leave the kernel out.")
         if not isinstance(parts.features, ThresholdFeatures):
-            raise PluginError(f"trainer='cumulative-logit' learns one direction and its thresholds, but {type(parts.features).__name__} "
+            raise PluginError(f"trainer={self.name!r} learns one direction and its thresholds, but {type(parts.features).__name__} "
                               f"has other weights; use it with the problem 'prank' or 'interval-pa'.")
 
     def check_order(self, context, parts):
@@ -121,7 +123,7 @@ class CumulativeLogitTrainer(Trainer):
         groups = one_hot_groups(run.model.parts.reader, run.model.means)
         dependence = None if self.penalty else Dependence.of(X, [group.reference for group in groups])
         whole = dependence is None or dependence.is_whole
-        model = ProportionalOdds(X if whole else X[:, dependence.columns], low, high, run.context.n_labels, weights, self.penalty)
+        model = self.likelihood(X if whole else X[:, dependence.columns], low, high, run.context.n_labels, weights, self.penalty)
         u, b = model.start(low, high)
         place, status = Place(u, b, model.value(u, b), np.diff(b) <= 0), None
         while not (status or run.stop_requested or run.epoch >= MOST_STEPS):
@@ -135,26 +137,27 @@ class CumulativeLogitTrainer(Trainer):
                 run.keep(answers, run.active)
             wrong = (answers < low) | (answers > high)
             run.end_epoch(run.own_pass(int(wrong.sum()), 1, place.objective))
-        directions = None
-        if not (self.penalty or has_maximum(model, place)):
+        directions = np.zeros((model.d + model.K, 0))
+        if not (self.penalty or model.has_maximum(place)):
             directions = separating(model.X, low, high, run.context.n_labels)
-        self.fitted = self.described(run, model, place, dependence, directions, groups)
+        change = self.change(run, dependence, groups)
+        endless = self.endless(run, dependence, change @ directions)
+        self.fitted = self.described(model, place, change, directions, endless)
         if not self.penalty:
-            self._warn(run, groups, dependence, place.objective <= SEPARATED * weights.sum())
+            self._warn(run, groups, dependence, endless, place.objective <= SEPARATED * weights.sum())
         return status or (EARLY_STOPPED if run.stop_requested else MAX_EPOCHS)
 
-    def _warn(self, run, groups, dependence, complete):
+    def _warn(self, run, groups, dependence, endless, complete):
         """Names what the data leave open. `complete`: a direction separates all ranks without error."""
-        name = run.model.feature_name
+        name, endless = run.model.feature_name, endless[:run.context.n_features]
         for sentence in undetermined(name, groups, dependence):
             warnings.warn(sentence, DataWarning, stacklevel=3)
-        endless = np.isinf(np.diag(self.fitted.covariance)[:run.context.n_features])
         if complete:
-            warnings.warn("a direction separates the ranks without error, so the likelihood has no maximum. The coefficients have no "
-                          "meaning but their direction. Set penalty=1.0, or use update='logistic'.", UserWarning, stacklevel=3)
+            warnings.warn(f"a direction separates the ranks without error, so the {self.optimum}. The coefficients have no "
+                          f"meaning but their direction. Set penalty=1.0, or use update='logistic'.", UserWarning, stacklevel=3)
         elif endless.any():
             names = ", ".join(map(name, np.flatnonzero(endless)[:5].tolist())) + (", ..." if endless.sum() > 5 else "")
-            warnings.warn(f"the likelihood has no maximum: {names} separates some ranks from all others without error "
+            warnings.warn(f"the {self.optimum}: {names} separates some ranks from all others without error "
                           f"(quasi-separation). Such coefficients have no meaning but their sign, and infinite standard errors. Set "
                           f"penalty=1.0, or leave such columns out.", DataWarning, stacklevel=3)
 
@@ -181,7 +184,7 @@ class CumulativeLogitTrainer(Trainer):
             if missing:
                 side = "lowest" if end == 1 else "highest"
                 label = labels.tolist()[end - 1]
-                raise DataError(f"no example of y is surely the {side} label {label!r}, so the likelihood has no maximum: its threshold "
+                raise DataError(f"no example of y is surely the {side} label {label!r}, so the {self.optimum}: its threshold "
                                 f"would be infinite. Leave that label out of classes, or use update='logistic'.")
         return run.rows.X[active], low, high, weights[active]
 
@@ -200,40 +203,73 @@ class CumulativeLogitTrainer(Trainer):
         """
         return 1 + np.searchsorted(place.b, model.X @ place.u, side="right").astype(np.intc)
 
-    def described(self, run, model, place, dependence, directions, groups):
-        """Covariances in the units of X: weights of other units, and differences from reference levels, are a linear map of these.
+    def change(self, run, dependence, groups):
+        """The linear map from the model's coefficients and thresholds to those of X, relative to the reference levels.
 
         Parameters
         ----------
         run : TrainingRun
-        model : ProportionalOdds
-        place : Place
-            Coefficients and thresholds.
         dependence : Dependence or None
             None: all columns are the model's.
-        directions : array or None
-            Those that separate ranks. None: there is none.
         groups : list of OneHot
 
         Returns
         -------
-        Fitted
+        array of shape (n_weights, n_independent + K)
         """
         scaling, features = run.model.scaling, run.model.parts.features
         units = np.eye(self.n_weights)
         if scaling is not None:
             units = [features.rescaled(unit, scaling.shift, scaling.spread) for unit in units]
         change = np.array([compared(features, unit, groups) for unit in units]).T
-        if dependence is not None and not dependence.is_whole:
-            change = change @ dependence.weights(np.eye(model.d + model.K))
+        whole = dependence is None or dependence.is_whole
+        n_thresholds = run.context.n_labels - 1
+        return change if whole else change @ dependence.weights(np.eye(len(dependence.columns) + n_thresholds))
+
+    def endless(self, run, dependence, directions):
+        """Which coefficients and thresholds of X grow without end.
+
+        Parameters
+        ----------
+        run : TrainingRun
+        dependence : Dependence or None
+            None: there is a penalty.
+        directions : array of shape (n_weights, n_directions)
+            In the units of X.
+
+        Returns
+        -------
+        bool array of shape (n_weights,)
+        """
+        reach, scaling = np.abs(directions).max(axis=1, initial=0), run.model.scaling
+        if dependence is not None:
+            reach[:len(dependence.spread)] *= dependence.spread
+            if scaling is not None:
+                reach[:len(dependence.spread)] *= np.where(scaling.deviation > 0, scaling.spread, 0.0)
+        return reach > ENDLESS * reach.max(initial=0)
+
+    def described(self, model, place, change, directions, endless):
+        """The likelihood and its covariances, in the units of X.
+
+        Parameters
+        ----------
+        model : ProportionalOdds
+        place : Place
+            Coefficients and thresholds.
+        change : array
+            The linear map from these to those of X.
+        directions : array
+            Those that separate ranks.
+        endless : bool array of shape (n_weights,)
+
+        Returns
+        -------
+        Fitted
+        """
         covariances = [change @ covariance(model, place, robust, directions) @ change.T for robust in (False, True)]
-        if directions is not None and directions.shape[1]:
-            spreads = np.append(run.model.spreads, np.ones(model.K))
-            reach = np.abs(change @ directions).max(axis=1) * spreads
-            endless = reach > ENDLESS * reach.max()
-            for matrix in covariances:
-                matrix[endless], matrix[:, endless] = 0, 0
-                matrix[endless, endless] = np.inf
+        for matrix in covariances:
+            matrix[endless], matrix[:, endless] = 0, 0
+            matrix[endless, endless] = np.inf
         return Fitted(self.penalty / 2 * float(place.u @ place.u) - place.objective, *covariances)
 
     def attributes(self, weights):

@@ -75,11 +75,8 @@ class ProportionalOdds:
         self.apart[np.unique(self.below[between])] = True
 
     def start(self, low, high):
-        """u = 0 and the thresholds of the ranks' shares; an interval counts evenly for its ranks."""
-        share = self.weights / (high - low + 1)
-        counts = np.cumsum(np.bincount(low - 1, share, self.K + 2) - np.bincount(high, share, self.K + 2))[:self.K + 1]
-        reached = np.cumsum(counts)[:-1] / counts.sum()
-        return np.zeros(self.d), np.log(reached / (1 - reached))
+        """u = 0 and the thresholds of the ranks' shares."""
+        return start_of(self, low, high)
 
     def ends(self, u, b):
         """A and B of every row; infinite where the end is open."""
@@ -139,6 +136,24 @@ class ProportionalOdds:
         G = np.hstack([X * (c.at_low + c.at_high)[:, None], thresholds])
         return G.T @ G
 
+    def has_maximum(self, place):
+        """Whether the slopes of single rows show that no direction separates ranks. False: this is open.
+
+        At a maximum the rows' slopes cancel. Along a direction that separates, none of them rises. So it does not move the rows whose
+        slopes are large beside the sum of all. If these rows determine u and b, there is no such direction.
+        """
+        c, d = self.curvature(place.u, place.b), self.d
+        square = self.X.multiply(self.X) if hasattr(self.X, "multiply") else self.X**2
+        size = np.append(np.sqrt(np.asarray(square.mean(axis=0)).reshape(-1)), np.ones(self.K))
+        slope = np.abs(self.gradient(place.u, c) / np.where(size > 0, size, 1.0)).sum()
+        large = [weight > EVIDENT * max(slope, np.finfo(float).eps * abs(place.objective)) for weight in (-c.at_low, c.at_high)]
+        tie = expansion(d, place.ties)
+        H = tie.T @ self.hessian(Curvature(c.at_low, c.at_high, *(one.astype(float) for one in large), np.zeros(self.n))) @ tie
+        diagonal = np.diag(H)
+        if not (diagonal > 0).all():
+            return False
+        return lapack.dpstrf(H / np.sqrt(diagonal) / np.sqrt(diagonal)[:, None], tol=DETERMINED)[2] == len(H)
+
 
 @attrs.frozen(eq=False)
 class Place:
@@ -158,6 +173,14 @@ class Place:
     b: np.ndarray
     objective: float
     ties: np.ndarray
+
+
+def start_of(model, low, high):
+    """u = 0 and the thresholds of the ranks' shares; an interval counts evenly for its ranks."""
+    share = model.weights / (high - low + 1)
+    counts = np.cumsum(np.bincount(low - 1, share, model.K + 2) - np.bincount(high, share, model.K + 2))[:model.K + 1]
+    reached = np.cumsum(counts)[:-1] / counts.sum()
+    return np.zeros(model.d), np.log(reached / (1 - reached))
 
 
 def newton(model, place):
@@ -259,22 +282,3 @@ def covariance(model, place, robust, directions=None):
     if robust:
         inverse = inverse @ (tie.T @ model.scores_squared(c) @ tie) @ inverse
     return tie @ inverse @ tie.T
-
-
-def has_maximum(model, place):
-    """Whether the slopes of single rows show that no direction separates ranks. False: this is open.
-
-    At a maximum the rows' slopes cancel. Along a direction that separates, none of them rises. So it does not move the rows whose slopes
-    are large beside the sum of all. If these rows determine u and b, there is no such direction.
-    """
-    c, d = model.curvature(place.u, place.b), model.d
-    square = model.X.multiply(model.X) if hasattr(model.X, "multiply") else model.X**2
-    size = np.append(np.sqrt(np.asarray(square.mean(axis=0)).reshape(-1)), np.ones(model.K))
-    slope = np.abs(model.gradient(place.u, c) / np.where(size > 0, size, 1.0)).sum()
-    large = [weight > EVIDENT * max(slope, np.finfo(float).eps * abs(place.objective)) for weight in (-c.at_low, c.at_high)]
-    tie = expansion(d, place.ties)
-    H = tie.T @ model.hessian(Curvature(c.at_low, c.at_high, *(one.astype(float) for one in large), np.zeros(model.n))) @ tie
-    diagonal = np.diag(H)
-    if not (diagonal > 0).all():
-        return False
-    return lapack.dpstrf(H / np.sqrt(diagonal) / np.sqrt(diagonal)[:, None], tol=DETERMINED)[2] == len(H)

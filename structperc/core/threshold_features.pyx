@@ -79,7 +79,7 @@ cdef class ThresholdFeatures(Features):
         if context.decay:
             raise PluginError(f"{self.problem} with decay={context.decay}: thresholds that shrink before a step was made for them get "
                               f"out of "
-                              f"order; leave decay out.")
+                              f"order; leave decay out. An L2 penalty is the option penalty, with trainer='all-threshold'.")
         parts.trainer.check_order(context, parts)
 
     def disordered(self, context):

@@ -11,6 +11,7 @@ import numpy as np
 
 from structperc.core.threshold_features import ThresholdFeatures
 
+LOG_ODDS = ("cumulative-logit", "all-threshold")        # trainers whose weights are log odds; of update rules "logistic"
 EQUAL = 1e-9            # shares of two levels that differ by less are one
 
 
@@ -76,7 +77,7 @@ def has_log_odds(model) -> bool:
     """Whether the weights of a model of ordered labels are log odds."""
     context, parts = model.context, model.parts
     return isinstance(parts.features, ThresholdFeatures) and (
-        context.trainer == "cumulative-logit" or context.update == "logistic" and parts.trainer.online)
+        context.trainer in LOG_ODDS or context.update == "logistic" and parts.trainer.online)
 
 
 def compared(features, vector, groups):

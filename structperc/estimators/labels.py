@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from structperc.engine.explanation import Explanation
 
+PENALTY = 'L2 penalty of trainer="cumulative-logit" and "all-threshold": penalty / 2 times the sum of squared `coef_` is added to the loss'
+ABOUT_PENALTY = "If columns are scaled, it is that of scaled columns. A penalty makes each coefficient finite and determined."
 COLUMNS = """
     levels_ : ndarray
         The labels in the order of ranks, or of `classes`: the order of `coef_`, `thresholds_`, atoms and costs.
@@ -269,7 +271,8 @@ class PRank(ThresholdEstimator):
 
     Dense columns are standardised in training (`scale`). The updates are "perceptron", "logistic", "exact-pa", "exact-pa1" and
     "exact-pa2". The exact ones project onto the constraints of all thresholds, and need `loss_weight=0`. Other steps that are no whole
-    numbers would disorder the thresholds.
+    numbers would disorder the thresholds. The trainers "cumulative-logit" and "all-threshold" solve one problem over all rows: proportional
+    odds by maximum likelihood, and the loss of "logistic". Both have a `penalty`.
 
     Attributes
     ----------
@@ -315,6 +318,8 @@ class PRank(ThresholdEstimator):
               'deviations: ten times faster on thousands of rows, and hardly ever wrong. "runs" compares only rankers that are right on '
               "more draws in a row than the one kept: faster still, and worse. It needs `loss_weight=0` and no kernel, and has no use for "
               "`average` and `shuffle`.")
+    penalty: float = option(0.0, PENALTY, about=ABOUT_PENALTY)
+
     def fit(self, X, y=None, sample_weight=None, costs=None) -> Self:
         """Trains from nothing.
 
@@ -374,6 +379,7 @@ class IntervalPA(ThresholdEstimator):
 
     The updates are "exact-pa", "exact-pa1", "exact-pa2", "logistic" and "perceptron". Only "perceptron" has a use for `loss_weight`. By
     default `loss` is "absolute", the distance to the interval. With `class_weight` an interval has the mean of its labels' weights.
+    The trainers "cumulative-logit" and "all-threshold" are those of `PRank`.
 
     Attributes
     ----------
@@ -411,6 +417,7 @@ class IntervalPA(ThresholdEstimator):
 
     unrated: str = option("refuse", "what becomes of rows that miss both ends", choices=("refuse", "skip"),
                           about='"skip": nothing is learned from them, and `score` leaves them out.')
+    penalty: float = option(0.0, PENALTY, about=ABOUT_PENALTY)
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
         """Trains from nothing.

@@ -30,7 +30,7 @@ ERRORS = {"arm=high": 0.5037982, "arm=low": 0.4645081, "arm=none": 0.0, "sex=f":
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(200, 2))
 RANKS = np.digitize(X[:, 0] + RANDOM.logistic(size=200), [-1, 1])
-PENALTY = {"plugin_options": {"penalty": 1.0}}
+PENALTY = {"penalty": 1.0}
 
 
 def likely(rows=FRAME, y=Y, estimator=PRank, **options):
