@@ -1,6 +1,7 @@
 """Tests of shards on Dask's workers: training gives the bits of one process, even if workers fail or are replaced."""
 
 import os
+import pickle
 import threading
 import time
 from functools import partial
@@ -222,6 +223,47 @@ def test_labels_and_names_are_learned_from_all_parts(client):
         assert found.classes_.tolist() == whole.classes_.tolist() and np.array_equal(weights_of(found), weights_of(whole))
 
 
+class Gathered:
+    """Records how many bytes come to the caller."""
+
+    def __init__(self, client):
+        self.client, self.sizes = client, []
+
+    def __getattr__(self, name):
+        return getattr(self.client, name)
+
+    def gather(self, futures):
+        found = self.client.gather(futures)
+        self.sizes.append(len(pickle.dumps(found)))
+        return found
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_names_come_to_the_caller_and_no_data(client, stream):
+    """Each part has names of its own, so that data with new names would be all data."""
+    words = [[[f"{name}{i // 8}" for name in token] for token in sentence] for i, sentence in enumerate(WORDS)]
+    parts = [(words[i:i + 8], TAGS[i:i + 8]) for i in range(0, 40, 8)]
+    options = {"n_shards": 5, "epochs": 2}
+    whole = Engine("sequence", classes=["t0", "t1", "t2"], **OPTIONS | options).fit(words, TAGS)
+    for how in ({}, {"client": client}):
+        model = trained(parts, "sequence", ("t0", "t1", "t2"), stream=stream, dtype="float64", **options, **how)
+        assert [model.feature_name(j) for j in range(model.n_features_in_)] == [whole.feature_name(j) for j in range(whole.n_features_in_)]
+        if not stream:
+            np.testing.assert_array_equal(weights_of(model), weights_of(whole))
+    few, many = Gathered(client), Gathered(client)
+    for n, watched in ((1, few), (9, many)):
+        trained([(words * n, TAGS * n)] * 5, "sequence", ("t0", "t1", "t2"), stream=stream, client=watched, **options)
+    assert max(many.sizes) < 1.2 * max(few.sizes)
+
+
+def test_vectors_that_a_first_part_lacks_are_columns():
+    tokens = [[["a"], ["b"]], [["a", np.ones(2)], ["c", np.zeros(2)]]] * 5
+    tags = [["x", "y"]] * 10
+    parts = [(tokens[i::2], tags[i::2]) for i in (0, 1)]
+    model = trained(parts, "sequence", ("x", "y"), n_shards=2)
+    assert [model.feature_name(j) for j in range(model.n_features_in_)] == ["a", "b", "c", "vector[0]", "vector[1]"]
+
+
 @pytest.mark.parametrize("weighting", ["steps", "visits"])
 def test_sample_weights_have_the_bits_of_fit(weighting):
     weights = RANDOM.integers(0, 4, 60).astype(float)
@@ -333,7 +375,7 @@ def test_frames_of_dask_are_learned_from_and_answered(client):
 
 
 def test_frames_with_columns_of_every_kind_are_answered(tmp_path):
-    """No cell is made up for the type of the answers: levels, dates and numbers with commas are none that every model knows."""
+    """No cell is made up for the type of the predictions: levels, dates and numbers with commas are none that every model knows."""
     frames = pytest.importorskip("dask.dataframe", exc_type=ImportError, reason="frames of Dask need pyarrow")
     pandas = pytest.importorskip("pandas")
     random = np.random.default_rng(1)

@@ -44,6 +44,10 @@ class SegmentReader(Reader):
         self.tokens.learn_more(X, offsets)
         self.segments.learn_more(self.described(X, self.tokens.read(X, offsets)))
 
+    def learn_names(self, state):
+        return all([part.learn_names(dict(substate(state, f"{side}."))) for side, part in (("tokens", self.tokens),
+                                                                                       ("segments", self.segments))])
+
     def read(self, X, offsets=None):
         X = as_sentences(X)
         tokens = self.tokens.read(X, offsets)

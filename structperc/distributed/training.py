@@ -32,7 +32,22 @@ from structperc.distributed.parts import (
     parts_of,
     with_another_label,
 )
-from structperc.distributed.workers import Slot, empty, learns, needs_totals, run_of, same, sampled, strangers, totals, train_shard
+from structperc.distributed.workers import (
+    Slot,
+    empty,
+    joined_names,
+    learns,
+    learns_labels,
+    learns_names,
+    names_in,
+    needs_totals,
+    run_of,
+    same,
+    sampled,
+    strangers,
+    totals,
+    train_shard,
+)
 from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.shards import ShardPass
 from structperc.extras import require
@@ -124,17 +139,24 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
         others = workers.map(with_another_label, loaders, [label] * len(loaders))
         first = joined([first, *(one for one in others if one is not None)])
     engine = engine_of(model, first)
+    reader_state = None
     if learns(engine, first):
-        blueprint = workers.kept(blueprint_of(engine, workers.dumps))
-        samples = [one for one in workers.map(strangers, [blueprint] * len(loaders), loaders) if one is not None]
-        if samples:
+        blueprint, n = workers.kept(blueprint_of(engine, workers.dumps)), len(loaders)
+        reader = engine.model.parts.reader
+        sends_names = learns_names(engine, first["X"]) and reader.learn_names(reader.state())
+        if sends_names:
+            reader_state = workers.joined(joined_names, names_in, blueprint, loaders)
+        samples = []
+        if learns_labels(engine) or not sends_names:
+            samples = [one for one in workers.map(strangers, [blueprint] * n, loaders, [not sends_names] * n) if one is not None]
+        if samples or sends_names:
             first = joined([first, *samples])
-            engine = engine_of(model, first)
+            engine = engine_of(model, first, reader_state)
     sums = None
     if needs_totals(engine, first):
         blueprint = workers.kept(blueprint_of(engine, workers.dumps))
         sums = functools.reduce(operator.add, workers.map(totals, [blueprint] * len(loaders), loaders))
-    token = SHARDS_ELSEWHERE.set(Elsewhere(loaders, model.n_shards, stream, workers, np.dtype(dtype), engine, sums))
+    token = SHARDS_ELSEWHERE.set(Elsewhere(loaders, model.n_shards, stream, workers, np.dtype(dtype), engine, sums, reader_state))
     try:
         return model.fit(**first, **({"resume": True} if resume else {}))
     finally:
@@ -170,7 +192,9 @@ class Elsewhere:
     dtype : dtype
     engine : Engine
         Which knows all labels and names of features.
-    known : Totals or None
+    sums : Totals or None
+    reader_state : dict or None
+        What a reader has learned from all parts.
 
     Attributes
     ----------
@@ -178,7 +202,8 @@ class Elsewhere:
         Visited in the last round of all shards.
     """
 
-    def __init__(self, loaders, n_shards, stream, workers, dtype, engine, sums):
+    def __init__(self, loaders, n_shards, stream, workers, dtype, engine, sums, reader_state):
+        self.reader_state = reader_state
         self.loaders, self.n_shards, self.stream, self.workers, self.dtype = loaders, n_shards, stream, workers, dtype
         self.scaling = None if sums is None else sums.scaling
         self.class_weight = engine.class_weight if sums is None else sums.class_weight(engine)
@@ -223,13 +248,16 @@ class Asked(Exception):
 class Asking:
     """Instead of `Elsewhere`: ends a training at its beginning."""
 
+    def __init__(self, reader_state):
+        self.reader_state = reader_state
+
     def shards(self, run, seed):
         raise Asked(blueprint_of(run.engine, pickle.dumps))
 
 
-def engine_of(model, data):
-    """The engine that trains this model, with what it knows of these data."""
-    token = SHARDS_ELSEWHERE.set(Asking())
+def engine_of(model, data, reader_state=None):
+    """The engine that trains this model, with what it knows of these data and of names in others."""
+    token = SHARDS_ELSEWHERE.set(Asking(reader_state))
     try:
         model.fit(**data)
     except Asked as asked:
@@ -296,6 +324,17 @@ class Workers:
     def map(self, function, *arguments) -> list:
         """The function's results, in order."""
         return self.gathered([self.submit(function, *one) for one in zip(*arguments, strict=True)])
+
+    def joined(self, join, function, blueprint, loaders):
+        """The function's results of all loaders, joined in their order by a tree. Only the last comes to the caller."""
+        if self.client is None:
+            return functools.reduce(lambda one, loader: join(blueprint, one, function(blueprint, loader)), loaders[1:],
+                                    function(blueprint, loaders[0]))
+        level = [self.submit(function, blueprint, loader) for loader in loaders]
+        while len(level) > 1:
+            pairs = zip(level[::2], level[1::2], strict=False)
+            level = [self.submit(join, blueprint, *pair) for pair in pairs] + level[len(level) // 2 * 2:]
+        return self.gathered(level)[0]
 
     def kept(self, value):
         """A value that workers hand to each other, and make again where one of them dies."""

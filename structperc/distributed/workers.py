@@ -47,8 +47,25 @@ def learns_names(engine, X) -> bool:
     return isinstance(X, list) and learns and not engine.plugin_options.get("n_hashed")
 
 
-def strangers(blueprint, loader) -> dict | None:
-    """As few examples of a part as have all labels and names of features that are new to the engine."""
+def names_in(blueprint, loader) -> dict | None:
+    """The state of the engine's reader when it has learned the names of a part too."""
+    reader, loader = pickle.loads(blueprint).model.parts.reader, loader.open()
+    for data in loader.pieces():
+        with named(loader.name):
+            reader.learn_more(data["X"])
+    return reader.state()
+
+
+def joined_names(blueprint, one, other) -> dict:
+    """The state of a reader with the names of two; those of the first come first."""
+    reader = pickle.loads(blueprint).model.parts.reader
+    reader.restore(one)
+    reader.learn_names(other)
+    return reader.state()
+
+
+def strangers(blueprint, loader, with_names) -> dict | None:
+    """As few examples of a part as have all its labels, and if wanted its names, that are new to the engine."""
     engine, samples = pickle.loads(blueprint), []
     labels = set() if engine.model.context.labels is None else set(engine.model.context.labels.tolist())
     loader = loader.open()
@@ -57,7 +74,7 @@ def strangers(blueprint, loader) -> dict | None:
         with named(loader.name):
             if learns_labels(engine):
                 examples.update(with_new_labels(engine.model.parts.outputs, labels, data["y"]))
-            if learns_names(engine, data["X"]):
+            if with_names and learns_names(engine, data["X"]):
                 examples.update(with_new_names(engine.model.parts.reader, data["X"]))
         if examples:
             samples.append(examples_of(data, sorted(examples)))

@@ -14,7 +14,7 @@ from structperc.core.loop import Loop
 from structperc.core.rows import Rows
 from structperc.core.saved_state import read_array
 from structperc.engine import plugins as registry
-from structperc.engine.context import FitContext, PluginOptions, Reads
+from structperc.engine.context import SHARDS_ELSEWHERE, FitContext, PluginOptions, Reads
 from structperc.engine.declarations import check_declarations
 from structperc.engine.model import Model, Parts, refuse_labels
 from structperc.engine.options import check_options, engine_options, generator, options_in_context
@@ -50,11 +50,13 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     """The same with the options as they are."""
     context = options_alone(engine, random)
     reader = reader_for(engine, context, X)
-    if engine.reader_ahead is None:
-        rows = expected(reader.learn(X, offsets), Rows, reader, "learn", "Rows")
-    else:
+    state = getattr(SHARDS_ELSEWHERE.get(), "reader_state", None)
+    if state is not None:
+        reader.restore(state)
+    elif engine.reader_ahead is not None:
         reader = engine.reader_ahead
-        rows = reader.read(X, offsets)
+    learned = state is not None or engine.reader_ahead is not None
+    rows = reader.read(X, offsets) if learned else expected(reader.learn(X, offsets), Rows, reader, "learn", "Rows")
     context = attrs.evolve(context, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
     outputs = ask(engine, "outputs", context)
     model = assemble(engine, context, reader, outputs, outputs.find_labels(y, engine.classes if classes is None else classes))

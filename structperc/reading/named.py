@@ -148,6 +148,20 @@ class NamedReader(Reader):
             vectors.table(builder.vectors, starts)
         self.vectors, self.n_features = vectors, len(self.vocabulary) + vectors.width
 
+    def learn_names(self, state) -> bool:
+        if self.vocabulary is None:
+            return False
+        others = Vectors.restored(state).sizes
+        for name, size in others.items():
+            if self.vectors.sizes.get(name, size) != size:
+                raise DataError(f"the vector {name!r} has {size} coordinates in one part of the data and {self.vectors.sizes[name]} in "
+                                f"another; expected as many everywhere.")
+        for name in Vocabulary.restored(state).names():
+            self.vocabulary.add(name)
+        self.vectors = Vectors(self.vectors.sizes | others)
+        self.n_features = len(self.vocabulary) + self.vectors.width
+        return True
+
     def read(self, X, offsets=None) -> Rows:
         """The rows of later data, of the kind that was learned from; features without a column are dropped."""
         if self.named is None:

@@ -165,6 +165,21 @@ class Reader(Component):
         """
         return self.read(X, offsets)
 
+    def learn_names(self, state) -> bool:
+        """Adds the names that another reader of the same options has learned, in their order, before training.
+
+        Parameters
+        ----------
+        state : dict of arrays
+            What `state()` of that reader returned.
+
+        Returns
+        -------
+        bool
+            False: this reader cannot. Data with new names are then collected in one process.
+        """
+        return False
+
     def learn_more(self, X, offsets=None) -> None:
         """Learns from further data of the first fit, before training. A reader with a vocabulary adds their names.
 

@@ -150,6 +150,9 @@ class TableReader(Reader):
             self.then.learn_more(table, offsets)
         self._codes = tuple(codes)
 
+    def learn_names(self, state):
+        return self._codes is None and self.then.learn_names(dict(substate(state, "then.")))
+
     def rows_with_new_levels(self, X) -> list:
         """The first row of each level that the reader would learn of a table.
 
