@@ -65,7 +65,7 @@ def joined_names(blueprint, one, other) -> dict:
 
 
 def strangers(blueprint, loader, with_names) -> dict | None:
-    """As few examples of a part as have all its labels, and if wanted its names, that are new to the engine."""
+    """As few examples of a part as have its labels, and if wanted its names, that the engine lacks."""
     engine, samples = pickle.loads(blueprint), []
     labels = set() if engine.model.context.labels is None else set(engine.model.context.labels.tolist())
     loader = loader.open()
