@@ -17,7 +17,7 @@ from structperc.counterfactuals.programs import LARGEST_LEAD, LEAD, ROUNDING, sh
 
 FINEST_UNIT = 1e-6          # of slopes of whole numbers that are multiples of one number, relative to the largest
 FINEST = 10                 # decimals of steps, far below a lead
-CLEAR = 1e-6                # a lead beyond the tolerance of HiGHS
+CLEAR = 1e-5                # a lead beyond the tolerance of HiGHS
 MOST_BOXES = 1000           # after which the least bound of those left is returned
 
 
@@ -54,9 +54,17 @@ class Boxes:
             else:
                 if self.unsure or not self.search.ordered_ties:            # at another tie this structure may be the one that is chosen
                     lowest = min(lowest, bound)
-                for child in self.children(box, z):
+                for child in () if self.ties_throughout(box) else self.children(box, z):
                     heapq.heappush(heap, (bound, next(serial), child))
         return lowest
+
+    def ties_throughout(self, box) -> bool:
+        """Whether nothing in a box leads over the rivals to which this structure loses all ties."""
+        if not (self.search.ordered_ties and self.strict):
+            return False
+        slopes, gaps = self.search.rows(self.counts)
+        lead = CLEAR * np.abs(slopes).max(axis=1, initial=0) * [key in self.strict for key in self.search.rivals]
+        return shortest(box, slopes, gaps + lead, self.search.norm, self.search.clock).bound == np.inf
 
     def bounded(self, bound, box):
         """A lower bound of a box, and the change of this length that is behind no rival. None: there is none, or none is known."""
