@@ -65,11 +65,17 @@ class Trained:
     """What a cell learned from its examples."""
 
     case: object
-    engine: object
-    X: np.ndarray
+    X: object           # rows, or a list of tables of pairs
     offsets: object
     y: object
     n_fixed: int        # leading columns that describe the structure
+    options: dict = attrs.field(factory=dict)
+    fitting: dict = attrs.field(factory=dict)
+    engine: object = None
+
+    @property
+    def n_examples(self):
+        return len(self.X) if self.offsets is None else len(self.offsets) - 1
 
     @property
     def told(self):
@@ -78,10 +84,30 @@ class Trained:
     def fit(self, X=None, y=None, told=None, **changed):
         """A new engine of the same options, trained on changed examples."""
         told = self.told if told is None else told
-        return quiet(self.case.engine(**changed).fit, self.X if X is None else X, self.y if y is None else y, **told)
+        return quiet(self.case.engine(**{**self.options, **changed}).fit, self.X if X is None else X, self.y if y is None else y,
+                     **{**self.fitting, **told})
+
+    def under(self, **options):
+        """The same examples with other options."""
+        other = attrs.evolve(self, options={**self.options, **options})
+        other.engine = other.fit()
+        return other
+
+    def under_weights(self):
+        """The same examples with drawn weights."""
+        other = attrs.evolve(self, fitting={"sample_weight": np.random.default_rng(0).uniform(0.5, 2, self.n_examples)})
+        other.engine = other.fit()
+        return other
+
+    def take(self, numbers):
+        """The examples with these numbers: X, y, and how rows make examples."""
+        data = type(self.case.data)(self.X, self.offsets, self.y).take(numbers)
+        return data.X, data.y, {} if data.offsets is None else {"offsets": data.offsets}
 
     def changed(self, change):
         """X after a change of the columns that are features."""
+        if isinstance(self.X, list):
+            return [change(block.reshape(-1, block.shape[-1])).reshape(*block.shape[:-1], -1) for block in self.X]
         return np.column_stack([self.X[:, :self.n_fixed], change(self.X[:, self.n_fixed:])])
 
 
@@ -92,18 +118,20 @@ def quiet(call, *arguments, **told):
 
 
 def trained(cell, seed=0):
-    """The cell, trained; None if the library refuses these options together, or examples are no tables."""
+    """The cell, trained; None if the library refuses these options together, or examples are no numbers."""
     options = dict(cell.options)
     try:
         case = make_case(cell.problem, cell.plugins, options, seed)
         data = copy.deepcopy(case.taught)
         rows = case.rows_of(data)
-        if rows.objects or (isinstance(data.X, list) and any(np.ndim(block) != 2 for block in data.X)):
+        if rows.objects:
             return None
         X, offsets = data.X, data.offsets
         if isinstance(X, list):
+            X = [np.round(block * 1024) / 1024 for block in X]
+        if isinstance(X, list) and X[0].ndim == 2:
             X, offsets = np.vstack(X), np.append(0, np.cumsum([len(block) for block in X]))
-        one = Trained(case, None, X, offsets, data.y, X.shape[1] - rows.n_features)
+        one = Trained(case, X, offsets, data.y, 0 if isinstance(X, list) else X.shape[1] - rows.n_features)
         one.engine = one.fit()
     except StructPercError:
         return None

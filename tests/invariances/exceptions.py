@@ -1,16 +1,17 @@
 """Where a transformation changes the scores, or rounds them, and why. Everything else is equal, as `transformations` declares."""
 
+import itertools
 from collections.abc import Callable
 
 import attrs
-import numpy as np
 
+from invariances.transformations import distance, scores
 from structperc.engine import plugins as registry
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Rule:
-    """Transformations whose scores differ in the cells that `applies` selects.
+    """Transformations whose scores differ in the cells that `applies` selects, and one proof of the reason.
 
     Attributes
     ----------
@@ -19,16 +20,25 @@ class Rule:
     because : str
     applies : function of a trained cell
     bound : function of a trained cell, optional
-        How far scores may differ all the same; without it, at will.
-    refused : str, default ""
+        How far scores may differ all the same.
+    under : function of a trained cell, optional
+        The cell with other options, with which nothing differs.
+    seen : function of a cell and of scores, optional
+        What does not differ of scores.
+    refused : str, optional
         The library may refuse the changed examples by an error with these words.
     """
 
     names: tuple
     because: str
-    applies: Callable
-    bound: Callable = lambda one: np.inf
-    refused: str = ""
+    applies: Callable = attrs.field()
+    bound: Callable | None = attrs.field(default=None, kw_only=True)
+    under: Callable | None = attrs.field(default=None, kw_only=True)
+    seen: Callable | None = attrs.field(default=None, kw_only=True)
+    refused: str = attrs.field(default="", kw_only=True)
+
+    def __attrs_post_init__(self):
+        assert sum(map(bool, (self.bound, self.under, self.seen, self.refused))) == 1, self.because
 
 
 SPARSE = ("CSR", "CSC")
@@ -40,32 +50,55 @@ def solves(one) -> bool:
 
 
 def tolerance(one) -> float:
-    """How near to the optimum a solver of the cell stops."""
-    return 10 * float(one.engine.plugin_options.get("tolerance", 0) or 0)
-
-
-def visits_in_order(one) -> bool:
-    return not solves(one) or ("shuffle" in one.case.parts.trainer.options_used and not tolerance(one))
+    """How near to the optimum a solver of the cell stops: its objective is strongly convex, so weights are within the root of the gap."""
+    return 2 * float(one.engine.plugin_options.get("tolerance", 0) or 0) ** 0.5
 
 
 def reads_tokens(one) -> bool:
     return bool(registry.load(one.case.problem).conllu)
 
 
+def hashes(one) -> bool:
+    return one.engine.plugin_options.get("tokens") == "cells"
+
+
+def even_template(one):
+    """Features of each column, alike, and none of further columns."""
+    lines = [f"A:%h[0,{j}]/%d[0,{j}]" for j in range(one.X.shape[1])]
+    return one.under(n_hashed=1 << 14, template="\n".join(lines), order=1)
+
+
+def other_orders(one) -> float:
+    """As far as any other order of the visits: the order is drawn, and so is the answer."""
+    drawn = [scores(one.fit(shuffle=True, random_state=seed), one.X, one.told) for seed in range(101, 105)]
+    return 3 * max(distance(a, b) for a, b in itertools.combinations(drawn, 2))
+
+
+def beside_the_mean(one, answer) -> list:
+    """Scores less the mean of their example."""
+    return [part - part.mean() for part in answer]
+
+
 RULES = [
     Rule(("columns times powers of two", "columns times three", "columns shifted", "constant added"),
          "without scaling, the steps see the units of the columns, and a constant is another intercept",
-         lambda one: not one.engine.scale),
-    Rule(SPARSE, "sparse columns are not centred, and by scale='auto' not divided", lambda one: bool(one.engine.scale)),
-    Rule(("float32",), "rows of float32 are scaled in float32", lambda one: bool(one.engine.scale), lambda one: 1e-5),
-    Rule(("rows reversed",), "an online pass depends on the order of the examples", lambda one: not solves(one)),
-    Rule(("weights 2",), "weights scale the steps or their C", lambda one: one.engine.weighting == "steps"),
+         lambda one: not one.engine.scale, under=lambda one: one.under(scale=True)),
+    Rule(SPARSE, "sparse columns are not centred, and by scale='auto' not divided", lambda one: bool(one.engine.scale),
+         under=lambda one: one.under(scale=False)),
+    Rule(("float32",), "rows of float32 are scaled in float32", lambda one: bool(one.engine.scale), bound=lambda one: 1e-5),
+    Rule(("rows reversed",), "an online pass depends on the order of the examples", lambda one: not solves(one), bound=other_orders),
+    Rule(("weights 2",), "weights scale the steps or their C", lambda one: one.engine.weighting == "steps",
+         under=lambda one: one.under(weighting="visits")),
     Rule((*SPARSE, "rows reversed", "columns times three", "columns permuted", "columns shifted", "zeros added",
-          "constant added", "weight 0"),
-         "a solver stops within its tolerance", solves, tolerance),
+          "constant added", "weight 0", "float32"), "a solver stops within its tolerance", solves, bound=tolerance),
+    Rule(("columns shifted",), "all answers have as many rows of X, so what all rows share chooses none",
+         lambda one: one.case.problem == "latent-ranking" or one.engine.plugin_options.get("perfect"), seen=beside_the_mean),
+    Rule(("columns permuted",), "of stumps with the same error the one of the first column is taken",
+         lambda one: one.case.problem == "adaboost-or", under=lambda one: one.under_weights()),
+    Rule(("lists",), "tables of pairs are arrays", lambda one: isinstance(one.X, list), refused="X has a list of objects"),
     Rule(SPARSE, "stumps compare the values of whole columns", solves, refused="stumps compare the values of whole columns"),
-    Rule(("columns permuted", "zeros added", "columns times powers of two", "columns times three", "columns shifted", "constant added"),
-         "cells of tokens are names, and their column is a part of the name", reads_tokens),
+    Rule(("zeros added", "constant added", "columns permuted", "columns times three", "columns shifted"),
+         "the template has all columns, each at its place, and hashes of names share few weights", hashes, under=even_template),
     Rule(("lists",), "a list of rows is a list of sentences", reads_tokens, refused="X is a list of sentences already"),
     Rule(("loaded",), "a model file holds no functions and no objects", lambda one: True, refused="which a model file cannot hold"),
 ]

@@ -5,10 +5,13 @@ from invariances.transformations import TRANSFORMATIONS, distance, scores
 from structperc.errors import StructPercError
 
 
-def disagreement(one, name, used=None) -> str:
-    """What contradicts the declarations, or nothing. Rules without which something would contradict are added to `used`."""
+def disagreement(one, name, used=None, proving=()) -> str:
+    """What contradicts the declarations, or nothing. Rules without which something would contradict are added to `used`.
+
+    The rules of `proving` excuse nothing: a proof never rests on its own rule.
+    """
     run, bound = TRANSFORMATIONS[name]
-    rules = rules_of(one, name)
+    rules = [rule for rule in rules_of(one, name) if rule not in proving]
     try:
         answer = run(one)
     except StructPercError as error:
@@ -21,9 +24,19 @@ def disagreement(one, name, used=None) -> str:
     apart = distance(expected, got)
     if apart <= bound:
         return ""
-    excused = [rule for rule in rules if not rule.refused and apart <= rule.bound(one)]
+    excused = [rule for rule in rules if not rule.refused and excuses(rule, one, name, (expected, got), proving)]
     note(used, excused)
     return "" if excused else f"{name}: the scores differ by {apart:.3g} of the largest, more than {bound:g}"
+
+
+def excuses(rule, one, name, answers, proving) -> bool:
+    """Whether the proof of a rule holds for these scores."""
+    expected, got = answers
+    if rule.bound:
+        return distance(expected, got) <= rule.bound(one)
+    if rule.seen:
+        return distance(rule.seen(one, expected), rule.seen(one, got)) <= TRANSFORMATIONS[name][1]
+    return not disagreement(rule.under(one), name, proving=(*proving, rule))
 
 
 def note(used, excused):

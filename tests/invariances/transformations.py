@@ -1,7 +1,6 @@
 """Changes of the examples or of the engine, and how far the scores may then differ."""
 
 import io
-import itertools
 import pickle
 
 import numpy as np
@@ -35,9 +34,14 @@ def columns(change):
 def form(change):
     """Trained and asked with X in another form."""
     def run(one):
-        X = change(one.X)
+        X = [change(block) for block in one.X] if isinstance(one.X, list) else change(one.X)
         return scores(one.fit(X=X), X, one.told)
     return run
+
+
+def sparse(change):
+    """The same; tables of pairs are never sparse."""
+    return lambda one: None if isinstance(one.X, list) else form(change)(one)
 
 
 def asked(change):
@@ -53,37 +57,33 @@ def loaded(engine):
 
 
 def one_at_a_time(one):
-    ends = one.offsets if one.offsets is not None else range(len(one.X) + 1)
-    return [np.asarray(score) for start, end in itertools.pairwise(ends)
-            for score in one.engine.atom_scores(one.X[start:end], **({} if one.offsets is None else {"offsets": [0, end - start]}))]
+    asked = [one.take([i]) for i in range(one.n_examples)]
+    return [np.asarray(score) for X, _, told in asked for score in one.engine.atom_scores(X, **told)]
 
 
 def rows_reversed(one):
-    n = len(one.X) if one.offsets is None else len(one.offsets) - 1
-    data = type(one.case.data)(one.X, one.offsets, one.y).take(np.arange(n)[::-1])
-    return scores(one.fit(X=data.X, y=data.y, told={} if data.offsets is None else {"offsets": data.offsets}), one.X, one.told)
+    X, y, told = one.take(np.arange(one.n_examples)[::-1])
+    return scores(one.fit(X=X, y=y, told=told), one.X, one.told)
 
 
 def weight_zero(one):
     """The last example counts nothing, against: it is left out."""
-    n = len(one.X) if one.offsets is None else len(one.offsets) - 1
-    data = type(one.case.data)(one.X, one.offsets, one.y).take(np.arange(n - 1))
-    told = {} if data.offsets is None else {"offsets": data.offsets}
+    n = one.n_examples
+    X, y, told = one.take(np.arange(n - 1))
     return (scores(one.fit(told={**one.told, "sample_weight": np.append(np.ones(n - 1), 0)}), one.X, one.told),
-            scores(one.fit(X=data.X, y=data.y, told=told), one.X, one.told))
+            scores(one.fit(X=X, y=y, told=told), one.X, one.told))
 
 
 def weights_two(one):
     """All weights are 2, against: all are 1."""
-    n = len(one.X) if one.offsets is None else len(one.offsets) - 1
-    return tuple(scores(one.fit(told={**one.told, "sample_weight": np.full(n, w)}), one.X, one.told) for w in (2.0, 1.0))
+    return tuple(scores(one.fit(told={**one.told, "sample_weight": np.full(one.n_examples, w)}), one.X, one.told) for w in (2.0, 1.0))
 
 
 def renamed(name):
     """Trained on other labels in the same order; nothing to do for outputs that are no labels."""
     def run(one):
         classes = one.case.options.get("classes")
-        if classes is None or one.offsets is not None or np.ndim(one.y) != 1 or not set(np.asarray(one.y).tolist()) <= set(classes):
+        if classes is None or one.told or np.ndim(one.y) != 1 or not set(np.asarray(one.y).tolist()) <= set(classes):
             return None
         y = np.array([name(label) for label in one.y.tolist()])
         return scores(one.fit(y=y, classes=[name(label) for label in classes]), one.X, one.told)
@@ -99,10 +99,10 @@ TRANSFORMATIONS = {
     "constant added": (columns(lambda F: np.column_stack([F, np.full(len(F), 5.0)])), CLOSE),
     "Fortran": (form(np.asfortranarray), BITS),
     "float32": (form(lambda X: X.astype(np.float32)), BITS),
-    "strided": (form(lambda X: np.repeat(X, 2, axis=1)[:, ::2]), BITS),
+    "strided": (form(lambda X: np.repeat(X, 2, axis=-1)[..., ::2]), BITS),
     "lists": (form(lambda X: X.tolist()), BITS),
-    "CSR": (form(sp.csr_array), CLOSE),
-    "CSC": (form(sp.csc_array), CLOSE),
+    "CSR": (sparse(sp.csr_array), CLOSE),
+    "CSC": (sparse(sp.csc_array), CLOSE),
     "rows reversed": (rows_reversed, CLOSE),
     "loaded": (asked(loaded), BITS),
     "pickled": (asked(lambda engine: pickle.loads(pickle.dumps(engine))), BITS),
