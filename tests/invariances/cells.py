@@ -54,7 +54,7 @@ def variants(problem) -> list[tuple]:
 
 
 def cells() -> list[Cell]:
-    """All cells. Some of them are refused when they are trained."""
+    """All cells. Some of them raise an error when they are trained."""
     return [Cell(problem, plugins, (("preset", preset), *chosen)) for problem in problems()
             for preset in values(ENGINE_OPTIONS["preset"])
             for plugins, chosen in [((), ()), *((further, (one,)) for further, one in variants(problem))]]
@@ -118,7 +118,7 @@ def quiet(call, *arguments, **told):
 
 
 def trained(cell, seed=0):
-    """The cell, trained; None if the library refuses these options together, or examples are no numbers."""
+    """The cell, trained; None if these options raise an error together, or examples are no numbers."""
     options = dict(cell.options)
     try:
         case = make_case(cell.problem, cell.plugins, options, seed)

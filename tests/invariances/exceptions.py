@@ -26,7 +26,7 @@ class Rule:
     seen : function of a cell and of scores, optional
         What does not differ of scores.
     refused : str, optional
-        The library may refuse the changed examples by an error with these words.
+        The changed examples may raise an error with these words.
     """
 
     names: tuple
@@ -63,13 +63,13 @@ def hashes(one) -> bool:
 
 
 def even_template(one):
-    """Features of each column, alike, and none of further columns."""
+    """The same features of each column, and none of further columns."""
     lines = [f"A:%h[0,{j}]/%d[0,{j}]" for j in range(one.X.shape[1])]
     return one.under(n_hashed=1 << 14, template="\n".join(lines), order=1)
 
 
 def other_orders(one) -> float:
-    """As far as any other order of the visits: the order is drawn, and so is the answer."""
+    """As far as any other order of the visits: the order is drawn, and so are the weights."""
     drawn = [scores(one.fit(shuffle=True, random_state=seed), one.X, one.told) for seed in range(101, 105)]
     return 3 * max(distance(a, b) for a, b in itertools.combinations(drawn, 2))
 

@@ -37,6 +37,8 @@ def test_every_rule_is_needed_and_proved():
                         left = {because: rule for because, rule in left.items() if because not in used}
     solver = trained(Cell("prank", ("large-margin",), (("preset", "paper"), ("method", "implicit"))))
     assert not disagreement(solver, "CSR", used)
+    perfect = trained(Cell("matching", (), (("preset", "recommended"), ("perfect", True))))
+    assert not disagreement(perfect, "columns shifted", used)
     assert {rule.because for rule in exceptions.RULES} == used
 
 
