@@ -207,7 +207,7 @@ cdef class ChainOutputs(RestrictedOutputs):
 
     def enumerate(self, Example x):
         ways = [range(1, self.n_tags + 1)] * self.n_tokens(x)
-        allowed = x.source.allowed
+        allowed = x.used().allowed
         if allowed is not None:
             ways = [[k for k in way if allowed[x.first_row + t, k - 1]] for t, way in enumerate(ways)]
         return (y for y in itertools.product(*ways) if self.constraints.violated(y, self.names) is None)

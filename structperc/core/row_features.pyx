@@ -222,7 +222,7 @@ cdef class RowPart(Features):
         return TablePart(self.n_blocks, "intercept_", per_row=True) if self.intercept else None
 
     def vector(self, Example x, c, sparse=False):
-        if not (sparse and x.source.sparse):
+        if not (sparse and x.used().sparse):
             return Features.vector(self, x, c, sparse)
         c = np.asarray(c, dtype=float).reshape(x.n_rows, self.n_blocks)
         rows, blocks = np.nonzero(c)

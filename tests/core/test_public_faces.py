@@ -99,6 +99,8 @@ CALLS = [
     "of(tagger).outputs.count(first(tagger, [[['a']]]), (1,) * 9)",
     "of(tagger).outputs.agrees((1,), (1, 2, 2), first(tagger, [[['a']]]))",
     "of(tagger).outputs.count(None, (1,))",
+    "of(tagger).outputs.enumerate(blank)",
+    "RowFeatures(7).vector(blank, np.ones(1), True)",
     "of(tagger).outputs.signs(first(tagger, [[['a']]]), (7,))",
     "of(tagger).argmax.argmax(np.zeros(1), first(tagger, [[['a']]]))",
     "of(tagger).argmax.k_best(np.zeros(1), None, 2)",
