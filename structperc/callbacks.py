@@ -23,6 +23,7 @@ from structperc.metrics.engines import loss_name
 __all__ = ["Checkpoint", "EarlyStopping", "HeldOutLoss", "History", "Progress", "ProgressLines", "progress"]
 
 PARTS = 10                  # lines of a log
+SILENCE = 30                # seconds of a stream without a line, at most
 
 
 class History:
@@ -159,15 +160,22 @@ class Counts:
     ----------
     epoch, examples, mistakes : int
     loss : float
+    total : int or None
+        Examples of an epoch. None: no epoch is over.
+    visited : int
+        Examples of all epochs.
     """
 
-    def __init__(self, epoch=1) -> None:
-        self.epoch, self.examples, self.mistakes, self.loss = epoch, 0, 0, 0.0
+    def __init__(self) -> None:
+        self.epoch, self.total, self.visited, self.start = 1, None, 0, time.monotonic()
+        self.examples, self.mistakes, self.loss = 0, 0, 0.0
 
     def add(self, epoch, examples, mistakes, loss) -> None:
         """One more part, with its numbers of examples and mistakes and the sum of its losses. Another epoch begins from 0."""
         if epoch != self.epoch:
-            self.__init__(epoch)
+            self.total, self.epoch = self.examples or None, epoch
+            self.examples, self.mistakes, self.loss = 0, 0, 0.0
+        self.visited += examples
         self.examples, self.mistakes, self.loss = self.examples + examples, self.mistakes + mistakes, self.loss + loss
 
     @property
@@ -175,11 +183,28 @@ class Counts:
         """The share of mistakes and the mean loss, in words."""
         return f"{self.mistakes / max(self.examples, 1):.1%} mistaken, mean loss {self.loss / max(self.examples, 1):.4g}"
 
+    def pace(self, epochs) -> str:
+        """Examples a second, and how long the other epochs take at most, in words; nothing within the first second."""
+        seconds = time.monotonic() - self.start
+        if seconds < 1 or not self.visited:
+            return ""
+        rate = self.visited / seconds
+        left = "" if self.total is None else f", at most {duration((epochs * self.total - self.visited) / rate)} left"
+        return f", {rate:.0f} examples a second{left}"
+
+
+def duration(seconds) -> str:
+    """Seconds in words, such as 2 min 5 s."""
+    minutes, seconds = divmod(int(max(seconds, 0)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+
 
 class ProgressLines:
     """Progress for logs: a line of text after the first epoch and after each tenth of all epochs.
 
-    For a stream it also writes a line if the number of visited examples in the epoch has doubled.
+    For a stream it also writes a line if the number of visited examples in the epoch has doubled. It writes one after half a minute, too.
+    The line has the examples a second. From the second epoch on it also has their total, and the longest time that is left.
 
     Parameters
     ----------
@@ -204,6 +229,7 @@ class ProgressLines:
     def __init__(self, delay=0.0, file=None, epochs=None) -> None:
         self.delay, self.file, self.epochs = delay, file, epochs
         self.begin, self.said, self.counts, self.next = time.monotonic() + delay, -1, Counts(), 1
+        self.due = self.begin + SILENCE
 
     @hookimpl
     def structperc_epoch_end(self, engine, record) -> None:
@@ -224,14 +250,26 @@ class ProgressLines:
         if epoch > self.counts.epoch:
             self.close()
             self.next = 1
-        elif self.counts.examples >= self.next:         # and the epoch goes on
+        elif self.counts.examples >= self.next or time.monotonic() > self.due:          # and the epoch goes on
             self.write(epoch, self.epochs, self.seen)
-            self.next = 2 * self.counts.examples
+            self.next = max(self.next, 2 * self.counts.examples) if self.counts.examples >= self.next else self.next
+            self.due = time.monotonic() + SILENCE
         self.counts.add(epoch, examples, mistakes, loss)
 
     @property
     def seen(self) -> str:
-        return f"{self.counts.examples} examples visited, {self.counts.rates}"
+        of = "" if self.counts.total is None else f" of {self.counts.total}"
+        return f"{self.counts.examples}{of} examples visited, {self.counts.rates}{self.counts.pace(self.epochs)}"
+
+    def note(self, text) -> None:
+        """Write a line about what comes before or between epochs.
+
+        Parameters
+        ----------
+        text : str
+        """
+        if self.delay == 0:
+            print(text, file=sys.stderr if self.file is None else self.file, flush=True)
 
     def end_epoch(self, epoch, epochs, what) -> None:
         """Write a line after an epoch, once in each tenth of all epochs.

@@ -102,7 +102,9 @@ final model is the same, bit by bit, as without a crash.
   structperc fit cusum train.csv --model m --checkpoint c --resume
 
 Ctrl-C ends training and saves the model trained so far (exit code 130). So does
-SIGTERM (exit code 143). Larger parts (--rows) make fewer checkpoints.
+SIGTERM (exit code 143). --checkpoint-every 16 writes after every 16th epoch, or
+part with --stream. A broken line in a later part of a stream ends training too,
+and saves the model trained so far.
 """
 DASK = """\
 Several machines: fit --dask ADDRESS, with the extra structperc[dask].

@@ -328,6 +328,8 @@ def build() -> Parser:
                      help=f"examples in a part, at most; default {PART_ROWS}")
     fit.add_argument("--template", metavar="FILE", type=path, help="feature template of a tagger")
     fit.add_argument("--checkpoint", metavar="FILE", type=path, help="file for the state of training after each epoch")
+    fit.add_argument("--checkpoint-every", metavar="N", type=float, default=1.0,
+                     help="epochs between two checkpoints, or parts with --stream (default: 1)")
     fit.add_argument("--resume", action="store_true", help="continue from the checkpoint, if there is one")
     table_flags.add(fit)
     bar = fit.add_mutually_exclusive_group()

@@ -25,7 +25,7 @@ def observer(arguments, epochs=None):
     delay = 0.0 if arguments.progress else DELAY
     try:
         if terminal:
-            return (ExampleBar if part_by_part(arguments) else Progress)(delay=delay)
+            return ExampleBar(delay, epochs=epochs) if part_by_part(arguments) else Progress(delay=delay)
     except MissingExtra:
         say("without tqdm, which structperc[cli] installs, progress is shown in lines", file=sys.stderr)
     return ProgressLines(delay, epochs=epochs)
@@ -34,7 +34,8 @@ def observer(arguments, epochs=None):
 class ExampleBar:
     """A bar on the terminal that counts the examples of each epoch; parameters as of `structperc.callbacks.Progress`."""
 
-    def __init__(self, delay=1.0, file=None):
+    def __init__(self, delay=1.0, file=None, epochs=None):
+        self.epochs = epochs
         self.tqdm, self.delay, self.file, self.bar = require("tqdm", "the progress bar", "cli").tqdm, delay, file, None
         self.counts = Counts()
 
@@ -43,8 +44,13 @@ class ExampleBar:
         if self.bar is None:
             self.bar = self.tqdm(unit=" examples", unit_scale=True, delay=self.delay, file=self.file, leave=False)
         self.counts.add(epoch, n_examples, mistakes, loss)
-        self.bar.set_postfix_str(f"epoch {epoch}, {self.counts.rates}", refresh=False)
+        left = "" if self.epochs is None else self.counts.pace(self.epochs)
+        self.bar.set_postfix_str(f"epoch {epoch}, {self.counts.rates}{left}", refresh=False)
         self.bar.update(n_examples)
+
+    def note(self, text):
+        """A line above the bar."""
+        say(text, file=sys.stderr if self.file is None else self.file)
 
     def close(self):
         """Removes the bar."""

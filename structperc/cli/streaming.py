@@ -42,7 +42,7 @@ def learn(engine, source, plugins, report=None, resume=False, text_labels=None) 
     plugins : list of str
         What the engine is made of.
     report : function of (epoch, examples, mistakes, loss), optional
-        Called after each part with the epoch, and with the part's number of examples, mistakes and loss.
+        Called after each part with the epoch, and with the part's number of examples, mistakes and loss. Its method `note` takes a line.
     resume : bool
         Go on from the checkpoint among the engine's plugins, if it is there.
     text_labels : bool or None
@@ -55,6 +55,8 @@ def learn(engine, source, plugins, report=None, resume=False, text_labels=None) 
     """
     contents = fingerprint(source.path) if can_be_read_again(source.path) else None
     identity = identity_of(source, contents)
+    if report is not None and contents is not None:
+        report.note(f"{source.path} is read once to look through it, and then once in each of at most {engine.epochs} epochs")
     prepared, facts, before = survey(engine, source, plugins, text_labels), [], [0, 0.0]
 
     def read():

@@ -8,6 +8,7 @@ import pytest
 
 from structperc import Engine
 from structperc.callbacks import ProgressLines
+from structperc.engine.checkpoints import files as checkpoint_files
 from structperc.files.opening import fingerprint
 
 FIT = ("fit", "cusum", "d.csv", "--stream", "--rows", "20", "--target", "level", "--model", "m")
@@ -63,6 +64,25 @@ def test_a_broken_line_leaves_what_was_learned_before(data, run):
     code, _, err = run(*FIT, "--set", "epochs=3")
     assert code == 2 and "line 71" in err and "learned from the 60 examples before is saved in m" in err
     assert Engine.load("m").predict([[3.0]]).tolist() == [3]
+
+
+def test_checkpoints_are_as_far_apart_as_is_said(data, run, monkeypatch):
+    written = []
+    monkeypatch.setattr(checkpoint_files, "replace_file", lambda path, write: written.append(path))
+    for every, n in (("1", 5), ("3", 2), ("99", 1)):
+        written.clear()
+        assert run(*FIT, "--checkpoint", "c", "--checkpoint-every", every)[0] == 0
+        assert len(written) == n
+    for flags, message in ((("--checkpoint-every", "2"), "name its file with --checkpoint"),
+                           (("--checkpoint", "c", "--checkpoint-every", "0"), "expected a number of epochs above 0")):
+        code, _, err = run(*FIT, *flags)
+        assert code == 2 and message in err
+
+
+def test_progress_begins_with_the_number_of_readings(data, run):
+    lines = run(*FIT, "--progress", "--set", "epochs=2")[2].splitlines()
+    assert lines[0] == "d.csv is read once to look through it, and then once in each of at most 2 epochs"
+    assert lines[1].startswith("epoch 1 of 2: 20 examples visited") and lines[-1].startswith("epoch 2 of 2: 100 of 100 examples visited")
 
 
 def test_blocks_of_a_file_show_most_changes(tmp_path):
