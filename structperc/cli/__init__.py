@@ -12,7 +12,7 @@ import warnings
 
 from structperc.cli.stopping import Stops, handled
 from structperc.cli.terminal import say_fault, with_flags
-from structperc.errors import DataWarning, ScaleWarning, StructPercError, did_you_mean
+from structperc.errors import DataWarning, OptionError, ScaleWarning, StructPercError, did_you_mean
 
 
 def main(argv=None) -> int:
@@ -30,6 +30,7 @@ def main(argv=None) -> int:
     """
     stops, name, arguments = None, "structperc", None           # no call, which could raise KeyboardInterrupt, before the try
     try:
+        refuse_closed_output()
         stops = Stops()
         with handled(stops):            # within the try: Ctrl-C may come while the handler is set or restored
             from structperc.cli.parser import build
@@ -86,6 +87,16 @@ def near_file(path) -> str:
         return did_you_mean(name, os.listdir(folder or "."))
     except OSError:
         return " There is no such folder." if folder else ""
+
+
+def refuse_closed_output() -> None:
+    """Raises an error if standard output is closed. What is said goes nowhere where nobody hears it."""
+    closed = sys.stdout is None
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))          # noqa: SIM115 (until the process ends)
+    if closed:
+        raise OptionError("standard output is closed; write it to a file, as in > results.txt, or to /dev/null.")
 
 
 def drop_unwritable_output() -> None:

@@ -331,6 +331,8 @@ def load(spec) -> Plugin:
         registry.loaded[spec] = [plugin]
     if plugin.broken:
         raise PluginError(f"{plugin.origin} is broken: {plugin.broken}")
+    if not plugin.hooks:
+        raise PluginError(f"{plugin.origin} implements no hook of structperc; expected functions with @hookimpl ({', '.join(HOOKS)}).")
     return plugin
 
 

@@ -181,3 +181,10 @@ def test_predictions_go_to_pipes_and_devices():
             assert pipe.read() == expected
         assert process.wait(timeout=60) == 0
     assert Path("pipe").is_fifo() and main([*command[3:], os.devnull]) == 0
+
+
+def test_a_closed_standard_output_is_told(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["plugins"]) == 2
+    sys.stdout.close()
+    assert "standard output is closed; write it to a file" in capsys.readouterr().err

@@ -509,6 +509,12 @@ def test_an_object_without_hooks_is_no_plugin():
             Engine("cusum", plugins=[thing])
 
 
+def test_an_installed_plugin_without_hooks_is_told(install):
+    install("nohook", "nothing = 1\n")
+    with pytest.raises(PluginError, match="nohook.* implements no hook of structperc; expected functions with @hookimpl"):
+        Engine("cusum", plugins=["nohook"])
+
+
 def test_a_component_of_no_kind_is_no_plugin():
     with pytest.raises(PluginError, match="implements no hook of structperc"):
         Engine("cusum", plugins=[Component()])

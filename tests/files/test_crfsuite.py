@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain import Engine
 
-from structperc.crfsuite import read_crfsuite
-from structperc.errors import ModelFormatError, OptionError, PluginError
+from structperc.crfsuite import read_crfsuite, read_crfsuite_data
+from structperc.errors import DataError, ModelFormatError, OptionError, PluginError
 from structperc.files.crfsuite import parsed
 
 FOLDER = Path(__file__).with_name("crfsuite")
@@ -126,3 +126,34 @@ def test_mutated_files_are_read_or_refused(data):
 def test_options_that_cannot_take_weights_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         read_crfsuite(MODEL, **options)
+
+
+DATA = "B-NP\tw[0]=the\tpos:2.5\nI-NP\tw[0]=a\\:b\tw[0]=a\\:b:0.5\tc\\\\d:-1e3\n\n\n\\:\tplain\nO\n"
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_data_files_are_read_with_their_weights_and_escapes(ending, tmp_path):
+    path = tmp_path / "train"
+    path.write_bytes("\ufeff".encode() + DATA.replace("\n", ending).encode())
+    X, y = read_crfsuite_data(path)
+    assert X == [[{"w[0]=the": 1.0, "pos": 2.5}, {"w[0]=a:b": 1.5, "c\\d": -1000.0}], [{"plain": 1.0}, {}]]
+    assert y == [["B-NP", "I-NP"], [":", "O"]]
+    tagger = Engine("sequence", random_state=0, classes=["B-NP", "I-NP", ":", "O"]).fit(X * 3, y * 3)
+    assert tagger.predict(X).tolist() == y
+
+
+@pytest.mark.parametrize(("line", "message"), [
+    ("\ta", "begins with a tab, so its label is empty"), ("O\ta:b", "the attribute 'a:b' has no finite number behind its colon"),
+    ("O\ta:1:2", "behind its colon"), ("O\ta:nan", "behind its colon"), ("O\ta:", "behind its colon"),
+])  # fmt: skip
+def test_a_line_that_is_no_item_is_named(line, message, tmp_path):
+    path = tmp_path / "train"
+    path.write_text("O\tx\n\n" + line + "\n")
+    with pytest.raises(DataError, match=f"train, line 3.*{message}"):
+        read_crfsuite_data(path)
+    path.write_bytes(b"\n\n")
+    with pytest.raises(DataError, match="train has no items; expected LABEL, a tab, and attributes"):
+        read_crfsuite_data(path)
+    path.write_bytes(b"O\t\xff\n")
+    with pytest.raises(DataError, match="train, line 1 is no text in UTF-8"):
+        read_crfsuite_data(path)
