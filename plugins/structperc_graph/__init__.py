@@ -57,16 +57,10 @@ class LabelledGraph(Argmax):
             self._last = last = PairwiseModel(n, self.outputs.n_tags, edges)
         return last
 
-    def scores_of(self, model, scores):
-        """Scores of nodes by labels, and of edges by pairs of labels."""
-        s, K = np.asarray(scores).reshape(-1, self.outputs.width), self.outputs.n_tags
-        of_pairs = np.append(s[model.n_nodes:, K:], np.zeros((len(model.edges), 1)), axis=1)        # the last one has no weight
-        return s[:model.n_nodes, :K], of_pairs[:, self.outputs.kinds]
-
     def argmax(self, scores, x):
         model = self.model(x)
         try:
-            solution = model.solve(*self.scores_of(model, scores), self.inference, self.most_nodes)
+            solution = model.solve(*self.outputs.tables(scores, model.n_nodes), self.inference, self.most_nodes)
         except DataError as error:
             raise DataError(f"graph {x.index} cannot be labelled: {error}") from None
         x.bound = solution.gap
@@ -76,7 +70,7 @@ class LabelledGraph(Argmax):
         model = self.model(x)
         if not model.forest.acyclic:
             return None
-        log_z, nodes, pairs = model.marginals(*self.scores_of(model, scores))
+        log_z, nodes, pairs = model.marginals(*self.outputs.tables(scores, model.n_nodes))
         table, K, n = np.zeros((x.n_rows, self.outputs.width + 1)), self.outputs.n_tags, model.n_nodes
         table[:n, :K] = nodes
         of_pairs = table[n:, K:]                # the last one has no weight
@@ -97,7 +91,7 @@ def structperc_reader(context):
 
 @hookimpl
 def structperc_outputs(context):
-    return GraphOutputs(context.options["pairs"])
+    return GraphOutputs(*(context.options[name] for name in ("pairs", "inference", "most_nodes")))
 
 
 @hookimpl

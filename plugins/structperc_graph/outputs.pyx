@@ -11,6 +11,7 @@ from structperc.pictures import Display
 from structperc.plugin_tools import LabelCodes, encode_nested, find_labels, is_listed
 from structperc.core.rows cimport Example
 from structperc.metrics import token_measures
+from structperc.solvers import PairwiseModel
 
 
 class GraphDisplay(Display):
@@ -42,30 +43,34 @@ class GraphDisplay(Display):
 cdef class GraphOutputs(Outputs):
     """A label for each node, as the tuple of their codes 1..K. Images have arrays (height, width), other graphs lists.
 
+    In gold outputs None means an unlabelled node; its code is 0. Training completes it by the best labels of the others.
+
     Row t of an example has the atoms `t * (K + n_pairs) + b`. For a node, b < K is the label; for an edge, b - K is the kind of pair.
 
     Parameters
     ----------
     pairs : {"potts", "symmetric", "full"}
         Which pairs of labels have weights: equal labels together, unordered pairs, or ordered pairs.
+    inference, most_nodes
+        How `PairwiseModel.solve` completes graphs of which some labels are known.
     """
 
     cdef readonly object labels, pairs
     cdef readonly Py_ssize_t n_tags             # how many labels there are
     cdef readonly Py_ssize_t width              # atoms of a row
-    cdef object codes
+    cdef object codes, inference, most_nodes
     cdef int[:, ::1] kind                       # of a pair of labels: its number behind those of the labels; -1: no atom
 
     def __cinit__(self, *args, **kwargs):
         self.kind = None
 
-    def __init__(self, pairs):
-        self.pairs = pairs
+    def __init__(self, pairs, inference="auto", most_nodes=None):
+        self.pairs, self.inference, self.most_nodes = pairs, inference, most_nodes
 
     def find_labels(self, y, classes):
+        self.partial_gold = False
         if classes is None:
-            refuse_no_list(y)
-            y = list(itertools.chain.from_iterable(flat(labels, i) for i, labels in enumerate(y)))
+            y = list(self.labels_in(y))
         self.labels = find_labels(y, classes, ordered=False)
         self.n_tags, self.codes = len(self.labels), LabelCodes(self.labels)
         self.kind = kinds_of_pairs(self.n_tags, self.pairs)
@@ -91,15 +96,27 @@ cdef class GraphOutputs(Outputs):
                                 f"{'s' * (n != 1)}; give one label per node.")
             offsets[i + 1] = offsets[i] + n
         codes = np.zeros(int(offsets[len(y)]), dtype=np.intc)
-        unknown = encode_nested(self.codes.code_of, y, codes, offsets)
+        unknown = encode_nested({**self.codes.code_of, None: 0}, y, codes, offsets)
         if unknown is not None:
             i, j, label = unknown
             self.codes.refuse(f"y[{i}][{j}]", label)
+        self.partial_gold = self.partial_gold or not codes.all()
         return Structures(codes, offsets)
+
+    def encode_answers(self, answers, rows):
+        structures = self.encode(answers, rows)
+        if not structures.values.all():
+            raise DataError("a prediction has the label None; only right outputs may leave nodes open.")
+        return structures
 
     def labels_in(self, y):
         refuse_no_list(y)
-        return itertools.chain.from_iterable(flat(labels, i) for i, labels in enumerate(y))
+        return (label for i, labels in enumerate(y) for label in flat(labels, i) if label is not None)
+
+    def check_partial(self, Example x, gold):
+        n = n_nodes(x.keys)
+        if len(gold) != n or not all(0 <= k <= self.n_tags for k in gold):
+            raise PluginError(f"{shortened(gold)} is no gold output of graph {x.index}: expected {n} ints from 0 to {self.n_tags}.")
 
     def check_structure(self, Example x, y):
         n = n_nodes(x.keys)
@@ -145,9 +162,62 @@ cdef class GraphOutputs(Outputs):
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t t
         for t in range(n):
-            if y[t] != gold[t]:
+            if y[t] != gold[t] and gold[t] != 0:
                 return 0
         return 1
+
+    cdef Py_ssize_t complete_c(self, Example x, const int *gold, Py_ssize_t n_gold, const double *s, int *y) noexcept nogil:
+        """The best labels, by the solver of predictions, among those with all that are known."""
+        cdef Py_ssize_t t
+        with gil:
+            try:
+                labels = self.completed(x, np.array([gold[t] for t in range(n_gold)]), np.array([s[t] for t in range(x.n_atoms)]))
+                for t in range(n_gold):
+                    y[t] = labels[t]
+            except BaseException as error:
+                self.error = self.error or error
+                return -1
+        return n_gold
+
+    def completed(self, Example x, known, scores):
+        """The best labels where `known` is 0, beside those that it has.
+
+        Parameters
+        ----------
+        x : Example
+        known : int array of shape (n_nodes,)
+            From 1; 0 if nothing is known.
+        scores : array of shape (n_atoms,)
+
+        Returns
+        -------
+        int array of shape (n_nodes,)
+        """
+        n, rows = len(known), np.flatnonzero(known)
+        unary, pairs = self.tables(scores, n)
+        unary, given = np.array(unary), unary[rows, known[rows] - 1]
+        unary[rows] = -np.inf
+        unary[rows, known[rows] - 1] = given
+        model = PairwiseModel(n, self.n_tags, x.keys[n:, :2].astype(np.intc))
+        return np.where(known > 0, known, model.solve(unary, pairs, self.inference, self.most_nodes).labels + 1)
+
+    def tables(self, scores, n):
+        """Scores of nodes by labels, and of edges by pairs of labels.
+
+        Parameters
+        ----------
+        scores : array of shape (n_atoms,)
+        n : int
+            How many nodes the graph has.
+
+        Returns
+        -------
+        unary : array of shape (n, n_labels)
+        pairs : array of shape (n_edges, n_labels, n_labels)
+        """
+        s, K = np.asarray(scores).reshape(-1, self.width), self.n_tags
+        of_pairs = np.append(s[n:, K:], np.zeros((len(s) - n, 1)), axis=1)        # the last one has no weight
+        return s[:n, :K], of_pairs[:, self.kinds]
 
 
 def n_nodes(keys):

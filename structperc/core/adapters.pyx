@@ -91,7 +91,7 @@ cdef double number(answer, component, method, Example x, double least=-INFINITY)
     try:
         value = answer
         came = value
-    except TypeError:
+    except (TypeError, OverflowError):
         came = shortened(answer)
     if not (value - value == 0 and value >= least):
         raise PluginError(f"{type(component).__name__}.{method} returned {came} for example {x.index}; expected a finite "

@@ -21,11 +21,12 @@ MOST = 2**31 - 2            # entries along an axis, nodes, labels: compiled cod
 
 
 class Policy(NamedTuple):
-    """Which real numbers an argument may contain."""
+    """Which real numbers an argument may contain; `summed`: they are added up, so that the sum of their sizes is no overflow."""
 
     low: float
     high: float
     expected: str
+    summed: bool = False
 
     def allowed(self, array):
         """For each number whether it is allowed; False for NaN."""
@@ -34,10 +35,12 @@ class Policy(NamedTuple):
 
 LARGEST = float(np.finfo(np.float64).max)
 FINITE = Policy(-LARGEST, LARGEST, "a finite number")
-SCORES = Policy(-np.inf, LARGEST, "a finite number, or -inf to forbid it")
+MOST_SUMMED = LARGEST / 2       # two arguments together do not overflow
+SCORES = Policy(-np.inf, LARGEST, "a finite number, or -inf to forbid it", True)
 POSITIVE = Policy(float(np.nextafter(0, 1)), LARGEST, "a number greater than 0")
-COSTS = Policy(0.0, np.inf, "a number from 0, or inf to forbid it")
+COSTS = Policy(0.0, np.inf, "a number from 0, or inf to forbid it", True)
 NUMBERS = Policy(-np.inf, np.inf, "a number")
+FORCED = NUMBERS._replace(summed=True)          # costs of which inf forbids one choice and -inf the other
 
 
 # ---- arrays ----
@@ -131,21 +134,29 @@ def real_array(values, name: str, shape: tuple, policy: Policy = SCORES) -> np.n
     policy : Policy
         Which numbers are allowed.
     """
-    if are_reals(values, shape, policy.low, policy.high, MOST):
+    most = MOST_SUMMED / max(1, np.size(values)) if policy.summed else policy.high
+    if are_reals(values, shape, max(policy.low, -most), min(policy.high, most), MOST):
         return values
     array = shaped(float_array(values, name), name, shape)
     allowed = policy.allowed(array)
     if not allowed.all():
         raise wrong_entry(name, array, allowed, policy.expected)
+    if policy.summed:
+        refuse_overflow(array, name)
     return array
 
 
-def refuse_overflow(scores, name: str) -> None:
-    """Raises an error for finite scores whose sums floating point cannot hold; -inf forbids, and counts for nothing."""
+def refuse_overflow(scores, name: str, times: int = 1) -> None:
+    """Raises an error for finite numbers whose sums floating point cannot hold, each taken so many times; infinite ones forbid."""
     with np.errstate(over="ignore"):
-        total = np.abs(scores[np.isfinite(scores)]).sum()
-    if not np.isfinite(total):
-        raise DataError(f"{name} overflow when they are added up, although each is finite; divide them by a common number.")
+        total = np.abs(scores[np.isfinite(scores)]).sum() * times
+    if not total <= MOST_SUMMED:
+        raise overflown(name)
+
+
+def overflown(name) -> DataError:
+    return DataError(f"{name} overflow when they are added up, although each is finite. Divide them by a common number, or forbid by an "
+                     f"infinite one.")
 
 
 def whole_array(values, name: str, shape: tuple, low: int = 0, high: int = MOST, most: int = MOST) -> np.ndarray:

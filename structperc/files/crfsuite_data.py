@@ -45,7 +45,7 @@ def decoded(line, name, number) -> str:
 
 
 def item_of(text, where) -> tuple:
-    """The label and the attributes of a line; values of an attribute that is there twice add up, as in CRFsuite."""
+    """The label and the attributes of a line. Values of equal attributes add up, as in CRFsuite."""
     label, *attributes = text.split("\t")
     if not label:
         raise DataError(f"{where} begins with a tab, so its label is empty; {EXPECTED}.")

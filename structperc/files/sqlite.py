@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from structperc.core.errors import DataError, shortened
 from structperc.extras import require
+from structperc.reading.cells import EXACT
 
 AT_ONCE = 1 << 13       # rows
 
@@ -64,8 +65,8 @@ def batches(path, cursor, schema, kinds):
     """The rows in batches of Arrow."""
     arrow, first = require("pyarrow", "reading databases", "databases"), 0
     while rows := cursor.fetchmany(AT_ONCE):
-        columns = [[as_text(cell, path, first + i, schema.names[j]) for i, cell in enumerate(cells)] if kinds[j] in ("text", "blob") else
-                   cells for j, cells in enumerate(zip(*rows, strict=True))]
+        columns = [[READ[kinds[j]](cell, path, first + i, schema.names[j]) for i, cell in enumerate(cells)] if kinds[j] in READ else cells
+                   for j, cells in enumerate(zip(*rows, strict=True))]
         yield arrow.RecordBatch.from_arrays([arrow.array(cells, kind) for cells, kind in zip(columns, schema.types, strict=True)],
                                             schema=schema)
         first += len(rows)
@@ -80,3 +81,14 @@ def as_text(cell, path, row, name):
             raise DataError(f"{path}, row {row + 1}: column {name!r} is {shortened(cell)}, a blob that is no text in UTF-8. Leave the "
                             f"column out, or use hex({name}).") from None
     return cell if cell is None else str(cell)
+
+
+def as_number(cell, path, row, name):
+    """A cell of a column with numbers that are not whole."""
+    if isinstance(cell, int) and abs(cell) > EXACT:
+        raise DataError(f"{path}, row {row + 1}: column {name!r} is {cell}, which floating point cannot hold, and other cells are not "
+                        f"whole. Use cast({name} as text) for names, or round({name}).")
+    return cell
+
+
+READ = {"blob": as_text, "text": as_text, "real": as_number}

@@ -18,6 +18,7 @@ cdef class ScoreMatrices:
     cdef allocate(self, Py_ssize_t n_matrices, Py_ssize_t n_buffers)
     cdef hold(self, matrix, Py_ssize_t place)
     cdef Py_buffer *take(self, values, Py_ssize_t place) except NULL
+    cdef int refuse_sums(self, const Py_buffer *buffer, Py_ssize_t place) except -1
     cdef split(self, answers)
     cdef str name_of(self, Py_ssize_t i)
 

@@ -16,8 +16,8 @@ import numpy as np
 from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from libc.math cimport INFINITY, exp, log, log1p
-from structperc.core.arguments import flag, float_array, how_many
+from libc.math cimport INFINITY, exp, fabs, isfinite, log, log1p
+from structperc.core.arguments import MOST_SUMMED as LARGEST_SUM, flag, float_array, how_many, overflown
 from structperc.core.errors import DataError
 from structperc.core.signals cimport interrupted
 from structperc.core.signals import take_interruption
@@ -30,6 +30,7 @@ from structperc.core.signatures import ClassSignature
 # Typical sizes: 1 to 10^5 matrices of 10 to 200 rows. A matrix of a list costs 0.1 us, one of a stack nothing.
 
 cdef object ndarray = np.ndarray
+cdef double MOST_SUMMED = LARGEST_SUM
 
 
 cdef class ScoreMatrices:
@@ -118,11 +119,29 @@ cdef class ScoreMatrices:
             else:
                 if buffer.format[0] == c"d" and buffer.format[1] == 0:
                     self.n_buffers += 1
+                    self.refuse_sums(buffer, place)
                     return buffer
                 PyBuffer_Release(buffer)
         PyObject_GetBuffer(float_array(values, self.name_of(place)), buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
         self.n_buffers += 1
+        self.refuse_sums(buffer, place)
         return buffer
+
+    cdef int refuse_sums(self, const Py_buffer *buffer, Py_ssize_t place) except -1:
+        """Raises an error for scores of a sentence that overflow when they are added up."""
+        cdef Py_ssize_t k, n = buffer.len // <Py_ssize_t> sizeof(double), size = n
+        cdef const double *scores = <const double *> buffer.buf
+        cdef double total = 0
+        if buffer.ndim == 3 and buffer.shape[0]:
+            size = max(1, n // buffer.shape[0])
+        for k in range(n):
+            if k % size == 0:
+                total = 0
+            if isfinite(scores[k]):
+                total += fabs(scores[k])
+            if total > MOST_SUMMED:
+                raise overflown(self.name_of(place))
+        return 0
 
     cdef split(self, answers):
         """Of an array with a number for each word, a view for each sentence: rows of one array for sentences of one size."""

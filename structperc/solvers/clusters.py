@@ -13,6 +13,7 @@ from structperc.core.arguments import (
     limit,
     number_array,
     real_array,
+    refuse_overflow,
     shaped,
     whole_array,
     whole_number,
@@ -118,6 +119,7 @@ def max_clusters(scores, most_pairs=None, most_nodes=None, time_limit=None) -> C
     np.fill_diagonal(allowed, True)
     if not allowed.all():
         raise wrong_entry("scores", s, allowed, SCORES.expected)
+    refuse_overflow(s[~np.eye(len(s), dtype=bool)], "scores")
     first, second = np.triu_indices(len(s), 1)
     values, mirrored = s[first, second], s[second, first]
     with np.errstate(invalid="ignore"):

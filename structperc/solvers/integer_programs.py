@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
-from structperc.core.arguments import FINITE, MOST, NUMBERS, choice, flag, float_array, how_many, limit, real_array, refuse_overflow
+from structperc.core.arguments import FINITE, MOST, NUMBERS, choice, flag, float_array, how_many, limit, real_array
 from structperc.core.errors import DataError, shortened
 from structperc.core.sparse_parts import float_csr
 from structperc.extras import require
@@ -268,7 +268,6 @@ class ILP:
         """
         s, clock = real_array(scores, "scores", (self.n_variables,)), Clock(time_limit)
         relaxed, most_nodes = flag(relaxed, "relaxed"), limit(most_nodes, "most_nodes")
-        refuse_overflow(s, "scores")
         values, total, status = self._outside(s), 0.0, EXACT_LP
         late = None
         for part in self._parts[2]:
@@ -332,7 +331,6 @@ class ILP:
             Fewer than k if fewer vectors are feasible.
         """
         s, k = real_array(scores, "scores", (self.n_variables,)), how_many(k)
-        refuse_overflow(s, "scores")
         finite, lists, status = np.where(s > -np.inf, s, 0.0), [self._outside(s)[None]], EXACT_LP
         for column in self._parts[0]:
             if column < self.n_variables and s[column] > -np.inf:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.arguments import FINITE, real_array, refuse_overflow
+from structperc.core.arguments import FINITE, real_array
 from structperc.core.errors import DataError
 from structperc.solvers.paths import best_path, k_best_paths, path_marginals
 
@@ -135,7 +135,6 @@ def as_graph(starts, stops, weights):
     starts = real_array(starts, "starts", ("n_intervals",), FINITE)
     stops = real_array(stops, "stops", starts.shape, FINITE)
     weights = real_array(weights, "weights", starts.shape)
-    refuse_overflow(weights, "weights")
     bad = ~(starts < stops)
     if bad.any():
         a = int(np.argmax(bad))

@@ -13,7 +13,7 @@ import threading
 import numpy as np
 
 from libc.math cimport INFINITY, exp, log
-from structperc.core.arguments import COSTS, MOST, NUMBERS, edge_array, number_array, real_array, whole_number
+from structperc.core.arguments import COSTS, FORCED, MOST, edge_array, number_array, real_array, refuse_overflow, whole_number
 from structperc.core.errors import DataError
 from structperc.core.signals cimport interrupted
 from structperc.core.signals import raise_interruption
@@ -318,7 +318,7 @@ cdef class CutGraph:
         value : float
             As in `min_cut`.
         """
-        cdef const double[::1] a = real_array(terminals, "terminals", (self.n_nodes,), NUMBERS)
+        cdef const double[::1] a = real_array(terminals, "terminals", (self.n_nodes,), FORCED)
         cdef const double[::1] there = real_array(forward, "forward", (self.n_edges,), COSTS)
         cdef const double[::1] back = there if backward is forward else real_array(backward, "backward", (self.n_edges,), COSTS)
         labelling = np.zeros(self.n_nodes + 1, dtype=np.uint8)
@@ -385,7 +385,7 @@ def min_cut(terminals, edges, capacities, backward=None):
     >>> labels.tolist(), value
     ([0, 1, 1], 1.0)
     """
-    terminals = real_array(terminals, "terminals", ("n_nodes",), NUMBERS)
+    terminals = real_array(terminals, "terminals", ("n_nodes",), FORCED)
     return CutGraph(len(terminals), edges).solve(terminals, capacities, capacities if backward is None else backward)
 
 
@@ -721,7 +721,10 @@ def read_tables(unary, pairs, n_nodes, n_edges, n_labels="n_labels"):
     if shape != (n_edges, K, K) and shape != (1, K, K):
         raise DataError(f"pairs has the shape {passed}. Expected ({K}, {K}) or ({n_edges}, {K}, {K}), a table of pairs of labels "
                         f"for all edges or for each.")
-    return unary, real_array(tables, "pairs", shape)
+    tables = real_array(tables, "pairs", shape)
+    if len(tables) < n_edges:
+        refuse_overflow(tables, "pairs", n_edges)
+    return unary, tables
 
 
 __all__ = ["CutGraph", "Forest", "min_cut"]

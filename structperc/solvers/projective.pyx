@@ -21,7 +21,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy, memset
-from structperc.core.arguments import flag, float_array, shaped
+from structperc.core.arguments import flag, float_array, refuse_overflow, shaped
 from structperc.core.errors import DataError, shortened
 from structperc.core.labels import is_listed
 from structperc.core.signals import take_interruption
@@ -457,6 +457,7 @@ cdef class Siblings:
         for i in range(sentences.n_matrices):
             size = sentences.n_words[i] + 1
             tensor = shaped(float_array(tensors[i], self.name_of(i, sentences)), self.name_of(i, sentences), (size, size, size))
+            refuse_overflow(tensor, self.name_of(i, sentences))
             self.tensors.append(tensor)
 
     cdef const double *at(self, Py_ssize_t i) except? NULL:

@@ -15,7 +15,7 @@ Typical sizes: 23 tokens, segments of up to 10, 12 labels: 3 us for the best seg
 import numpy as np
 
 from libc.math cimport INFINITY, exp, log
-from structperc.core.arguments import how_many, real_array, whole_number
+from structperc.core.arguments import how_many, real_array, refuse_overflow, whole_number
 from structperc.core.errors import DataError, OptionError
 from structperc.core.signals import take_interruption
 from structperc.core.signals cimport interrupted
@@ -248,6 +248,7 @@ cdef class Problem:
                             f"label at least.")
         if transitions is not None:
             self.transitions = real_array(transitions, "transitions", (n_labels, n_labels))
+            refuse_overflow(np.asarray(self.transitions), "transitions", max(n, 1))
         self.lattice.n_tokens, self.lattice.n_labels, self.lattice.longest = n, n_labels, longest
         self.lattice.scores_from = stored_scores
         self.lattice.data = &self.scores[0, 0, 0] if n else NULL

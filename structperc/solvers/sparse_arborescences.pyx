@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from libc.math cimport INFINITY
-from structperc.core.arguments import flag
+from structperc.core.arguments import flag, refuse_overflow
 from structperc.core.errors import DataError
 from structperc.core.signals import take_interruption
 from structperc.core.signals cimport interrupted
@@ -289,6 +289,7 @@ def max_sparse_arborescence(scores, one_root=False):
     rows = table.tocoo()
     cdef Py_ssize_t n = scores.shape[0] - 1, m
     heads, dependents, values = rows.row, rows.col, np.asarray(rows.data, dtype=float)
+    refuse_overflow(values, "scores")
     read = (dependents != 0) & (heads != dependents)
     wrong = np.flatnonzero(read & ~(values < INFINITY))
     if len(wrong):

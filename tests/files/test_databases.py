@@ -134,5 +134,10 @@ def test_labels_of_sqlite_may_become_another_type_late(tmp_path):
         connection.commit()
     assert set(read_query(tmp_path / "v.db", "select x, y from v", target="y").y) == {1.0, 2.0, 1.5}
     assert set(read_query(tmp_path / "v.db", "select x, z from v where x = 1", target="z").y) == {"1", "a"}
+    with contextlib.closing(sqlite3.connect(tmp_path / "v.db")) as connection:
+        connection.execute("create table w as select 9007199254740993 as x, 1 as y union select 0.5, 2")
+        connection.commit()
+    with pytest.raises(DataError, match="column 'x' is 9007199254740993, which floating point cannot hold"):
+        read_query(tmp_path / "v.db", "select * from w", target="y")
     with pytest.raises(DataError, match="row 1502: column 'z' is b'.xff', a blob that is no text in UTF-8"):
         read_query(tmp_path / "v.db", "select x, z from v", target="z")

@@ -1,6 +1,7 @@
 """Tests of the problem "graph": formats of X and y, all inference methods, losses, marginals, saving, and rejected input."""
 
 import copy
+import itertools
 import pickle
 import types
 
@@ -165,7 +166,7 @@ GRAPH = np.eye(2), np.array([[0, 1]]), np.ones((1, 1))
     ([GRAPH], [["a", "b", "c"]], r"y\[0\] has 3 labels but graph 0 of X has 2 nodes; give one label per node"),
     ([GRAPH], [["a", "b"]] * 2, "y has the labels of 2 graphs but X has 1"),
     ([GRAPH], ["ab", 3], r"y\[0\] is 'ab'; expected a list of labels"),
-    ([GRAPH], [["a", None]], r"y\[1\] is None, which is no label"),
+    ([GRAPH], [["a", None]], "y holds only 'a'"), ([GRAPH], [["a", float("nan")]], "nan"),
 ])  # fmt: skip
 def test_what_is_no_graph_is_said(X, y, sentence):
     with pytest.raises(DataError, match=sentence):
@@ -189,3 +190,41 @@ def test_what_does_not_fit_together_is_refused():
     engine = Engine("graph", epochs=1).fit(X, y)
     with pytest.raises(DataError, match=r"y\[0\]\[1\] is 'z', which is not one of the labels known so far"):
         engine.partial_fit(X[:1], [["a", "z", *y[0][2:]]])
+
+
+@pytest.mark.parametrize("options", [{}, {"pairs": "full", "inference": "tree"}, {"update": "pa1"},
+                                     {"inference": "exact", "pairs": "symmetric"}])
+def test_unlabelled_nodes_are_completed_by_the_labels_of_others(options):
+    """None is no label, and each step is the one towards the best labels beside those that are known."""
+    random = np.random.default_rng(0)
+    X = [(random.normal(size=(n, 2)), [[i, i + 1] for i in range(n - 1)]) for n in random.integers(1, 5, 12)]
+    whole = [["a" if row[0] > 0 else "b" for row in nodes] for nodes, _ in X]
+    y = [[label if random.random() < 0.7 else None for label in labels] for labels in whole]
+    engine = Engine("graph", epochs=10, random_state=0, **options).fit(X, y)
+    assert engine.classes_.tolist() == ["a", "b"]
+    found = engine.predict(X)
+    assert sum(one != other for labels, more in zip(found, y, strict=True) for one, other in zip(labels, more, strict=True) if other) <= 2
+    outputs, rows = engine.parts_.outputs, engine.model_.read(X)
+    known, scores = outputs.encode(y, rows), engine.atom_scores(X)
+    for i in range(len(X)):
+        x, gold = rows.example(i), np.asarray(known[i])
+        completed = tuple(outputs.completed(x, gold, scores[i]).tolist())
+        unary, pairs = outputs.tables(scores[i], len(gold))
+
+        def worth(w, unary=unary, pairs=pairs, edges=X[i][1]):
+            return sum(unary[j, k - 1] for j, k in enumerate(w)) + sum(pairs[e, w[a] - 1, w[b] - 1] for e, (a, b) in enumerate(edges))
+
+        fitting = [w for w in itertools.product((1, 2), repeat=len(gold)) if all(g in (0, k) for g, k in zip(gold, w, strict=True))]
+        assert completed in fitting and worth(completed) >= max(map(worth, fitting)) - 1e-9
+    assert Engine("graph", classes=["a", "b"], random_state=0).fit(X, [[None] * len(labels) for labels in y]).predict(X[:1])
+    with pytest.raises(DataError, match="None"):
+        engine.log_probability(X, y)
+
+
+def test_unlabelled_pixels_are_completed():
+    random = np.random.default_rng(0)
+    shapes = [(np.hypot(*np.mgrid[-4:4, -4:4] - random.integers(-2, 3, 2)[:, None, None]) < 3).astype(int) for _ in range(6)]
+    images = [shape[:, :, None] + random.normal(0, 0.5, (8, 8, 1)) for shape in shapes]
+    void = [np.where(random.random((8, 8)) < 0.3, None, shape) for shape in shapes]
+    labels = Engine("graph", attractive=True, random_state=0).fit(images, void).predict(images)
+    assert np.mean([one == other for one, other in zip(labels, shapes, strict=True)]) > 0.75

@@ -11,15 +11,34 @@ from structperc.errors import DataError
 from structperc.solvers import (
     CutGraph,
     Forest,
+    arborescence_certificate,
+    arborescence_marginals,
     best_intervals,
+    best_labelling,
     best_path,
+    best_segments,
+    cheapest_path,
     cluster_pairs,
+    forest_marginals,
     interval_marginals,
+    k_best_arborescences,
     k_best_intervals,
+    k_best_matchings,
     k_best_paths,
     k_best_projective,
+    k_best_segments,
+    match_pairs,
+    max_arborescence,
     max_clusters,
+    max_latent_trees,
+    max_matching,
     max_sparse_arborescence,
+    min_cut,
+    path_marginals,
+    projective_marginals,
+    projective_tree,
+    segment_marginals,
+    segment_max_marginals,
     solve_ilp,
 )
 from structperc.solvers.certificates import certified
@@ -163,11 +182,54 @@ def test_solvers_print_nothing():
     assert done.stdout == "2.0\n2.0\n" and done.stderr == ""
 
 
-@pytest.mark.parametrize("call", [
-    lambda large: solve_ilp([large, large], [[1, 1]], [2]), lambda large: best_intervals([0, 1], [1, 2], [large, large]),
-    lambda large: interval_marginals([0, 1], [1, 2], [large, large]), lambda large: k_best_intervals([0, 1], [1, 2], [large, large], 2),
-])  # fmt: skip
-def test_finite_scores_whose_sums_overflow_are_refused(call):
+CHAIN = [0, 1], [1, 2]
+SUMMED = {
+    "solve_ilp": lambda large: solve_ilp([large, large], [[1, 1]], [2]),
+    "best_intervals": lambda large: best_intervals(*CHAIN, [large, large]),
+    "interval_marginals": lambda large: interval_marginals(*CHAIN, [large, large]),
+    "k_best_intervals": lambda large: k_best_intervals(*CHAIN, [large, large], 2),
+    "best_path": lambda large: best_path(*CHAIN, [large, large], 0, 2),
+    "path_marginals": lambda large: path_marginals(*CHAIN, [large, large], 0, 2),
+    "k_best_paths": lambda large: k_best_paths(*CHAIN, [large, large], 0, 2, 2),
+    "cheapest_path": lambda large: cheapest_path(*CHAIN, [large, large], 0, 2),
+    "best_labelling": lambda large: best_labelling([[0.0, large], [0.0, large]], [[0, 1]], np.zeros((2, 2))),
+    "shared pairs": lambda large: best_labelling(np.zeros((9, 2)), [[i, i + 1] for i in range(8)], np.diag([large / 8, 0.0])),
+    "forest_marginals": lambda large: forest_marginals([[0.0, large], [0.0, large]], [[0, 1]], np.zeros((2, 2))),
+    "Forest": lambda large: Forest(2, [[0, 1]]).best_labels(np.zeros((2, 2)), [[[large, large], [0.0, 0.0]]]),
+    "CutGraph": lambda large: CutGraph(2, [[0, 1]]).solve([large, large], [1.0], [1.0]),
+    "min_cut": lambda large: min_cut([1.0, -1.0, 1.0], [[0, 1], [1, 2]], [large, large]),
+    "max_clusters": lambda large: max_clusters([[0, large, large], [large, 0, 1.0], [large, 1.0, 0]]),
+    "cluster_pairs": lambda large: cluster_pairs([0, 0], [1, 2], [large, large]),
+    "max_latent_trees": lambda large: max_latent_trees([0, 0], [1, 2], [large, large]),
+    "max_arborescence": lambda large: max_arborescence(np.array([[0, large], [0, large]])),
+    "a stack": lambda large: max_arborescence([np.zeros((2, 2)), np.array([[0, large], [0, large]])]),
+    "arborescence_marginals": lambda large: arborescence_marginals(np.array([[0, large], [0, large]])),
+    "arborescence_certificate": lambda large: arborescence_certificate(np.array([[0, large], [0, large]])),
+    "k_best_arborescences": lambda large: k_best_arborescences(np.array([[0, large], [0, large]]), 2),
+    "max_sparse_arborescence": lambda large: max_sparse_arborescence(coo_array(([large, large], ([0, 1], [1, 2])), shape=(3, 3))),
+    "projective_tree": lambda large: projective_tree(np.array([[0, large], [0, large]])),
+    "siblings": lambda large: projective_tree(np.zeros((2, 2)), np.full((2, 2, 2), large / 4)),
+    "projective_marginals": lambda large: projective_marginals(np.array([[0, large], [0, large]])),
+    "k_best_projective": lambda large: k_best_projective(np.array([[0, large], [0, large]]), 2),
+    "best_segments": lambda large: best_segments([[[large]], [[large]]]),
+    "segment_marginals": lambda large: segment_marginals([[[large]]] * 2),
+    "transitions": lambda large: best_segments(np.zeros((4, 1, 1)), [[large / 2]]),
+    "segment_max_marginals": lambda large: segment_max_marginals([[[large]]] * 2),
+    "k_best_segments": lambda large: k_best_segments([[[large]]] * 2, k=2),
+    "max_matching": lambda large: max_matching([[large, 0.0], [0.0, large]]),
+    "match_pairs": lambda large: match_pairs([0, 1], [0, 1], [large, large]),
+    "k_best_matchings": lambda large: k_best_matchings([[large, 0.0], [0.0, large]], 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SUMMED)
+@pytest.mark.filterwarnings("error")
+def test_finite_scores_whose_sums_overflow_are_refused(name):
+    call = SUMMED[name]
     with pytest.raises(DataError, match="overflow when they are added up, although each is finite"):
         call(1.7e308)
     call(1e307)
+    for wrong in (np.nan, -np.inf if name in ("cheapest_path", "min_cut") else np.inf):
+        if name not in ("CutGraph",) or wrong != wrong:
+            with pytest.raises(DataError):
+                call(wrong)

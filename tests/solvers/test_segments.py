@@ -118,8 +118,8 @@ def test_long_sentences_and_large_scores():
     (lambda: best_segments(np.zeros((2, 0, 1))), "with a length and a label at least"),
     (lambda: best_segments([[[0.0, 1.0]]], [[0.0]]), r"transitions has the shape \(1, 1\); expected \(2, 2\)"),
     (lambda: best_segments("a"), "scores is 'a'; expected an array of real numbers"),
-    (lambda: best_segments([[[1e308]]] * 3), "add up to more than floating point holds"),
-    (lambda: segment_marginals([[[1e308]]] * 3), "add up to more than floating point holds"),
+    (lambda: best_segments([[[1e308]]] * 3), "overflow when they are added up"),
+    (lambda: segment_marginals([[[1e308]]] * 3), "overflow when they are added up"),
     (lambda: segment_scores([[0.0]], [[0.0]], [[0.0]], [[0.0, 1.0]], 1), r"alone has the shape \(1, 2\); expected \(1, 1\)"),
     (lambda: segment_scores([[0.0]], [[0.0]], [[0.0]], [[0.0]], 2, [[0.0]]), r"lengths has the shape \(1, 1\); expected \(2, 1\)"),
 ])  # fmt: skip

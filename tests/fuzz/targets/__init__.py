@@ -33,7 +33,9 @@ def targets() -> dict:
         arguments,
         changes,
         commands,
+        databases,
         earlier,
+        exact,
         files,
         foreign_models,
         forms,
@@ -45,6 +47,7 @@ def targets() -> dict:
         parts,
         streams,
         tokens,
+        written,
     )
 
     return {
@@ -69,6 +72,14 @@ def targets() -> dict:
         "files": Target(files.hostile_files, share=2, prepare=files.prepare),
         "columns": Target(files.hostile_columns, prepare=files.prepare),
         "streams": Target(streams.parts),
+        "databases": Target(databases.hostile_databases, share=0.5),
+        "programs": Target(exact.drawn_programs),
+        "trees": Target(exact.hidden_trees, share=0.3, chunk=100),
+        "kernels": Target(exact.scaled_kernels, share=0.5, chunk=200),
+        "exports": Target(written.exports, share=0.2, chunk=50),
+        "notes": Target(written.notes, chunk=200),
+        "ids": Target(written.conllu_ids, share=0.5, chunk=200),
+        "downloads": Target(written.downloads, share=0.2),
         "invariances": Target(invariances.compared, share=0.3, chunk=20),
         "commands": Target(commands.hostile_commands, share=2, chunk=200, prepare=commands.models),
     }
