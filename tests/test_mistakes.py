@@ -189,7 +189,7 @@ IN_PYTHON = [       # the call, and its message
     ("plotting.plot_weights(Engine('prank'))", "this Engine is not fitted yet"),
     ("plotting.plot_learning_curve(Engine('prank'))", "this Engine is not fitted yet"),
     ("trained.explain(X[0], against=9)", "against=9 is no output of this model. Expected one of 1, 2, 3, 4."),
-    ("engine.explain(X)", "explain takes one example, but got 60; pass one of them."),
+    ("engine.explain(X)", "explain takes one example, but got 60; pass one of them: X[:1]"),
     ("estimators.load('ranks.csv')", "'ranks.csv' is not a structperc model"),
     # calls with too little, and names that are written otherwise
     ("Engine('cusum').fit(X, y, batch_size=3)", "fit has no argument 'batch_size'. It has X, y, offsets"),

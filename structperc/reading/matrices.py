@@ -14,6 +14,7 @@ from structperc.core.errors import DataError, DataTypeError, shortened
 from structperc.core.labels import has_half_pair, is_missing
 from structperc.core.rows import Rows, in_place
 from structperc.core.sparse_parts import is_sparse, refuse_damaged, to_csr
+from structperc.reading.cells import to_number
 from structperc.reading.column_faults import ColumnError, find_fault, in_a_frame
 from structperc.reading.frames import is_frame
 from structperc.reading.other_libraries import as_table, header_of
@@ -163,7 +164,10 @@ def as_dense(X) -> np.ndarray:
                 raise explain_frame(X) or DataError(f"X has the type {array.dtype}; turn dates and durations into numbers first.")
             array = array if array.dtype.kind == "c" else array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise explain_frame(X) or explain_dense(X) from None
+        error = explain_frame(X)
+        array = typed_numbers(X) if error is None else None
+        if array is None:
+            raise error or explain_dense(X) from None
     refuse_complex(array)
     if array.ndim != 2:
         if X is None:
@@ -181,6 +185,15 @@ def explain_frame(X) -> DataError | None:
     columns = np.asarray(X, dtype=object).T.tolist()
     faults = list(filter(None, (find_fault(str(name), cells) for name, cells in zip(X.columns, columns, strict=True))))
     return ColumnError(faults) if faults else None
+
+
+def typed_numbers(X):
+    """The numbers of a data frame of texts, with a minus as people type it; None for anything else."""
+    if getattr(X, "columns", None) is None or len(getattr(X, "shape", ())) != 2:
+        return None
+    cells = np.asarray(X, dtype=object)
+    numbers = [to_number(cell) for cell in cells.ravel().tolist()]
+    return None if None in numbers else np.array(numbers, dtype=float).reshape(cells.shape)
 
 
 def explain_dense(X) -> DataError:

@@ -1,0 +1,118 @@
+"""Columns that are not numbers: whatever the message advises is followed at its door, and the model trains and predicts."""
+
+import functools
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from plain import Engine
+
+from advice.following import MOST, flags, follow
+from structperc.errors import DataError
+from structperc.estimators import CuSumRank, IntervalPA, LatentRanker, PRank, StructuredClassifier
+from structperc.reading.column_faults import BY_HAND, KINDS, find_fault
+
+N = 60
+Y = 1 + np.arange(N) * 3 // N
+NUMBERS = (np.arange(N) * 37 % 61).astype(float)
+
+
+def among_numbers(every, cell):
+    """Numbers as texts, with this cell now and then."""
+    return [cell if i % every == 1 else f"{number:g}" for i, number in enumerate(NUMBERS)]
+
+
+# By name: the cells of a column.
+COLUMNS = {
+    "texts": ["red", "green", "blue"] * (N // 3),
+    "names": [f"patient {i}" for i in range(N)],
+    "truth values as texts": ["True", "False"] * (N // 2),
+    "dates": [f"2024-01-{1 + i % 28:02}" for i in range(N)],
+    "dates with gaps": [None if i == 3 else f"2024-01-{1 + i % 28:02}" for i in range(N)],
+    "question marks": among_numbers(4, "?"),
+    "dots": among_numbers(4, "."),
+    "dashes": among_numbers(5, "-"),
+    "n/a": among_numbers(5, "n/a"),
+    "#N/A": among_numbers(5, "#N/A"),
+    "empty cells": among_numbers(4, ""),
+    "all empty": [""] * N,
+    "thousands": [f"{45 + i},{100 + i}" for i in range(N)],
+    "thousands and hundreds": [f"{i},000" if i % 2 else "950" for i in range(1, N + 1)],
+    "currency": [f"${i}.50" for i in range(N)],
+    "percents": [f"{i}%" for i in range(N)],
+    "decimal commas": [f"{i},5" for i in range(N)],
+    "dots of thousands": [f"1.{100 + i},5" for i in range(N)],
+    "currency with gaps": ["?" if i % 9 == 4 else f"${i}.50" for i in range(N)],
+    "one typing error": [*map(str, range(N - 1)), "1O"],
+    "infinite": [*NUMBERS[:-1], np.inf],
+}
+READ = {                        # as they are
+    "minus signs": [f"\N{MINUS SIGN}{i}" for i in range(1, N + 1)],
+    "durations": pd.to_timedelta(np.arange(N) % 7, unit="D"),
+    "days": pd.date_range("2024-01-01", periods=N),
+    "categories": pd.Categorical(["low", "mid", "high"] * (N // 3), ordered=True, categories=["low", "mid", "high"]),
+}
+BY_HAND_ALONE = ("one typing error", "infinite")        # a cell of its own, which the reader corrects
+PYTHON = {"Engine prank": functools.partial(Engine, "prank"), "Engine multiclass": functools.partial(Engine, "multiclass"),
+          **{cls.__name__: cls for cls in (PRank, CuSumRank, StructuredClassifier, IntervalPA)}}
+
+
+def table(name):
+    cells = {**COLUMNS, **READ}[name]
+    column = pd.Series(cells, dtype=float if name == "infinite" else object) if isinstance(cells, list) else cells
+    return pd.DataFrame({"a": column, "b": NUMBERS})
+
+
+@pytest.mark.parametrize(("door", "name"), [(door, name) for i, name in enumerate(COLUMNS) if name not in BY_HAND_ALONE
+                                            for j, door in enumerate(PYTHON) if (i + j) % 2 == 0])
+def test_python_advice_leads_on(door, name):
+    model, messages, arguments = follow(PYTHON[door], table(name), Y)
+    assert messages
+    assert model is not None, (messages, arguments)
+    assert len(model.predict(table(name))) == N
+
+
+@pytest.mark.parametrize("name", READ)
+def test_other_columns_need_no_advice(name):
+    for make in PYTHON.values():
+        assert len(make().fit(table(name), Y).predict(table(name))) == N
+
+
+@pytest.mark.parametrize("name", [name for name in COLUMNS if name not in (*BY_HAND_ALONE, "truth values as texts")])
+def test_advice_of_the_command_line_leads_on(name, run, tmp_path):
+    file, arguments, messages = tmp_path / "t.csv", [], []
+    table(name).assign(y=Y).to_csv(file, index=False)
+    for _ in range(MOST):
+        code, _, err = run("fit", "prank", file, "--target", "y", "--model", tmp_path / "m", *arguments)
+        if code == 0:
+            break
+        messages.append(err)
+        assert flags(err), messages
+        arguments = [*arguments, *flags(err)]
+    assert code == 0 and messages, messages
+    assert run("predict", tmp_path / "m", file)[0] == 0
+
+
+@pytest.mark.parametrize("name", BY_HAND_ALONE)
+def test_a_cell_of_its_own_is_named_and_its_correction_is_enough(name):
+    X = table(name)
+    with pytest.raises(DataError, match=rf"row {N - 1}\. Correct the cells of 'a'|X\[{N - 1}, 0\] is inf"):
+        PRank().fit(X, Y)
+    X.loc[N - 1, "a"] = 1
+    assert PRank(random_state=0).fit(X.astype(float), Y).predict(X.astype(float)).shape == (N,)
+
+
+def test_a_ranker_names_what_its_own_parameter_takes():
+    class Grouped(LatentRanker):
+        def fit(self, X, y):
+            return super().fit(X, y, groups=np.arange(N) // 12)
+
+    model, messages, _ = follow(Grouped, table("texts"), Y - 1)
+    assert messages and model is not None
+
+
+def test_every_kind_of_cell_and_every_way_out_is_provoked():
+    faults = [fault for name in (*COLUMNS, *READ) if (fault := find_fault("a", list(table(name)["a"]))) is not None]
+    assert set(itertools.chain.from_iterable(fault.cells for fault in faults)) == set(KINDS)
+    assert set(itertools.chain.from_iterable(fault.mends for fault in faults)) == set(BY_HAND)
