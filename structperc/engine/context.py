@@ -107,6 +107,16 @@ class FitContext:
         In its place with weighting="visits": how often examples are visited, but for a factor.
     reads : Reads or None
         Who reads the options, as long as the engine makes its parts; None: that is not recorded.
+
+    Examples
+    --------
+    >>> from structperc import Engine, hookimpl
+    >>> class Shown:
+    ...     @hookimpl
+    ...     def structperc_loss(self, context):
+    ...         print(context.n_features, context.labels.tolist(), context.epochs)
+    >>> _ = Engine("cusum", plugins=[Shown()], epochs=3).fit([[0.0], [1.0]], [1, 2])
+    1 [1, 2] 3
     """
 
     engine_options: Mapping[str, Any]

@@ -356,7 +356,7 @@ def home_of(plugin) -> str:
 
 
 def lacks_self(method, hook) -> bool:
-    """Whether the argument of a hook stands where a method has the object."""
+    """Whether a method names the argument of its hook first, where `self` belongs."""
     code = getattr(getattr(method, "__func__", None), "__code__", None)
     return code is not None and hook in HOOKS and code.co_argcount > 0 and code.co_varnames[0] in arguments_of(getattr(hookspecs, hook))
 

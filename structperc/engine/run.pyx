@@ -144,6 +144,19 @@ cdef class TrainingRun:
     resumed : bool
         Whether the run goes on from a checkpoint. Then all parts, the trainer too, are as they were there. `epoch` counts the complete
         epochs: what `begin_epoch`, `order` and `run` do next belongs to the epoch that was interrupted.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import Trainer
+    >>> class Once(Trainer):
+    ...     options_used = ("shuffle", "random_state")
+    ...     def train(self, run):
+    ...         run.begin_epoch()
+    ...         run.end_epoch(run.run(run.order()))
+    ...         return "done"
+    >>> Engine("cusum", plugins=[Once()]).fit([[0.0], [1.0]], [1, 2]).status_
+    'done'
     """
 
     __signature__ = ClassSignature()
@@ -188,7 +201,12 @@ cdef class TrainingRun:
         return None if self.by_visits else self.weights
 
     cpdef order(self):
-        """The examples in the order of the next epoch, an int64 array. Shuffles anew each time."""
+        """The examples in the order of the next epoch. Shuffles anew each time.
+
+        Returns
+        -------
+        int64 array
+        """
         order = self.next_order()
         if order is None:
             if self.file_order is None:
@@ -210,7 +228,7 @@ cdef class TrainingRun:
         """Whether the next order, or a shard, draws from the generator of the fit."""
         return self.expected is not None or self.model.sharded or self.model.shuffles and self.n_examples > 1
 
-    def begin_epoch(self):
+    def begin_epoch(self) -> None:
         """Counts an epoch and starts its clock."""
         self.refuse_open("called begin_epoch")
         if self.under_way:
@@ -224,8 +242,14 @@ cdef class TrainingRun:
         """How long the epoch under way has taken."""
         return time.perf_counter() - self.began
 
-    def end_epoch(self, passed):
-        """Calls all observers after the epoch of this pass."""
+    def end_epoch(self, passed) -> None:
+        """Calls all observers after the epoch of this pass.
+
+        Parameters
+        ----------
+        passed : structperc.core.loop.PassResult
+            What `run` returned.
+        """
         if not isinstance(passed, PassResult):
             raise PluginError(f"{type(self.model.parts.trainer).__name__}.train called end_epoch with {shortened(passed)}; expected what "
                               f"run returned.")
@@ -236,11 +260,11 @@ cdef class TrainingRun:
                                    self.seconds))
         self.progress.end_epoch(passed.visited)
 
-    def keep_weights(self):
+    def keep_weights(self) -> None:
         """The training ends with the weights of now, unless this is called again."""
         self.kept, self.best_epoch = kept_state(self.model.parts.weights), self.epoch
 
-    def exchange(self):
+    def exchange(self) -> None:
         """The weights become those that are kept, and the other way round; without such nothing happens."""
         weights, lock = self.model.parts.weights, self.model.lock
         if self.kept is None:
@@ -348,7 +372,20 @@ cdef class TrainingRun:
         return 0
 
     def shards(self, n_shards, seed, n_threads):
-        """The examples in file order in so many parts of equal size, each with parts of its own: what `mix` takes."""
+        """The examples in file order in so many parts of equal size, each with parts of its own.
+
+        Parameters
+        ----------
+        n_shards : int
+        seed : int
+            From which each shard draws its orders.
+        n_threads : int
+
+        Returns
+        -------
+        structperc.engine.shards.LocalShards
+            What `mix` takes.
+        """
         n, shards = int(self.n_examples), []            # Python's numbers: n * n_shards may exceed 64 bits
         elsewhere = SHARDS_ELSEWHERE.get()
         if elsewhere is not None:
@@ -423,7 +460,19 @@ cdef class TrainingRun:
         return 0
 
     def pass_without_record(self, order=None, rule=None, double loss_weight=0.0, online=None):
-        """One pass that the engine's record does not show; parameters as of `run`."""
+        """One pass that the engine's record does not show.
+
+        Parameters
+        ----------
+        order, rule, loss_weight
+            As of `run`.
+        online : list, optional
+            Receives the predictions made before each step.
+
+        Returns
+        -------
+        structperc.core.loop.PassResult
+        """
         cdef PassResult passed = PassResult()
         cdef ReadWriteLock lock = self.model.lock
         if order is not None:
@@ -482,14 +531,33 @@ cdef class TrainingRun:
             self.online.append(retry_on_interrupt(interrupts, self.decoded, structures, examples))
         return structures, examples
 
-    def keep(self, codes, examples=None):
-        """Adds predictions to the online ones, for a trainer that makes no passes: codes of labels, of these examples or of all."""
+    def keep(self, codes, examples=None) -> None:
+        """Adds predictions to the online ones, for a trainer that makes no passes.
+
+        Parameters
+        ----------
+        codes : int array
+            Of labels.
+        examples : int array, optional
+            Of which examples; without it of all.
+        """
         structures, examples = Structures(codes), np.arange(len(codes)) if examples is None else examples
         self.online.append(self.decoded(structures, examples))
         self.progress.add_predictions(structures, examples)
 
     def decoded(self, structures, examples):
-        """Predictions as users see them."""
+        """Predictions as users see them.
+
+        Parameters
+        ----------
+        structures : Structures
+        examples : int array
+            Of which examples.
+
+        Returns
+        -------
+        array
+        """
         cdef Parts parts = self.model.parts
         single = parts.outputs.code_width == 1
         return parts.outputs.decode_all(structures.values if single else structures, self.rows, parts.features, examples)
