@@ -114,9 +114,11 @@ class FitContext:
     >>> class Shown:
     ...     @hookimpl
     ...     def structperc_loss(self, context):
-    ...         print(context.n_features, context.labels.tolist(), context.epochs)
-    >>> _ = Engine("cusum", plugins=[Shown()], epochs=3).fit([[0.0], [1.0]], [1, 2])
-    1 [1, 2] 3
+    ...         self.facts = context.n_features, context.labels.tolist(), context.epochs
+    >>> shown = Shown()
+    >>> _ = Engine("cusum", plugins=[shown], epochs=3).fit([[0.0], [1.0]], [1, 2])
+    >>> shown.facts
+    (1, [1, 2], 3)
     """
 
     engine_options: Mapping[str, Any]

@@ -198,6 +198,17 @@ class KeyedReader(Reader):
         return places
 
     def too_narrow(self, came) -> DataError:
+        """The error of rows without room for the keys.
+
+        Parameters
+        ----------
+        came : str
+            What the rows have.
+
+        Returns
+        -------
+        DataError
+        """
         return DataError(f"X has {came}; expected rows of {self._n_keys} columns that identify what a row is about, then its features.")
 
     def without_keys(self, X):
