@@ -27,6 +27,8 @@ GALLANT = r"""@article{gallant1990perceptron,
   year = {2009}
 }"""
 
+SMALLEST_TOTAL = 1e-280         # of costs: they are compared as whole multiples of 2**-52 of it
+
 
 class PocketTrainer(Trainer):
     """Perceptron steps on drawn examples; the model is the ranker of least total cost among all of them.
@@ -81,6 +83,11 @@ class PocketTrainer(Trainer):
         seed = run.context.random.integers(0, 2**64, dtype=np.uint64)
         if not costs.any():
             raise DataError("all costs are 0, so any ranker is as good as any other; set a cost for some wrong rank.")
+        with np.errstate(over="ignore"):
+            total = costs.sum()
+        if not SMALLEST_TOTAL < total < np.inf:
+            raise DataError(f"the costs add up to {total:g}, beyond the digits of floating point; "
+                            f"{'divide' if total > 1 else 'multiply'} them by a large number.")
         search = PocketSearch(X, y, costs, self.variant, self.compared, seed)
         if run.resumed and self.resumed:
             search.restore(self.resumed)

@@ -151,7 +151,8 @@ def summary(engine, arguments, facts) -> list[str]:
     if hasattr(engine, "n_support_"):
         lines["support"] = f"{engine.n_support_} rows, of which the weights are a sum"
     kind = "sentences" if facts.columns is None else "examples"
-    lines["epochs"] = f"{len(engine.mistakes_)} of at most {engine.epochs}, {engine.status_}"
+    bound = f" of at most {engine.epochs}" if "epochs" in (engine.parts_.trainer.options_used or ("epochs",)) else ""
+    lines["epochs"] = f"{len(engine.mistakes_)}{bound}, {engine.status_}"
     lines["mistakes"] = f"{shorten(engine.mistakes_)} per epoch; the last is {engine.mistakes_[-1] / facts.examples:.1%} of the {kind}"
     constant = constant_of(engine, facts)
     if constant is not None:

@@ -114,21 +114,36 @@ cdef void find_centre(const sp_rows *x, Py_ssize_t n_rows, double *centre) noexc
         mean_of_rows(<const float *> x.dense, n_rows, x.n_dense, centre + n - x.n_dense)
 
 
+cdef centre_of(Rows rows, weights):
+    """The mean of the dense columns of the first rows with a weight, zeros for sparse ones."""
+    centre = np.zeros(rows.n_features)
+    cdef double[::1] written = centre
+    dense = rows.dense_part
+    if weights is None or np.all(np.asarray(weights) > 0):
+        find_centre(&rows.whole, min(rows.n_rows, <Py_ssize_t> FIRST), &written[0])
+    elif dense is not None:
+        counted = np.asarray(weights) > 0
+        first = dense[(counted if rows.offsets is None else np.repeat(counted, np.diff(rows.offsets))).nonzero()[0][:FIRST]]
+        with np.errstate(all="ignore"):
+            mean = first.sum(axis=0, dtype=float) / max(len(first), 1)
+        centre[rows.n_features - dense.shape[1]:] = np.where(np.isfinite(mean), mean, 0)
+    return centre
+
+
 cdef class ColumnSums:
     """Sums of each column over rows of training, weighted as their examples are.
 
-    They are sums of distances from a centre, the mean of the first rows. Squares of the values lose digits if a column, such as a
-    year, has a small spread beside its mean.
+    They are sums of distances from a centre, the mean of the first rows with a weight. Squares of the values lose digits if a column, such
+    as a year, has a small spread beside its mean.
 
     Parameters
     ----------
     rows : Rows
-        The first rows, which `add` adds.
+        Like those that `add` adds.
     """
 
     def __init__(self, Rows rows):
         self.begin(np.zeros(rows.n_features), True)
-        find_centre(&rows.whole, min(rows.n_rows, <Py_ssize_t> FIRST), &self._centre[0])
 
     cdef begin(self, centre, bint squared):
         """No rows yet."""
@@ -138,6 +153,8 @@ cdef class ColumnSums:
     cdef int add(self, Rows rows, weights) except -1:
         """Adds rows, weighted by their examples; None: each example once."""
         cdef Py_ssize_t first, last, n
+        if not self.n_rows:
+            self._centre = centre_of(rows, weights)
         if weights is not None or rows.whole.layout > SP_DENSE_F32:
             return add_each(self, rows, weights)
         first = 0 if rows.starts == NULL else rows.starts[0]

@@ -79,7 +79,7 @@ class Wanted:
 
 def shown_output(value) -> str:
     """An output as text."""
-    return shortened(value) if not isinstance(value, str) else value
+    return value if isinstance(value, str) else shortened(value.item() if isinstance(value, np.generic) else value)
 
 
 class Goal:

@@ -19,7 +19,7 @@ from structperc.engine.declarations import check_declarations
 from structperc.engine.model import Model, Parts, refuse_labels
 from structperc.engine.options import check_options, engine_options, generator, options_in_context
 from structperc.engine.presets import give_way
-from structperc.engine.scaling import scaling_of
+from structperc.engine.scaling import scaling_of, warn_of_equal_rows
 from structperc.engine.unused_options import refuse_unused
 from structperc.engine.weighing import by_class, warn_of_weights
 from structperc.reading import matrices
@@ -71,6 +71,7 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     else:
         model.scales, rows = True, model.scaling.applied(rows)
     warn_of_weights(model, rows, context.sample_weight)
+    warn_of_equal_rows(model, rows)
     return model, rows, context
 
 

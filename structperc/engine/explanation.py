@@ -275,6 +275,8 @@ def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
     else:
         winner = answers.best(parts, scores, example)
         runner_up = structure_of(model, against, rows, "against")
+        if np.ndim(winner) == 0 and winner == runner_up:
+            raise DataError(f"against={shortened(against)} is the prediction itself; name another output, or leave against out.")
     kind, compared = baselines.example(model, rows, baseline)
     naming = baselines.Naming(model, rows, groups)
     coefficients = np.subtract(*(np.asarray(parts.outputs.count(example, y), dtype=float) for y in (winner, runner_up)))

@@ -19,7 +19,7 @@ import attrs
 import numpy as np
 
 from structperc.core.column_sums import CONSTANT, moments_with_row
-from structperc.core.errors import DataError, PluginError, ScaleWarning
+from structperc.core.errors import DataError, DataWarning, PluginError, ScaleWarning
 from structperc.core.features import is_constrained
 from structperc.core.joined import Joined
 from structperc.core.saved_state import read_array
@@ -330,3 +330,19 @@ def warn_of_scales(model, rows) -> None:
         times = f"{ratio:.0f}" if ratio < 1e6 else f"{ratio:.3g}"
         warnings.warn(f"column {names[0]} is {times} times as large as column {names[1]} (root mean squares). Steps follow the large one; "
                       f"train with scale=True.", ScaleWarning, stacklevel=3)
+
+
+def warn_of_equal_rows(model, rows) -> None:
+    """Warns if all rows of a problem with labels are equal, so that labels cannot be predicted from them."""
+    if rows.objects or rows.n_rows < FEWEST or rows.offsets is not None or model.context.n_labels < 2 or not rows.n_features:
+        return
+    X = rows.X
+    if isinstance(X, np.ndarray):
+        equal = np.array_equal(X[0], X[-1]) and (X == X[0]).all()
+    else:
+        ends = (X.max(axis=0), X.min(axis=0)) if hasattr(X, "max") else (1, 0)
+        equal = not np.any(ends[0] != ends[1]) if isinstance(ends[0], np.ndarray) else hasattr(ends[0], "toarray") and not (
+            ends[0] - ends[1]).nnz
+    if equal:
+        warnings.warn("all rows of X are equal, so no label can be predicted from them. Every row gets the same label. Check the "
+                      "columns of X.", DataWarning, stacklevel=3)

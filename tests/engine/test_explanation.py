@@ -10,6 +10,7 @@ import scipy.sparse as sparse
 from plain import Engine
 from reference.layouts import LAYOUTS, stored
 
+import structperc
 from structperc import hookimpl
 from structperc.components import Argmax, Outputs, RankOutputs, RowFeatures, VectorFeatures
 from structperc.errors import DataError, NotFittedError, PluginError
@@ -329,3 +330,13 @@ def test_columns_are_called_as_x_or_the_reader_calls_them():
     assert Engine("sequence").fit(sentences, [["D", "N"]]).feature_name(1) == "cat"
     with pytest.raises(NotFittedError):
         Engine("sequence").feature_name(1)
+
+
+@pytest.mark.parametrize("problem", ["cusum", "prank", "multiclass"])
+def test_the_prediction_itself_is_no_rival(problem):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    engine = Engine(problem, random_state=0).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    label = engine.predict(X[:1])[0]
+    with pytest.raises(DataError, match=f"against={label} is the prediction itself"):
+        engine.explain(X[0], against=label.item())
+    assert str(structperc.counterfactual(engine, X[0], label)) == f"it is {label} already"

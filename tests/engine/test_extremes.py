@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from plain import Engine
+from scipy.sparse import csr_array
 
-from structperc.errors import DataError
+from structperc.errors import DataError, DataWarning
 
 X = np.random.default_rng(0).normal(size=(60, 4))
 Y = np.digitize(X @ [2, -1, 0, 1], [-1, 1]) + 1
@@ -45,3 +46,29 @@ def test_extremes_are_learned_or_refused(extreme):
     found = {pair: outcome(*pair, extreme) for pair in pairs}
     print("\n" + extreme, *(f"{problem} {rule}: {found}" for (problem, rule), found in found.items() if found), sep="\n    ", end="")
     assert any(found.values())
+
+
+@pytest.mark.parametrize("size", [1e-310, 1e-285, 1e307])
+def test_costs_that_floating_point_does_not_hold_are_refused(size):
+    costs = np.abs(np.arange(3)[:, None] - np.arange(3))[Y - 1].astype(float)
+    plain, large = (Engine("prank", pocket=True, loss="costs", random_state=0).fit(X, Y, costs=scale * costs) for scale in (1, 2.0**600))
+    assert np.array_equal(plain.predict(X), large.predict(X))
+    with pytest.raises(DataError, match=f"the costs add up to .*; {'divide' if size > 1 else 'multiply'} them by a large number"):
+        Engine("prank", pocket=True, loss="costs", random_state=0).fit(X, Y, costs=size * costs)
+
+
+@pytest.mark.parametrize("problem", ["prank", "cusum", "multiclass"])
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_rows_that_are_all_equal_are_named(problem, form):
+    with pytest.warns(DataWarning, match="all rows of X are equal, so no label can be predicted"):
+        Engine(problem, random_state=0).fit(form(np.full((60, 2), 3.0)), Y)
+
+
+@pytest.mark.parametrize("large", [1e18, 1e30, 1e300])
+def test_rows_of_weight_0_decide_no_mean(large):
+    rows, weights = X.copy(), np.ones(60)
+    rows[0], weights[0] = large, 0
+    for form in (np.asarray, csr_array, lambda rows: rows.astype(np.float32) if large < 1e38 else rows):
+        model = Engine("prank").fit(form(rows), Y, sample_weight=weights).model_
+        assert model.means == pytest.approx(X[1:].mean(axis=0), abs=1e-6)
+        assert model.spreads == pytest.approx(X[1:].std(axis=0), rel=1e-5)
