@@ -134,7 +134,8 @@ def real_array(values, name: str, shape: tuple, policy: Policy = SCORES) -> np.n
     policy : Policy
         Which numbers are allowed.
     """
-    most = MOST_SUMMED / max(1, np.size(values)) if policy.summed else policy.high
+    n = values.size if type(values) is np.ndarray else 1            # only such an array is taken as it is
+    most = MOST_SUMMED / max(1, n) if policy.summed else policy.high
     if are_reals(values, shape, max(policy.low, -most), min(policy.high, most), MOST):
         return values
     array = shaped(float_array(values, name), name, shape)

@@ -6,6 +6,8 @@ import io
 import os
 import random
 import resource
+import shutil
+import sqlite3
 from pathlib import Path
 
 from torture.report import Report
@@ -35,6 +37,8 @@ def saves(n, seed=0) -> Report:
         path, rows, model = (os.path.join(folder, name) for name in ("model", "rows.csv", "old"))
         Path(rows).write_text("a,b,level\n" + "1,2,1\n2,1,2\n0,1,3\n" * 4)
         main(["fit", "cusum", rows, "--target", "level", "--quiet", "--model", model])
+        with contextlib.closing(sqlite3.connect(os.path.join(folder, "rows.db"))) as connection:
+            connection.executescript("create table t (a, b); insert into t values (1, 2), (2, 1.5), (0, 1);")
         for _ in range(n):
             old.save(path)
             before = Path(path).read_bytes()
@@ -53,10 +57,11 @@ def saves(n, seed=0) -> Report:
                 code = main(words)
             report.count("commands refused")
             report.expect(code == 2 and said.getvalue().count("\n") == 1, f"{words[0]}: {code}: {said.getvalue()!r}")
-            left = set(os.listdir(folder)) - {"model", "old", "rows.csv"}
+            left = set(os.listdir(folder)) - {"model", "old", "rows.csv", "rows.db"}
             report.expect(not left, f"{words[0]}: files are left")
             for name in left:
-                os.unlink(os.path.join(folder, name))
+                gone = Path(folder, name)
+                shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
         if os.path.exists("/dev/full"):
             try:
                 new.save("/dev/full")
@@ -67,8 +72,16 @@ def saves(n, seed=0) -> Report:
     return report
 
 
+ENDINGS = ("csv", "html")
+
+
 def random_command(chosen, rows, model, folder):
     """A command that writes a file."""
+    out, table = os.path.join(folder, "out"), os.path.join(folder, f"out.{chosen.choice(ENDINGS)}")
     return chosen.choice((["fit", "cusum", rows, "--target", "level", "--quiet", "--model", os.path.join(folder, "m2")],
                           ["fit", "cusum", rows, "--target", "level", "--quiet", "--model", model],
-                          ["predict", model, rows, "--output", os.path.join(folder, "out")]))
+                          ["predict", model, rows, "--output", out],
+                          ["predict", model, f"{folder}/rows.db", "--query", "select a, b from t", "--output", out],
+                          ["counterfactual", model, rows, "--wanted", "2", "--output", table],
+                          ["effects", model, rows, "--n-boot", "39", "--output", table],
+                          ["new", "my-problem", folder]))
