@@ -18,12 +18,12 @@ def add(parser) -> None:
     for flag, metavar, text in (
         ("--drop", "A,B", "columns to ignore"),
         ("--one-hot", "A,B or A=X", "categories: a column of 0 and 1 for each level"),
-        ("--ordinal", "A=LOW,..,HIGH", "ordered categories: their positions"),
+        ("--ordinal", "A=X,..,Z", "ordered categories: their positions"),
         ("--date", "A,B or A=FORM", "dates: days since the earliest; FORM as %%d.%%m.%%Y"),
         ("--number", "A,B", "numbers as 1,000 or $5; A=, for a decimal comma"),
         ("--missing", "X,Y", "further texts for missing values; A=X: in A only X"),
         ("--reference", "A=LEVEL", "the level that log odds compare the others with"),
-        ("--fill", "VALUE or A=VALUE", "for missing values: median, mean, most-frequent, ..."),
+        ("--fill", "X or A=X", "for missing values: median, mean, most-frequent, ..."),
     ):
         group.add_argument(flag, metavar=metavar, action="append", default=[], help=text)
     group.add_argument("--missing-indicators", action="store_true", help="add columns of 0 and 1: was the value missing?")
