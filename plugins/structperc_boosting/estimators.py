@@ -295,7 +295,8 @@ class AdaBoostOR(KnownParameters, SortedClasses, RankScore, EngineAnswers, MetaE
         engine = None
         if self.estimator is None or type(self.estimator) is ORStump:
             engine = self._engine(epochs=n_rounds, loss=self.cost if own_costs is None else "costs", classes=labels,
-                                  calibrate=self.calibrate, plugins=[] if held_out is None else [held_out])
+                                  calibrate=self.calibrate, plugins=[] if held_out is None else [held_out],
+                                  random_state=int(random.integers(2**31)))
             chosen = {"costs": None if own_costs is None else np.asarray(own_costs)[rows],
                       "sample_weight": None if weights is None else weights[rows]}
             engine.fit(_safe_indexing(frame, rows) if hasattr(frame, "columns") else X[rows], labels[ranks[rows] - 1], **chosen)

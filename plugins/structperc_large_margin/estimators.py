@@ -310,7 +310,7 @@ class SVOR(KnownParameters, SortedClasses, RankScore, EngineAnswers, ClassifierM
             options |= {"kernel": self.kernel, "cache_size": self.cache_size, **(self.kernel_options or {})}
             options |= {name: value for name, value in kernel_parameters.items() if self.kernel in USED_BY[name]}
         plugins = ["large-margin"] if linear else ["dual-kernel", "large-margin"]
-        return Engine("prank", trainer="svor", classes=labels, plugins=plugins, **options)
+        return Engine("prank", trainer="svor", classes=labels, plugins=plugins, random_state=0, **options)     # for folds of calibrate
 
     def _keep(self, engine):
         """What training made known."""
