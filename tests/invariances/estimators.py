@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import attrs
 import numpy as np
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 from structperc_boosting.reductions import RankerClassifier
 
@@ -121,6 +122,8 @@ def inner_of(name, classes, random_state, scale):
     options = {"random_state": random_state} | ({} if scale is None else {"scale": scale})
     if name == "StructureConformal":
         return SequenceTagger(**options)
+    if name == "LeafFeatures":
+        return RandomForestRegressor(n_estimators=10, random_state=random_state)
     if name == "BinaryReduction":
         return LogisticRegression()
     if name in ("OrdinalConformal", "ScoreCard"):
