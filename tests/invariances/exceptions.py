@@ -1,12 +1,14 @@
 """Where a transformation changes the scores, or rounds them, and why. Everything else is equal, as `transformations` declares."""
 
+import contextlib
 import itertools
 from collections.abc import Callable
 
 import attrs
 
-from invariances.transformations import distance, scores
+from invariances.transformations import TRANSFORMATIONS, distance, scores
 from structperc.engine import plugins as registry
+from structperc.errors import StructPercError
 
 
 @attrs.frozen(eq=False)
@@ -22,7 +24,7 @@ class Rule:
     bound : function of a trained cell, optional
         How far scores may differ all the same.
     under : function of a trained cell, optional
-        The cell with other options, with which nothing differs.
+        The cell with other options, with which nothing differs. Where these raise an error, nothing can be shown.
     seen : function of a cell and of scores, optional
         What does not differ of scores.
     refused : str, optional
@@ -49,6 +51,10 @@ def solves(one) -> bool:
     return not one.case.parts.trainer.online
 
 
+def visits_in_order(one) -> bool:
+    return not solves(one) or other_orders(one) > tolerance(one)
+
+
 def tolerance(one) -> float:
     """How near to the optimum a solver of the cell stops: its objective is strongly convex, so weights are within the root of the gap."""
     return 2 * float(one.engine.plugin_options.get("tolerance", 0) or 0) ** 0.5
@@ -70,8 +76,11 @@ def even_template(one):
 
 def other_orders(one) -> float:
     """As far as any other order of the visits: the order is drawn, and so are the weights."""
-    drawn = [scores(one.fit(shuffle=True, random_state=seed), one.X, one.told) for seed in range(101, 105)]
-    return 3 * max(distance(a, b) for a, b in itertools.combinations(drawn, 2))
+    order, drawn = {} if solves(one) else {"shuffle": True}, []
+    for seed in range(101, 109):
+        with contextlib.suppress(StructPercError):
+            drawn.append(scores(one.fit(random_state=seed, **order), one.X, one.told))
+    return 5 * max((distance(a, b) for a, b in itertools.combinations(drawn, 2)), default=0.0)
 
 
 def beside_the_mean(one, answer) -> list:
@@ -83,10 +92,15 @@ RULES = [
     Rule(("columns times powers of two", "columns times three", "columns shifted", "constant added"),
          "without scaling, the steps see the units of the columns, and a constant is another intercept",
          lambda one: not one.engine.scale, under=lambda one: one.under(scale=True)),
+    Rule(("columns shifted", "constant added"), "without an intercept nothing does what a constant would",
+         lambda one: not getattr(one.engine, "fit_intercept", True),
+         under=lambda one: one.under(fit_intercept=True)),
+    Rule(tuple(TRANSFORMATIONS), "float32 has seven digits",
+         lambda one: one.engine.plugin_options.get("dtype") == "float32", bound=lambda one: 1e-5),
     Rule(SPARSE, "sparse columns are not centred, and by scale='auto' not divided", lambda one: bool(one.engine.scale),
          under=lambda one: one.under(scale=False)),
     Rule(("float32",), "rows of float32 are scaled in float32", lambda one: bool(one.engine.scale), bound=lambda one: 1e-5),
-    Rule(("rows reversed",), "an online pass depends on the order of the examples", lambda one: not solves(one), bound=other_orders),
+    Rule(("rows reversed",), "a pass depends on the order of the examples", visits_in_order, bound=other_orders),
     Rule(("weights 2",), "weights scale the steps or their C", lambda one: one.engine.weighting == "steps",
          under=lambda one: one.under(weighting="visits")),
     Rule((*SPARSE, "rows reversed", "columns times three", "columns permuted", "columns shifted", "zeros added",
@@ -95,7 +109,14 @@ RULES = [
          lambda one: one.case.problem == "latent-ranking" or one.engine.plugin_options.get("perfect"), seen=beside_the_mean),
     Rule(("columns permuted",), "of stumps with the same error the one of the first column is taken",
          lambda one: one.case.problem == "adaboost-or", under=lambda one: one.under_weights()),
+    Rule(("columns permuted", "columns times three", "columns shifted", "weights 2", "rows reversed"),
+         "names of scaled cells change with their last bit",
+         lambda one: hashes(one) and one.engine.scale, under=lambda one: one.under(scale=False)),
     Rule(("lists",), "tables of pairs are arrays", lambda one: isinstance(one.X, list), refused="X has a list of objects"),
+    Rule(tuple(TRANSFORMATIONS), "a program of several solutions may end at one without a direction", solves,
+         refused="the sum of margins found no direction"),
+    Rule(tuple(TRANSFORMATIONS), "a program of several solutions may end at one out of order", solves,
+         refused="are out of order"),
     Rule(SPARSE, "stumps compare the values of whole columns", solves, refused="stumps compare the values of whole columns"),
     Rule(("zeros added", "constant added", "columns permuted", "columns times three", "columns shifted"),
          "the template has all columns, each at its place, and hashes of names share few weights", hashes, under=even_template),

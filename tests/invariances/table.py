@@ -36,7 +36,11 @@ def excuses(rule, one, name, answers, proving) -> bool:
         return distance(expected, got) <= rule.bound(one)
     if rule.seen:
         return distance(rule.seen(one, expected), rule.seen(one, got)) <= TRANSFORMATIONS[name][1]
-    return not disagreement(rule.under(one), name, proving=(*proving, rule))
+    try:
+        other = rule.under(one)
+    except StructPercError:
+        return True
+    return not disagreement(other, name, proving=(*proving, rule))
 
 
 def note(used, excused):
