@@ -30,7 +30,7 @@ WORDS = {bool: "True or False", int: "a whole number", float: "a number", str: "
          Callable: "a function", type(None): "None"}
 WIDTH = 140                                 # of a line of a docstring
 FALLING = "It may fall: `inverse`, `inverse_sqrt` of `structperc.schedules`, or a function of t, the number of the example visited."
-HEAD = ["    Parameters", "    ----------"]
+HEAD = ["Parameters", "----------"]
 OPTION, GIVEN = "option", "given"           # keys of a field's metadata: its Option, and what the class itself gives of it
 
 
@@ -353,14 +353,14 @@ def described(field) -> str:
     default = "" if option.default is attrs.NOTHING else f", default {written(option.unset)}"
     text = f"{option.help[:1].upper()}{option.help[1:]}."
     about = " ".join(filter(None, [text, option.about, FALLING * option.falls, of_presets(option)]))
-    return f"    {field.name} : {kind}{default}\n{paragraph(about)}"
+    return f"{field.name} : {kind}{default}\n{paragraph(about)}"
 
 
 @functools.cache            # most options are those of many classes, and wrapping took a third of an import of all estimators
 def paragraph(text) -> str:
     """The text in lines, below the name of a parameter."""
     lines = textwrap.wrap(text, WIDTH - 8, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(f"        {line}" for line in lines)
+    return "\n".join(f"    {line}" for line in lines)
 
 
 def of_presets(option) -> str:
@@ -377,12 +377,13 @@ def written(value) -> str:
 
 def with_section(text, entries) -> str:
     """A docstring with these parameters before its other sections, after those that its own section "Parameters" describes."""
+    text = inspect.cleandoc(text)               # as Python 3.13 and later have it
     present = {line.partition(" : ")[0] for line in text.splitlines()}
     entries = [entry for entry in entries if entry.partition(" : ")[0] not in present]
-    sections = [*re.finditer(r"^    (\w+)\n    -{3,}$", text, re.MULTILINE)]
+    sections = [*re.finditer(r"^(\w+)\n-{3,}$", text, re.MULTILINE)]
     own = bool(sections) and sections[0][1] == "Parameters"
     if not entries:
         return text
     after = sections[own:]
     at = after[0].start() if after else len(text)
-    return "\n".join([text[:at].rstrip(), *([] if own else ["", *HEAD]), *entries, "", text[at:] if after else "    "])
+    return "\n".join([text[:at].rstrip(), *([] if own else ["", *HEAD]), *entries, "", text[at:] if after else ""])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import numbers
 import warnings
 from collections.abc import Callable, Mapping
@@ -109,7 +110,7 @@ def declared(cls):
     """
     cls.__module__ = "structperc.estimators"
     for name, text in cls._texts.items():
-        cls.__doc__ = cls.__doc__ and cls.__doc__.replace(f"{{{name}}}", text.strip())
+        cls.__doc__ = cls.__doc__ and inspect.cleandoc(cls.__doc__).replace(f"{{{name}}}", inspect.cleandoc(text))
     return cls
 
 

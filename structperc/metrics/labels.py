@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 
 import numpy as np
 
@@ -80,11 +81,11 @@ def label_order(classes):
 
 
 PARAMETERS = """Parameters
-    ----------
-    y_true, y_pred : sequence of labels
-        Right and predicted labels.
-    classes : sequence, optional
-        All labels, lowest first. Required for text, unless one of the lists is an ordered categorical."""
+----------
+y_true, y_pred : sequence of labels
+    Right and predicted labels.
+classes : sequence, optional
+    All labels, lowest first. Required for text, unless one of the lists is an ordered categorical."""
 
 PARAMETERS_OF_CLASSES = PARAMETERS[:PARAMETERS.index("All labels")] + (
     "All labels, in the order of rows and columns. Default: sorted, or as in an ordered categorical.")
@@ -145,7 +146,7 @@ def of_codes(measure, ordered=True):
 
     del measured.__wrapped__                # whose arguments are others
     measured.of_pairs = measure
-    measured.__doc__ = (measure.__doc__ or "").replace("{parameters}", PARAMETERS if ordered else PARAMETERS_OF_CLASSES)
+    measured.__doc__ = inspect.cleandoc(measure.__doc__ or "").replace("{parameters}", PARAMETERS if ordered else PARAMETERS_OF_CLASSES)
     measured.__annotations__ = {"return": measure.__annotations__["return"]}
     return measured
 
