@@ -90,7 +90,7 @@ def near_file(path) -> str:
 
 
 def refuse_closed_output() -> None:
-    """Raises an error if standard output is closed. What is said goes nowhere where nobody hears it."""
+    """Raises an error if standard output is closed. A closed standard error becomes the null device."""
     closed = sys.stdout is None
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:

@@ -17,7 +17,7 @@ def part_by_part(arguments) -> bool:
     return arguments.stream and arguments.dask is None
 
 
-def observer(arguments, epochs=None):
+def observer(arguments, n_epochs=None):
     """What shows the training: an observer, or of a stream a function of the epoch and a part's counts; None: nothing does."""
     terminal = sys.stderr.isatty()
     if arguments.quiet or not (arguments.progress or terminal):
@@ -25,17 +25,17 @@ def observer(arguments, epochs=None):
     delay = 0.0 if arguments.progress else DELAY
     try:
         if terminal:
-            return ExampleBar(delay, epochs=epochs) if part_by_part(arguments) else Progress(delay=delay)
+            return ExampleBar(delay, n_epochs=n_epochs) if part_by_part(arguments) else Progress(delay=delay)
     except MissingExtra:
         say("without tqdm, which structperc[cli] installs, progress is shown in lines", file=sys.stderr)
-    return ProgressLines(delay, epochs=epochs)
+    return ProgressLines(delay, epochs=n_epochs)
 
 
 class ExampleBar:
     """A bar on the terminal that counts the examples of each epoch; parameters as of `structperc.callbacks.Progress`."""
 
-    def __init__(self, delay=1.0, file=None, epochs=None):
-        self.epochs = epochs
+    def __init__(self, delay=1.0, file=None, n_epochs=None):
+        self.n_epochs = n_epochs
         self.tqdm, self.delay, self.file, self.bar = require("tqdm", "the progress bar", "cli").tqdm, delay, file, None
         self.counts = Counts()
 
@@ -44,7 +44,7 @@ class ExampleBar:
         if self.bar is None:
             self.bar = self.tqdm(unit=" examples", unit_scale=True, delay=self.delay, file=self.file, leave=False)
         self.counts.add(epoch, n_examples, mistakes, loss)
-        left = "" if self.epochs is None else self.counts.pace(self.epochs)
+        left = "" if self.n_epochs is None else self.counts.pace(self.n_epochs)
         self.bar.set_postfix_str(f"epoch {epoch}, {self.counts.rates}{left}", refresh=False)
         self.bar.update(n_examples)
 

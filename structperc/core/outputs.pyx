@@ -286,7 +286,7 @@ cdef class Outputs(Component):
         return n
 
     def decode(self, y, Example x):
-        """The output that the user sees of a structure. By default a set of atoms in ascending order, and a structure of another encoding itself.
+        """The output that the user sees of a structure. By default atoms in ascending order; another encoding is shown as it is.
 
         Parameters
         ----------

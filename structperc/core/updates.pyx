@@ -233,8 +233,8 @@ cdef class Trial:
         self.used()
         cdef Py_ssize_t n = self.x.n_atoms
         if not all(isinstance(atom, (int, np.integer)) and 0 <= atom < n for atom in (a, b)):
-            raise PluginError(f"trial.inner was given {shortened(a, 80)} and {shortened(b, 80)} for example {self.x.index}; expected two of "
-                              f"its atoms 0..{n - 1}. `trial.norm` takes coefficients.")
+            raise PluginError(f"trial.inner was given {shortened(a, 80)} and {shortened(b, 80)} for example {self.x.index}; expected two "
+                              f"of its atoms 0..{n - 1}. `trial.norm` takes coefficients.")
         one, other = np.zeros(n), np.zeros(n)
         one[a], other[b] = 1, 1
         if a == b:

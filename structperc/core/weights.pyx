@@ -611,8 +611,8 @@ cdef class PrimalWeights(Weights):
         cdef Units units = units_of(shift, spread)
         cdef Py_ssize_t size = self.rows_in_use() * p.pitch
         if units.n_features != getattr(self.features, "n_features", units.n_features):
-            raise DataError(f"rescaling was given the units of {units.n_features} columns; {type(self.features).__name__} was made for rows of "
-                            f"{self.features.n_features} columns.")
+            raise DataError(f"rescaling was given the units of {units.n_features} columns; {type(self.features).__name__} was made for "
+                            f"rows of {self.features.n_features} columns.")
         cdef int status
         values = np.empty(self.buffer.shape[0])         # also room for rows that another thread may place meanwhile
         cdef double[::1] table = values

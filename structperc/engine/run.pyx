@@ -254,7 +254,8 @@ cdef class TrainingRun:
             raise PluginError(f"{type(self.model.parts.trainer).__name__}.train called end_epoch with {shortened(passed)}; expected what "
                               f"run returned.")
         if not self.under_way:
-            raise PluginError(f"{type(self.model.parts.trainer).__name__}.train called end_epoch outside of an epoch; call begin_epoch before.")
+            raise PluginError(f"{type(self.model.parts.trainer).__name__}.train called end_epoch outside of an epoch; "
+                              "call begin_epoch before.")
         self.under_way = self.has_pass = False
         self.observers(EpochRecord(self.epoch, self.context.epochs, passed.visited, passed.mistakes, passed.updates, passed.loss,
                                    self.seconds))

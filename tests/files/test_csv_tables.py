@@ -311,7 +311,7 @@ def interrupted(lines, at):
 class Interrupted:
     """A file; Ctrl-C comes while it is read, in no frame of Python: before 3.12 such an exception has no value yet."""
 
-    read = functools.partial(max, signal.SIGINT, key=signal.raise_signal)
+    read = staticmethod(functools.partial(max, signal.SIGINT, key=signal.raise_signal))
 
     def __init__(self, file):
         self.file = file
