@@ -1,5 +1,6 @@
 """Every declared attribute of a base class has the same effect, whether a class body or `__init__` sets it."""
 
+import inspect
 import re
 
 import numpy as np
@@ -39,8 +40,8 @@ WORK = {"n_weights", "layout", "n_labels", "n_visited", "features", "outputs", "
 
 def declared(base):
     """The names under the heading Attributes of a docstring, one or several in front of a colon."""
-    text = re.split(r"\n *Attributes\n *-+\n", base.__doc__ + "\n Attributes\n ---\n")[1]
-    names = re.findall(r"^    (\w[\w, ]*) : ", text, flags=re.MULTILINE)
+    text = re.split(r"\nAttributes\n-+\n", inspect.cleandoc(base.__doc__) + "\nAttributes\n---\n")[1]
+    names = re.findall(r"^(\w[\w, ]*) : ", text, flags=re.MULTILINE)
     return [name for line in names for name in line.split(", ")]
 
 
