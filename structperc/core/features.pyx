@@ -41,7 +41,9 @@ cdef int check_call(Features features, Example x, Py_ssize_t n_weights=-1) excep
     # an author's own n_features may count something else
     n_features = None if "n_features" in getattr(own, "__dict__", ()) else getattr(own, "n_features", None)
     if n_features is not None and (x.block.layout == SP_OBJECTS or x.block.n_features != n_features):
-        came = "is an object" if x.block.layout == SP_OBJECTS else f"has {x.block.n_features} columns"
+        if x.block.layout == SP_OBJECTS:
+            raise DataError(f"X is a list of objects, but {type(own).__name__} was made for rows of numbers.")
+        came = f"has {x.block.n_features} columns"
         raise DataError(f"example {x.index} {came}; {type(own).__name__} was made for rows of {n_features} columns.")
     if own.fixed_rows >= 0 and x.block.n_rows != own.fixed_rows:
         raise DataError(f"example {x.index} has {x.block.n_rows} rows; {type(own).__name__} describes examples of {own.fixed_rows}.")

@@ -93,7 +93,10 @@ def held_out(engine, run, rows, y, costs) -> list:
     for fold in folds:
         absent = weights.copy()
         absent[fold] = 0                                # as if these examples were absent
-        part = trained_again(engine, run, rows, y, costs, absent, random)
+        try:
+            part = trained_again(engine, run, rows, y, costs, absent, random)
+        except DataError:
+            continue                                    # the trainer needs each label, and this fold has all examples of one
         samples.append(sample(part.model, part, fold, weights, share, MOST_STRUCTURES // len(folds)))
     return samples
 

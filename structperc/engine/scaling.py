@@ -332,17 +332,23 @@ def warn_of_scales(model, rows) -> None:
                       f"train with scale=True.", ScaleWarning, stacklevel=3)
 
 
+def equal_rows(X) -> bool:
+    """Whether all rows are equal: those of CSR entry by entry, without copies of its values."""
+    if isinstance(X, np.ndarray):
+        return np.array_equal(X[0], X[-1]) and bool((X == X[0]).all())
+    if not hasattr(X, "indptr"):
+        return False
+    size, n = int(X.indptr[1] - X.indptr[0]), len(X.indptr) - 1
+    parts = [values[X.indptr[0]:X.indptr[-1]] for values in (X.indices, X.data)]
+    if len(parts[0]) != size * n or size and not all(np.array_equal(values[:size], values[-size:]) for values in parts):
+        return False
+    return not size or all(bool((values.reshape(n, size) == values[:size]).all()) for values in parts)
+
+
 def warn_of_equal_rows(model, rows) -> None:
     """Warns if all rows of a problem with labels are equal, so that labels cannot be predicted from them."""
     if rows.objects or rows.n_rows < FEWEST or rows.offsets is not None or model.context.n_labels < 2 or not rows.n_features:
         return
-    X = rows.X
-    if isinstance(X, np.ndarray):
-        equal = np.array_equal(X[0], X[-1]) and (X == X[0]).all()
-    else:
-        ends = (X.max(axis=0), X.min(axis=0)) if hasattr(X, "max") else (1, 0)
-        equal = not np.any(ends[0] != ends[1]) if isinstance(ends[0], np.ndarray) else hasattr(ends[0], "toarray") and not (
-            ends[0] - ends[1]).nnz
-    if equal:
+    if equal_rows(rows.X):
         warnings.warn("all rows of X are equal, so no label can be predicted from them. Every row gets the same label. Check the "
                       "columns of X.", DataWarning, stacklevel=3)

@@ -286,6 +286,7 @@ def pairs_of(gold, predicted):
 
 def judged(model, rows, y, predicted):
     """Predictions beside right outputs: pairs of labels with their numbers, or example by example."""
+    parts_of(model, rows)
     return (Pairs if Pairs.suit(model) else Judged).of(model, rows, y, predicted)
 
 

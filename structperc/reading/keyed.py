@@ -122,9 +122,10 @@ def key_note(x) -> str:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from structperc.components import KeyedReader
     >>> from structperc.plugin_tools import key_note
-    >>> key_note(KeyedReader(1).read([["ann", 0.5]]).example(0))
+    >>> key_note(KeyedReader(1).read(np.array([["ann", 0.5]], dtype=object)).example(0))
     ' Keys are counted from 0 in their order here.'
     """
     return "" if x.source.values is None else " Keys are counted from 0 in their order here."

@@ -7,6 +7,7 @@ import numpy as np
 from structperc.core.argmax import Argmax, has_marginals
 from structperc.core.features import Features, has_constant_gram, is_constrained
 from structperc.core.losses import Loss, is_additive
+from structperc.core.outputs import Outputs
 from structperc.core.rows import Rows
 from structperc.core.updates import Update
 from structperc.core.weights import PrimalWeights, Weights
@@ -272,6 +273,9 @@ def called_outputs(outputs):
         def count(self, x, y):
             return kind.count(self, x, y)
 
+    if kind.encode is Outputs.encode and kind.decode is Outputs.decode:         # which ask whether `count` is replaced
+        CalledOutputs.encode = lambda self, y, rows: outputs.encode(y, rows)
+        CalledOutputs.decode = lambda self, y, x: outputs.decode(y, x)
     called = remake(CalledOutputs, arguments, options, attributes)
     called.partial_gold = outputs.partial_gold
     return called

@@ -82,8 +82,8 @@ def test_dollars_in_labels_are_drawn(run):
 
 
 @pytest.mark.parametrize(("error", "message"), [
-    (MemoryError("Unable to allocate 9 TiB"), "the memory of this machine does not suffice (Unable to allocate 9 TiB). Use fewer"),
-    (MemoryError(), "the memory of this machine does not suffice. Use fewer"),
+    (MemoryError("Unable to allocate 9 TiB"), "the memory of this machine does not suffice (Unable to allocate 9 TiB). Train with fewer"),
+    (MemoryError(), "the memory of this machine does not suffice. Train with fewer"),
     (RecursionError("too deep"), "RecursionError: too deep (--traceback shows where)"),
     (OverflowError("a\nb"), "OverflowError: a b (--traceback shows where)"),
     (AssertionError(), "AssertionError: an error without a message (--traceback shows where)"),

@@ -28,7 +28,7 @@ from structperc.components import (
     VectorFeatures,
     Weights,
 )
-from structperc.errors import DataError, PluginError
+from structperc.errors import DataError, DataWarning, PluginError
 from structperc.pictures import Display
 
 RANDOM = np.random.default_rng(0)
@@ -355,7 +355,8 @@ def test_a_norm_of_0_is_that_of_no_step():
     refused(r"Mine.norm returned 0 for example \d+; expected [1-9].*, the squared length of what add adds",
             returning(BlockFeatures, "norm", 0.0), update="pa1")
     zeros = returning(BlockFeatures, "norm", 0.0)
-    assert Engine("multiclass", update="pa1", fit_intercept=False, plugins=[plugin(zeros, 3, 4, False)]).fit(0 * X, Y).mistakes_
+    with pytest.warns(DataWarning, match="all rows of X are equal"):
+        assert Engine("multiclass", update="pa1", fit_intercept=False, plugins=[plugin(zeros, 3, 4, False)]).fit(0 * X, Y).mistakes_
 
 
 @pytest.mark.parametrize("value", [NAN, None])
@@ -496,7 +497,7 @@ def test_log_z_is_a_number(value):
     ("value", "sentence"),
     [
         ([(1, 0.0), (2, 1.0)], "returned the score 1.0 after 0.0 for example 0; expected the best structures first"),
-        ([(1, 0.0), (2, NAN)], "returned the score nan after 0.0"),
+        ([(1, 0.0), (2, NAN)], "returned the score nan of 2 for example 0; expected a finite number"),
         ([(1, 1.0), (2, 0.5), (3, 0.1)], "returned 3 structures for example 0 and k=2"),
         ([1, 2], "expected a list of pairs, a structure and its score"),
         (5, "expected a list of pairs"),

@@ -40,7 +40,7 @@ class Watching(Update):
 def visits(weights, epochs, shuffle, random_state=0):
     """How often each example is visited in each epoch, and all that were visited in their order."""
     watching = Watching()
-    x, y = np.ones((len(weights), 1)), np.arange(len(weights)) % 2
+    x, y = np.arange(float(len(weights)))[:, np.newaxis], np.arange(len(weights)) % 2
     Engine("multiclass", plugins=[watching], weighting="visits", epochs=epochs, shuffle=shuffle, random_state=random_state).fit(
         x, y, sample_weight=weights)
     assert {weight for _, weight in watching.seen} == {1.0}, "visits take the place of weighed steps"

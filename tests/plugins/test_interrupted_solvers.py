@@ -1,5 +1,7 @@
 """Ctrl-C within one long kernel value or one long call of a solver: the call ends, and what was learned before it stays."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -12,6 +14,7 @@ from ticking import one_signal, ticking
 
 from structperc import hookimpl
 from structperc.components import Rows
+from structperc.core.component import bind_features
 from structperc.solvers.block_steps import short_pairs
 
 LONG = 150_000      # tokens of a sentence whose best labels take several looks for signals, with
@@ -53,7 +56,9 @@ def test_ctrl_c_within_one_kernel_value_keeps_what_was_learned(kernel, make):
 def problem(T=LONG, L=LABELS):
     x = Rows(np.zeros((T, 1)), np.array([0, T])).example(0)
     x.n_atoms = L * (T + L)
-    return Viterbi(L, False, False, read_constraints(range(L))), np.zeros(x.n_atoms), x
+    solver = Viterbi(L, False, False, read_constraints(range(L)))
+    bind_features(SimpleNamespace(n_atoms=lambda x: L * (x.n_rows + L)), solver)
+    return solver, np.zeros(x.n_atoms), x
 
 
 @pytest.mark.parametrize("ask, size", [

@@ -4,6 +4,7 @@ With whole-numbered scores, all arithmetic is exact and ties are frequent. So th
 """
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from structperc_sequence.constraints import Constraints
 from structperc_sequence.solver import Viterbi
 
 from structperc.components import Rows
+from structperc.core.component import bind_features
 from structperc.errors import DataError
 
 BOUNDARIES = list(itertools.product([False, True], repeat=2))
@@ -31,7 +33,9 @@ def sentence(T, L, start, end, allowed=None):
 
 def solver(L, start, end, rules=None):
     rules = rules or chains.Rules.none(L)
-    return Viterbi(L, start, end, Constraints(rules.pairs, rules.starts, rules.ends))
+    made = Viterbi(L, start, end, Constraints(rules.pairs, rules.starts, rules.ends))
+    bind_features(SimpleNamespace(n_atoms=lambda x: L * (x.n_rows + L + start + end)), made)
+    return made
 
 
 def random_rules(rng, L):
