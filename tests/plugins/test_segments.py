@@ -114,7 +114,7 @@ def test_completions_and_losses_of_open_parts_are_those_of_all_divisions(options
     random = np.random.default_rng(0)
     x = [random.normal(size=(n, 2)) for n in (1, 3, 4, 4)]
     whole = [[(t, t + 1, "AB"[t % 2]) for t in range(len(rows))] for rows in x]
-    some_open = [[(0, 1, None)], *whole[1:]]                # outputs that have seen none take whole divisions alone
+    some_open = [[(0, 1, None)], *whole[1:]]                # outputs that have seen none take only whole divisions
     engine = Engine("segments", max_length=3, epochs=1, **options).fit(x, some_open)
     parts, rows = engine.parts_, engine.model_.read(x)
     for _ in range(40):
