@@ -94,7 +94,7 @@ class AllThresholdTrainer(CumulativeLogitTrainer):
     """
 
     name, optimum = "all-threshold", "loss has no minimum"
-    likelihood = _AllThresholds
+    _likelihood = _AllThresholds
     citation = RENNIE_SREBRO
 
     def described(self, model, place, change, directions, endless):

@@ -88,7 +88,7 @@ class CumulativeLogitTrainer(Trainer):
     """
 
     name, optimum = "cumulative-logit", "likelihood has no maximum"
-    likelihood = ProportionalOdds
+    _likelihood = ProportionalOdds
     citation = MCCULLAGH
     online = False
     options_used = ("trainer",)
@@ -123,7 +123,7 @@ class CumulativeLogitTrainer(Trainer):
         groups = one_hot_groups(run.model.parts.reader, run.model.means)
         dependence = None if self.penalty else Dependence.of(X, [group.reference for group in groups])
         whole = dependence is None or dependence.is_whole
-        model = self.likelihood(X if whole else X[:, dependence.columns], low, high, run.context.n_labels, weights, self.penalty)
+        model = self._likelihood(X if whole else X[:, dependence.columns], low, high, run.context.n_labels, weights, self.penalty)
         u, b = model.start(low, high)
         place, status = Place(u, b, model.value(u, b), np.diff(b) <= 0), None
         while not (status or run.stop_requested or run.epoch >= MOST_STEPS):
