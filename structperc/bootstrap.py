@@ -288,11 +288,12 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
     check(engine, n_boot, level, scale)
     rows = engine.model_.read(X)
     weights = sample_weights(sample_weight, rows.n_examples)
-    sd = spreads(rows, weights)
+    columns = moments(rows, weights)
+    sd = columns.deviation
     low, high = ends_of(engine, rows, y)
     clusters = in_order_of_content(clusters_of(groups, rows.n_examples), content(engine.model_, rows, sd, low, high, weights))
     exact = np.where(low == high, low, 0)
-    groups = one_hot_groups(engine.model_.parts.reader, Scaling.empty(rows.n_features, True, True).with_rows(rows, weights).mean)
+    groups = one_hot_groups(engine.model_.parts.reader, columns.mean)
     remarks = remarks_on(engine, rows, low, high, weights, groups)
     effect = scaled(engine, sd, scale, groups)
     if scale == "log-odds":
@@ -310,8 +311,8 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
     endless = np.isinf(effect)
     lower[endless], upper[endless] = -np.inf, np.inf
     names = None if before is None else column_names(before, last)
-    columns = [engine.model_.feature_name(j) for j in range(len(sd))] if names is None else list(map(str, names))
-    return Effects(columns, effect, lower, upper, scale, float(level), int(n_boot), note_of(engine, scale, level, n_boot),
+    names = [engine.model_.feature_name(j) for j in range(len(sd))] if names is None else list(map(str, names))
+    return Effects(names, effect, lower, upper, scale, float(level), int(n_boot), note_of(engine, scale, level, n_boot),
                    remarks.tolist())
 
 
@@ -327,7 +328,7 @@ def intervals(drawn, level):
 
 def silent(rows, weights, groups):
     """The columns that are constant in the rows with a weight, and the levels of which the reference is."""
-    constant = spreads(rows, weights) == 0
+    constant = moments(rows, weights).deviation == 0
     for group in groups:
         constant[group.columns] |= constant[group.reference]
     return constant
@@ -375,9 +376,9 @@ def check(engine, n_boot, level, scale) -> None:
                           "no unit; leave it out.")
 
 
-def spreads(rows, weights) -> np.ndarray:
-    """The standard deviation of each column; 0 of constant ones."""
-    return Scaling.empty(rows.n_features, True, True).with_rows(rows, weights).deviation
+def moments(rows, weights) -> Scaling:
+    """Means and standard deviations of columns; 0 of constant ones."""
+    return Scaling.empty(rows.n_features, True, True).with_rows(rows, weights)
 
 
 def clusters_of(groups, n) -> np.ndarray:

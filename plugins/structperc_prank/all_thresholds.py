@@ -102,7 +102,7 @@ class AllThresholdTrainer(CumulativeLogitTrainer):
 
 
 def newton_trainer(context):
-    """The trainer over all examples that a context names, which has a penalty.
+    """The batch trainer of a context, with its penalty.
 
     Parameters
     ----------

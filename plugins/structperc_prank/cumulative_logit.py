@@ -90,7 +90,7 @@ class CumulativeLogitTrainer(Trainer):
     name, optimum = "cumulative-logit", "likelihood has no maximum"
     _likelihood = ProportionalOdds
     citation = MCCULLAGH
-    online = False
+    online, log_odds = False, True
     options_used = ("trainer",)
 
     def __init__(self, penalty):

@@ -188,6 +188,12 @@ OTHER_NAMES = {             # names here, and what other libraries, textbooks an
 }
 
 
+def listing(names, most) -> str:
+    """Names with commas between them, and ", ..." if there are more than `most`."""
+    names = list(map(str, names))
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+
+
 def did_you_mean(value, names) -> str:
     """A hint for the end of a message about an unknown name.
 

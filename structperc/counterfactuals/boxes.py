@@ -1,4 +1,4 @@
-"""The least distance of one wanted structure where columns of whole numbers stand beside others: branch and bound over boxes of them.
+"""The least distance of a structure with columns of whole and of real numbers: branch and bound over boxes of the whole ones.
 
 The program of a box asks for no lead, so its value is a bound. Its whole numbers are then held, and the other columns look for a lead
 over the rivals that win ties. If there is one, the bound is the distance. Else these whole numbers only tie, and leave the box.

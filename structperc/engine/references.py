@@ -9,9 +9,10 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
+from structperc.core.errors import listing
 from structperc.core.threshold_features import ThresholdFeatures
 
-LOG_ODDS = ("cumulative-logit", "all-threshold")        # trainers whose weights are log odds; of update rules "logistic"
+MOST_NAMED = 5          # columns in a message
 EQUAL = 1e-9            # shares of two levels that differ by less are one
 
 
@@ -77,7 +78,7 @@ def has_log_odds(model) -> bool:
     """Whether the weights of a model of ordered labels are log odds."""
     context, parts = model.context, model.parts
     return isinstance(parts.features, ThresholdFeatures) and (
-        context.trainer in LOG_ODDS or context.update == "logistic" and parts.trainer.online)
+        parts.trainer.log_odds or context.update == "logistic" and parts.trainer.online)
 
 
 def compared(features, vector, groups):
@@ -153,9 +154,9 @@ def undetermined(name, groups, dependence):
     for group in groups:
         empty = [name(j) for j in group.columns.tolist() if not dependence.spread[j] and j != group.reference]
         if empty:
-            names = ", ".join(empty[:5]) + (", ..." if len(empty) > 5 else "")
-            yield f"no row has {names}, so nothing is known of the coefficient, which is 0. Leave out levels without rows."
+            yield (f"no row has {listing(empty, MOST_NAMED)}, so nothing is known of the coefficient, which is 0. Leave out levels "
+                   f"without rows.")
     for columns in dependence.sets():
-        names = ", ".join(map(name, columns[:5].tolist())) + (", ..." if len(columns) > 5 else "")
-        yield (f"the columns {names} depend on each other, so the data determine only some of their sums and differences. The shortest "
-               f"solution is shown. Leave one of the columns out, or set penalty=1.0.")
+        yield (f"the columns {listing(map(name, columns.tolist()), MOST_NAMED)} depend on each other, so the data "
+               f"determine only some of their sums and differences. The shortest solution is shown. Leave one of the columns out, or set "
+               f"penalty=1.0.")

@@ -77,6 +77,8 @@ class Trainer(Component):
     online : bool
         Whether it makes online steps. Then partial_fit may go on with a pass of them, and their mean has a meaning. A trainer that
         solves one problem over all examples sets False, and partial_fit raises an error unless it overrides `check_chunks`.
+    log_odds : bool
+        Whether the direction of ordered labels that it trains is one of log odds, which have a unit. By default False.
 
     Examples
     --------
@@ -94,6 +96,7 @@ class Trainer(Component):
     """
 
     online = True
+    log_odds = False
 
     def train(self, run):
         """Train by passes of the `TrainingRun`.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from structperc.core.errors import DataError, DataWarning, OptionError, shortened
+from structperc.core.errors import DataError, DataWarning, OptionError, listing, shortened
 from structperc.core.labels import as_label_array, is_missing, ordered_categories, plain, refuse_masked
 
 EXPECTED = "give one label, or the pair of its lowest and highest admissible label; a set with holes is no interval"
@@ -415,8 +415,8 @@ def set_codes(i, members, labels, encode):
     hole = np.flatnonzero(np.diff(codes) > 1)
     if len(hole):
         names = labels.tolist()
-        listing, lacking = ", ".join(repr(names[code - 1]) for code in codes[:8]), names[codes[hole[0]]]
-        raise DataError(f"y[{i}] is the set of {listing}, which lacks {lacking!r}; {EXPECTED}.")
+        shown, lacking = ", ".join(repr(names[code - 1]) for code in codes[:8]), names[codes[hole[0]]]
+        raise DataError(f"y[{i}] is the set of {shown}, which lacks {lacking!r}; {EXPECTED}.")
     return codes[0], codes[-1]
 
 
@@ -436,9 +436,8 @@ def real_codes(ends, labels):
     if len(empty):
         i = int(empty[0])
         left, right = "[("[int(ends.without_low[i])], "])"[int(ends.without_high[i])]
-        listing = ", ".join(map(repr, labels[:8].tolist())) + (", ..." if len(labels) > 8 else "")
         raise DataError(f"y[{i}] is {left}{plain(ends.low[i])}, {plain(ends.high[i])}{right}, which has none of the labels known so far "
-                        f"({listing}). Widen it, or name all labels with classes=[...].")
+                        f"({listing(map(repr, labels.tolist()), 8)}). Widen it, or name all labels with classes=[...].")
     return low, high
 
 

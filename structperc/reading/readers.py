@@ -145,7 +145,7 @@ class Reader(Component):
         -------
         table : object
         restore : function
-            Returns for what the table has become what `learn` and `read` take.
+            Returns the argument of `learn` and `read` for the encoded table.
         """
         return X, lambda table: table
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from structperc.core.arguments import item_codes
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, listing
 from structperc.solvers.arborescences import max_arborescence
 from structperc.solvers.clusters import read_pairs
 from structperc.solvers.sparse_arborescences import max_sparse_arborescence
@@ -109,9 +109,8 @@ def heads_within(labels, heads, dependents, scores):
             try:
                 tree = max_arborescence(table, one_root=True)[0]
             except DataError:
-                listing = ", ".join(map(str, its[:MOST_NAMED].tolist())) + (", ..." if k > MOST_NAMED else "")
-                raise DataError(f"the items {listing} have no tree: too few arcs lead from one of them to the others; list arcs in both "
-                                f"directions, or divide the cluster.") from None
+                raise DataError(f"the items {listing(its.tolist(), MOST_NAMED)} have no tree: too few arcs lead from one of them to the "
+                                f"others; list arcs in both directions, or divide the cluster.") from None
             head_of[its[tree > 0]] = its[tree[tree > 0] - 1]
     return head_of
 

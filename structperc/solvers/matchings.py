@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from structperc.core.arguments import flag, how_many, item_codes, real_array, whole_array
-from structperc.core.errors import DataError, shortened
+from structperc.core.errors import DataError, listing, shortened
 
 MOST_NAMED = 5              # vertices in a message
 TABLE = ("n_rows", "n_columns")
@@ -306,11 +306,8 @@ def crowded(s) -> str:
 def between(rows, columns, wide, left="left items", right="right items") -> str:
     """That one side has too few partners."""
     many, few, name, others = (rows, columns, left, right) if wide else (columns, rows, right, left)
-    return f"{name} {listing(many)} may only be matched with " + (f"{others} {listing(few)}" if len(few) else f"none of the {others}")
-
-
-def listing(items) -> str:
-    return ", ".join(str(item) for item in items[:MOST_NAMED]) + (", ..." if len(items) > MOST_NAMED else "")
+    partners = f"{others} {listing(few, MOST_NAMED)}" if len(few) else f"none of the {others}"
+    return f"{name} {listing(many, MOST_NAMED)} may only be matched with {partners}"
 
 
 def read_partners(partners, name, s, perfect):

@@ -145,7 +145,7 @@ def trained(cell, seed=0) -> Trained | None:
 
 
 def examples(cell, random) -> Trained:
-    """Examples for an estimator, by what its fit is told."""
+    """Examples for an estimator, by the arguments of its fit."""
     cls = getattr(estimators, cell.name)
     parameters, told = dict(cell.parameters), inspect.signature(cls.fit).parameters
     problem = getattr(cls, "_problem", None) or {"SequenceTagger": "sequence", "StructureConformal": "sequence",
