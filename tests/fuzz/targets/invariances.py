@@ -1,4 +1,4 @@
-"""The table of invariances: a cell and seed of all, under every transformation."""
+"""The table of invariances: a cell, seed and transformation of all."""
 
 from invariances.cells import cells, trained
 from invariances.table import disagreement
@@ -10,8 +10,7 @@ from fuzz.promises import expect
 def compared(random):
     """Scores are equal, or differ for a declared reason; returns whether the cell can be trained."""
     cell = random.choice(cells())
-    one = trained(cell, random.randrange(1000))
-    for name in TRANSFORMATIONS if one is not None else ():
-        found = disagreement(one, name)
-        expect(not found, f"{cell}: {found}")
+    one, name = trained(cell, random.randrange(1000)), random.choice(sorted(TRANSFORMATIONS))
+    found = "" if one is None else disagreement(one, name)
+    expect(not found, f"{cell}: {found}")
     return one is not None
