@@ -78,6 +78,13 @@ class Choice:
         return [random.normal(size=(n, 2)) for n in random.integers(1, 4, n_examples)]
 
 
+def damaged(rows):
+    """A sparse matrix that reads beyond its columns."""
+    matrix = csr_array(rows)
+    matrix.indices = matrix.indices + 2**30
+    return matrix
+
+
 def with_method(base, name, function):
     """A subclass with this method."""
     return type(f"My{base.__name__}", (base,), {name: function})
@@ -405,6 +412,7 @@ MISTAKES = [
     ("vectors a text", features(vectors=lambda self, x: "abc"), "A", "MyMap.vectors returned 'abc'"),
     ("vectors of several lengths", features(vectors=lambda self, x: [[1.0], [1.0, 2.0]]), "A", "MyMap.vectors returned [[1.0], [1.0, 2.0]]"),
     ("vectors complex", features(vectors=lambda self, x: x.rows * 1j), "A", "real numbers"),
+    ("vectors a damaged matrix", features(vectors=lambda self, x: damaged(x.rows)), "A", "MyMap.vectors returned a matrix for example 0 that is damaged"),
     ("vectors lacks the example", features(vectors=lambda self: None), "B", "MyMap.vectors, example 0"),
     ("a map writes into the rows", features(vectors=lambda self, x: np.multiply(x.rows, 2, out=x.rows)), "B", "MyMap.vectors, example 0"),
     ("n_atoms negative", choice(features=lambda context: shaped(n_atoms=lambda self, x: -1)), "A", "MyMap.n_atoms returned -1"),

@@ -61,7 +61,8 @@ def check_within(name, part, at, size, starts=None, across="column") -> None:
 
 
 def to_csr(X, name="X"):
-    """The CSR matrix of a sparse one of another format."""
+    """The CSR matrix of a sparse one, once its parts have been checked: the same object when it is one already."""
+    refuse_damaged(X, name)
     try:
         return X.tocsr()
     except (TypeError, ValueError, IndexError, OverflowError) as error:
@@ -72,7 +73,6 @@ def float_csr(X, name):
     """A CSR array of float64, a copy whose parts have been checked."""
     from scipy.sparse import csr_array
 
-    refuse_damaged(X, name)
     csr = to_csr(X, name)
     try:
         data = csr.data.astype(np.float64)

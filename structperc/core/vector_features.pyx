@@ -3,10 +3,11 @@ import numpy as np
 
 from structperc.core.arguments import dimension
 from structperc.core.component import argument, noted
-from structperc.core.errors import PluginError, shortened
+from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport Features, Parameter, StepSizes
 from structperc.core.row_features cimport RowFeatures
 from structperc.core.rows cimport Example, Rows, shown_to_map
+from structperc.core.sparse_parts import is_sparse, to_csr
 
 
 cdef class VectorFeatures(Features):
@@ -143,8 +144,11 @@ def as_rows(features, Example x):
         raise noted(error, features, "vectors", x)
     finally:
         shown_to_map(x, before)
-    if hasattr(vectors, "tocsr"):
-        vectors = vectors.tocsr()
+    if is_sparse(vectors):
+        try:
+            vectors = to_csr(vectors, "vectors")
+        except DataError as error:
+            raise PluginError(f"{type(features).__name__}.vectors returned a matrix for example {x.index} that is damaged: {error}") from None
         shape = vectors.shape
         if vectors.data.dtype not in (np.float64, np.float32):
             vectors = vectors.astype(np.float64)

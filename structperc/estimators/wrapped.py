@@ -7,6 +7,7 @@ import numbers
 import numpy as np
 
 from structperc.core.labels import LabelCodes, find_labels, ordered_categories
+from structperc.core.sparse_parts import is_sparse, to_csr
 from structperc.engine import Engine
 from structperc.engine.assembly import agreed
 from structperc.engine.options import LabelOptions
@@ -74,8 +75,8 @@ def sliceable(X):
     """X in a form whose rows can be chosen: a data frame, CSR, a list of objects as it is, else an array."""
     if hasattr(X, "iloc"):
         return X
-    if matrices.is_sparse(X):
-        return X.tocsr()
+    if is_sparse(X):
+        return to_csr(X)
     if isinstance(X, (list, tuple)) and len(X) and not matrices.is_row(X[0]) and not isinstance(X[0], numbers.Number):
         return X
     X = np.asarray(X)

@@ -8,7 +8,8 @@ import numpy as np
 
 from structperc.core.errors import DataError, shortened
 from structperc.core.labels import as_label_array, missing_label, plain, refuse_unhashable
-from structperc.reading.matrices import as_array, is_row, is_sparse, not_finite_entry, read
+from structperc.core.sparse_parts import is_sparse, to_csr
+from structperc.reading.matrices import as_array, is_row, not_finite_entry, read
 from structperc.reading.other_libraries import as_table
 
 
@@ -200,7 +201,7 @@ def in_order(values, order):
             raise DataError(f"a list has {len(values)} entries for {len(order)} rows: it was changed while it was read.")
         return [values[i] for i in order.tolist()]
     if is_sparse(values):
-        return values.tocsr()[order]
+        return to_csr(values)[order]
     array = np.asarray(values)
     return array[order] if array.shape[:1] == order.shape else values       # a set has entries, but its array has none
 

@@ -10,7 +10,7 @@ from structperc.core.component import argument
 from structperc.core.errors import DataError, OptionError, shortened
 from structperc.core.rows import Rows
 from structperc.core.saved_state import read_array
-from structperc.core.sparse_parts import is_sparse
+from structperc.core.sparse_parts import is_sparse, to_csr
 from structperc.reading.key_columns import Keyed, numbered, of_arrays, of_frames
 from structperc.reading.matrices import read
 from structperc.reading.readers import InputColumns, Reader
@@ -259,4 +259,4 @@ def key_names(names, n) -> tuple:
 
 
 def as_array(columns):
-    return columns.toarray() if is_sparse(columns) else columns
+    return to_csr(columns).toarray() if is_sparse(columns) else columns

@@ -13,7 +13,7 @@ import numpy as np
 from structperc.core.errors import DataError, DataTypeError, shortened
 from structperc.core.labels import has_half_pair, is_missing
 from structperc.core.rows import Rows, in_place
-from structperc.core.sparse_parts import is_sparse, refuse_damaged, to_csr
+from structperc.core.sparse_parts import is_sparse, to_csr
 from structperc.reading.cells import to_number
 from structperc.reading.column_faults import ColumnError, find_fault, in_a_frame
 from structperc.reading.frames import is_frame
@@ -259,8 +259,7 @@ def as_csr(X):
     """CSR of floats with valid indices; the same object when it already is."""
     if X.ndim != 2:
         raise DataError(f"X has {X.ndim} dimension{'s' * (X.ndim != 1)}; expected rows and columns, shape (n_rows, n_features).")
-    refuse_damaged(X)
-    csr = check_size(X if X.format == "csr" else to_csr(X))
+    csr = check_size(to_csr(X))
     if csr.dtype not in FLOATS:
         refuse_complex(csr)
         csr = as_floats(csr)
@@ -355,11 +354,9 @@ def stack(blocks) -> Rows:
     if any(is_sparse(b) for b in blocks):
         from scipy.sparse import vstack
 
-        for block in blocks:
-            if is_sparse(block):
-                refuse_damaged(block)
+        blocks = [to_csr(block) if is_sparse(block) else as_dense(block) for block in blocks]
         try:
-            X = vstack([block if is_sparse(block) else as_dense(block) for block in blocks], format="csr")
+            X = vstack(blocks, format="csr")
         except (TypeError, ValueError, OverflowError) as error:
             raise DataError(f"the examples of X cannot be stacked: {error}.") from None
         return Rows(as_csr(X), offsets)

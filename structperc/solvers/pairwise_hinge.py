@@ -12,7 +12,7 @@ import numpy as np
 
 from structperc.core.arguments import COSTS, FINITE, offset_array, real_array, whole_array
 from structperc.core.errors import DataError
-from structperc.core.sparse_parts import is_sparse, refuse_damaged, to_csr
+from structperc.core.sparse_parts import is_sparse, to_csr
 from structperc.solvers.block_steps import block_steps, can_sweep, short_pairs, sweep_blocks
 from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Measurements, certified, too_large
 
@@ -45,7 +45,6 @@ class PairwiseProblem:
 
     def __init__(self, X, levels, offsets, costs, origin=None):
         if is_sparse(X):
-            refuse_damaged(X)
             X = to_csr(X)
             real_array(X.data, "X.data", X.data.shape, FINITE)
         else:

@@ -1,15 +1,20 @@
 """Tests of damaged sparse matrices of all formats: inconsistent arrays raise a DataError before scipy converts them unchecked."""
 
 import gc
+from pathlib import Path
 
 import numpy as np
 import pytest
 from plain import Engine
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
 
+import structperc
 from structperc.errors import DataError
+from structperc.estimators import OrdinalConformal
+from structperc.solvers.pairwise_hinge import PairwiseProblem
 
 X, y = np.round(np.random.default_rng(0).normal(size=(12, 4)) * 16) / 16 + 0.03125, np.arange(12) % 3 + 1
+PACKAGE = Path(structperc.__file__).parent
 ENGINE = Engine("cusum").fit(csr_array(X), y)
 
 
@@ -54,6 +59,33 @@ def test_parts_that_do_not_fit_together_are_named(damaged, why):
             call(damaged())
     with pytest.raises(DataError, match=why):
         Engine("sequence").fit([damaged(), X], [["a"] * 12] * 2)
+
+
+def wide_places(X):
+    """A CSR matrix whose row 7 begins far behind its values."""
+    return changed(csr_array(X), indptr=replaced(csr_array(X).indptr, 7, 2**40))
+
+
+@pytest.mark.parametrize("call", [
+    lambda X: Engine("cusum").fit(X, y, groups=list("ababcabcabca")),
+    lambda X: ENGINE.predict(X, groups=list("ababcabcabca")),
+    lambda X: ENGINE.margins(X, groups=list("ababcabcabca")),
+    lambda X: OrdinalConformal(Engine("cusum")).fit(X, y),
+    lambda X: OrdinalConformal(ENGINE, prefit=True).fit(X, y),
+    lambda X: PairwiseProblem(X, np.arange(12), np.array([0, 12]), np.array([1.0])),
+])  # fmt: skip
+def test_no_door_converts_what_it_has_not_checked(call):
+    with pytest.raises(DataError, match="X.indptr is damaged"):
+        call(wide_places(X))
+
+
+def test_no_module_converts_matrices_on_its_own():
+    """`core.sparse_parts` checks the parts; the others here convert what they made or what has been read."""
+    sources = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyx")]
+
+    assert {path.relative_to(PACKAGE).as_posix() for path in sources if ".tocsr(" in path.read_text()} == {
+        "core/sparse_parts.py", "core/rows.pyx", "counterfactuals/chains.py", "engine/dependence.py",
+        "engine/scaling.py", "engine/separation.py", "engine/weighing.py", "metrics/clusters.py"}
 
 
 @pytest.mark.parametrize("form", [csc_array, coo_array, bsr_array, lambda X: csr_array(X.astype("f4").astype("g"))])
