@@ -31,6 +31,7 @@ CONSTANT = 1e-12            # a column whose spread is a smaller part of its mea
 FIRST = 1000                # rows whose mean is the centre
 cdef int MANY = 10          # a row that is far from so many others is looked at more closely,
 cdef double FAR = 1e6       # square of its distance in deviations
+NONE = np.zeros(0, np.intp)
 
 cdef sp_moments_f64 MOMENTS_F64 = sp_moments_f64_of(sp_n_sets() - 1)
 cdef sp_moments_f32 MOMENTS_F32 = sp_moments_f32_of(sp_n_sets() - 1)
@@ -57,17 +58,23 @@ cdef void add_dense(const real *values, Py_ssize_t n, double weight, const doubl
 
 
 cdef void add_sparse(const real *values, const index_t *indices, const index_t *starts, Py_ssize_t row, double weight,
-                     double *sums, double *squares) noexcept nogil:
+                     const double *centre, double *sums, double *squares, double *stored) noexcept nogil:
     cdef Py_ssize_t e
-    cdef double weighted
+    cdef index_t j
+    cdef double apart, weighted
     for e in range(starts[row], starts[row + 1]):
-        weighted = weight * values[e]
-        sums[indices[e]] += weighted
-        squares[indices[e]] += weighted * values[e]
+        j = indices[e]
+        apart = values[e] - centre[j]
+        weighted = weight * apart
+        sums[j] += weighted
+        squares[j] += weighted * apart
+        if stored != NULL and centre[j] != 0:
+            stored[j] += weight
 
 
-cdef void add_row(const sp_rows *x, Py_ssize_t row, double weight, const double *centre, double *sums, double *squares) noexcept nogil:
-    """Adds weight * (value - centre), and the same of its square, for each column; sparse columns have the centre 0."""
+cdef void add_row(const sp_rows *x, Py_ssize_t row, double weight, const double *centre, double *sums, double *squares,
+                  double *stored) noexcept nogil:
+    """Adds each stored value, as a weighted distance from its centre and as a square. Columns with a centre add the weight to `stored`."""
     cdef Py_ssize_t n = x.n_features, first = n - x.n_dense
     if x.layout == SP_DENSE_F64:
         add_dense(<const double *> x.values + row * n, n, weight, centre, sums, squares)
@@ -76,13 +83,17 @@ cdef void add_row(const sp_rows *x, Py_ssize_t row, double weight, const double 
         add_dense(<const float *> x.values + row * n, n, weight, centre, sums, squares)
         return
     if x.layout == SP_CSR_F64_I32:
-        add_sparse(<const double *> x.values, <const int32_t *> x.indices, <const int32_t *> x.indptr, row, weight, sums, squares)
+        add_sparse(<const double *> x.values, <const int32_t *> x.indices, <const int32_t *> x.indptr, row, weight, centre, sums, squares,
+                   stored)
     elif x.layout == SP_CSR_F64_I64:
-        add_sparse(<const double *> x.values, <const int64_t *> x.indices, <const int64_t *> x.indptr, row, weight, sums, squares)
+        add_sparse(<const double *> x.values, <const int64_t *> x.indices, <const int64_t *> x.indptr, row, weight, centre, sums, squares,
+                   stored)
     elif x.layout == SP_CSR_F32_I32:
-        add_sparse(<const float *> x.values, <const int32_t *> x.indices, <const int32_t *> x.indptr, row, weight, sums, squares)
+        add_sparse(<const float *> x.values, <const int32_t *> x.indices, <const int32_t *> x.indptr, row, weight, centre, sums, squares,
+                   stored)
     else:
-        add_sparse(<const float *> x.values, <const int64_t *> x.indices, <const int64_t *> x.indptr, row, weight, sums, squares)
+        add_sparse(<const float *> x.values, <const int64_t *> x.indices, <const int64_t *> x.indptr, row, weight, centre, sums, squares,
+                   stored)
     if x.n_dense and x.dense_layout == SP_DENSE_F64:
         add_dense(<const double *> x.dense + row * x.n_dense, x.n_dense, weight, centre + first, sums + first, squares + first)
     elif x.n_dense:
@@ -115,26 +126,35 @@ cdef void find_centre(const sp_rows *x, Py_ssize_t n_rows, double *centre) noexc
 
 
 cdef centre_of(Rows rows, weights):
-    """The mean of the dense columns of the first rows with a weight, zeros for sparse ones."""
+    """The mean of each column in the first rows with a weight. It is 0 for sparse columns that one of these rows lacks."""
     centre = np.zeros(rows.n_features)
     cdef double[::1] written = centre
-    dense = rows.dense_part
-    if weights is None or np.all(np.asarray(weights) > 0):
+    dense, sparse, counted = rows.dense_part, rows.sparse_part, None
+    if weights is not None and not np.all(np.asarray(weights) > 0):
+        counted = np.asarray(weights) > 0
+        counted = (counted if rows.offsets is None else np.repeat(counted, np.diff(rows.offsets))).nonzero()[0][:FIRST]
+    if counted is None:
         find_centre(&rows.whole, min(rows.n_rows, <Py_ssize_t> FIRST), &written[0])
     elif dense is not None:
-        counted = np.asarray(weights) > 0
-        first = dense[(counted if rows.offsets is None else np.repeat(counted, np.diff(rows.offsets))).nonzero()[0][:FIRST]]
-        with np.errstate(all="ignore"):
-            mean = first.sum(axis=0, dtype=float) / max(len(first), 1)
-        centre[rows.n_features - dense.shape[1]:] = np.where(np.isfinite(mean), mean, 0)
+        centre[rows.n_features - dense.shape[1]:] = finite_or_zero(dense[counted].sum(axis=0, dtype=float), len(counted))
+    if sparse is not None:
+        first = sparse[:FIRST] if counted is None else sparse[counted]
+        stored = np.bincount(first.indices, minlength=sparse.shape[1]) == first.shape[0]
+        centre[:sparse.shape[1]] = stored * finite_or_zero(np.bincount(first.indices, first.data, sparse.shape[1]), first.shape[0])
     return centre
+
+
+cdef finite_or_zero(sums, n):
+    with np.errstate(all="ignore"):
+        mean = sums / max(n, 1)
+    return np.where(np.isfinite(mean), mean, 0)
 
 
 cdef class ColumnSums:
     """Sums of each column over rows of training, weighted as their examples are.
 
     They are sums of distances from a centre, the mean of the first rows with a weight. Squares of the values lose digits if a column, such
-    as a year, has a small spread beside its mean.
+    as a year, has a small spread beside its mean. Zeros that sparse rows do not store are added together, once for each call.
 
     Parameters
     ----------
@@ -148,13 +168,13 @@ cdef class ColumnSums:
     cdef begin(self, centre, bint squared):
         """No rows yet."""
         self._centre, self._sums, self._squares = centre, np.zeros(len(centre)), np.zeros(len(centre))
-        self.squared = squared
+        self.squared, self._away, self._stored = squared, None, None
 
     cdef int add(self, Rows rows, weights) except -1:
         """Adds rows, weighted by their examples; None: each example once."""
         cdef Py_ssize_t first, last, n
         if not self.n_rows:
-            self._centre = centre_of(rows, weights)
+            self._centre, self._away = centre_of(rows, weights), None
         if weights is not None or rows.whole.layout > SP_DENSE_F32:
             return add_each(self, rows, weights)
         first = 0 if rows.starts == NULL else rows.starts[0]
@@ -168,6 +188,15 @@ cdef class ColumnSums:
                         &self._squares[0])
         self.n_rows += last - first
         return 0
+
+    cdef away_from_zero(self, Rows rows):
+        """The sparse columns of rows whose centre is not 0, in order."""
+        if rows.whole.layout <= SP_DENSE_F32:
+            return NONE
+        if self._away is None:
+            self._away = np.flatnonzero(self._centre)
+            self._stored = np.zeros(len(self._centre)) if len(self._away) else None
+        return self._away[:np.searchsorted(self._away, rows.n_features - rows.whole.n_dense)]
 
     @property
     def mean(self):
@@ -270,8 +299,10 @@ def moments_with_row(const real[::1] x, double n_rows, const double[::1] mean, c
 
 cdef int add_each(ColumnSums to, Rows rows, const double[::1] weights) except -1:
     """`ColumnSums.add`, row by row."""
-    cdef Py_ssize_t i, row, first, last
-    cdef double weight = 1, total = 0
+    cdef Py_ssize_t i, j, row, first, last
+    cdef double weight = 1, total = 0, seen = 0, lacking
+    cdef const Py_ssize_t[::1] away = to.away_from_zero(rows)
+    cdef double *stored = &to._stored[0] if away.shape[0] else NULL
     with nogil:
         for i in range(rows.n_examples):
             first = i if rows.starts == NULL else rows.starts[i]
@@ -280,8 +311,14 @@ cdef int add_each(ColumnSums to, Rows rows, const double[::1] weights) except -1
                 weight = weights[i]
             if weight > 0:
                 for row in range(first, last):
-                    add_row(&rows.whole, row, weight, &to._centre[0], &to._sums[0], &to._squares[0])
+                    add_row(&rows.whole, row, weight, &to._centre[0], &to._sums[0], &to._squares[0], stored)
+                    seen += weight                      # in the order of `stored`: equal for a column that no row lacks
                 total += weight * (last - first)
+        for i in range(away.shape[0]):
+            j = away[i]
+            lacking, stored[j] = seen - stored[j], 0
+            to._sums[j] -= lacking * to._centre[j]
+            to._squares[j] += lacking * to._centre[j] * to._centre[j]
     to.n_rows += total
     return 0
 

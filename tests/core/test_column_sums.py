@@ -61,3 +61,21 @@ def test_files_keep_spreads_and_training_goes_on_with_them(tmp_path):
         one.partial_fit(X[100:], y[100:])
     assert np.array_equal(again.model_.spreads, engine.model_.spreads)
     assert again.model_.spreads == pytest.approx(X.std(axis=0), abs=1e-9)
+
+
+@pytest.mark.parametrize("mean", [0.0, 5.0, 1e8])
+@pytest.mark.parametrize("part", [1, 50, 203])
+def test_sparse_rows_have_the_sums_of_dense_ones_in_any_order_of_forms(mean, part):
+    X, y = data()
+    X[:, 0] += mean                                     # no zeros
+    X[:150, 1], X[150:, 1] = mean + X[:150, 1] / 100, 0         # zeros come late
+    X[::3, 2] = 0
+    weights = 0.1 + np.arange(len(y)) % 3
+    for forms in ([csr_array], [csr_array, np.asarray], [np.asarray, csr_array]):
+        engine = Engine("prank", classes=[1, 2, 3], average=False, scale=False)
+        for i, first in enumerate(range(0, len(y), part)):
+            rows = slice(first, first + part)
+            engine.partial_fit(forms[i % len(forms)](X[rows]), y[rows], sample_weight=weights[rows])
+        means = weights @ X / weights.sum()
+        assert engine.model_.means == pytest.approx(means, rel=1e-12, abs=1e-9)
+        assert engine.model_.spreads == pytest.approx(np.sqrt(weights @ (X - means) ** 2 / weights.sum()), rel=1e-6, abs=1e-9)
