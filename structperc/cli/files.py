@@ -13,6 +13,7 @@ import numpy as np
 from structperc.cli import column_files
 from structperc.cli.settings import flags_of
 from structperc.cli.source import DATABASE, Source
+from structperc.cli.table_flags import in_flags
 from structperc.core.component import overrides
 from structperc.core.errors import shortened
 from structperc.core.labels import is_listed
@@ -22,7 +23,6 @@ from structperc.errors import DataError, OptionError, PluginError, StructPercErr
 from structperc.files import conll as columns
 from structperc.files import csv_tables, svmlight, tables
 from structperc.files.databases import opened_query
-from structperc.files.frames import in_flags
 from structperc.reading.column_faults import ColumnError
 from structperc.reading.table_options import TableOptions
 
@@ -67,6 +67,7 @@ def missing_of(reader, target, labels):
 def frame_parts(source, **columns):
     """The tables of a file of named columns."""
     with opened_frames(source) as file:
+        file.advise = in_flags
         try:
             yield from file.tables(**columns, rows=source.rows)
         except ColumnError as error:

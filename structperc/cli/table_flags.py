@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
+import shlex
 
 from structperc.cli.settings import TABLE_FLAGS, guess
 from structperc.errors import OptionError
+from structperc.files.frames import quoted
 from structperc.reading.cells import MISSING_WORDS
+from structperc.reading.column_faults import either, fill_of, marks_of, mends_of, number_of, one_by_one, other_points, with_words
 from structperc.reading.table_options import REST
 
 PLUGIN = "table"
@@ -93,4 +97,27 @@ def filling(text) -> tuple:
     return name.strip() if equals else "*", number if isinstance(number, (int, float)) and not isinstance(number, bool) else value
 
 
-__all__ = ["PLUGIN", "TABLE_FLAGS", "add", "options_of"]
+def in_flags(faults, encoded) -> str:
+    """The options that fix columns, as the commands take them."""
+    mends, fill = mends_of(faults), fill_of(faults)
+    options = [f"--{name.replace('_', '-')} {shlex.quote(joined(mends[name]))}" for name in ("drop", "one_hot", "date") if name in mends]
+    if "number" in mends:
+        numbers = number_of(faults)
+        options += [f"--number {shlex.quote(joined(numbers))}"] if isinstance(numbers, list) else [
+            f"--number {quoted(f'{name}={point}')}" for name, point in numbers.items()]
+    options += [f"--missing {quoted(joined(marks_of(faults)))}"] if "missing" in mends else []
+    fills = [] if "fill" not in mends else [fill] if isinstance(fill, str) else [f"{name}={value}" for name, value in fill.items()]
+    options += [f"--fill {shlex.quote(value)}" for value in fills]
+    return either([*[f"pass {' '.join(options)}"] * bool(options), *one_by_one(faults)],
+                  [f"--number {quoted(f'{name}={point}')}" for name, point in other_points(faults)],
+                  [f"--missing {quoted(f'{name}=')}" for name in with_words(faults)])
+
+
+def joined(names) -> str:
+    """Names with commas between them, as a flag takes them."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()
+
+
+__all__ = ["PLUGIN", "TABLE_FLAGS", "add", "in_flags", "options_of"]

@@ -17,23 +17,24 @@ from structperc.files.labels import LabelTexts
 from structperc.files.parsing import parse_csv
 from structperc.files.tables import GroupRuns, Table
 from structperc.reading.cells import MINUS, TRUTH
-from structperc.reading.column_faults import (
-    ColumnError,
-    either,
-    fill_of,
-    find_fault,
-    marks_of,
-    mends_of,
-    number_of,
-    one_by_one,
-    other_points,
-    with_words,
-)
+from structperc.reading.column_faults import ColumnError, find_fault, one_by_one
 from structperc.reading.table_options import TableOptions
 
 PART_CELLS = 1 << 22        # of a part, at most: 32 MiB of numbers
 WHOLE = r"-?(0|[1-9][0-9]*)"                                                # a key that is a whole number; 007 is another key than 7
 SHORT = r"(?=.{1,16}$)-?(0|[1-9][0-9]*)(POINT[0-9]*)?([eE][+-]?[0-9]+)?"      # a key that is a number, and that float64 holds
+
+
+def in_reading(faults, encoded) -> str:
+    """How a file is read all the same, so that the model encodes its columns."""
+    names = [fault.name for fault in faults if fault.mends]
+    return " and ".join([*[f"pass as_text={names!r} (X is then a data frame, whose texts the model encodes)"] * bool(names),
+                         *one_by_one(faults)])
+
+
+def of_weights(faults, encoded) -> str:
+    """What fixes a column of weights, which no option encodes."""
+    return "write numbers from 0 on there, or drop these rows"
 
 
 class FrameFile:
@@ -49,9 +50,12 @@ class FrameFile:
         The character before decimals.
     guesses_labels : bool
         Whether the format has no types, so that labels are what their texts look like.
+    advise : function of (faults, encoded)
+        Returns what to do about columns that are no numbers, at the door where the file is read.
     """
 
     guesses_labels = False
+    advise = staticmethod(in_reading)
 
     def __init__(self, name, header, decimal="."):
         self.name, self.header, self.columns, self.decimal = name, header, frozenset(header), decimal
@@ -202,6 +206,7 @@ class FrameFile:
 
     def matrix(self, frame, names, first, advise=None):
         """Columns as one C-ordered matrix of finite numbers, in a data frame; `first`: how many rows stand before."""
+        advise = advise or self.advise
         pandas = require("pandas", "reading tables", "cli")
         values, finite = rows_of([self.values(frame, name) for name in names])
         if not finite:
@@ -209,8 +214,8 @@ class FrameFile:
             bad = [names[j] for j in np.flatnonzero(~finite.all(axis=0))]
             faults = list(filter(None, (find_fault(name, self.pointed(self.column(frame, name)).tolist()) for name in bad)))
             row, column = (int(i) for i in np.argwhere(~finite)[0])
-            raise self.unusable(faults, first, advise or in_flags) or self.bad_cell(first + row, names[column],
-                                                                  self.column(frame, names[column]).iloc[row])
+            raise self.unusable(faults, first, advise) or self.bad_cell(
+                first + row, names[column], self.column(frame, names[column]).iloc[row], advise(faults, False))
         return pandas.DataFrame(values, columns=names, copy=False)
 
     def inputs(self, frame, names, as_text, first):
@@ -297,8 +302,8 @@ class FrameFile:
         uneven = next(filter(None, (self.uneven(first + fault.row) for fault in faults)), None)
         return uneven or ColumnError(faults, where=self.name, place=lambda row: self.place(first + row), advise=advise)
 
-    def bad_cell(self, row, name, value) -> DataError:
-        """Names the place and column of a cell that cannot be used, or the fault of its line."""
+    def bad_cell(self, row, name, value, advice="") -> DataError:
+        """Names the place and column of a cell that cannot be used, or the fault of its line; `advice` is for texts."""
         uneven = self.uneven(row)
         if uneven is not None:
             return uneven
@@ -307,9 +312,6 @@ class FrameFile:
             return DataError(f"{where} is empty; fill that cell or drop the line.")
         if is_number(text):
             return DataError(f"{where} is {text:.60}, which is not finite; fill that cell or drop the line.")
-        mark = "mark" in find_fault(name, [text]).cells
-        advice = f"correct that cell, or pass --missing {quoted(joined([text.strip()]))} and --fill median" if mark else \
-            f"correct that cell, or pass --one-hot {shlex.quote(joined([name]))} or --drop {shlex.quote(joined([name]))}"
         return DataError(f"{where} is {text!r:.60}, not a number; {advice}.")
 
     def without_rows(self) -> DataError:
@@ -320,37 +322,9 @@ class FrameFile:
         return DataError(f"{self.name} has no column {name!r}; its columns are {listed(self.header)}.{hint}")
 
 
-def in_flags(faults, encoded) -> str:
-    """The options that fix columns, as the commands take them."""
-    mends, fill = mends_of(faults), fill_of(faults)
-    options = [f"--{name.replace('_', '-')} {shlex.quote(joined(mends[name]))}" for name in ("drop", "one_hot", "date") if name in mends]
-    if "number" in mends:
-        numbers = number_of(faults)
-        options += [f"--number {shlex.quote(joined(numbers))}"] if isinstance(numbers, list) else [
-            f"--number {quoted(f'{name}={point}')}" for name, point in numbers.items()]
-    options += [f"--missing {quoted(joined(marks_of(faults)))}"] if "missing" in mends else []
-    fills = [] if "fill" not in mends else [fill] if isinstance(fill, str) else [f"{name}={value}" for name, value in fill.items()]
-    options += [f"--fill {shlex.quote(value)}" for value in fills]
-    return either([*[f"pass {' '.join(options)}"] * bool(options), *one_by_one(faults)],
-                  [f"--number {quoted(f'{name}={point}')}" for name, point in other_points(faults)],
-                  [f"--missing {quoted(f'{name}=')}" for name in with_words(faults)])
-
-
 def quoted(text) -> str:
     """A text as a shell takes it, also in quotes if it ends like a sentence."""
     return f"'{text}'" if text.endswith(tuple(".,;:?!=")) and "'" not in text else shlex.quote(text)
-
-
-def of_weights(faults, encoded) -> str:
-    """What fixes a column of weights, which no option encodes."""
-    return "write numbers from 0 on there, or drop these rows"
-
-
-def joined(names) -> str:
-    """Names with commas between them, as a flag takes them."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(names)
-    return line.getvalue()
 
 
 def listed(names) -> str:

@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 from plain import Engine
 
-from advice.following import MOST, flags, follow
+from advice.following import MOST, flags, follow, keywords
 from structperc.errors import DataError
 from structperc.estimators import CuSumRank, IntervalPA, LatentRanker, PRank, StructuredClassifier
-from structperc.reading.column_faults import BY_HAND, KINDS, find_fault
+from structperc.files.csv_tables import read_csv
+from structperc.reading.column_faults import BY_HAND, KINDS, ColumnError, find_fault
 
 N = 60
 Y = 1 + np.arange(N) * 3 // N
@@ -92,6 +93,25 @@ def test_advice_of_the_command_line_leads_on(name, run, tmp_path):
         arguments = [*arguments, *flags(err)]
     assert code == 0 and messages, messages
     assert run("predict", tmp_path / "m", file)[0] == 0
+
+
+@pytest.mark.parametrize("name", [name for name in COLUMNS if name not in (*BY_HAND_ALONE, "truth values as texts")])
+def test_advice_of_a_reader_leads_on(name, tmp_path):
+    file = tmp_path / "t.csv"
+    table(name).assign(y=Y).to_csv(file, index=False)
+    with pytest.raises(ColumnError) as error:
+        read_csv(file, target="y")
+    read = read_csv(file, target="y", **keywords(str(error.value)))
+    model, messages, arguments = follow(PRank, read.X, read.y)
+    assert model is not None and len(model.predict(read.X)) == N, (messages, arguments)
+
+
+def test_a_column_of_weights_is_never_encoded(run, tmp_path):
+    file = tmp_path / "t.csv"
+    for cells in (["x", *["1"] * (N - 1)], ["heavy", "light"] * (N // 2)):
+        pd.DataFrame({"a": NUMBERS, "w": cells, "y": Y}).to_csv(file, index=False)
+        code, _, err = run("fit", "prank", file, "--target", "y", "--weight", "w", "--model", tmp_path / "m")
+        assert code == 2 and "rite numbers from 0 on there, or drop these rows." in err and not flags(err)
 
 
 @pytest.mark.parametrize("name", BY_HAND_ALONE)

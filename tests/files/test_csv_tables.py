@@ -126,8 +126,8 @@ class TestBrokenCsv:
             read_csv(write("patient,age,sex,bmi,visit,pulse,y\n" + "".join(rows)), target="y")
         assert str(error.value).endswith(
             "has 5 columns that are not numbers throughout: 'patient': 40 texts, all different; 'sex': 2 texts ('f', 'm'); 'bmi': 2 empty "
-            "cells, the first in line 5; 'visit': 40 dates; 'pulse': 1 text ('1O'), the first in line 6. Pass --drop patient --one-hot sex "
-            "--date visit --fill median and correct the cells of 'pulse', or drop it.")
+            "cells, the first in line 5; 'visit': 40 dates; 'pulse': 1 text ('1O'), the first in line 6. Pass as_text=['patient', 'sex', "
+            "'bmi', 'visit'] (X is then a data frame, whose texts the model encodes) and correct the cells of 'pulse', or drop it.")
 
     def test_a_missing_feature_names_the_nearest(self, write):
         with pytest.raises(DataError, match="no column 'alcohol'.* Did you mean 'alcohool'"):
