@@ -133,7 +133,7 @@ def learn_ahead(engine, first, read, within) -> None:
         reader = reader_for(engine, options_alone(engine), data.X)
         if not isinstance(reader, TableReader):
             return
-        reader.learn(data.X, data.offsets)
+        reader.learn_weighted(data.X, data.offsets, arguments_of(first).get("sample_weight"))
     if reader.has_open_levels:
         with closing(in_turn(read)) as parts:
             for part in parts:

@@ -56,7 +56,8 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     elif engine.reader_ahead is not None:
         reader = engine.reader_ahead
     learned = state is not None or engine.reader_ahead is not None
-    rows = reader.read(X, offsets) if learned else expected(reader.learn(X, offsets), Rows, reader, "learn", "Rows")
+    rows = reader.read(X, offsets) if learned else reader.learn_weighted(X, offsets, sample_weight)
+    expected(rows, Rows, reader, "read" if learned else "learn", "Rows")
     context = attrs.evolve(context, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
     outputs = ask(engine, "outputs", context)
     model = assemble(engine, context, reader, outputs, outputs.find_labels(y, engine.classes if classes is None else classes))

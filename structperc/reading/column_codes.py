@@ -142,13 +142,15 @@ class ColumnCode:
                          f"Correct the cell, or name all levels in training by ordinal.")
 
 
-def learned(column, options) -> ColumnCode:
+def learned(column, options, weights=None) -> ColumnCode:
     """The code of a column.
 
     Parameters
     ----------
     column : Column
     options : TableOptions
+    weights : float64 array of shape (n_rows,), optional
+        What rows count for the value that fills gaps.
 
     Raises
     ------
@@ -168,11 +170,12 @@ def learned(column, options) -> ColumnCode:
                           + (f"its levels are {', '.join(levels)}.{did_you_mean(code.reference, levels)}" if kind == "one_hot" else
                              "it is no column of categories. Name it by one_hot."))
     values = code.values(column)
-    present_values = values[~np.isnan(values)]
+    present = ~np.isnan(values)
+    present_values = values[present]
     if kind == "date" and len(present_values):
         code, present_values = attrs.evolve(code, origin=float(present_values.min())), present_values - present_values.min()
     if fill is not None:
-        code = attrs.evolve(code, fill=filler(code, fill, present_values))
+        code = attrs.evolve(code, fill=filler(code, fill, present_values, None if weights is None else weights[present]))
     indicated = options.missing_indicators and len(present_values) < len(values) and fill is not None
     return attrs.evolve(code, indicated=bool(indicated))
 
@@ -200,6 +203,26 @@ def widened(code, column, options) -> ColumnCode:
         code = attrs.evolve(code, origin=code.origin + float(present_values.min()), fill=code.fill - float(present_values.min()))
     indicated = options.missing_indicators and len(present_values) < len(values) and not np.isnan(code.fill)
     return attrs.evolve(code, indicated=bool(code.indicated or indicated))
+
+
+def statistic(name, numbers, weights) -> float:
+    """One of `STATISTICS`, in which a number of weight 2 counts as two numbers do; NaN of no numbers."""
+    if weights is not None:
+        numbers, weights = numbers[weights > 0], weights[weights > 0]
+        weights = None if (weights == weights[:1]).all() else weights
+    if not len(numbers):
+        return np.nan
+    if name == "mean":
+        return float(np.average(numbers, weights=weights))
+    distinct, codes = np.unique(numbers, return_inverse=True)
+    totals = np.bincount(codes, weights)
+    if name == "most-frequent":
+        return float(distinct[np.argmax(totals)])
+    if weights is None:
+        return float(np.median(numbers))
+    below = np.cumsum(totals)
+    middle = np.searchsorted(below, below[-1] / 2)
+    return float(distinct[middle:middle + 1 + (below[middle] == below[-1] / 2)].mean())
 
 
 def levels_in(column, missing) -> tuple:
@@ -248,15 +271,10 @@ def joined_orders(orders):
     return tuple(joined)
 
 
-def filler(code, fill, numbers) -> float:
+def filler(code, fill, numbers, weights=None) -> float:
     """What means a missing cell, among the values of a code; NaN where nothing is known."""
     if fill in STATISTICS:
-        if not len(numbers):
-            return np.nan
-        if code.kind == "one_hot" or fill == "most-frequent":
-            distinct, counts = np.unique(numbers, return_counts=True)
-            return float(distinct[np.argmax(counts)])
-        return float(np.median(numbers) if fill == "median" else np.mean(numbers))
+        return statistic("most-frequent" if code.kind == "one_hot" else fill, numbers, weights)
     if code.kind in ("ordinal", "one_hot"):
         if as_level(fill) not in code.levels:
             raise OptionError(f"fill={fill!r:.60} for column {code.name!r}; its levels are {', '.join(code.levels)}.")

@@ -12,6 +12,8 @@ from structperc.core.sparse_parts import is_sparse, to_csr
 from structperc.reading.matrices import as_array, is_row, not_finite_entry, read
 from structperc.reading.other_libraries import as_table
 
+WHOLE = 1 << 53             # floats from here on lack whole numbers
+
 
 class Groups:
     """X example by example, from whichever of the three ways the user chose.
@@ -168,6 +170,10 @@ def entries_of(groups, name="groups", expected="an entry for each row of X") -> 
     i = unnamed(values)
     if i is not None:
         raise DataError(f"{name}[{i}] is {plain(values[i])!r}, which belongs to no group; fill it, or drop that row.")
+    if values.dtype.kind == "f" and (np.abs(values) >= WHOLE).any():
+        i = int(np.argmax(np.abs(values) >= WHOLE))
+        raise DataError(f"{name}[{i}] is {values[i]:.17g}, a float. From 2**{WHOLE.bit_length() - 1} on floats round whole numbers, so "
+                        f"that two groups become one. Pass whole numbers or texts.")
     return values
 
 

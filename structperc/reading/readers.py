@@ -165,6 +165,24 @@ class Reader(Component):
         """
         return self.read(X, offsets)
 
+    def learn_weighted(self, X, offsets=None, sample_weight=None) -> Rows:
+        """The same of examples that have weights, for readers that learn statistics of them. Default: `learn`.
+
+        Parameters
+        ----------
+        X : object
+            As users pass it.
+        offsets : int array, optional
+            Where each example begins, and the end.
+        sample_weight : array of shape (n_examples,) or number, optional
+            As users pass it.
+
+        Returns
+        -------
+        Rows
+        """
+        return self.learn(X, offsets)
+
     def learn_names(self, state) -> bool:
         """Adds the names that another reader of the same options has learned, in their order, before training.
 

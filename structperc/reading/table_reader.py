@@ -115,6 +115,9 @@ class TableReader(Reader):
         return self.then.feature_name(j)
 
     def learn(self, X, offsets=None):
+        return self.learn_weighted(X, offsets)
+
+    def learn_weighted(self, X, offsets=None, sample_weight=None):
         table, back = self.then.without_keys(X)
         columns, offsets = tables_of(table, offsets)
         if columns is None:
@@ -123,7 +126,7 @@ class TableReader(Reader):
                                 f"pass a data frame.")
             rows, codes = self.then.learn(X, offsets), None
         else:
-            codes = self.learned(columns)
+            codes = self.learned(columns, weights_of_rows(sample_weight, columns, offsets))
             rows = self.then.learn(back(encoded(codes, columns)), offsets)
         self._codes = codes
         return rows
@@ -171,13 +174,15 @@ class TableReader(Reader):
                 rows.update(code.first_of_new_levels(columns[code.name]))
         return sorted(rows)
 
-    def learned(self, columns) -> tuple:
+    def learned(self, columns, weights=None) -> tuple:
         """What each column is to become.
 
         Parameters
         ----------
         columns : dict of str to column
             The columns of the first table.
+        weights : float64 array of shape (n_rows,), optional
+            What rows count for the values that fill gaps.
 
         Returns
         -------
@@ -191,7 +196,7 @@ class TableReader(Reader):
             if name in options.drop:
                 continue
             try:
-                code = learned(column, options)
+                code = learned(column, options, weights)
                 code.encode(column, np.empty((len(column), len(code.feature_names))))
                 codes.append(code)
             except Unusable as error:
@@ -294,6 +299,15 @@ def tables_of(X, offsets):
                 np.cumsum([0, *sizes], dtype=np.int64))
     X = as_table(X)
     return (columns_of(X), offsets) if is_frame(X) else (None, offsets)
+
+
+def weights_of_rows(sample_weight, columns, offsets):
+    """A weight for each row of a table; None without weights, and for another number of them, which raises an error later."""
+    n_examples = len(next(iter(columns.values()), ())) if offsets is None else len(offsets) - 1
+    if not hasattr(sample_weight, "__len__") or len(sample_weight) != n_examples:
+        return None
+    weights = matrices.sample_weights(sample_weight, n_examples)
+    return weights if offsets is None else np.repeat(weights, np.diff(offsets))
 
 
 def joined(columns):

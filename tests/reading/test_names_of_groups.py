@@ -45,6 +45,13 @@ def test_entries_without_a_name_belong_to_no_group(door):
     DOORS[door](["p"] * 12 + [7] * 12)          # names of two types are names
 
 
+@pytest.mark.parametrize("door", DOORS)
+def test_floats_that_round_whole_numbers_name_no_group(door):
+    with pytest.raises(DataError, match=r"\[0\] is 1.152921504606847e\+18, a float. From 2\*\*53 on floats round whole numbers"):
+        DOORS[door](np.repeat([2.0**60, 2.0**60 + 1], 12))
+    DOORS[door](np.repeat([2**60, 2**60 + 1], 12))
+
+
 @pytest.mark.parametrize("form", [[], ["--stream", "--rows", "9"]])
 @pytest.mark.parametrize("name", ["1", "p"])
 def test_the_command_names_the_row_of_an_empty_cell(name, form, tmp_path, capsys):
