@@ -303,7 +303,7 @@ class FrameFile:
         return uneven or ColumnError(faults, where=self.name, place=lambda row: self.place(first + row), advise=advise)
 
     def bad_cell(self, row, name, value, advice="") -> DataError:
-        """Names the place and column of a cell that cannot be used, or the fault of its line; `advice` is for texts."""
+        """The place and column of a cell that cannot be used, or the fault of its line. `advice` is for texts."""
         uneven = self.uneven(row)
         if uneven is not None:
             return uneven

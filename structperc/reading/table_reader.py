@@ -302,7 +302,7 @@ def tables_of(X, offsets):
 
 
 def weights_of_rows(sample_weight, columns, offsets):
-    """A weight for each row of a table; None without weights, and for another number of them, which raises an error later."""
+    """A weight for each row of a table; None without weights. Another number of them raises an error later."""
     n_examples = len(next(iter(columns.values()), ())) if offsets is None else len(offsets) - 1
     if not hasattr(sample_weight, "__len__") or len(sample_weight) != n_examples:
         return None
