@@ -38,7 +38,7 @@ def saves(n, seed=0) -> Report:
         Path(rows).write_text("a,b,level\n" + "1,2,1\n2,1,2\n0,1,3\n" * 4)
         main(["fit", "cusum", rows, "--target", "level", "--quiet", "--model", model])
         with contextlib.closing(sqlite3.connect(os.path.join(folder, "rows.db"))) as connection:
-            connection.executescript("create table t (a, b); insert into t values (1, 2), (2, 1.5), (0, 1);")
+            connection.executescript("create table t (a, b); insert into t values " + ", ".join(["(1, 2), (2, 1.5), (0, 1)"] * 4))
         for _ in range(n):
             old.save(path)
             before = Path(path).read_bytes()
