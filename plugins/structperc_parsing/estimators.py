@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from structperc import Engine
-from structperc.errors import OptionError
+from structperc.errors import DataError, OptionError
 from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import KnownParameters
 from structperc.plugin_tools import as_sentences
@@ -232,7 +232,10 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
         -------
         dict of str to float
         """
-        return self._trained().parts_.outputs.measures(y, self.predict(X))
+        predicted = self.predict(X)
+        if not predicted:
+            raise DataError("X has no examples, so there is nothing to measure.")
+        return self._trained().parts_.outputs.measures(y, predicted)
 
     def explain(self, sentence, dependent=None, head=None, label=None, *, baseline=None) -> Any:
         """The features of an arc with their weights, an `ArcExplanation`. Default: the predicted arc of this word.

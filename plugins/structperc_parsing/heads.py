@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from structperc.errors import DataError
-from structperc.plugin_tools import is_listed
+from structperc.plugin_tools import is_listed, is_missing
 
 
 def is_labelled(y):
@@ -28,6 +28,52 @@ def is_labelled(y):
         for arc in arcs if is_listed(arcs) else ():
             return isinstance(arc, (tuple, list)) and len(arc) == 2
     return False
+
+
+def refuse_gaps(y) -> None:
+    """Raises an error for the first arc without a label.
+
+    Parameters
+    ----------
+    y : list of trees
+        Pairs (head, label).
+
+    Raises
+    ------
+    DataError
+    """
+    for i, arcs in enumerate(y):
+        for j, arc in enumerate(arcs if is_listed(arcs) else ()):
+            if isinstance(arc, (tuple, list)) and len(arc) == 2 and is_gap(arc[1]):
+                raise no_label(i, j)
+
+
+def is_gap(label) -> bool:
+    """Whether the label of an arc says nothing.
+
+    Parameters
+    ----------
+    label : object
+
+    Returns
+    -------
+    bool
+    """
+    return is_missing(label) or isinstance(label, str) and not label
+
+
+def no_label(i, j) -> DataError:
+    """The error of word j of sentence i without a label.
+
+    Parameters
+    ----------
+    i, j : int
+
+    Returns
+    -------
+    DataError
+    """
+    return DataError(f"y[{i}][{j}] has no label; give each word of all sentences one, or learn only heads.")
 
 
 def find_circle(heads):

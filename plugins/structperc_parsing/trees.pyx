@@ -25,7 +25,7 @@ from structperc.solvers.projective cimport projective_marginals_c, projective_re
 from structperc.solvers.arborescences import k_best_arborescences
 from structperc.solvers.ranked_projective import k_best_projective
 from structperc_parsing.atoms cimport Layout, count_words, first_label, first_sibling, layout_of
-from structperc_parsing.heads import find_circle, find_crossing, is_labelled, lifted, no_tree, refuse_no_tree
+from structperc_parsing.heads import find_circle, find_crossing, is_gap, is_labelled, lifted, no_label, no_tree, refuse_gaps, refuse_no_tree
 from structperc_parsing.labelled_trees import k_best_labelled
 from structperc_parsing.scores import attachment_scores
 
@@ -126,9 +126,8 @@ cdef class TreeOutputs(Outputs):
     def find_labels(self, y, classes):
         self.labels, self.n_tags, self.names, self.code_of = None, 1, [], {}
         if classes is None and y is not None and is_labelled(y):
+            refuse_gaps(y)
             labels = list(self.labels_in(y))
-            if not labels:
-                raise DataError("no word of y has a label; give each word of all sentences one, or learn only heads.")
             try:
                 classes = sorted(set(labels))
             except TypeError:                       # of several types, or lists
@@ -182,8 +181,8 @@ cdef class TreeOutputs(Outputs):
             raise DataError(f"y[{i}][{j}] has the head {shortened(head)}; expected a whole number from 0 (the root) to {n}.")
         if self.labels is None:
             return number
-        if is_missing(label):
-            raise DataError(f"y[{i}][{j}] has no label; give each word of all sentences one, or learn only heads.")
+        if is_gap(label):
+            raise no_label(i, j)
         try:
             return number * self.n_tags + <Py_ssize_t> self.code_of[label]
         except (KeyError, TypeError):           # unknown, or a list
@@ -221,9 +220,9 @@ cdef class TreeOutputs(Outputs):
         self.n_lifted = int(read_array(state, "n_lifted", np.int64, low=0))
 
     cdef check_right(self, Structures gold, Rows rows, features):
-        """Trees with crossing arcs or several roots are right ones, which some models never predict."""
+        """Trees with crossing arcs are right ones, which projective models never predict."""
         for i in range(rows.n_examples):
-            refuse_no_tree(i, self.heads(gold[i]), False)
+            refuse_no_tree(i, self.heads(gold[i]), self.one_root)
 
     cdef check_gold(self, Structures gold, Rows rows, features):
         for i in range(rows.n_examples):
@@ -251,7 +250,7 @@ cdef class TreeOutputs(Outputs):
         n = x.n_rows
         if not isinstance(y, tuple) or len(y) != n or not all(isinstance(code, int) and 0 <= code < (n + 1) * self.n_tags for code in y):
             raise PluginError(f"{shortened(y)} is no tree of sentence {x.index}: expected {n} ints from 0 to {(n + 1) * self.n_tags - 1}.")
-        wrong = self.wrong(self.heads(y))
+        wrong = no_tree(self.heads(y), self.one_root)           # arcs of a right tree may cross where no prediction's do
         if wrong:
             raise PluginError(f"{shortened(y)} is no tree of sentence {x.index}: {wrong}.")
 

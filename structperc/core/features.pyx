@@ -805,7 +805,7 @@ cdef class TablePart(Features):
         return table
 
     def max_atoms(self, rows):
-        return self.length * (int(rows.sizes().max()) if self.per_row else 1)
+        return self.length * (int(rows.sizes().max(initial=0)) if self.per_row else 1)
 
     def column_of(self, indices):
         return np.full(np.shape(indices), -1)

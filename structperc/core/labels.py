@@ -265,7 +265,7 @@ def find_labels(y, classes, ordered):
         if labels is None:
             values = as_label_array(y)
             if len(values) == 0:
-                raise DataError("y is empty, so its labels are unknown; pass data, or name them with classes=[...].")
+                raise DataError("y is empty or has no label, so its labels are unknown; pass data, or name them with classes=[...].")
             refuse_missing(values)
             refuse_unhashable(values, "y")
             labels = distinct(values)

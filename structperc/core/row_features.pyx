@@ -255,7 +255,7 @@ cdef class RowPart(Features):
         return np.where(feature < self.n_features, block * self.n_features + feature, self.n_blocks * self.n_features + block)
 
     def max_atoms(self, rows):
-        return self.n_blocks * int(rows.sizes().max()) if self.fixed_atoms < 0 else self.fixed_atoms
+        return self.n_blocks * int(rows.sizes().max(initial=0)) if self.fixed_atoms < 0 else self.fixed_atoms
 
     cdef touched_rows(self, Rows rows):
         if not (self.feature_major and rows.sparse):

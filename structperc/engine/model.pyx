@@ -117,6 +117,11 @@ cdef class Parts:
                                   f"Add state() and restore(), or begin the name with _ where no prediction depends on it.", stacklevel=3)
 
 
+def is_empty_list(X) -> bool:
+    """Whether X is a list of no examples, which has no predictions. A matrix without rows is an error, as in scikit-learn."""
+    return isinstance(X, (list, tuple)) and not X or getattr(X, "ndim", 0) == 1 and not len(X)
+
+
 def refuse_labels(outputs, labels):
     """Raises an error if a `find_labels` returned no array of labels."""
     expected(labels, (np.ndarray, type(None)), outputs, "find_labels", "an array of the labels in order, or None where there are none")
@@ -303,6 +308,8 @@ cdef class Model:
         cdef Rows rows = in_place(X) if self.takes_matrices and offsets is None else None
         if rows is not None:
             return rows
+        if offsets is None and (self.objects or self.parts.features.layout.atoms_per_example is None) and is_empty_list(X):
+            return Rows([]) if self.objects else Rows(np.zeros((0, self.n_features)), np.zeros(1, dtype=np.int64))
         try:
             return expected(self.parts.reader.read(X, offsets), Rows, self.parts.reader, "read", "Rows")
         except ColumnError as error:
@@ -378,7 +385,7 @@ cdef class Model:
         if n_atoms is None:                     # who scores examples one by one need not look at all of them first
             with np.errstate(all="ignore"):
                 together = product and weights.batch_scores(first_of(rows)) is not None
-            n_atoms = features.max_atoms(rows) if together else 1
+            n_atoms = features.max_atoms(rows) if together and rows.n_examples else 1
         for start, part in matrices.chunks(rows, n_atoms, least):
             with np.errstate(all="ignore"):     # what overflows is found in the scores
                 scores = weights.batch_scores(part) if product else None
@@ -420,7 +427,7 @@ cdef class Model:
         tables = []
         for part, _, scores in self.scored(rows):
             if isinstance(scores, tuple):
-                scores = np.split(scores[0], scores[1][1:-1])
+                scores = np.split(scores[0], scores[1][1:-1]) if part.n_examples else []
             elif scores is None:
                 scores = self.compiled_scores(part) if self.parts.features.fixed_atoms >= 0 else [one for _, one in self.scores(part)]
             tables.append(scores)

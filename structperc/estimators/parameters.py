@@ -139,22 +139,22 @@ def refuse_unknown(cls, passed, names) -> None:
     """Raises an error for parameters that an estimator does not have, with their place."""
     unknown = {name: value for name, value in passed.items() if name not in names}
     if unknown:
-        hint = where_it_goes(unknown, names) or f" Its parameters are {', '.join(sorted(names))}."
+        hint = where_it_goes(unknown, names, passed.get("problem")) or f" Its parameters are {', '.join(sorted(names))}."
         raise OptionError(f"{cls.__name__} has no parameter {next(iter(unknown))!r}.{hint}")
 
 
-def where_it_goes(unknown, names) -> str:
+def where_it_goes(unknown, names, problem=None) -> str:
     """The end of a message about unknown parameters: the parameter that is meant, or the options of a plugin that they are."""
     name = next(iter(unknown))
     entries, _, key = name.partition("__")
     if entries == ENTRIES and key and ENTRIES in names:
         return f" Pass {ENTRIES}={shortened({key: unknown[name]}, 200)}; set_params has {name}."
-    near = did_you_mean(name, names)
-    if near or ENTRIES not in names:
-        return near
-    part = next(iter(plugins.parts_with(name)), None)
+    own = plugins.load(problem).options if ENTRIES in names and isinstance(problem, str) else {}
+    if name in own:
+        return f" It is an option of {problem!r}: pass {ENTRIES}={shortened({key: unknown[key] for key in unknown if key in own}, 200)}."
+    part = next(iter(plugins.parts_with(name)), None) if ENTRIES in names else None
     if part is None:
-        return ""
+        return did_you_mean(name, names)
     options = {key: value for key, value in unknown.items() if part in plugins.parts_with(key)}
     kernel = "kernel='linear', " if part == KERNEL_PLUGIN else ""
     return f" It is an option of the plugin {part!r}: pass {kernel}{ENTRIES}={shortened(options, 200)}."

@@ -17,6 +17,7 @@ from structperc.estimators.base import LabelledEstimator, declared, weighted_mea
 from structperc.metrics import sentences
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
+from structperc.reading.other_libraries import first_entry
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -435,9 +436,15 @@ def largest(weights, n):
     return order[weights[order] != 0]
 
 
+def is_table(X) -> bool:
+    """Whether X is a matrix, not an array of sentences of equal length."""
+    return getattr(X, "ndim", 0) == 2 and not (getattr(getattr(X, "dtype", None), "kind", None) in ("O", "U")
+                                               and isinstance(first_entry(X), (str, list, tuple, dict, set, frozenset)))
+
+
 def refuse_rows_alone(X, lengths, groups) -> None:
     """A matrix without lengths may be one sentence, or many: nothing shows which of its rows belong together."""
-    matrix = getattr(X, "ndim", 0) == 2 or isinstance(X, (list, tuple)) and len(X) > 0 and matrices.is_row(X[0]) and len(X[0]) > 0
+    matrix = is_table(X) or isinstance(X, (list, tuple)) and len(X) > 0 and matrices.is_row(X[0]) and len(X[0]) > 0
     if matrix and lengths is None and groups is None:
         raise DataError("X is one matrix, and its rows have no sentences: pass lengths=[...] or groups=[...]. "
                         "lengths=[len(X)] makes them one sentence, lengths=[1] * len(X) one each.")

@@ -131,7 +131,7 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         """
         self._refuse_none(X, y)
         engine = self._trained_for(X)
-        predicted = engine.predict(X, lengths=lengths, groups=groups, allowed=allowed)
+        predicted = not_none(engine.predict(X, lengths=lengths, groups=groups, allowed=allowed))
         losses = metrics.losses(engine, X, y, lengths=lengths, groups=groups, predicted=predicted)
         if losses is None:
             raise DataError(f"{loss_name(engine)} only has the costs of training examples, so score has none for predictions. "
@@ -323,7 +323,7 @@ class ProblemEstimator(ExampleEstimator):
         """
         self._refuse_none(X, y)
         engine = self._trained_for(X)
-        predicted = engine.predict(X, lengths=lengths, groups=groups, allowed=allowed)
+        predicted = not_none(engine.predict(X, lengths=lengths, groups=groups, allowed=allowed))
         if self._measure is None:
             return atom_f1(engine, X, y, predicted, lengths, groups)
         measured = metrics.measures(engine, X, y, lengths=lengths, groups=groups, predicted=predicted)
@@ -360,6 +360,13 @@ def option_of(declared: Option):
     (True, False)
     """
     return option(**attrs.asdict(declared, recurse=False))
+
+
+def not_none(predicted):
+    """Predictions to compare with right outputs, one at least."""
+    if not len(predicted):
+        raise DataError("X has no examples, so there is nothing to measure.")
+    return predicted
 
 
 def atom_f1(engine, X, y, predicted, lengths=None, groups=None) -> float:

@@ -9,7 +9,7 @@ import attrs
 
 from structperc.core.errors import DataError
 from structperc.files import conllu as universal
-from structperc.files.opening import name_of, opened, uncompressed_suffix
+from structperc.files.opening import name_of, opened, refuse_return, uncompressed_suffix
 
 __all__ = ["ColumnFile", "guess_format", "read_columns", "read_file", "stream_file", "write_columns", "write_filled"]
 
@@ -431,6 +431,7 @@ def blocks(name, file):
             raise DataError(f"{name}, line {number} is no text in UTF-8 ({error.reason}); save the file as UTF-8.") from None
         raw.append(line)
         line = (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).rstrip("\r\n")
+        refuse_return(line, f"{name}, line {number}")
         if line.strip(" \t"):
             lines.append((number, line))
         elif lines:

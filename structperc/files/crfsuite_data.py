@@ -6,7 +6,7 @@ import math
 import re
 
 from structperc.core.errors import DataError, shortened
-from structperc.files.opening import name_of, opened
+from structperc.files.opening import name_of, opened, refuse_return
 
 PIECE = re.compile(r"(?:[^:\\]|\\.)*")          # up to a colon that is not escaped
 ESCAPE = re.compile(r"\\(.)")
@@ -39,9 +39,11 @@ def read_data(path):
 def decoded(line, name, number) -> str:
     """A line as text, without its end and a byte order mark."""
     try:
-        return line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise DataError(f"{name}, line {number} is no text in UTF-8 ({error.reason}); convert the file.") from None
+    refuse_return(text, f"{name}, line {number}")
+    return text
 
 
 def item_of(text, where) -> tuple:

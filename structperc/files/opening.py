@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import glob
 import gzip
 import io
@@ -114,6 +115,17 @@ def opened(path):
 
 
 @contextmanager
+def opened_lines(path):
+    """A file of text opened for bytes, behind the byte order mark that it may begin with; see `opened`."""
+    with opened(path) as file:
+        if hasattr(file, "peek"):               # pipes too, which cannot go back
+            file.read(len(codecs.BOM_UTF8) if file.peek(len(codecs.BOM_UTF8)).startswith(codecs.BOM_UTF8) else 0)
+        elif file.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+            file.seek(0)
+        yield file
+
+
+@contextmanager
 def opened_text(path, encoding="utf-8-sig"):
     """A file opened for text, its line ends as they are; see `opened`."""
     with opened(path) as file:
@@ -122,6 +134,13 @@ def opened_text(path, encoding="utf-8-sig"):
             yield text
         finally:
             text.detach()       # the file is closed by whoever opened it
+
+
+def refuse_return(line, where) -> None:
+    """Raises an error for a line of text with a carriage return, at which other programs begin a line."""
+    if "\r" in line:
+        raise DataError(f"{where} has a carriage return within it; save the file with the ends of lines of Unix or Windows, not of old "
+                        f"Macs.")
 
 
 def line_lists(file, rows):

@@ -9,7 +9,7 @@ import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.extras import require
-from structperc.files.opening import can_be_read_again, line_lists, name_of, opened
+from structperc.files.opening import can_be_read_again, line_lists, name_of, opened_lines, refuse_return
 from structperc.files.tables import GroupRuns, Table
 from structperc.reading.cells import EXACT
 
@@ -88,7 +88,7 @@ def stream_svmlight(path, *, n_features=None, grouped=False, rows=None):
     """
     name, first = name_of(path), 0
     groups = GroupRuns(name, "qid")
-    with opened(path) as file:
+    with opened_lines(path) as file:
         for source in sources(file, grouped, rows):
             X, y, queries = parsed(path, name, source, n_features, first)
             if len(y) == 0:
@@ -125,7 +125,7 @@ def survey(path) -> tuple[np.ndarray, int]:
     ([1, 2], 3)
     """
     name, targets, largest = name_of(path), set(), -1
-    with opened(path) as file:
+    with opened_lines(path) as file:
         for number, line in enumerate(file, start=1):
             words = line.partition(b"#")[0].split()
             if not words:
@@ -191,8 +191,9 @@ def damaged_line(path) -> str:
     """The place of the first line that cannot be read, as a part of a message. Empty if the file cannot be read again."""
     if not can_be_read_again(path):
         return ""
-    with opened(path) as file:
+    with opened_lines(path) as file:
         for number, line in enumerate(file, start=1):
+            refuse_return(line.rstrip(b"\r\n").decode(errors="replace"), f"{name_of(path)}, line {number}")
             try:
                 target, *pairs = line.partition(b"#")[0].split() or [b"0"]
                 for text in (target, *chain.from_iterable(pair.removeprefix(b"qid:").split(b":") for pair in pairs)):

@@ -172,6 +172,8 @@ def as_dense(X) -> np.ndarray:
     if array.ndim != 2:
         if X is None:
             raise DataError("X is None; expected rows and columns, such as an array of shape (n_rows, n_features).")
+        if array.ndim == 1 and not len(array):
+            raise DataError("X is an empty list; expected rows and columns, with a minimum of 1 row.")
         hint = " Reshape your data: a single example is X.reshape(1, -1), a single feature X.reshape(-1, 1)." if array.ndim == 1 else ""
         raise DataError(f"X has {array.ndim} dimension{'s' * (array.ndim != 1)}; expected rows and columns, "
                         f"shape (n_rows, n_features).{hint}")

@@ -11,7 +11,7 @@ from structperc.core.joined import Joined
 from structperc.core.rows import Rows
 from structperc.core.saved_state import read_array
 from structperc.reading import matrices
-from structperc.reading.other_libraries import as_sentences
+from structperc.reading.other_libraries import as_sentences, first_entry
 from structperc.reading.readers import Naming, Reader
 from structperc.reading.row_builder import RowBuilder, Vocabulary
 from structperc.reading.tokens import Template, Vectors, column_names, encode_tokens
@@ -167,8 +167,6 @@ class NamedReader(Reader):
         if self.named is None:
             raise DataError("this reader has learned from no data yet; call learn first.")
         X = self._listed(X)
-        if isinstance(X, (list, tuple)) and not len(X) and offsets is None:
-            return self._nothing()
         has_names = self._is_named(X) or (self.named and isinstance(X, (list, tuple)) and is_blank(X))
         if has_names != self.named:
             now, then = (TOKENS, NUMBERS) if has_names else (NUMBERS, TOKENS)
@@ -230,18 +228,11 @@ class NamedReader(Reader):
         self.named, self.n_features, self.vocabulary, self.n_columns = has_names, n_features, vocabulary, n_columns
         self.vectors = vectors
 
-    def _nothing(self):
-        """The rows of no sentence at all."""
-        starts = np.zeros(1, dtype=np.int64)
-        if not self.named:
-            return Rows(np.zeros((0, self.n_features)), starts)
-        builder = RowBuilder(self.vocabulary, self.n_hashed or 0)
-        encode_tokens([], builder)
-        return rows_of(builder, starts, self.vectors)
-
     def _listed(self, X):
         """X with lists of sentences in the forms that are encoded."""
-        X = as_sentences(as_list(X), self.columns or ("form",))
+        X = as_sentences(once(X), self.columns or ("form",))
+        if self.columns is not None and getattr(X, "ndim", 0) == 2 and isinstance(first_entry(X), str):
+            X = X.tolist()              # sentences of equal length, whose tokens are their only column
         return X if self.columns is None or self.template is not None or not is_named(X) else by_column(X, self.columns)
 
     def _is_named(self, X):
@@ -275,14 +266,11 @@ def whole(name, value, most):
     return int(value)
 
 
-def as_list(X):
-    """X itself, or a list of an array or series of sentences, as numpy and pandas store them. No generator."""
+def once(X):
+    """X itself, which is no generator."""
     if hasattr(X, "__next__"):
         raise DataError(f"X is a {type(X).__name__}, which can be read only once; pass list(X).")
-    if getattr(getattr(X, "dtype", None), "kind", None) != "O" or matrices.is_sparse(X):
-        return X
-    first = next(iter(np.asarray(X).flat), None)
-    return X.tolist() if isinstance(first, (list, tuple, dict, set, frozenset)) or matrices.is_block(first) else X
+    return X
 
 
 def is_named(X):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+import numpy as np
+
 from structperc.core.errors import DataError, OptionError, did_you_mean, shortened
 from structperc.extras import require
 
@@ -71,7 +73,7 @@ def as_sentences(X, columns=None):
     -------
     object
         The sentences of spaCy as lists of tuples of strings, or without `columns` as spans. A document without boundaries of sentences is
-        one sentence. A list for a sequence that is no array. Anything else as it is.
+        one sentence. A list for a sequence that is no array, and for an array of sentences. Anything else as it is.
 
     Raises
     ------
@@ -88,10 +90,26 @@ def as_sentences(X, columns=None):
         X = [X]
     elif isinstance(X, Sequence) and not isinstance(X, (list, tuple, str, bytes, memoryview)) and not hasattr(X, "dtype"):
         X = list(X)
+    elif holds_sentences(X):
+        X = X.tolist()
     if not isinstance(X, (list, tuple)) or not len(X) or not is_text_of_spacy(X[0]):
         return X
     spans = [span for text in X for span in (spans_of(text) if is_text_of_spacy(text) else [text])]
     return spans if columns is None else [cells_of(span, columns) if is_text_of_spacy(span) else span for span in spans]
+
+
+def holds_sentences(X) -> bool:
+    """Whether an array or a series holds lists, as numpy makes of sentences of equal length, too, or tokens in its third dimension."""
+    if getattr(getattr(X, "dtype", None), "kind", None) not in ("O", "U") or not hasattr(X, "tolist"):
+        return False
+    first = first_entry(X)
+    return isinstance(first, (list, tuple, dict, set, frozenset)) or hasattr(first, "ndim") and first.ndim == 2 or (
+        getattr(X, "ndim", 0) > 2 and isinstance(first, str))
+
+
+def first_entry(X):
+    """The first entry of an array or a series of any dimension; None: it has none."""
+    return next(iter(np.asarray(X).flat), None)
 
 
 def is_text_of_spacy(x) -> bool:

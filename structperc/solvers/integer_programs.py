@@ -96,8 +96,8 @@ class ILP:
     auxiliary : array-like of shape (n_auxiliary, 2), optional
         Smallest and largest values of the auxiliary variables, such as flows, times or levels. They are the last columns of A and A_eq.
         They have no score; -inf and inf mean no bound.
-    whole : bool or array-like of bool of shape (n_auxiliary,), default False
-        Which auxiliary variables are whole numbers.
+    whole : bool or array-like of shape (n_auxiliary,), default False
+        Which auxiliary variables are whole numbers: a mask, of True and False or of 1 and 0.
 
     Raises
     ------
@@ -473,7 +473,7 @@ def read_auxiliary(bounds, whole):
         raise DataError(f"auxiliary[{wrong[0]}] is {bounds[wrong[0]].tolist()}; expected a lowest value and one at least as large.")
     try:
         whole = np.asarray(whole)
-        if whole.dtype.kind != "b" and whole.size:
+        if not np.isin(whole, (0, 1)).all() or whole.dtype.kind not in "biuf" or whole.ndim and len(whole) != len(bounds):
             raise TypeError
         return bounds, np.broadcast_to(whole.astype(bool), len(bounds))
     except (TypeError, ValueError, OverflowError):

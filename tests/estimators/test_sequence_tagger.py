@@ -806,3 +806,34 @@ def test_labels_of_another_scheme_are_told(scheme, labels, message):
 def test_an_untrained_tagger_says_so_whatever_X_is(ask):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         getattr(SequenceTagger(), ask)(np.zeros((4, 2)))
+
+
+EQUALLY_LONG = {
+    "words": (["w"], [["a", "b"], ["c", "d"]]),
+    "lists": (None, [[["a"], ["b"]], [["c"], ["d"]]]),
+    "dicts": (None, [[{"a": 1.0}, {"b": 1.0}], [{"c": 1.0}, {"d": 1.0}]]),
+    "tuples": (["w", "p"], [[("a", "N"), ("b", "V")], [("c", "N"), ("d", "V")]]),
+}
+
+
+@pytest.mark.parametrize("dtype", [object, None])
+@pytest.mark.parametrize("form", EQUALLY_LONG)
+def test_arrays_of_sentences_of_equal_length(form, dtype):
+    """numpy makes a table of them, of two or three dimensions."""
+    columns, X = EQUALLY_LONG[form]
+    table, y = np.array(X, dtype=dtype), [["N", "V"], ["N", "V"]]
+    model = SequenceTagger(columns=columns, random_state=0).fit(X, y)
+    assert model.predict(table) == model.predict(X) == y and len(model.predict_marginals(table)) == 2
+    assert SequenceTagger(columns=columns, random_state=0).fit(table, np.array(y)).predict(X) == y
+    engine = Engine("segments", columns=columns, random_state=0).fit(table, [[(0, 1, "A")], [(1, 2, "B")]])
+    assert engine.predict(table).tolist() == engine.predict(X).tolist()
+
+
+def test_a_matrix_of_objects_still_needs_lengths():
+    with pytest.raises(DataError, match="X is one matrix, and its rows have no sentences"):
+        SequenceTagger().fit(np.eye(4).astype(object), ["a", "b", "a", "b"])
+
+
+def test_labels_that_are_all_missing_are_told_as_such():
+    with pytest.raises(DataError, match="y is empty or has no label"):
+        SequenceTagger().fit([[["a"], ["b"]]], [[None, None]])

@@ -1,5 +1,7 @@
 """Reading svmlight: what comes out, whole and part by part, and which line an error names."""
 
+import codecs
+import io
 import sys
 
 import numpy as np
@@ -8,6 +10,7 @@ from scipy.sparse import csr_matrix
 
 from structperc.errors import DataError, MissingExtra
 from structperc.files import svmlight
+from structperc.files.opening import OPENERS
 from structperc.files.svmlight import read_svmlight, stream_svmlight, survey
 
 
@@ -94,3 +97,26 @@ def test_a_long_query_is_looked_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr(svmlight, "query_of", counted)
     parts = list(svmlight.stream_svmlight(tmp_path / "long.svm", grouped=True, rows=10))
     assert [part.lengths.tolist() for part in parts] == [[2000], [100]] and len(looked_at) <= 2 * len(lines)
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".bz2", ".xz"])
+def test_a_byte_order_mark_is_read_over(tmp_path, ending):
+    """In a file, in parts of it, in a survey, and on standard input, which cannot be read again."""
+    text, path = codecs.BOM_UTF8 + b"1 qid:1 1:0.5\n2 qid:1 2:1\n", tmp_path / f"a.svm{ending}"
+    with OPENERS.get(ending, open)(path, "wb") as file:
+        file.write(text)
+    assert read_svmlight(path).y.tolist() == [1, 2] and survey(path)[0].tolist() == [1, 2]
+    assert [part.y.tolist() for part in stream_svmlight(path, n_features=3, rows=1)] == [[1], [2]]
+
+
+@pytest.mark.parametrize("pipe", [io.BytesIO, lambda text: io.BufferedReader(io.BytesIO(text))])
+def test_a_byte_order_mark_on_standard_input(monkeypatch, pipe):
+    for text in (codecs.BOM_UTF8 + b"1 1:0.5\n2 2:1\n", b"1 1:0.5\n2 2:1\n"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(pipe(text)))
+        assert read_svmlight("-").y.tolist() == [1, 2]
+
+
+def test_ends_of_lines_of_old_macs_are_named(tmp_path):
+    (tmp_path / "a.svm").write_bytes(b"1 1:0.5\r2 2:1\r")
+    with pytest.raises(DataError, match=r"line 1 has a carriage return within it; save the file with the ends of lines of Unix"):
+        read_svmlight(tmp_path / "a.svm")

@@ -19,6 +19,7 @@ from structperc_parsing.scores import attachment_scores
 from structperc_parsing.tokens import TokenReader
 
 import structperc
+from structperc import metrics
 from structperc.errors import DataError, MissingData, OptionError, PluginError, StructPercError
 from structperc.files.conll import read_columns
 from structperc.files.datasets import locate
@@ -462,3 +463,39 @@ def treebank(path, n):
     sentences = read_columns(path, ("form", "xpos", "upos", "head", "deprel"), conllu=True)[:n]
     return [[token[:3] for token in tokens] for tokens in sentences], [[(int(head), label) for *_, head, label in tokens]
                                                                        for tokens in sentences]
+
+
+# ---- right trees that a model never predicts, and what are no trees ----
+
+
+CROSSING, TWO_ROOTS = [3, 4, 0, 3], [0, 0, 2, 2]
+FOUR = [("a", "N"), ("b", "V"), ("c", "N"), ("d", "N")]
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_crossing_arcs_are_measured_as_errors_of_a_projective_model(labels):
+    """By every measure: the loss, UAS, `score` and the command `evaluate` compare with the right tree."""
+    trees = [[(head, "r" if head else "root") for head in heads] if labels else heads for heads in ([2, 0, 2, 2], CROSSING)]
+    parser = DependencyParser(projective=True, n_hashed=64, random_state=0).fit([FOUR] * 3, [trees[0]] * 3)
+    assert parser.score([FOUR], [trees[1]]) == 0.0
+    measured = metrics.measures(parser.engine_, [FOUR], [trees[1]])
+    assert measured["UAS"] == measured["whole trees"] == 0.0
+    assert metrics.losses(parser.engine_, [FOUR], [trees[1]]).tolist() == [measured["mean loss (hamming)"]]
+
+
+@pytest.mark.parametrize("heads", [TWO_ROOTS, [2, 1, 0, 3], [9, 0, 2, 2]], ids=["two roots", "circle", "far"])
+def test_what_is_no_tree_is_refused_by_every_measure(heads):
+    parser = DependencyParser(n_hashed=64, random_state=0).fit([FOUR] * 3, [[2, 0, 2, 2]] * 3)
+    for call in (parser.score, parser.log_probability, parser.fit, lambda X, y: metrics.losses(parser.engine_, X, y),
+                 lambda X, y: metrics.measures(parser.engine_, X, y)):
+        with pytest.raises(DataError, match=r"^y\[1\](\[0\])? (is no tree|has the head 9)"):
+            call([FOUR] * 2, [[2, 0, 2, 2], heads])
+
+
+@pytest.mark.parametrize("gap", [None, "", float("nan")])
+def test_an_arc_without_a_label_is_named(gap):
+    """Before labels are counted or sorted: no message about classes, which nobody named."""
+    for first, second in (((2, gap), (0, "root")), ((2, "x"), (0, gap))):
+        for classes in (None, ["root", "x"]):
+            with pytest.raises(DataError, match=r"y\[1\]\[[01]\] has no label; give each word"):
+                Engine("parsing", classes=classes).fit([FOUR[:2]] * 2, [[(2, "x"), (0, "root")], [first, second]])

@@ -317,7 +317,7 @@ def test_sentences_may_be_empty():
     before = engine.coef_
     engine.partial_fit([empty], [[]])
     np.testing.assert_array_equal(engine.coef_, before)
-    with pytest.raises(DataError, match="y is empty, so its labels are unknown"):
+    with pytest.raises(DataError, match="y is empty or has no label, so its labels are unknown"):
         Engine("sequence").fit([empty], [[]])
 
 

@@ -236,7 +236,10 @@ def test_auxiliary_variables_only_make_room(solver, whole, seed):
 @pytest.mark.parametrize("call", [
     lambda: ILP([[1, 1]], [1], auxiliary=[(0, 1), (0, 1), (0, 1)]), lambda: ILP([[1, 1]], [1], auxiliary=[(1, 0)]),
     lambda: ILP([[1, 1]], [1], auxiliary=[(0, 1)], whole=[True, False]), lambda: ILP([[1, 1]], [1], auxiliary=3),
-    lambda: ILP([[1, 1]], [1], auxiliary=[(0, np.nan)]),
+    lambda: ILP([[1, 1]], [1], auxiliary=[(0, np.nan)]), lambda: ILP([[1, 1, 1]], [1], auxiliary=[(0, 1)] * 2, whole=[1, 2]),
+    lambda: ILP([[1, 1, 1]], [1], auxiliary=[(0, 1)] * 2, whole=[1]),
+    lambda: ILP([[1, 1, 1]], [1], auxiliary=[(0, 1)] * 2, whole=[0, 1, 1]),
+    lambda: ILP([[1, 1, 1]], [1], auxiliary=[(0, 1)] * 2, whole=["", "a"]),
 ])  # fmt: skip
 def test_what_are_no_auxiliary_variables_is_refused(call):
     with pytest.raises(DataError, match="auxiliary"):
@@ -338,3 +341,8 @@ def test_auxiliary_variables_have_no_slack_of_their_own():
             program = ILP(row, [0], auxiliary=[(0, 1e6 * unit)], whole=whole)
             assert program.solve([1, 1]).score == 1 and program.violated(np.ones(2)) is not None
             assert program.violated(np.array([1.0, 0.0])) is None
+
+
+@pytest.mark.parametrize("mask", [[1, 1, 0], (True, True, False), np.array([1.0, 1, 0]), np.array([True, True, False])])
+def test_a_mask_of_whole_variables_in_every_form(mask):
+    assert ILP([[1] * 4], [2], auxiliary=[(0, 1)] * 3, whole=mask).whole.tolist() == [True, True, False]
