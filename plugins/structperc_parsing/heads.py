@@ -49,7 +49,7 @@ def refuse_gaps(y) -> None:
 
 
 def is_gap(label) -> bool:
-    """Whether the label of an arc says nothing.
+    """Whether an arc has no label.
 
     Parameters
     ----------

@@ -14,7 +14,8 @@ from structperc.cli.settings import flags_of
 from structperc.engine import plugins as registry
 from structperc.engine.options import plugin_defaults
 from structperc.errors import DataError, OptionError, did_you_mean
-from structperc.files.conll import CONLLU, SKIPPED, ColumnFile, stream_file
+from structperc.files.conll import CONLLU, SKIPPED, ColumnFile, stream_file, write_filled
+from structperc.files.crfsuite_data import ItemFile, write_labels
 from structperc.files.opening import can_be_read_again
 from structperc.reading.tokens import default_template
 
@@ -30,9 +31,9 @@ class Tokens:
 
     Attributes
     ----------
-    file : ColumnFile
-    X : list of list of tuple of str
-        Sentences of tokens, with only the columns of features.
+    file : ColumnFile or ItemFile
+    X : list of list of tuple of str, or of dict
+        Sentences of tokens, with only the columns of features. Of a data file of CRFsuite, the attributes.
     y : list of list of str or tuple of str, or None
         The column of the target, or the cells of several.
     plain : bool
@@ -41,7 +42,7 @@ class Tokens:
         Which cells predictions take the place of; none: they are added.
     """
 
-    file: ColumnFile
+    file: ColumnFile | ItemFile
     X: list
     y: list | None = None
     plain: bool = False
@@ -68,6 +69,13 @@ class Tokens:
         if match is None or int(match[1]) >= self.n_examples:
             return message
         return f"{message} {match[0].strip()} is in {self.file.place(int(match[1]), int(match[2] or 0))}."
+
+    def write(self, file, predicted) -> None:
+        """Writes the file again with the predictions in their place."""
+        if isinstance(self.file, ItemFile):
+            write_labels(file, self.file, predicted)
+        else:
+            write_filled(file, self.file, self.filled, predicted)
 
     def __str__(self):
         return sizes(self.n_examples, self.file.n_tokens)

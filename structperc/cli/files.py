@@ -10,9 +10,9 @@ from pathlib import Path
 import attrs
 import numpy as np
 
-from structperc.cli import column_files
+from structperc.cli import column_files, item_files
 from structperc.cli.settings import flags_of
-from structperc.cli.source import DATABASE, Source
+from structperc.cli.source import DATABASE, ITEMS, Source
 from structperc.cli.table_flags import in_flags
 from structperc.core.component import overrides
 from structperc.core.errors import shortened
@@ -33,6 +33,8 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
     """The data of `fit` from any format, as the flags set it: tables of as many rows as the source sets, one after the other."""
     if source.has_columns:
         return column_files.parts(source, plugins)
+    if source.has_items:
+        return item_files.parts(source)
     path, target, group, weight = source.path, source.target if needs_target else None, source.group, source.weight
     if weight is not None and group is not None:
         raise OptionError("--weight weighs single rows, but with --group an example is many rows; leave one of them out.")
@@ -96,12 +98,13 @@ def read(source, plugins=(), **options):
 
 def parts_for(engine, arguments, needs_target=True, rows=None, keep=()):
     """Data with the columns of the trained engine, a part of the rows at a time. Columns are selected by name if it has names."""
-    of_columns = column_files.reads_columns(engine)
-    if not of_columns and getattr(engine.parts_.reader, "named", False):
-        raise OptionError(f"the model was trained in Python on tokens with named features, and {arguments.data} has none. Use "
-                          f"Engine.load in Python, or train a model on files of columns.")
-    source = Source.from_arguments(arguments, "conll" if of_columns else None, rows, engine.notes.get("data"))
-    if of_columns != source.has_columns:
+    of_columns, of_items = column_files.reads_columns(engine), item_files.reads_items(engine)
+    source = Source.from_arguments(arguments, "conll" if of_columns else ITEMS if of_items else None, rows, engine.notes.get("data"))
+    if of_items:
+        item_files.refuse_format(source)
+        yield from item_files.parts(source)
+        return
+    if of_columns != source.has_columns or source.has_items:
         takes = " or ".join(columns.FORMATS if of_columns else tables.FORMATS)
         raise OptionError(f"{source.path} is read as {source.format}, but the model was trained on {takes}; pass --format if it is that.")
     if of_columns:

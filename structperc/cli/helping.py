@@ -31,6 +31,9 @@ Formats of data. Without --format, the ending of the file chooses one.
   conll     One token per line, with cells separated by tabs or spaces, and a
             blank line after each sentence (structperc help columns).
   conllu    Files of Universal Dependencies. Ending .conllu.
+  crfsuite  CRFsuite's data files: a label and attributes with tabs between
+            them on each line, and a blank line after each sequence. No ending:
+            pass --format crfsuite.
   database  Files of DuckDB and SQLite, with --query "select ...". Needs the
             extra structperc[databases].
 
@@ -38,8 +41,8 @@ With --group COLUMN, neighbouring rows with the same entry are one example. The
 target is a label for each row. In problems that choose rows, 1 marks a chosen
 row and 0 any other. structperc help NAME has the form of other problems.
 
-csv, svmlight, conll and conllu files may be compressed (.gz, .bz2, .xz). The
-name - is standard input.
+csv, svmlight, conll, conllu and crfsuite files may be compressed (.gz, .bz2,
+.xz). The name - is standard input.
 """
 COLUMNS = """\
 Columns of conll and conllu files.

@@ -28,6 +28,7 @@ from structperc.cli.helping import WIDTH
 from structperc.cli.new import KINDS
 from structperc.cli.safe_cells import add_flag
 from structperc.cli.settings import unknown_argument
+from structperc.cli.source import ITEMS
 from structperc.cli.table_flags import split
 from structperc.cli.terminal import say_fault
 from structperc.engine.exports import ENDINGS, FORMATS
@@ -288,7 +289,7 @@ def build() -> Parser:
         return made
 
     def reading(made, examples=True):
-        formats = (*TABLE_FORMATS, *COLUMN_FORMATS) if examples else TABLE_FORMATS
+        formats = (*TABLE_FORMATS, *COLUMN_FORMATS, ITEMS) if examples else TABLE_FORMATS
         made.add_argument("--format", choices=formats, help="of the data; default: by the ending of the file")
         made.add_argument("--separator", metavar="CHAR", help="between cells of a CSV file; default ','; or 'tab'")
         made.add_argument("--decimal", metavar="CHAR", help="decimal mark of a CSV file; default '.'")

@@ -56,7 +56,7 @@ def learn(engine, sources, plugins, classes, resume, address, stream, text_label
         options = {"text_labels": text_labels, "labels": classes or ()}
         if sources[0].format == "svmlight":
             options["n_features"] = max(client.gather(client.map(width, [source.path for source in sources])))
-        elif not sources[0].has_columns:
+        elif not sources[0].of_tokens:
             options["reader"] = reader_of(engine)
         reading = FileReader(engine, plugins, options, {source.path: fingerprint(source.path) for source in sources})
         fit(engine, sources, read=reading, client=client, stream=stream, resume=resume)

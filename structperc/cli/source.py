@@ -15,6 +15,7 @@ TABLE_FLAGS = {"group": "--group", "weight": "--weight", **CSV_FLAGS}
 NAMED_COLUMNS = ("target", "group")
 NOTED = (*NAMED_COLUMNS, *CSV_FLAGS)        # what a model keeps of the table that it was trained on
 DATABASE = "database"       # the format of data that --query chooses
+ITEMS = "crfsuite"          # the format of CRFsuite's data files
 FRAMES = {DATABASE, *(name for name, format in tables.FORMATS.items() if format.has_names)}
 
 
@@ -65,7 +66,7 @@ class Source:
         source = cls(path, arguments.format or conll.guess_format(path) or default, **flags, query=query, rows=rows)
         if query is not None and source.format != DATABASE:
             raise OptionError(f"{path} is read as {source.format}, for which --query means nothing; leave it out, or leave out --format.")
-        foreign, others = (TABLE_FLAGS, tables.FORMATS) if source.has_columns else (COLUMN_FLAGS, conll.FORMATS)
+        foreign, others = source.foreign_flags()
         for name, flag in foreign.items():
             if name in passed:
                 raise OptionError(f"{path} is read as {source.format}, for which {flag} means nothing; leave it out, or pass --format "
@@ -86,6 +87,22 @@ class Source:
         else:
             names = NAMED_COLUMNS if {notes.get("format"), self.format} <= FRAMES else ()
         return {name: notes[name] for name in names if name not in passed and isinstance(notes.get(name), str)}
+
+    def foreign_flags(self) -> tuple:
+        """Flags that mean nothing for data of this format, and the formats for which they do."""
+        if self.has_items:
+            return {"target": "--target", **TABLE_FLAGS, **COLUMN_FLAGS}, (*tables.FORMATS, *conll.FORMATS)
+        return (TABLE_FLAGS, tables.FORMATS) if self.has_columns else (COLUMN_FLAGS, conll.FORMATS)
+
+    @property
+    def of_tokens(self) -> bool:
+        """Whether examples are sequences of tokens, a line each."""
+        return self.has_columns or self.has_items
+
+    @property
+    def has_items(self) -> bool:
+        """Whether it is a data file of CRFsuite."""
+        return self.format == ITEMS
 
     @property
     def has_columns(self) -> bool:

@@ -82,7 +82,7 @@ def learn(engine, source, plugins, report=None, resume=False, text_labels=None) 
         if n_examples:
             report(epoch, n_examples, *(now - then for now, then in zip(totals(engine), before, strict=True)))
 
-    finds_levels = not source.has_columns and may_have_levels(engine, source)
+    finds_levels = not source.of_tokens and may_have_levels(engine, source)
     fit_stream(engine, read, learn=learn_part, passed=None if report is None else passed, ahead=can_be_read_again(source.path),
                resume=resume, source=identity)
     if not facts:           # the training was over
@@ -132,7 +132,7 @@ def survey(engine, source, plugins, text_labels=None) -> dict:
     """Finds what the engine needs to know of all data. Returns what else reading needs."""
     outputs = outputs_of(engine)
     wants_labels = engine.classes is None and type(outputs).find_labels is not Outputs.find_labels
-    if source.has_columns:
+    if source.of_tokens:
         wants_names = not engine.plugin_options.get("n_hashed")
         if wants_labels or wants_names:
             again(source, "--classes A,B,C and --set n_hashed=1048576", "labels and features")

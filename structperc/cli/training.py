@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 
 from structperc import Engine
-from structperc.cli import column_files, progress, sharded, streaming, table_flags
+from structperc.cli import column_files, item_files, progress, sharded, streaming, table_flags
 from structperc.cli.facts import Facts
 from structperc.cli.files import (
     PART_ROWS,
@@ -56,11 +56,14 @@ def fit(arguments) -> int:
         raise OptionError("--rows sets how much --stream reads at a time; add --stream, or leave --rows out.")
     if source.has_columns:
         settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin], settings)
+    if source.of_tokens:
         classes = None if classes is None else column_files.split(arguments.classes)
     streamed = progress.part_by_part(arguments)
     bar = None if streamed else progress.observer(arguments)
     observers = checkpoints if bar is None else [*checkpoints, bar]
     engine = Engine(arguments.problem, classes=classes, plugins=[*arguments.plugin, *observers], **settings)
+    if source.has_items:
+        item_files.refuse_reader(engine, reader_of(engine), source.path)
     if streamed:
         streaming.refuse(engine, source, [arguments.problem, *arguments.plugin])
         bar = progress.observer(arguments, engine.epochs)
@@ -115,7 +118,7 @@ def checkpoints_of(arguments) -> list:
 
 def learn(engine, source, plugins, classes, resume, text_labels=None) -> Facts:
     """Trains an engine on all data at once."""
-    reader = None if source.has_columns else reader_of(engine)
+    reader = None if source.of_tokens else reader_of(engine)
     table = read(source, plugins, text_labels=text_labels, reader=reader, labels=classes or ())
     if getattr(table.y, "ndim", 1) == 2:
         refuse_intervals(table, outputs_of(engine), engine.problem)
@@ -193,19 +196,25 @@ def constant_of(engine, facts) -> dict | None:
 
 def data_facts(engine, arguments, facts) -> dict:
     """How much there was to learn from, by name."""
+    if facts.columns is None and engine.plugin_options.get("template") is None:
+        return {"data": sizes(facts), "features": f"{engine.n_features_in_}"}
     if facts.columns is None:
         names, lines = engine.plugin_options["columns"], engine.plugin_options["template"].splitlines()
         template = "the default template" if arguments.template is None else f"the template {arguments.template}"
         own_cells = engine.n_features_in_ == len(names)         # X has the cells themselves; the lines make features of arcs later
         features = f"{counted(len(lines), 'line')} of {template}" if own_cells else f"{engine.n_features_in_} features by {template}"
-        tokens = "" if facts.rows is None else f", {counted(facts.rows, 'token')}"
-        return {"data": f"{counted(facts.examples, 'sentence')}{tokens}",
+        return {"data": sizes(facts),
                 "columns": f"{', '.join(names)}; {features}"}
     names = getattr(engine, "feature_names_in_", None)
     numbered = f"{facts.columns}{', of which column 0 is empty: the file counts from 1' * facts.from_one}"
     columns = engine.parts_.reader.input_columns()
     keys = {"keys": shorten(columns.key_names or range(columns.n_keys))} if columns.n_keys else {}
     return {"rows": f"{facts}", "columns": numbered if names is None else f"{len(names)}: {shorten(names)}", **keys}
+
+
+def sizes(facts) -> str:
+    """Numbers of sentences, and of tokens if somebody has counted them."""
+    return counted(facts.examples, "sentence") + ("" if facts.rows is None else f", {counted(facts.rows, 'token')}")
 
 
 def next_steps(engine, arguments, facts) -> list[str]:

@@ -15,13 +15,13 @@ from structperc.cli import answer_columns
 from structperc.cli.column_files import Tokens, reads_columns
 from structperc.cli.evaluation import Evaluation
 from structperc.cli.files import PART_ROWS, check_writable, counted_in, exact_rows, parts_for
+from structperc.cli.item_files import reads_items
 from structperc.cli.safe_cells import safe_columns
 from structperc.cli.terminal import Shown, say, say_json, say_table
 from structperc.core.outputs import is_ordered
 from structperc.engine.writing import replace_file
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
-from structperc.files.conll import write_filled
 from structperc.files.tables import write_table
 from structperc.metrics.engines import Pairs
 from structperc.pictures.markup import aligned, excerpt
@@ -44,7 +44,8 @@ def predict(arguments) -> int:
     if arguments.probabilities and engine.temperature_ == 1:
         say(f"structperc predict: {arguments.model} was trained without --set calibrate=true, so that its probabilities are only scores "
             f"brought to sum to 1.", file=sys.stderr)
-    if reads_columns(engine):
+    of_tokens = reads_columns(engine) or reads_items(engine)
+    if of_tokens:
         answer_columns.refuse(arguments, "the model labels the tokens of files that keep all their cells")
     elif arguments.target is not None:
         raise OptionError("--target of predict names a column of tokens to fill in, but the model predicts rows; leave it out.")
@@ -54,7 +55,7 @@ def predict(arguments) -> int:
             replace_file(arguments.output, lambda file: write_text(file, lambda text: write_answers(engine, arguments, tables, text)))
         elif sys.stdout.isatty():
             write_answers(engine, arguments, tables, Shown(sys.stdout))
-        elif reads_columns(engine):                     # which are written byte for byte
+        elif of_tokens:                                 # which are written byte for byte
             write_text(sys.stdout.buffer, lambda text: write_answers(engine, arguments, tables, text))
         else:
             write_answers(engine, arguments, tables, sys.stdout)
@@ -68,7 +69,7 @@ def write_answers(engine, arguments, tables, file) -> None:
         if isinstance(table, Tokens):
             with counted_in(table, arguments.data):
                 predicted = engine.predict(table.X)
-            write_filled(file, table.file, table.filled, predicted)
+            table.write(file, predicted)
         else:
             with counted_in(table, arguments.data):
                 columns = answer_columns.columns_of(engine, arguments, table)

@@ -5,45 +5,123 @@ from __future__ import annotations
 import math
 import re
 
+import attrs
+
 from structperc.core.errors import DataError, shortened
-from structperc.files.opening import name_of, opened, refuse_return
+from structperc.files.conll import PART_CHARACTERS, blocks
+from structperc.files.opening import name_of, opened
 
 PIECE = re.compile(r"(?:[^:\\]|\\.)*")          # up to a colon that is not escaped
 ESCAPE = re.compile(r"\\(.)")
 EXPECTED = "expected LABEL, a tab, and attributes NAME or NAME:VALUE between tabs"
 
 
+@attrs.frozen(eq=False)
+class ItemFile:
+    """What a data file of CRFsuite, or a part of it, holds.
+
+    Attributes
+    ----------
+    path : str
+        As messages name the file.
+    X : list of list of dict from str to float
+        Sequences of items.
+    y : list of list of str
+    first : int
+        How many sequences of the file stand before.
+    texts : list of str
+        The lines of each sequence with their ends, and the blank ones behind it.
+    lines : list of int
+        The number of the first line of each text.
+    """
+
+    path: str
+    X: list = attrs.field(factory=list)
+    y: list = attrs.field(factory=list)
+    first: int = 0
+    texts: list = attrs.field(factory=list)
+    lines: list = attrs.field(factory=list)
+
+    @property
+    def n_tokens(self) -> int:
+        return sum(map(len, self.X))
+
+    def place(self, i, t=0) -> str:
+        """Where an item is, for messages.
+
+        Parameters
+        ----------
+        i, t : int
+            Sequence of this part, and item of the sequence.
+
+        Returns
+        -------
+        str
+        """
+        numbers = [number for number, line in enumerate(self.texts[i].split("\n"), start=self.lines[i]) if is_item(line)]
+        return f"line {numbers[min(t, len(numbers) - 1)]} of {self.path}"
+
+
+def is_item(line) -> bool:
+    """Whether a line is no blank one."""
+    return bool(line.strip(" \t\r\ufeff"))
+
+
 def read_data(path):
     """Sequences and their labels; see `structperc.crfsuite.read_crfsuite_data`."""
-    name = name_of(path)
-    X, y, items, labels = [], [], [], []
+    (file,) = stream_data(path)
+    return file.X, file.y
+
+
+def stream_data(path, sequences=None):
+    """Reads a file part by part, of at most so many sequences and about 4 MiB of text. None: the whole file."""
+    name, size = name_of(path), 0
+    part = ItemFile(name)
     with opened(path) as file:
-        for number, line in enumerate(file, start=1):
-            text = decoded(line, name, number)
-            if text.strip():
-                label, item = item_of(text, f"{name}, line {number}")
-                labels.append(label)
-                items.append(item)
-            elif items:
-                X.append(items)
-                y.append(labels)
-                items, labels = [], []
-    if items:
-        X.append(items)
-        y.append(labels)
-    if not X:
+        for start, lines, text in blocks(name, file):
+            if not lines:                                   # blank lines at the end
+                if part.texts:
+                    part.texts[-1] += text
+                continue
+            if sequences is not None and part.X and (len(part.X) >= sequences or size >= PART_CHARACTERS):
+                yield part
+                part, size = ItemFile(name, first=part.first + len(part.X)), 0
+            items = [item_of(line, f"{name}, line {number}") for number, line in lines]
+            part.X.append([item for _, item in items])
+            part.y.append([label for label, _ in items])
+            part.texts.append(text)
+            part.lines.append(start)
+            size += len(text)
+    if not part.X:
         raise DataError(f"{name} has no items; {EXPECTED}.")
-    return X, y
+    yield part
 
 
-def decoded(line, name, number) -> str:
-    """A line as text, without its end and a byte order mark."""
-    try:
-        text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{name}, line {number} is no text in UTF-8 ({error.reason}); convert the file.") from None
-    refuse_return(text, f"{name}, line {number}")
-    return text
+def write_labels(file, part, labels) -> None:
+    """Writes the lines of a part again, byte for byte but for the labels.
+
+    Parameters
+    ----------
+    file : text file
+        Opened for writing; it must leave the ends of lines as they are.
+    part : ItemFile
+    labels : sequence of sequences of str
+        Of each item of each sequence.
+    """
+    for text, own in zip(part.texts, labels, strict=True):
+        own = iter(own)
+        file.write("\n".join(with_label(line, next(own)) if is_item(line) else line for line in text.split("\n")))
+
+
+def with_label(line, label) -> str:
+    """An item's line with another label."""
+    label = str(label)
+    if not label or any(mark in label for mark in "\t\r\n"):
+        raise DataError(f"the label {shortened(label)} is no label of a data file of CRFsuite; rename it.")
+    before = "\ufeff" if line.startswith("\ufeff") else ""
+    end = line[len(line.rstrip("\r")):]
+    _, tab, attributes = line[:len(line) - len(end)].partition("\t")
+    return before + label.replace("\\", "\\\\") + tab + attributes + end
 
 
 def item_of(text, where) -> tuple:

@@ -139,8 +139,7 @@ def opened_text(path, encoding="utf-8-sig"):
 def refuse_return(line, where) -> None:
     """Raises an error for a line of text with a carriage return, at which other programs begin a line."""
     if "\r" in line:
-        raise DataError(f"{where} has a carriage return within it; save the file with the ends of lines of Unix or Windows, not of old "
-                        f"Macs.")
+        raise DataError(f"{where} has a carriage return within it; save the file with ends of lines of Unix or Windows.")
 
 
 def line_lists(file, rows):

@@ -99,7 +99,7 @@ def as_sentences(X, columns=None):
 
 
 def holds_sentences(X) -> bool:
-    """Whether an array or a series holds lists, as numpy makes of sentences of equal length, too, or tokens in its third dimension."""
+    """Whether an array or a series holds lists, or tokens in a third dimension, as numpy stores equally long sentences."""
     if getattr(getattr(X, "dtype", None), "kind", None) not in ("O", "U") or not hasattr(X, "tolist"):
         return False
     first = first_entry(X)

@@ -431,7 +431,7 @@ def test_models_of_named_features_take_no_files(command, run):
     X, y = data("train.txt", ["word", "pos"], "chunk")
     Engine("sequence").fit([[list(token) for token in sentence] for sentence in X], y).save("m")
     code, out, err = run(command, "m", "train.txt", "--columns", "word,pos,chunk")
-    assert (code, out) == (2, "") and "the model was trained in Python on tokens with named features" in err and one_line(err)
+    assert (code, out) == (2, "") and "the model was trained on tokens with named features. Data files of CRF" in err and one_line(err)
 
 
 def test_a_model_that_knows_no_names_takes_those_that_are_given(run):

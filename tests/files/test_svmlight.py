@@ -118,5 +118,5 @@ def test_a_byte_order_mark_on_standard_input(monkeypatch, pipe):
 
 def test_ends_of_lines_of_old_macs_are_named(tmp_path):
     (tmp_path / "a.svm").write_bytes(b"1 1:0.5\r2 2:1\r")
-    with pytest.raises(DataError, match=r"line 1 has a carriage return within it; save the file with the ends of lines of Unix"):
+    with pytest.raises(DataError, match=r"line 1 has a carriage return within it; save the file with ends of lines of Unix"):
         read_svmlight(tmp_path / "a.svm")
