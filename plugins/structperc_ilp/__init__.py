@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -143,9 +144,15 @@ def structperc_argmax(context):
     return Relaxation() if context.options["relaxed"] else Program(**limits)
 
 
+@cache
+def at_most_half(n):
+    """At most half of n variables, rounded up, and not the first two together."""
+    return ILP(np.array([np.ones(n), np.arange(n) < 2]), [(n + 1) // 2, 1])
+
+
 def lightest(x):
-    """At most half of the rows, rounded up, and not the first two together."""
-    return ILP(np.array([np.ones(x.n_rows), np.arange(x.n_rows) < 2]), [(x.n_rows + 1) // 2, 1])
+    """The program of an example, made once for each number of rows."""
+    return at_most_half(x.n_rows)
 
 
 recommended = {"scale": False}           # constraints read the columns of an example

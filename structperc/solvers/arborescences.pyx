@@ -129,16 +129,16 @@ cdef class ScoreMatrices:
 
     cdef int refuse_sums(self, const Py_buffer *buffer, Py_ssize_t place) except -1:
         """Raises an error for scores of a sentence that overflow when they are added up."""
-        cdef Py_ssize_t k, n = buffer.len // <Py_ssize_t> sizeof(double), size = n
+        cdef Py_ssize_t k, start, n = buffer.len // <Py_ssize_t> sizeof(double), size = n
         cdef const double *scores = <const double *> buffer.buf
-        cdef double total = 0
+        cdef double total
         if buffer.ndim == 3 and buffer.shape[0]:
             size = max(1, n // buffer.shape[0])
-        for k in range(n):
-            if k % size == 0:
-                total = 0
-            if isfinite(scores[k]):
-                total += fabs(scores[k])
+        for start in range(0, n, max(1, size)):
+            total = 0
+            for k in range(start, start + size):
+                if isfinite(scores[k]):
+                    total += fabs(scores[k])
             if total > MOST_SUMMED:
                 raise overflown(self.name_of(place))
         return 0

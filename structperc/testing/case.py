@@ -58,6 +58,7 @@ class Case:
     observe: object = None
     checked: object = None              # the plugin that is checked, loaded
     pristine: Data = attrs.field(init=False)
+    enumerated: dict = attrs.field(init=False, factory=dict)       # id of an example -> the example, and Y(x) or None
 
     def __attrs_post_init__(self):
         self.pristine = copy.deepcopy(self.data)
@@ -142,12 +143,12 @@ class Case:
         return y
 
     def structures(self, x):
-        """All of Y(x), or None where they are not listed or too many."""
-        listed = self.parts.outputs.enumerate(x)
-        if listed is None:
-            return None
-        listed = list(itertools.islice(listed, MOST_STRUCTURES + 1))
-        return listed if len(listed) <= MOST_STRUCTURES else None
+        """All of Y(x), or None where they are not listed or too many. They are listed once for all checks."""
+        if id(x) not in self.enumerated:
+            listed = self.parts.outputs.enumerate(x)
+            listed = None if listed is None else list(itertools.islice(listed, MOST_STRUCTURES + 1))
+            self.enumerated[id(x)] = x, None if listed is None or len(listed) > MOST_STRUCTURES else listed
+        return self.enumerated[id(x)][1]
 
     def some_structures(self, x) -> list:
         """At most a dozen of Y(x), found by the argmax where Y(x) is not listed."""

@@ -188,8 +188,7 @@ def agreeing_is_counting_the_same(case):
                         f"it does not agree by {name_of(outputs)}.agrees.")
                 some_disagree |= any(not case.outputs.agrees(gold, y, x) for y in structures)
                 continue
-            for y in structures:
-                same = np.array_equal(outputs.count(x, gold), outputs.count(x, y))
+            for y, same in zip(structures, (case.counts(x, structures) == outputs.count(x, gold)).all(axis=1), strict=True):
                 agrees = case.outputs.agrees(gold, y, x)
                 require(agrees == same, f"{name_of(outputs)}.agrees({gold}, {y}) is {agrees} for example {x.index}, but they count "
                                        f"{'the same atoms' if same else 'different atoms'}.")
@@ -323,13 +322,14 @@ def further_answers_agree(case):
 def inputs_are_untouched(case):
     """No component writes to what it is given: atom scores, coefficients, weights; nor does fit, partial_fit or predict to X and y."""
     data, w = case.taught, case.teacher()
+    augmented = is_additive(case.parts.loss) and not unusable(case)
     for x in case.examples:
         s, c = case.scores(x, case.random.standard_normal), case.random.normal(size=x.n_atoms)
         kept = w.copy(), s.copy(), c.copy()
         y = case.answer(s, x)
         for gold in case.golds(x)[:1]:
             case.loss.value(gold, y, x)
-            if is_additive(case.parts.loss) and not unusable(case):
+            if augmented:
                 loss = case.parts.loss if overrides(case.parts.loss, "augment") else case.loss      # the author's own is given s itself
                 loss.augment(gold, s, 1.0, x)
         case.features.scores(w, x)

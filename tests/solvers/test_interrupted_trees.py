@@ -24,8 +24,8 @@ def some_arcs(n, degree):
 
 
 LONG = {
-    max_arborescence: lambda: ([normal(150)] * 60_000,),
-    projective_tree: lambda: ([normal(100)] * 20_000,),
+    max_arborescence: lambda: ([normal(150)] * 10_000,),            # three times what is solved between two checks of signals
+    projective_tree: lambda: ([normal(100)] * 5_000,),
     projective_marginals: lambda: (normal(500),),
     arborescence_marginals: lambda: (normal(250, scale=1000),),
     k_best_arborescences: lambda: (normal(30), 10**6),
