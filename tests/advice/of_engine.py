@@ -147,7 +147,7 @@ MESSAGES = [
         ("which can be read only once; pass list(", lambda _: engine(y=iter(Y)), lambda _: engine(y=list(iter(Y)))),
         ("which a model file cannot store", lambda _: loaded(engine(y=[Decimal(int(k)) for k in Y])),
          lambda _: loaded(engine(y=[str(Decimal(int(k))) for k in Y]))),
-        ("y is empty, so its labels are unknown", lambda _: engine(y=[]),
+        ("so its labels are unknown; pass data", lambda _: engine(y=[]),
          lambda _: Engine("multiclass").partial_fit(X, Y), lambda _: Engine("multiclass", classes=[0, 1, 2]).partial_fit(X, Y))),
     *messages_of("structperc/distributed/parts.py",
         ("In a list each part is a pair (X, y)", lambda _: distributed_parts.parts_of([X], [Y]),
