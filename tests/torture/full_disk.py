@@ -8,6 +8,7 @@ import random
 import resource
 import shutil
 import sqlite3
+import sys
 from pathlib import Path
 
 from torture.report import Report
@@ -18,11 +19,13 @@ from torture.streams import dumped, folder_in_memory, streams
 def no_file_longer_than(size):
     """Within the block, writing beyond so many bytes fails as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    writes_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True       # Python before 3.12 leaves a part of a .pyc file there
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        sys.dont_write_bytecode = writes_bytecode
 
 
 def saves(n, seed=0) -> Report:
