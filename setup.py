@@ -34,7 +34,7 @@ ABI = """/* Written by setup.py; see structperc/engine/builds.py. */
 #ifdef __cplusplus
 extern "C"
 #endif
-SP_KEPT extern const char structperc_abi[];
+extern const char structperc_abi[];         /* C++: a constant is local to its file without it */
 SP_KEPT const char structperc_abi[] = "structperc-abi-%s";
 """
 

@@ -71,9 +71,11 @@ def make_root(root, release, mirror) -> bool:
         shutil.rmtree(root, ignore_errors=True)
         root.parent.mkdir(parents=True, exist_ok=True)
         wanted = ",".join(["ca-certificates", "git", *packages()])
-        script = [] if (Path("/usr/share/debootstrap/scripts") / release).exists() else ["/usr/share/debootstrap/scripts/sid"]
+        family, options = ("gutsy", ["--components=main,universe"]) if release in UBUNTU else ("sid", [])
+        scripts = Path("/usr/share/debootstrap/scripts")
+        script = scripts / (release if (scripts / release).exists() else family)        # releases younger than debootstrap are alike
         with open(root.parent / f"{release}.log", "w") as log:
-            if subprocess.run(["debootstrap", "--variant=minbase", f"--include={wanted}", release, root, mirror, *script],
+            if subprocess.run(["debootstrap", "--variant=minbase", *options, f"--include={wanted}", release, root, mirror, script],
                               stdout=log, stderr=subprocess.STDOUT).returncode:
                 print(f"make fresh: debootstrap fails for {release}; see {log.name}.")
                 return False

@@ -112,7 +112,7 @@ SP_INLINE void SP_T(compare)(const SP_REAL *panel, ptrdiff_t j, ptrdiff_t end, c
 }
 
 #define SP_COMPARE(name, rows, absolute)                                                                                            \
-    static SP_APART void SP_T(name)(const SP_REAL *panel, ptrdiff_t j, ptrdiff_t end, const SP_REAL *const *z, SP_REAL *out) {      \
+    SP_APART void SP_T(name)(const SP_REAL *panel, ptrdiff_t j, ptrdiff_t end, const SP_REAL *const *z, SP_REAL *out) {      \
         SP_T(compare)(panel, j, end, z, out, rows, absolute);                                                                       \
     }
 SP_COMPARE(dots_many, SP_TILE_ROWS, 0)
@@ -201,7 +201,7 @@ SP_INLINE void SP_T(deliver)(const sp_kernel *k, const SP_REAL *found, ptrdiff_t
     }
 }
 
-static SP_APART void SP_T(finish)(const sp_kernel *k, SP_REAL *found, const SP_REAL *own, const SP_REAL *norms, const int *slots,
+SP_APART void SP_T(finish)(const sp_kernel *k, SP_REAL *found, const SP_REAL *own, const SP_REAL *norms, const int *slots,
                                   ptrdiff_t n, double *values) {
     if (k->kind == SP_RBF) SP_T(turn)(k, found, own, norms, slots, n, 1, 0);
     else if (k->kind == SP_PERCEPTRON) SP_T(turn)(k, found, own, norms, slots, n, 1, 1);

@@ -20,10 +20,8 @@ static const float sp_power_terms_f32[] = {
 
 #if SP_VECTORS
 #define SP_UNROLL _Pragma("GCC unroll 16")
-#define SP_APART __attribute__((noinline))   /* with all registers for itself */
 #else
 #define SP_UNROLL
-#define SP_APART
 #endif
 
 #define SP_BODY "tiles_set.h"

@@ -352,7 +352,9 @@ cdef class Viterbi(Argmax):
         """The chain of these atom scores, with `partial_labels` (0: any) or NULL; parts that forbid something are in `work`."""
         cdef Chain chain
         cdef Py_ssize_t t, k, L = self.n_tags
-        cdef const unsigned char *allowed = NULL if x.source is None else x.source.allowed_at
+        cdef const unsigned char *allowed = NULL
+        if x.source is not None:
+            allowed = x.source.allowed_at
         chain.n_labels, chain.n_tokens = L, x.n_atoms // L - L - self.has_start - self.has_end
         chain.tokens, chain.transitions = s, s + chain.n_tokens * L
         chain.start = chain.transitions + L * L if self.has_start else NULL

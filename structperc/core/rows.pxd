@@ -20,7 +20,9 @@ cdef class Example:
     cdef int provide(self, Py_ssize_t n) except -1
     cdef inline const int *first_stage(self) noexcept nogil:
         """What is given of the example's rows (see `Rows.condition`), or NULL."""
-        return NULL if self.source.first_stage_at == NULL else self.source.first_stage_at + self.first_row
+        if self.source.first_stage_at == NULL:
+            return NULL
+        return self.source.first_stage_at + self.first_row
 
     cdef double *zeros(self) noexcept nogil
     cdef Rows used(self)

@@ -252,7 +252,9 @@ cdef class Problem:
         self.lattice.n_tokens, self.lattice.n_labels, self.lattice.longest = n, n_labels, longest
         self.lattice.scores_from = stored_scores
         self.lattice.data = &self.scores[0, 0, 0] if n else NULL
-        self.lattice.transitions = NULL if transitions is None else &self.transitions[0, 0]
+        self.lattice.transitions = NULL
+        if transitions is not None:
+            self.lattice.transitions = &self.transitions[0, 0]
         self.work = np.empty(segments_work(n, n_labels, longest))
 
     cdef refused(self, int status):
