@@ -58,7 +58,7 @@ cdef class Loop:
     cdef int provide(self, Py_ssize_t n_atoms) except -1
     cpdef run(self, PassResult passed, Rows rows, Structures gold, order=*, sample_weight=*, list online=*)
     cdef void bind(self, Rows rows)
-    cdef Py_ssize_t visit(self, Data *data, PassResult passed, Py_ssize_t start, Py_ssize_t stop) noexcept nogil
+    cdef Py_ssize_t visit(self, const Data *data, PassResult passed, Py_ssize_t start, Py_ssize_t stop) noexcept nogil
     cpdef predict(self, Rows rows, batch=*, store=*)
     cdef predicted_codes(self, Rows rows, batch, store, int *labels)
     cdef Weights answering(self, store, bint *compiled)

@@ -143,7 +143,7 @@ cdef Py_ssize_t at_once(Features features, Rows rows) noexcept:
     return max(1, min(TOGETHER // max(features.fixed_atoms, 1), max(4, TOGETHER_BYTES // max(bytes, 1))))
 
 
-cdef inline int read_example(Loop loop, Data *data, Py_ssize_t t, Visit *v) noexcept nogil:
+cdef inline int read_example(Loop loop, const Data *data, Py_ssize_t t, Visit *v) noexcept nogil:
     """Makes x the t-th example of the order, and requests the rows of later ones from memory."""
     cdef Py_ssize_t far, n_atoms
     v.i = t if data.order == NULL else data.order[t]
@@ -173,7 +173,7 @@ cdef inline int read_example(Loop loop, Data *data, Py_ssize_t t, Visit *v) noex
     return 0
 
 
-cdef inline int search(Loop loop, Data *data, Py_ssize_t t, Visit *v) noexcept nogil:
+cdef inline int search(Loop loop, const Data *data, Py_ssize_t t, Visit *v) noexcept nogil:
     """Makes the searches that the rule asks for, and compares their results with the gold output."""
     v.right, v.cost = 1, 0
     if loop.predicts_first or loop.keeps:
@@ -227,7 +227,7 @@ cdef inline int judged(Loop loop, const Visit *v, const int *y, Py_ssize_t n_y, 
     return same
 
 
-cdef inline int coefficients(Loop loop, Data *data, Visit *v) noexcept nogil:
+cdef inline int coefficients(Loop loop, const Data *data, Visit *v) noexcept nogil:
     """Asks the rule for the coefficients of the step. Returns whether there is one."""
     cdef int steps
     loop.trial.s, loop.trial.n_visited, loop.trial.loss = &loop.scores[0], loop.weights.averaging.n_visited, v.loss
@@ -477,7 +477,7 @@ cdef class Loop:
         called = self.update if kind == "update" else getattr(self.parts, kind)
         return f"{type(unwrapped(called)).__name__}.{method}"
 
-    cdef Py_ssize_t visit(self, Data *data, PassResult passed, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    cdef Py_ssize_t visit(self, const Data *data, PassResult passed, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
         """Visits the examples start..stop of the order, or fewer. Returns where it stopped, or why.
 
         Between two examples the weights are those of a finished step.
