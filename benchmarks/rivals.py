@@ -18,7 +18,7 @@ from structperc.errors import MissingData
 from structperc.estimators import LatentRanker, RankingSVM
 from structperc.files.datasets import load_letor_ohsumed
 from structperc.metrics import ndcg_at_k
-from structperc.metrics.phrases import phrase_scores
+from structperc.metrics.tagged_phrases import phrase_scores
 
 PASSES = (1, 2, 3, 5, 10)
 ROWS, COLUMNS, CLASSES = 25_000, 50, 5          # a fifth of the rows is held out

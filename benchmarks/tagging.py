@@ -17,7 +17,7 @@ from roof import compiler_version
 
 from structperc import Engine, hookimpl
 from structperc.callbacks import History
-from structperc.metrics.phrases import phrase_scores
+from structperc.metrics.tagged_phrases import phrase_scores
 
 EPOCHS = 10
 CURVE = (1, 2, 3, 5, 10)        # epochs of crfsuite's perceptrons on the learning curves

@@ -1,39 +1,50 @@
 """Structured prediction trained online, from four replaceable parts: w, Y(x), Phi and the argmax."""
 
+import os
+from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES
 from typing import TYPE_CHECKING
 
-try:
-    from structperc.engine import Engine
-except ModuleNotFoundError as error:
-    if not (error.name or "").startswith("structperc."):
-        raise
-    raise ImportError(f"{__path__[0]} is a source tree of structperc whose compiled modules have not been built ({error.name} is missing). "
-                      f"Build them with `pip install -e .` in the folder above, or leave that folder to import an installed "
-                      f"structperc.") from error
-from structperc.core.errors import no_name
-from structperc.engine.hookspecs import hookimpl
-from structperc.engine.option import Option
-from structperc.pipelines import explain
-from structperc.version import __version__
-
-__all__ = ["Engine", "Option", "__version__", "counterfactual", "effects", "explain", "get_include", "hookimpl"]
-
-
-LATER = {"counterfactual": "structperc.counterfactuals", "effects": "structperc.bootstrap"}
-
+if not any(os.path.exists(os.path.join(__path__[0], "core", f"loop{suffix}")) for suffix in EXTENSION_SUFFIXES):
+    raise ImportError(f"{__path__[0]} is a source tree of structperc whose compiled modules have not been built (structperc.core.loop is "
+                      f"missing). Build them with `pip install -e .` in the folder above, or leave that folder to import an installed "
+                      f"structperc.")
 
 if TYPE_CHECKING:
     from structperc.bootstrap import effects
     from structperc.counterfactuals import counterfactual
-else:
+    from structperc.engine.engine import Engine
+    from structperc.engine.hookspecs import hookimpl
+    from structperc.engine.option import Option
+    from structperc.pipelines import explain
+    from structperc.version import __version__
 
-    def __getattr__(name):
-        """Functions that are imported when they are first used."""
-        if name not in LATER:
-            raise no_name(__name__, name, __all__)
-        from importlib import import_module
+__all__ = ["Engine", "Option", "__version__", "counterfactual", "effects", "explain", "get_include", "hookimpl"]
 
-        return getattr(import_module(LATER[name]), name)
+MODULE_OF = {
+    "Engine": "structperc.engine.engine",
+    "Option": "structperc.engine.option",
+    "__version__": "structperc.version",
+    "counterfactual": "structperc.counterfactuals",
+    "effects": "structperc.bootstrap",
+    "explain": "structperc.pipelines",
+    "hookimpl": "structperc.engine.hookspecs",
+}
+
+
+def __getattr__(name):
+    """A name, imported when it is first used: `structperc.later` has the reason."""
+    if name == "errors":            # so that `import structperc` suffices for `except structperc.errors.DataError`
+        return import_module("structperc.errors")
+    if name not in MODULE_OF:
+        from structperc.core.errors import no_name
+
+        raise no_name(__name__, name, __all__)
+    return getattr(import_module(MODULE_OF[name]), name)
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
 
 
 def get_include() -> str:

@@ -11,8 +11,8 @@ import numpy as np
 
 from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
 from structperc.core.outputs import is_ordered
-from structperc.engine import Engine
 from structperc.engine.dependence import Dependence
+from structperc.engine.engine import Engine
 from structperc.engine.model_file import OBSERVES
 from structperc.engine.options import engine_options
 from structperc.engine.references import has_log_odds, one_hot_groups

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-
 from structperc.core.errors import MissingExtra
+from structperc.later import module_at
 
 
 def require(module: str, purpose: str, extra: str):
@@ -26,7 +25,7 @@ def require(module: str, purpose: str, extra: str):
         Ctrl-C came meanwhile, also where compiled modules turn it into an ImportError of their own.
     """
     try:
-        return importlib.import_module(module)
+        return module_at(module)
     except ImportError as error:
         cause = error
         while cause is not None:

@@ -11,8 +11,8 @@ import numpy as np
 from structperc.core.errors import DataError, NotFittedError, OptionError
 from structperc.core.labels import plain
 from structperc.core.outputs import is_ordered
-from structperc.engine import Engine
 from structperc.engine.cards import largest, row_name
+from structperc.engine.engine import Engine
 from structperc.engine.options import changed_options
 from structperc.extras import require
 from structperc.pipelines import carried, column_names, levels_of, unwrapped

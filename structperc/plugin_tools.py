@@ -8,7 +8,8 @@ Trainers: `adapted`, `check_parts`, `check_search`, `generator`, `install_model`
 training ended. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work to be whole:
 `retry_on_interrupt`. Ordered labels: `cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`. Columns:
 `variance_on_one_scale`. What data leave open: `Dependence` of columns, `one_hot_groups` and `compared` with their reference levels,
-`separating` directions, and `undetermined`, which words it. BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
+`separating` directions, and `undetermined`, which words it. Names that a package imports at their first use: `names_of`.
+BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
 
 from structperc.core.argmax import check_search
@@ -32,6 +33,7 @@ from structperc.engine.scaling import variance_on_one_scale
 from structperc.engine.separation import separating
 from structperc.engine.trainers import CONVERGED, EARLY_STOPPED, INTERRUPTED, MAX_EPOCHS, STALLED
 from structperc.engine.weighing import class_weights
+from structperc.later import names_of
 from structperc.metrics.ranking import read_grades
 from structperc.reading.intervals import interval_labels, read_intervals, warn_of_open_ends
 from structperc.reading.keyed import key_note, key_text, key_values
@@ -44,8 +46,8 @@ __all__ = [
     "LabelCodes", "adapted", "as_sentences", "as_structure", "check_costs", "check_parts", "check_same", "check_search", "check_starts",
     "check_whole_steps", "class_weights", "compared", "cumulative_log_probabilities", "default_template", "encode_nested",
     "engine_options", "find_labels", "generator", "install_model", "interval_labels", "is_additive", "is_constrained", "is_listed",
-    "is_missing", "is_nested", "is_ordered", "key_note", "key_text", "key_values", "map_in_threads", "one_hot_groups", "options_alone",
-    "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals", "refuse_matrix",
-    "refuse_not_finite", "refuse_weights", "retry_on_interrupt", "separating", "substate", "take_interruption", "undetermined",
-    "variance_on_one_scale", "warn_of_open_ends",
+    "is_missing", "is_nested", "is_ordered", "key_note", "key_text", "key_values", "map_in_threads", "names_of", "one_hot_groups",
+    "options_alone", "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals",
+    "refuse_matrix", "refuse_not_finite", "refuse_weights", "retry_on_interrupt", "separating", "substate", "take_interruption",
+    "undetermined", "variance_on_one_scale", "warn_of_open_ends",
 ]  # fmt: skip

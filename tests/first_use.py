@@ -17,7 +17,13 @@ from pathlib import Path
 
 N_THREADS = 16
 OTHERS = "numpy", "scipy.sparse", "scipy.optimize", "pluggy", "attrs"
-PROBLEMS = "multiclass", "cusum", "prank", "sequence", "path", "clusters", "matching", "ilp"
+PROBLEMS = ("multiclass", "cusum", "prank", "sequence", "path", "clusters", "matching", "ilp", "adaboost-or", "large-margin",
+            "interval-pa", "segments")
+MODULES = ("structperc.errors", "structperc", "structperc.components", "structperc.estimators", "structperc.pictures", "structperc.metrics",
+           "structperc.solvers.paths", "structperc.streams", "structperc.distributed", "structperc.callbacks", "structperc.cli",
+           "structperc.files.datasets", "structperc.testing", "structperc.counterfactuals", "structperc.plugin_tools",
+           "structperc_boosting.estimators")
+ESTIMATORS = ("AdaBoostOR", "SVOR", "DependencyParser", "CuSumRank", "BinaryReduction", "GraphLabeler", "PairMatcher", "SegmentTagger")
 X, Y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 3.0]], [1, 2, 2, 1]
 FILES = Path(tempfile.gettempdir())
 
@@ -75,7 +81,21 @@ def loaded_estimator(i):
 def looked_up(i):
     from structperc import estimators
 
-    getattr(estimators, ("AdaBoostOR", "SVOR", "DependencyParser", "CuSumRank")[i % 4])
+    getattr(estimators, ESTIMATORS[i % len(ESTIMATORS)])
+
+
+def looked_up_and_named(i):
+    looked_up(i // 2) if i % 2 else named(i // 2)
+
+
+def imported(i):
+    importlib.import_module(MODULES[i % len(MODULES)])
+
+
+def unpickled_estimator(i):
+    if i % 2:
+        return pickle.loads((FILES / "estimator.pickle").read_bytes()).predict(X)
+    looked_up(i // 2)
 
 
 def estimated(i):
@@ -119,8 +139,8 @@ def checked(i):
 
 
 ENTRIES = {entry.__name__: entry for entry in (
-    named, fitted, misspelt, misspelt_option, loaded, unpickled, loaded_estimator, looked_up, estimated, distributed, streamed, searched,
-    commanded, checked)}
+    named, fitted, misspelt, misspelt_option, loaded, unpickled, unpickled_estimator, loaded_estimator, looked_up,
+    looked_up_and_named, imported, estimated, distributed, streamed, searched, commanded, checked)}
 WRITE = f"""
 import pickle
 from pathlib import Path
@@ -129,7 +149,9 @@ from structperc.estimators import PRank
 engine = Engine("multiclass", epochs=1).fit({X}, {Y})
 engine.save("engine.npz")
 Path("engine.pickle").write_bytes(pickle.dumps(engine))
-PRank(epochs=1).fit({X}, {Y}).save("estimator.npz")
+estimator = PRank(epochs=1).fit({X}, {Y})
+estimator.save("estimator.npz")
+Path("estimator.pickle").write_bytes(pickle.dumps(estimator))
 """
 
 

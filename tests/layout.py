@@ -22,12 +22,22 @@ class Imported:
         self.module, self.names, self.compiled = module, names, compiled
 
 
-def imports_of(path) -> list:
-    """All imports of a source file, those inside functions included."""
+def during_import(node):
+    """The nodes that run while a module is imported: no bodies of functions, nothing that only type checkers read."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            continue
+        yield child
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield from during_import(child)
+
+
+def imports_of(path, nodes=ast.walk) -> list:
+    """All imports of a source file, those inside functions included; of Python sources those among `nodes` of the module."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         found = []
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes(ast.parse(text)):
             if isinstance(node, ast.Import):
                 found += [Imported(alias.name, (), False) for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
@@ -61,17 +71,33 @@ def room_of(module) -> str:
     return ".".join([package, *inside[:1]]) if package == "structperc" else package
 
 
-def arrows_between(modules) -> dict:
+def arrows_between(modules, nodes=ast.walk) -> dict:
     """The modules of structperc and the plugins that each of them imports."""
     arrows = {}
     for module, paths in modules.items():
         reached = set()
-        for given in (given for path in paths for given in imports_of(path)):
+        for given in (given for path in paths for given in imports_of(path, nodes)):
             inner = {f"{given.module}.{name}" for name in given.names} & set(modules)
             outer = {given.module} & set(modules) if not given.names or len(inner) < len(given.names) else set()
             reached |= inner | outer
         arrows[module] = reached - {module}
     return arrows
+
+
+def waits_between(modules, entries) -> dict:
+    """The modules that the import of each module may wait for while other threads wait for it.
+
+    Python locks a module, and only then imports the packages around it. So each module waits for its imports. One that is imported from
+    outside its package also waits for the package: `entries`, and what the modules of another package import.
+    """
+    waits = arrows_between(modules, during_import)
+    outside = [(None, module) for module in entries] + [(module, other) for module, reached in waits.items() for other in reached]
+    for module, other in outside:
+        packages = {package for package in modules if other.startswith(f"{package}.") and not f"{module}.".startswith(f"{package}.")}
+        waits[other] = waits[other] | packages
+        if module is not None:
+            waits[module] = waits[module] | packages
+    return waits
 
 
 def between_rooms(arrows) -> dict:

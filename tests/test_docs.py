@@ -153,7 +153,15 @@ def modules():
                 yield importlib.import_module(module.name)
 
 
-DOCTESTS = {test.name: test for module in modules() for test in doctest.DocTestFinder().find(module) if test.examples}
+def doctests(module):
+    """The examples of a module; of a package that is a list of names those of classes that name it as their module."""
+    yield from doctest.DocTestFinder().find(module)
+    for name in getattr(module, "MODULES", ()) and module.__all__:
+        if getattr(getattr(module, name), "__module__", None) == module.__name__:
+            yield from doctest.DocTestFinder().find(getattr(module, name), f"{module.__name__}.{name}", module)
+
+
+DOCTESTS = {test.name: test for module in modules() for test in doctests(module) if test.examples}
 
 
 @pytest.mark.parametrize("name", sorted(DOCTESTS))
@@ -292,7 +300,10 @@ def test_importing_structperc_loads_nothing_that_stands_on_the_engine():
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     above = [f"structperc.{name}" for name in ("estimators", "cli", "plotting", "testing", "callbacks", "files")]
 
-    assert "structperc.engine" in loaded
+    assert [name for name in loaded if name.startswith("structperc")] == ["structperc"]
+    code = "import sys; from structperc import Engine; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "structperc.engine.engine" in loaded
     assert [name for name in loaded if name.startswith(("sklearn", "structperc_", *above))] == []
 
 

@@ -21,8 +21,11 @@ Examples
 
 from structperc import hookimpl
 from structperc.components import RankOutputs, ThresholdArgmax
+from structperc_boosting.costs import check_v_shape
 from structperc_boosting.stump_search import StumpFeatures
 from structperc_boosting.training import BoostingTrainer
+
+__all__ = ["check_v_shape"]        # for other packages
 
 citation = r"""@inproceedings{lin2009combining,
   author = {Hsuan-Tien Lin and Ling Li},

@@ -1,8 +1,7 @@
 """Ranks known to lie in an interval: one direction, ordered thresholds, and exact passive-aggressive steps."""
 
 import numpy as np
-from structperc_prank.all_thresholds import newton_trainer
-from structperc_prank.cumulative_logit import PENALTY
+from structperc_prank import PENALTY, newton_trainer
 
 from structperc import Option, hookimpl
 from structperc.components import ThresholdArgmax, ThresholdFeatures

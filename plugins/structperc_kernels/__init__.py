@@ -5,38 +5,16 @@ and values computed beforehand. `ObjectKernel` is the base of kernels between tw
 `KernelRows` by `kernel_rows_for`.
 """
 
-from structperc_kernels.kernel_options import KERNEL_OPTIONS, KERNELS, USED_BY, kernel_rows_for
-from structperc_kernels.kernel_rows import (
-    CallableKernelRows,
-    ComparedKernelRows,
-    KernelObjects,
-    KernelRows,
-    ListedKernelRows,
-    PrecomputedKernelRows,
-    Queries,
-)
-from structperc_kernels.object_kernels import Encoded, ObjectKernel, SubsequenceKernel, SubsetTreeKernel
-from structperc_kernels.stores import empty_kernel_rows
-from structperc_kernels.vector_rows import DenseKernelRows, SparseKernelRows, VectorKernelRows
+from structperc.plugin_tools import names_of
 
-__all__ = [
-    "KERNELS",
-    "KERNEL_OPTIONS",
-    "USED_BY",
-    "CallableKernelRows",
-    "ComparedKernelRows",
-    "DenseKernelRows",
-    "Encoded",
-    "KernelObjects",
-    "KernelRows",
-    "ListedKernelRows",
-    "ObjectKernel",
-    "PrecomputedKernelRows",
-    "Queries",
-    "SparseKernelRows",
-    "SubsequenceKernel",
-    "SubsetTreeKernel",
-    "VectorKernelRows",
-    "empty_kernel_rows",
-    "kernel_rows_for",
-]
+MODULES = {
+    "kernel_options": ("KERNELS", "KERNEL_OPTIONS", "USED_BY", "kernel_rows_for"),
+    "kernel_rows": (
+        "CallableKernelRows", "ComparedKernelRows", "KernelObjects", "KernelRows", "ListedKernelRows", "PrecomputedKernelRows",
+        "Queries",
+    ),
+    "object_kernels": ("Encoded", "ObjectKernel", "SubsequenceKernel", "SubsetTreeKernel"),
+    "stores": ("empty_kernel_rows",),
+    "vector_rows": ("DenseKernelRows", "SparseKernelRows", "VectorKernelRows"),
+}
+__all__, __getattr__, __dir__ = names_of(__name__, MODULES)

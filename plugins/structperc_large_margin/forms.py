@@ -22,7 +22,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from structperc_boosting.costs import check_v_shape
+from structperc_boosting import check_v_shape
 
 from structperc.errors import DataError, OptionError
 from structperc_large_margin.chain import Chain

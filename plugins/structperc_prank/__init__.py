@@ -14,6 +14,8 @@ from structperc_prank.cumulative_logit import PENALTY
 from structperc_prank.training import PocketTrainer
 from structperc_prank.updates import OriginalUpdate, SingleUpdate
 
+__all__ = ["PENALTY", "newton_trainer"]        # for other packages
+
 citation = r"""@inproceedings{crammer2001pranking,
   author = {Koby Crammer and Yoram Singer},
   title = {Pranking with Ranking},

@@ -1,8 +1,11 @@
 """The smallest change of an example after which a model predicts something else, with a proof."""
 
-from structperc.counterfactuals.columns import Change
-from structperc.counterfactuals.nearest import counterfactual
-from structperc.counterfactuals.result import Counterfactual
-from structperc.counterfactuals.wanted import Wanted
+from structperc.later import names_of
 
-__all__ = ["Change", "Counterfactual", "Wanted", "counterfactual"]
+MODULES = {
+    "columns": ("Change",),
+    "nearest": ("counterfactual",),
+    "result": ("Counterfactual",),
+    "wanted": ("Wanted",),
+}
+__all__, __getattr__, __dir__ = names_of(__name__, MODULES)

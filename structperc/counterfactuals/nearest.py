@@ -12,7 +12,7 @@ from structperc.counterfactuals.result import ALREADY, NEAREST, NONE, OPEN, Coun
 from structperc.counterfactuals.search import Search
 from structperc.counterfactuals.tokens import Sentences, alternatives_of
 from structperc.counterfactuals.wanted import Goal, Wanted
-from structperc.engine import Engine
+from structperc.engine.engine import Engine
 from structperc.pipelines import unwrapped
 from structperc.reading.matrices import as_objects
 from structperc.solvers.highs import Clock

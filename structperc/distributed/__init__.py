@@ -1,6 +1,9 @@
 """Training and predictions on more than one machine, by Dask: `fit`, `predict` and `scores`."""
 
-from structperc.distributed.answers import predict, scores
-from structperc.distributed.training import fit
+from structperc.later import names_of
 
-__all__ = ["fit", "predict", "scores"]
+MODULES = {
+    "answers": ("predict", "scores"),
+    "training": ("fit",),
+}
+__all__, __getattr__, __dir__ = names_of(__name__, MODULES)

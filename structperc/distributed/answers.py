@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.engine import Engine
+from structperc.engine.engine import Engine
 from structperc.extras import require
 from structperc.reading.table_reader import Numbers
 

@@ -1,5 +1,1 @@
-"""One fit, and what it makes."""
-
-from structperc.engine.engine import Engine
-
-__all__ = ["Engine"]
+"""One fit, and what it makes: `structperc.engine.engine` has the class."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import importlib
 import importlib.metadata
 import inspect
 import keyword
@@ -30,6 +29,7 @@ from structperc.engine.builds import check_build
 from structperc.engine.option import Option
 from structperc.engine.options import ENGINE_OPTIONS
 from structperc.engine.trainers import Trainer
+from structperc.later import module_at
 from structperc.reading.readers import Reader
 
 GROUP = "structperc"
@@ -239,6 +239,7 @@ def from_entry_point(entry) -> Plugin:
     try:
         if distribution != OWN:
             check_build(entry.module.split(".")[0])
+        module_at(entry.module)
         plugin = attrs.evolve(plugin, plugin=as_object(entry.load()))
         check(plugin)
         manager([plugin])
@@ -591,7 +592,7 @@ def portable(value):
 
 def imported(value):
     """What `portable` was given."""
-    return importlib.import_module(value.name) if isinstance(value, Imported) else inside(value, imported)
+    return module_at(value.name) if isinstance(value, Imported) else inside(value, imported)
 
 
 def inside(value, change):

@@ -4,31 +4,34 @@ Estimators of plugins' packages are names here too. Their packages declare them 
 Each is imported when its name is first used.
 """
 
-from structperc.estimators import lookup
-from structperc.estimators.conformal import OrdinalConformal
-from structperc.estimators.keeping import load
-from structperc.estimators.label_scorer import LabelScorer
-from structperc.estimators.labels import CuSumRank, IntervalPA, PRank, StructuredClassifier
-from structperc.estimators.leaves import LeafFeatures
-from structperc.estimators.queries import RankingScorer
-from structperc.estimators.ranking_svm import RankingSVM
-from structperc.estimators.rankings import LatentRanker
-from structperc.estimators.score_card import ScoreCard
-from structperc.estimators.sequences import SequenceTagger
-from structperc.estimators.structure_conformal import StructureConformal
-from structperc.estimators.structure_sets import StructureSet
-from structperc.estimators.structured import StructuredEstimator
+from structperc.later import names_of
 
-__all__ = ["CuSumRank", "IntervalPA", "LabelScorer", "LatentRanker", "LeafFeatures", "OrdinalConformal", "PRank", "RankingSVM",
-           "RankingScorer", "ScoreCard", "SequenceTagger", "StructureConformal", "StructureSet", "StructuredClassifier",
-           "StructuredEstimator", "load"]
-
+MODULES = {
+    "conformal": ("OrdinalConformal",),
+    "keeping": ("load",),
+    "label_scorer": ("LabelScorer",),
+    "labels": ("CuSumRank", "IntervalPA", "PRank", "StructuredClassifier"),
+    "leaves": ("LeafFeatures",),
+    "queries": ("RankingScorer",),
+    "ranking_svm": ("RankingSVM",),
+    "rankings": ("LatentRanker",),
+    "score_card": ("ScoreCard",),
+    "sequences": ("SequenceTagger",),
+    "structure_conformal": ("StructureConformal",),
+    "structure_sets": ("StructureSet",),
+    "structured": ("StructuredEstimator",),
+}
+__all__, own, _ = names_of(__name__, MODULES)
 
 
 def __getattr__(name):
-    """An estimator of a plugin's package, imported when it is first used."""
-    return lookup.estimator(name, __all__)
+    """An estimator, imported when it is first used; also one of a plugin's package."""
+    from structperc.estimators.lookup import estimator
+
+    return own(name) if name in __all__ else estimator(name, __all__)
 
 
 def __dir__():
-    return sorted({*globals(), *lookup.addresses()})
+    from structperc.estimators.lookup import addresses
+
+    return sorted({*globals(), *__all__, *addresses()})

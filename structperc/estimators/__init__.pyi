@@ -1,4 +1,4 @@
-# What type checkers see: estimators of plugins' packages are looked up at run time.
+# Written by tests/typing/stubs.py from the table of names.
 from structperc_boosting.estimators import AdaBoostOR as AdaBoostOR
 from structperc_boosting.estimators import ORStump as ORStump
 from structperc_boosting.reductions import BinaryReduction as BinaryReduction

@@ -12,9 +12,9 @@ import numpy as np
 
 from structperc.callbacks import progress
 from structperc.core.errors import no_attribute
-from structperc.engine import Engine, plugins
+from structperc.engine import plugins
 from structperc.engine.assembly import agreed
-from structperc.engine.engine import is_fitted_name
+from structperc.engine.engine import Engine, is_fitted_name
 from structperc.engine.fitted_names import FittedNames
 from structperc.engine.model import NoAttribute
 from structperc.engine.option import Options, option, options_of, same

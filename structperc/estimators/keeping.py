@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from structperc.core.signatures import class_signature
-from structperc.engine import Engine, model_file
+from structperc.engine import model_file
+from structperc.engine.engine import Engine
 from structperc.engine.model_file import RULES, join_rules
 from structperc.engine.option import same
 from structperc.engine.options import ENGINE_OPTIONS
@@ -524,7 +525,7 @@ def class_noted(note) -> type:
 def own_class(module, name):
     """A class of `structperc.estimators` itself, else None."""
     home = sys.modules[lookup.GROUP]
-    return vars(home)[name] if module == lookup.GROUP and name in home.__all__ else None
+    return getattr(home, name) if module == lookup.GROUP and name in home.__all__ else None
 
 
 def note_of(engine):

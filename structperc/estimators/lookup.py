@@ -6,6 +6,7 @@ import functools
 import importlib.metadata
 
 from structperc.core.errors import no_name
+from structperc.later import module_at
 
 GROUP = "structperc.estimators"
 
@@ -48,6 +49,7 @@ def estimator(name, others=()):
 def loaded(entry):
     """The class of an entry point. If it cannot be imported, it is no attribute: tools that look at all names leave it out."""
     try:
+        module_at(entry.module)
         return entry.load()
     except (Exception, SystemExit) as error:
         distribution = f" of the distribution {entry.dist.metadata['Name']} {entry.dist.version}" if entry.dist else ""

@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 
 from structperc.core.labels import is_nested
-from structperc.engine import Engine
 from structperc.engine.assembly import install_model, options_alone
+from structperc.engine.engine import Engine
 from structperc.engine.option import option
 from structperc.engine.options import generator
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS

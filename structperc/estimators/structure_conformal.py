@@ -12,7 +12,7 @@ import numpy as np
 from structperc.core.arguments import limit as read_limit
 from structperc.core.errors import shortened
 from structperc.core.outputs import right_outputs
-from structperc.engine import Engine
+from structperc.engine.engine import Engine
 from structperc.engine.near import Near
 from structperc.engine.option import option, positional_option
 from structperc.engine.options import generator

@@ -8,8 +8,8 @@ import numpy as np
 
 from structperc.core.labels import LabelCodes, find_labels, ordered_categories
 from structperc.core.sparse_parts import is_sparse, to_csr
-from structperc.engine import Engine
 from structperc.engine.assembly import agreed
+from structperc.engine.engine import Engine
 from structperc.engine.options import LabelOptions
 from structperc.errors import DataError, OptionError
 from structperc.estimators.levels import SortedClasses, levels_named, order_in

@@ -10,7 +10,7 @@ import numpy as np
 from structperc.core.errors import StructPercError
 from structperc.core.labels import is_nested, plain
 from structperc.metrics.engines import Judged, Pairs, by_example, labels_of, model_of, parts_of
-from structperc.metrics.phrases import entries
+from structperc.metrics.tagged_phrases import entries
 from structperc.reading.groups import Groups
 
 __all__ = ["Constant", "best_constant", "best_constant_of"]

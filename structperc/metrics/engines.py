@@ -15,7 +15,7 @@ from structperc.core.rows import Rows
 from structperc.metrics.intervals import interval_measures
 from structperc.metrics.labels import accuracy, accuracy_of, confusion_matrix, macro_f1, rank_measures, rank_measures_of
 from structperc.metrics.labels import pairs as label_pairs
-from structperc.metrics.phrases import entries
+from structperc.metrics.tagged_phrases import entries
 from structperc.metrics.tokens import unseen_labels
 from structperc.reading.groups import Groups
 

@@ -7,7 +7,7 @@ from itertools import chain, islice
 
 from structperc.core.errors import DataError
 from structperc.core.labels import is_nested
-from structperc.metrics.phrases import are_phrase_tags, entries, phrase_scores
+from structperc.metrics.tagged_phrases import are_phrase_tags, entries, phrase_scores
 
 LISTS = "lists of labels, or a flat list"
 

@@ -9,9 +9,7 @@ Examples
 [1, 0]
 """
 
-import importlib
-
-from structperc.core.errors import no_name
+from structperc.later import names_of
 
 MODULES = {
     "arborescence_certificates": ("arborescence_certificate",),
@@ -32,15 +30,4 @@ MODULES = {
     "segments": ("best_segments", "k_best_segments", "segment_marginals", "segment_max_marginals", "segment_scores"),
     "sparse_arborescences": ("max_sparse_arborescence",),
 }
-MODULE_OF = {name: module for module, names in MODULES.items() for name in names}
-__all__ = sorted(MODULE_OF)
-
-
-def __getattr__(name):
-    if name not in MODULE_OF:
-        raise no_name(__name__, name, __all__)
-    return getattr(importlib.import_module(f"structperc.solvers.{MODULE_OF[name]}"), name)
-
-
-def __dir__():
-    return __all__
+__all__, __getattr__, __dir__ = names_of(__name__, MODULES)

@@ -65,7 +65,7 @@ import sys
 sys.modules["sklearn"] = None
 from structperc.errors import MissingExtra
 try:
-    import structperc.estimators
+    from structperc.estimators import PRank
 except MissingExtra as error:
     print(error)"""
     assert run(code) == "structperc.estimators needs scikit-learn; install structperc[sklearn].\n"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from structperc import metrics
 from structperc.errors import DataError
-from structperc.metrics.phrases import PhraseCounts, are_phrase_tags, phrase_f1, phrase_scores, phrases
+from structperc.metrics.tagged_phrases import PhraseCounts, are_phrase_tags, phrase_f1, phrase_scores, phrases
 
 
 def tags(text):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from structperc.errors import OptionError
 from structperc.metrics import phrases, tag_scheme, tags
-from structperc.metrics.phrases import SCHEMES
+from structperc.metrics.tagged_phrases import SCHEMES
 
 
 @st.composite

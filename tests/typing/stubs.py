@@ -1,4 +1,4 @@
-"""Writes the stubs of compiled modules that are public, from the signatures that Cython embeds in them.
+"""Writes the stubs of compiled modules that are public, from the signatures that Cython embeds, and of packages that are lists of names.
 
     python tests/typing/stubs.py [--check]
 
@@ -10,16 +10,18 @@ import ast
 import importlib
 import inspect
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from structperc.core.signatures import TYPES, ClassSignature, parameters
-from structperc.solvers import MODULES as OF_SOLVERS
 
 ROOT = Path(__file__).parents[2]
 HEAD = "# Written by tests/typing/stubs.py from the compiled module.\nfrom typing import Any\n"
 OTHER = {"str": "str", "list": "list[Any]", "dict": "dict[Any, Any]", "tuple": "tuple[Any, ...]"}
 PARTS = """adagrad argmax component exact features gradient_updates losses outputs row_features rows schedules structures threshold_features
            updates vector_features weights locks loop""".split()
+LISTS = ("structperc.counterfactuals", "structperc.distributed", "structperc.estimators", "structperc.files.datasets", "structperc.metrics",
+         "structperc.pictures", "structperc.solvers", "structperc.testing", "structperc_kernels")
 SOLVERS = sorted(path.stem for path in (ROOT / "structperc/solvers").glob("*.pyx"))
 
 MODULES = [*(f"structperc.core.{name}" for name in PARTS), *(f"structperc.solvers.{name}" for name in SOLVERS)]
@@ -125,15 +127,19 @@ def is_compiled(value):
     return type(value).__name__ in ("cython_function_or_method", "builtin_function_or_method", "method_descriptor")
 
 
-def solvers():
-    """The stub of structperc.solvers, which imports its modules when their names are first used."""
-    lines = [f"from structperc.solvers.{module} import {name} as {name}\n" for module, names in OF_SOLVERS.items() for name in names]
+def listing(package):
+    """The stub of a package that imports its modules when their names are first used."""
+    names = [(f"{package}.{module}", name) for module, names in importlib.import_module(package).MODULES.items() for name in names]
+    if package == "structperc.estimators":      # those of plugins' packages are looked up at run time
+        names += [(entry.module, entry.attr) for entry in sorted(entry_points(group=package)) if entry.dist.name == "structperc"]
+    lines = [f"from {module} import {name} as {name}\n" for module, name in sorted(names)]
     return "# Written by tests/typing/stubs.py from the table of names.\n" + "".join(lines)
 
 
 def main(check):
     different = []
-    stubs = {name.replace(".", "/"): str(Stub(name)) for name in MODULES} | {"structperc/solvers/__init__": solvers()}
+    stubs = {name.replace(".", "/"): str(Stub(name)) for name in MODULES}
+    stubs |= {f"{'plugins/' * (package[10] == '_')}{package.replace('.', '/')}/__init__": listing(package) for package in LISTS}
     for name, text in stubs.items():
         path = ROOT / f"{name}.pyi"
         ast.parse(text)

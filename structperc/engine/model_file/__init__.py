@@ -5,10 +5,12 @@ It also has the features, the labels and the record of training. The arrays are 
 docs/model-files.md describes the format.
 """
 
-from structperc.engine.model_file.copying import constructor_arguments, remembered, set_state
-from structperc.engine.model_file.earlier import RULES, join_rules
-from structperc.engine.model_file.loading import header_in, load, loads, opened, restore, restore_columns, states_of
-from structperc.engine.model_file.saving import OBSERVES, collect, dumps, save, write
+from structperc.later import names_of
 
-__all__ = ["OBSERVES", "RULES", "collect", "constructor_arguments", "dumps", "header_in", "join_rules", "load", "loads", "opened",
-           "remembered", "restore", "restore_columns", "save", "set_state", "states_of", "write"]
+MODULES = {
+    "copying": ("constructor_arguments", "remembered", "set_state"),
+    "earlier": ("RULES", "join_rules"),
+    "loading": ("header_in", "load", "loads", "opened", "restore", "restore_columns", "states_of"),
+    "saving": ("OBSERVES", "collect", "dumps", "save", "write"),
+}
+__all__, __getattr__, __dir__ = names_of(__name__, MODULES)

@@ -17,22 +17,14 @@ anything is kept.
 Fetching needs requests: `pip install structperc[data]`.
 """
 
-from structperc.files.datasets.fetch import data_home, locate
-from structperc.files.datasets.load import (
-    Documents,
-    NumberTable,
-    Partition,
-    RankingFold,
-    TaggedSentences,
-    load_conll2000,
-    load_fables,
-    load_letor_ohsumed,
-    load_numbers,
-    load_partitions,
-    load_ud_english_ewt,
-)
-from structperc.files.datasets.sources import BINS, PARTITIONED, SOURCES, archived
+from structperc.later import names_of
 
-__all__ = ["BINS", "PARTITIONED", "SOURCES", "Documents", "NumberTable", "Partition", "RankingFold", "TaggedSentences", "archived",
-           "data_home", "load_conll2000", "load_fables", "load_letor_ohsumed", "load_numbers", "load_partitions", "load_ud_english_ewt",
-           "locate"]
+MODULES = {
+    "fetch": ("data_home", "locate"),
+    "load": (
+        "Documents", "NumberTable", "Partition", "RankingFold", "TaggedSentences", "load_conll2000", "load_fables",
+        "load_letor_ohsumed", "load_numbers", "load_partitions", "load_ud_english_ewt",
+    ),
+    "sources": ("BINS", "PARTITIONED", "SOURCES", "archived"),
+}
+__all__, __getattr__, __dir__ = names_of(__name__, MODULES)

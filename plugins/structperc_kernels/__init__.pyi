@@ -1,0 +1,20 @@
+# Written by tests/typing/stubs.py from the table of names.
+from structperc_kernels.kernel_options import KERNEL_OPTIONS as KERNEL_OPTIONS
+from structperc_kernels.kernel_options import KERNELS as KERNELS
+from structperc_kernels.kernel_options import USED_BY as USED_BY
+from structperc_kernels.kernel_options import kernel_rows_for as kernel_rows_for
+from structperc_kernels.kernel_rows import CallableKernelRows as CallableKernelRows
+from structperc_kernels.kernel_rows import ComparedKernelRows as ComparedKernelRows
+from structperc_kernels.kernel_rows import KernelObjects as KernelObjects
+from structperc_kernels.kernel_rows import KernelRows as KernelRows
+from structperc_kernels.kernel_rows import ListedKernelRows as ListedKernelRows
+from structperc_kernels.kernel_rows import PrecomputedKernelRows as PrecomputedKernelRows
+from structperc_kernels.kernel_rows import Queries as Queries
+from structperc_kernels.object_kernels import Encoded as Encoded
+from structperc_kernels.object_kernels import ObjectKernel as ObjectKernel
+from structperc_kernels.object_kernels import SubsequenceKernel as SubsequenceKernel
+from structperc_kernels.object_kernels import SubsetTreeKernel as SubsetTreeKernel
+from structperc_kernels.stores import empty_kernel_rows as empty_kernel_rows
+from structperc_kernels.vector_rows import DenseKernelRows as DenseKernelRows
+from structperc_kernels.vector_rows import SparseKernelRows as SparseKernelRows
+from structperc_kernels.vector_rows import VectorKernelRows as VectorKernelRows

@@ -1,0 +1,64 @@
+"""The formats, and the file of a model in one of them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from structperc.core.errors import OptionError, PluginError, StructPercError, did_you_mean
+from structperc.engine.exports.chains import LinearChain, linear_chain
+from structperc.engine.exports.labels import LinearLabels, linear_labels
+from structperc.engine.exports.names import identifier
+from structperc.engine.exports.own_parts import refuse_other_plugins
+from structperc.engine.writing import replace_file
+
+# Of each format the module, and the ending of file names that chooses it.
+FORMATS = {
+    "numpy": ("numpy_module", ".py"),
+    "c": ("c_source", ".c"),
+    "js": ("javascript", ".js"),
+    "onnx": ("onnx_graph", ".onnx"),
+    "onnx-float32": ("onnx_float32", None),
+    "safetensors": ("safetensors", ".safetensors"),
+    "html": ("web_page", ".html"),
+}
+ENDINGS = {ending: name for name, (_, ending) in FORMATS.items() if ending}
+
+
+def export(engine, path, to) -> None:
+    """Writes a model as a file of another language; see `Engine.export`."""
+    if to is None:
+        to = ENDINGS.get(Path(path).suffix.lower())
+        if to is None:
+            raise OptionError(f"the ending of {path} names no format; pass `to` (structperc export: --to), or end it with "
+                              f"{', '.join(ENDINGS)}.")
+    if to not in FORMATS:
+        raise OptionError(f"to={to!r}; expected {', '.join(map(repr, FORMATS))}.{did_you_mean(to, FORMATS)}")
+    model = described(engine)
+    module = f"{type(model).__module__}.{FORMATS[to][0]}"
+    if find_spec(module) is None:
+        raise PluginError(f"to={to!r} only shows ranks and classes, and this model of {engine.problem} has other outputs; choose another "
+                          f"format.")
+    content = import_module(module).written(model, identifier(Path(path).stem, to))
+    replace_file(path, lambda file: file.write(content))
+
+
+def described(engine) -> LinearLabels | LinearChain:
+    """The form of a trained model, found by its scores. So any problem of these forms can be exported.
+
+    Its arithmetic is compared with the model's scores and predictions of drawn rows, whatever the format.
+
+    Raises
+    ------
+    PluginError
+        The model has neither form, or a part whose predictions an export cannot repeat.
+    """
+    engine.model_.parts.trainer.check_answers()
+    refuse_other_plugins(engine)
+    try:
+        chain = linear_chain(engine)
+        return linear_labels(engine) if chain is None else chain
+    except StructPercError as error:
+        raise PluginError(f"this model of {engine.problem} cannot be exported: exports need one label for each row, or a chain of labels. "
+                          f"Scores must be linear in numbers or named features. {error}") from None
