@@ -79,6 +79,8 @@ class NystroemReader(Reader):
     (True, (3, 30))
     """
 
+    takes_tables = True
+
     citation = WILLIAMS_SEEGER
 
     def __init__(self, kernel="rbf", n_components=300, random_state=0, **options):

@@ -24,6 +24,8 @@ class SegmentReader(Reader):
         Of `NamedReader`, for the tokens; n_hashed and min_count for the segments too.
     """
 
+    takes_tables = True
+
     def __init__(self, describe, longest, **options):
         self.describe, self.longest = describe, longest
         self.tokens = NamedReader(**options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing, contextmanager
+from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
 
@@ -54,8 +55,8 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
             raise OptionError(f"{noun} needs --target NAME, the column of right labels; {file.name} has "
                               f"{', '.join(map(repr, file.header))}.{hint}")
     as_text, keys = (None, None) if reader is None else (reader.input_columns().texts, reader.input_columns().key_places)
-    return frame_parts(source, target=target, weight=weight, group=group, features=features, text_labels=text_labels, as_text=as_text,
-                       keep=keep, missing=missing_of(reader, target, labels), keys=keys)
+    return frame_parts(source, reader, target=target, weight=weight, group=group, features=features, text_labels=text_labels,
+                       as_text=as_text, keep=keep, missing=missing_of(reader, target, labels), keys=keys)
 
 
 def missing_of(reader, target, labels):
@@ -66,16 +67,22 @@ def missing_of(reader, target, labels):
     return lambda name: words(name) - names if target is not None and name in target else words(name)
 
 
-def frame_parts(source, **columns):
+def frame_parts(source, reader, **columns):
     """The tables of a file of named columns."""
     with opened_frames(source) as file:
-        file.advise = in_flags
+        file.advise = in_flags if reader is None or reader.takes_tables else partial(in_python, reader)
         try:
             yield from file.tables(**columns, rows=source.rows)
         except ColumnError as error:
             if columns.get("keys") is None:
                 raise
             raise DataError(f"{error} Or name the columns of keys, which may hold texts, by --set keys=NAME,NAME.") from None
+
+
+def in_python(reader, faults, encoded) -> str:
+    """What to do about columns of other than numbers that a reader of an author is to read: commands pass it numbers."""
+    return (f"{type(reader).__name__}.read gets columns of numbers from commands. Train it in Python, where Engine.fit passes it X as "
+            f"it is")
 
 
 def opened_frames(source):

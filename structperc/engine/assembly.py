@@ -23,6 +23,7 @@ from structperc.engine.scaling import scaling_of, warn_of_equal_rows
 from structperc.engine.unused_options import refuse_unused
 from structperc.engine.weighing import by_class, warn_of_weights
 from structperc.reading import matrices
+from structperc.reading.column_faults import ColumnError, in_a_frame
 from structperc.reading.frames import has_typed_columns, is_frame
 from structperc.reading.other_libraries import as_table
 from structperc.reading.table_reader import TableReader
@@ -56,7 +57,10 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     elif engine.reader_ahead is not None:
         reader = engine.reader_ahead
     learned = state is not None or engine.reader_ahead is not None
-    rows = reader.read(X, offsets) if learned else reader.learn_weighted(X, offsets, sample_weight)
+    try:
+        rows = reader.read(X, offsets) if learned else reader.learn_weighted(X, offsets, sample_weight)
+    except ColumnError as error:
+        raise error if reader.takes_tables else error.advised(in_a_frame) from None
     expected(rows, Rows, reader, "read" if learned else "learn", "Rows")
     context = attrs.evolve(context, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
     outputs = ask(engine, "outputs", context)
@@ -80,7 +84,7 @@ def reader_for(engine, context, X):
     """The reader of a new data set. Types of columns ask for a table reader, as the option of one would."""
     reader = ask(engine, "reader", context)
     tables = X if isinstance(X, (list, tuple)) else [X]
-    typed = not isinstance(reader, TableReader) and not reader.input_columns().n_keys and any(
+    typed = reader.takes_tables and not isinstance(reader, TableReader) and not reader.input_columns().n_keys and any(
         is_frame(table) and has_typed_columns(table) for table in tables[:1])
     return TableReader(then=reader) if typed else reader
 

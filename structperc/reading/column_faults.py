@@ -140,7 +140,7 @@ class ColumnError(DataError):
     """
 
     def __init__(self, faults, trained=False, where="X", place="row {}".format, advise=None, encoded=False):
-        self.faults, self.trained, self.encoded = tuple(faults), trained, encoded
+        self.faults, self.trained, self.encoded, self.by_hand = tuple(faults), trained, encoded, advise is in_a_frame
         n = len(self.faults)
         columns = "; ".join(fault.describe(place) for fault in self.faults)
         advice = in_new_data(self.faults) if trained else (in_engine if advise is None else advise)(self.faults, encoded)
@@ -150,11 +150,14 @@ class ColumnError(DataError):
 
     def __reduce__(self):
         return of_another_process, (type(self), self.args, {name: getattr(self, name) for name in ("faults", "trained", "encoded",
-                                                                                                   "message")})
+                                                                                                   "by_hand", "message")})
 
     def advised(self, advise, **where):
-        """The same error with other advice, and for the command line with another `where` and `place`. What was added to it stays."""
-        error = type(self)(self.faults, self.trained, advise=advise, encoded=self.encoded, **where)
+        """The same error with other advice, and for the command line with another `where` and `place`. What was added to it stays.
+
+        Advice that no option follows stays as it is.
+        """
+        error = type(self)(self.faults, self.trained, advise=in_a_frame if self.by_hand else advise, encoded=self.encoded, **where)
         error.args = (error.message + str(self).removeprefix(self.message),)
         return error
 

@@ -162,6 +162,8 @@ class KeyedReader(Reader):
     ([[0.0, 1.0], [0.0, 2.0]], [[0.5], [-1.0]])
     """
 
+    takes_tables = True
+
     def __init__(self, n_keys, names=None, usual=()):
         self._n_keys, self._key_names = argument(self, "n_keys", n_keys, whole_number, 1), ()
         self._names, self._usual = () if names is None else key_names(names, n_keys), tuple(usual)

@@ -85,6 +85,8 @@ class NamedReader(Reader):
     ('len', [[0.0, 0.0, 0.0, 1.0]])
     """
 
+    takes_tables = True
+
     def __init__(self, n_hashed=None, min_count=1, template=None, columns=None):
         self.n_hashed = None if n_hashed is None else whole("n_hashed", n_hashed, MOST_HASHED)
         self.min_count = whole("min_count", min_count, 2**62)

@@ -119,6 +119,11 @@ class Reader(Component):
     _declared_by = dict.fromkeys(("n_keys", "key_names", "codes", "reads_tables", "n_inputs", "input_names"),
                                 "input_columns(), which returns structperc.reading.readers.InputColumns")
 
+    @property
+    def takes_tables(self) -> bool:
+        """Whether X may be a table of numbers, so that the plugin "table" may encode its columns first. With an own `read` it may not."""
+        return type(self).read is Reader.read
+
     def input_columns(self) -> InputColumns:
         """The columns of X as users pass it.
 

@@ -78,12 +78,19 @@ class TableReader(Reader):
     (('sex=f', 'sex=m', 'bmi'), [[1.0, 0.0, 20.0], [0.0, 1.0, 28.0], [1.0, 0.0, 31.0], [0.0, 1.0, 28.0]])
     """
 
+    takes_tables = True
+
     def __init__(self, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False, number=(), missing=(),
                  reference=(), then=None):
         self.options = TableOptions.read(drop, one_hot, ordinal, date, fill, missing_indicators, number, missing, reference)
         if then is not None and not isinstance(then, Reader):
             raise OptionError(f"then={shortened(then)}; expected None or a reader.")
         self._codes, self.then = None, Reader() if then is None else then
+        if not self.then.takes_tables:
+            name = type(then).__name__
+            raise OptionError(f"{name}.read gets X as users pass it, so the plugin 'table' cannot encode columns first. Leave out 'table' "
+                              f"and its options, such as one_hot. Or set `takes_tables = True` in {name}, which then reads tables of "
+                              f"numbers.")
 
     def start(self, parts, context):
         super().start(parts, context)
@@ -340,6 +347,9 @@ class Numbers:
 
     def __len__(self):
         return len(self.values)
+
+    def __iter__(self):
+        return iter(self.values)
 
     def __array__(self, dtype=None, copy=None):
         return self.values
