@@ -1,6 +1,6 @@
 # Written by tests/typing/stubs.py from the table of names.
-from structperc_kernels.kernel_options import KERNEL_OPTIONS as KERNEL_OPTIONS
 from structperc_kernels.kernel_options import KERNELS as KERNELS
+from structperc_kernels.kernel_options import KERNEL_OPTIONS as KERNEL_OPTIONS
 from structperc_kernels.kernel_options import USED_BY as USED_BY
 from structperc_kernels.kernel_options import kernel_rows_for as kernel_rows_for
 from structperc_kernels.kernel_rows import CallableKernelRows as CallableKernelRows

@@ -1,17 +1,4 @@
 # Written by tests/typing/stubs.py from the table of names.
-from structperc_boosting.estimators import AdaBoostOR as AdaBoostOR
-from structperc_boosting.estimators import ORStump as ORStump
-from structperc_boosting.reductions import BinaryReduction as BinaryReduction
-from structperc_boosting.reductions import RankerClassifier as RankerClassifier
-from structperc_clusters.estimators import PairClusterer as PairClusterer
-from structperc_decisions.estimators import DecisionMaker as DecisionMaker
-from structperc_graph.estimators import GraphLabeler as GraphLabeler
-from structperc_large_margin.estimators import SVOR as SVOR
-from structperc_matching.estimators import PairMatcher as PairMatcher
-from structperc_parsing.estimators import DependencyParser as DependencyParser
-from structperc_path.estimators import PathFinder as PathFinder
-from structperc_segments.estimators import SegmentTagger as SegmentTagger
-
 from structperc.estimators.conformal import OrdinalConformal as OrdinalConformal
 from structperc.estimators.keeping import load as load
 from structperc.estimators.label_scorer import LabelScorer as LabelScorer
@@ -28,3 +15,15 @@ from structperc.estimators.sequences import SequenceTagger as SequenceTagger
 from structperc.estimators.structure_conformal import StructureConformal as StructureConformal
 from structperc.estimators.structure_sets import StructureSet as StructureSet
 from structperc.estimators.structured import StructuredEstimator as StructuredEstimator
+from structperc_boosting.estimators import AdaBoostOR as AdaBoostOR
+from structperc_boosting.estimators import ORStump as ORStump
+from structperc_boosting.reductions import BinaryReduction as BinaryReduction
+from structperc_boosting.reductions import RankerClassifier as RankerClassifier
+from structperc_clusters.estimators import PairClusterer as PairClusterer
+from structperc_decisions.estimators import DecisionMaker as DecisionMaker
+from structperc_graph.estimators import GraphLabeler as GraphLabeler
+from structperc_large_margin.estimators import SVOR as SVOR
+from structperc_matching.estimators import PairMatcher as PairMatcher
+from structperc_parsing.estimators import DependencyParser as DependencyParser
+from structperc_path.estimators import PathFinder as PathFinder
+from structperc_segments.estimators import SegmentTagger as SegmentTagger

@@ -185,7 +185,7 @@ MESSAGES = [
          lambda _: Engine("multiclass").partial_fit(X, Y).predict(X)),
         ("is not fitted yet, so it has no", lambda _: Engine("multiclass").coef_, lambda _: engine().coef_,
          lambda _: Engine("multiclass").partial_fit(X, Y).coef_)),
-    *messages_of("structperc/engine/exports/__init__.py",
+    *messages_of("structperc/engine/exports/formats.py",
         ("names no format; pass `to`", lambda folder: engine().export(folder / "model.txt"),
          lambda folder: engine().export(folder / "model.txt", to="c"), lambda folder: engine().export(folder / "model.js"))),
     *messages_of("structperc/engine/model_file/header.py",

@@ -72,7 +72,7 @@ MESSAGES = [
         ("is too large; pass gains", lambda _: metrics.ndcg_at_k(RELEVANCE, SCORES),
          lambda _: metrics.ndcg_at_k(RELEVANCE, SCORES, gains=np.arange(2001.0))),
     ),
-    *messages_of("structperc/metrics/phrases.py",
+    *messages_of("structperc/metrics/tagged_phrases.py",
         ("each a list of tags; pass one sentence as", lambda _: metrics.phrase_f1(["B-x", "O"], ["B-x", "O"]),
          lambda _: metrics.phrase_f1([["B-x", "O"]], [["B-x", "O"]])),
     ),
