@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import pickle
 import tempfile
@@ -12,9 +13,14 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from invariances.cells import quiet
-from invariances.transformations import BITS, CLOSE
-from structperc import estimators
+from invariances.transformations import BITS, CLOSE, both
+from structperc import Engine, estimators
+from structperc.cli import main
+from structperc.cli.settings import write_value
+from structperc.engine.options import changed_options
+from structperc.errors import StructPercError
 from structperc.files.csv_tables import read_csv
+from structperc.streams import fit_stream
 
 
 def frame(X, names="abcdefgh"):
@@ -86,8 +92,85 @@ def weighted(weights, changed):
         if not one.rows or "sample_weight" not in quiet(one.make).fit.__code__.co_varnames:
             return None
         X, y = changed(one.X, one.y)
-        return one.answers(one.fit(told={"sample_weight": weights(len(one.X))})), one.answers(one.fit(X=X, y=y))
+        return both(lambda: one.answers(one.fit(told={"sample_weight": weights(len(one.X))})), lambda: one.answers(one.fit(X=X, y=y)))
     return run
+
+
+def streamed(one):
+    """The engine of the estimator, trained on a stream of two parts, against `partial_fit` of both."""
+    if not one.rows or own_engine(one) is None or not hasattr(one.estimator, "partial_fit") or not own_engine(one).parts_.trainer.online:
+        return None
+    parts, estimator = [(one.X[:25], one.y[:25]), (one.X[25:], one.y[25:])], one.make()
+    for X, y in parts:
+        quiet(estimator.partial_fit, X, y)
+    engine = quiet(fit_stream, untrained(own_engine(one), one), iter(parts))
+    return in_common(one, estimator, engine)
+
+
+def commanded(one):
+    """The engine of the estimator, trained by the command on a file with the same options, against the estimator."""
+    if not one.rows or own_engine(one) is None:
+        return None
+    engine, words = own_engine(one), []
+    for plugin in engine.plugins:
+        if not isinstance(plugin, str):
+            return None
+        words += ["--plugin", plugin]
+    options = changed_options(engine)
+    for name in sorted(options.keys() - {"plugins", "classes"}):
+        if callable(options[name]) or hasattr(options[name], "shape"):
+            return None
+        words += ["--set", f"{name}={write_value(options[name])}"]
+    with tempfile.TemporaryDirectory() as folder:
+        frame(one.X).assign(y=one.y).to_csv(f"{folder}/table.csv", index=False)
+        written = io.StringIO()
+        with contextlib.redirect_stdout(written), contextlib.redirect_stderr(written):
+            code = quiet(main, ["fit", engine.problem, f"{folder}/table.csv", "--target", "y", "--model", f"{folder}/model",
+                                "--classes", ",".join(map(str, one.levels)), *words])
+        if code:
+            raise AssertionError(written.getvalue())
+        return in_common(one, one.estimator, Engine.load(f"{folder}/model"))
+
+
+def own_engine(one):
+    """The engine of an estimator that wraps nothing else."""
+    return getattr(one.estimator, "engine_", None)
+
+
+def untrained(engine, one):
+    return Engine(engine.problem, **{**changed_options(engine), "classes": list(one.levels)})
+
+
+def in_common(one, *models):
+    """What an estimator and an engine both return."""
+    answers = []
+    for model in models:
+        answers.append({"predict": np.asarray(quiet(model.predict, one.X))})
+        if all(hasattr(each, "predict_proba") for each in models):
+            with contextlib.suppress(StructPercError):
+                answers[-1]["predict_proba"] = np.asarray(quiet(model.predict_proba, one.X))
+    return answers[0], answers[1]
+
+
+def levels_in(form):
+    """A column of levels in another form, where the estimator is asked, against the categories of training."""
+    def run(one):
+        if not one.rows or own_engine(one) is None:
+            return None
+        levels = np.array(["u", "v", "w"])[np.digitize(one.X[:, 0] - one.X[:, 1], [-0.5, 0.5])]
+        tables = [frame(one.X).assign(level=each) for each in (pd.Categorical(levels, categories=["u", "v", "w"]), form(levels))]
+        estimator = one.fit(X=tables[0])
+        return one.answers(estimator, tables[0]), one.answers(estimator, tables[1])
+    return run
+
+
+def coded(one):
+    """Trained on categories, against the columns of 0 and 1 that they become."""
+    if not one.rows or own_engine(one) is None:
+        return None
+    levels = pd.Categorical(np.array(["u", "v", "w"])[np.digitize(one.X[:, 0] - one.X[:, 1], [-0.5, 0.5])])
+    X, by_hand = frame(one.X).assign(level=levels), np.column_stack([one.X, np.eye(3)[levels.codes]])
+    return one.answers(one.fit(X=X), X), one.answers(one.fit(X=by_hand), by_hand)
 
 
 def renamed(names, order=None):
@@ -130,6 +213,11 @@ CHANGES = {
     "frame": (columns(frame), BITS),
     "Arrow": (columns(lambda X: pa.Table.from_pandas(frame(X))), BITS),
     "file": (from_file, BITS),
+    "stream": (streamed, BITS),
+    "command": (commanded, BITS),
+    "levels in another order": (levels_in(lambda levels: pd.Categorical(levels, categories=["w", "u", "v"])), BITS),
+    "levels of text": (levels_in(lambda levels: levels.astype(object)), BITS),
+    "coded by hand": (coded, BITS),
     "loaded": (saved, BITS),
     "pickled": (asked(lambda estimator: pickle.loads(pickle.dumps(estimator))), BITS),
     "one at a time": (one_at_a_time, BITS),
