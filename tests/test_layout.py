@@ -17,7 +17,6 @@ from structperc.engine import plugins as registry
 ROOT = Path(__file__).parents[1]
 API = ROOT / "docs/api.md"
 MODULES = sources(ROOT)
-FILES = arrows_between(MODULES)
 
 # From the ground up; rooms on one floor do not import each other.
 FLOORS = (
@@ -40,6 +39,12 @@ FLOORS = (
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
 
+@pytest.fixture(scope="module")
+def files():
+    """The arrows between files."""
+    return arrows_between(MODULES)
+
+
 def floor_of(room):
     return FLOOR_OF["plugins" if room.startswith("structperc_") else room]
 
@@ -50,18 +55,18 @@ def test_every_room_has_its_floor():
     assert {room for room in rooms if not room.startswith("structperc_")} == set(FLOOR_OF) - {"plugins"}
 
 
-def test_no_arrow_points_up():
+def test_no_arrow_points_up(files):
     def beside(room, other):
         return room.startswith("structperc_") and other.startswith("structperc_")       # plugins may import plugins, without cycles
 
-    rising = {(room, other) for room, reached in between_rooms(FILES).items() for other in reached
+    rising = {(room, other) for room, reached in between_rooms(files).items() for other in reached
               if floor_of(other) >= floor_of(room) and not beside(room, other)}
     assert rising == set()
 
 
-def test_nothing_imports_in_a_circle():
-    assert circles(between_rooms(FILES)) == []
-    assert circles(FILES) == []
+def test_nothing_imports_in_a_circle(files):
+    assert circles(between_rooms(files)) == []
+    assert circles(files) == []
 
 
 def test_threads_that_begin_with_any_two_modules_do_not_wait_for_each_other():
@@ -89,18 +94,18 @@ def test_a_package_that_waits_for_its_module_is_noticed(tmp_path):
     assert circles_of(f"if TYPE_CHECKING:\n    {bound}", other=bound) == []
 
 
-def test_structperc_names_no_plugin():
-    assert {other for module, reached in FILES.items() for other in reached
+def test_structperc_names_no_plugin(files):
+    assert {other for module, reached in files.items() for other in reached
             if module.startswith("structperc.") and other.startswith("structperc_")} == set()
 
 
-def test_circles_and_rising_arrows_would_be_noticed():
+def test_circles_and_rising_arrows_would_be_noticed(files):
     house = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a", "c"}}
 
     assert circles(house) == [{"b", "c"}] and floors(house) == {"b": 1, "c": 1, "a": 2, "d": 3}
-    assert "structperc.core.rows" in FILES["structperc.core.loop"]
-    assert "structperc.core.features" in FILES["structperc_dual_kernel.expansion"]
-    assert "structperc.reading.matrices" in FILES["structperc.engine.model"], "from structperc.reading import matrices"
+    assert "structperc.core.rows" in files["structperc.core.loop"]
+    assert "structperc.core.features" in files["structperc_dual_kernel.expansion"]
+    assert "structperc.reading.matrices" in files["structperc.engine.model"], "from structperc.reading import matrices"
 
 
 def from_the_end(text):
