@@ -1,12 +1,16 @@
 """Outputs of one rank each, of which training may know no more than an interval; and their losses. O(K) each."""
+import warnings
+
 import numpy as np
 
 from structperc.core.losses cimport Loss
-from structperc.components import Structures
-from structperc.errors import PluginError
+from structperc.errors import DataWarning, PluginError
 from structperc.plugin_tools import check_costs, interval_labels, read_intervals, refuse_matrix, warn_of_open_ends
 from structperc.core.outputs cimport RankOutputs
-from structperc.core.rows cimport Example
+from structperc.core.rows cimport Example, Rows
+from structperc.core.structures cimport Structures
+
+FEWEST = 20         # rows whose intervals may all contain one rank by chance
 
 
 cdef class IntervalOutputs(RankOutputs):
@@ -21,6 +25,7 @@ cdef class IntervalOutputs(RankOutputs):
     """
 
     cdef readonly str unrated
+    cdef bint began                     # whether intervals to learn from have been seen
 
     def __cinit__(self, *args, **kwargs):
         self.partial_gold = True
@@ -39,6 +44,15 @@ cdef class IntervalOutputs(RankOutputs):
         low, high = read_intervals(y, self.labels, self._codes.encode, rows.n_examples, self.unrated)
         codes = np.ascontiguousarray(np.column_stack([low, high]), dtype=np.intc)
         return Structures(codes.ravel(), np.arange(0, 2 * len(low) + 2, 2, dtype=np.int64))
+
+    cdef check_gold(self, Structures gold, Rows rows, features):
+        RankOutputs.check_gold(self, gold, rows, features)
+        if not self.began:              # a later part of a stream may say nothing
+            warn_of_nothing(self, np.reshape(gold.values, (-1, 2)))
+        self.began = True
+
+    cdef check_right(self, Structures gold, Rows rows, features):
+        RankOutputs.check_gold(self, gold, rows, features)
 
     def check_partial(self, Example x, gold):
         if len(gold) != 2 or not 1 <= gold[0] <= gold[1] <= self.n_labels:
@@ -64,6 +78,20 @@ cdef class IntervalOutputs(RankOutputs):
             if sum >= largest:
                 y[0], largest = k + 2, sum
         return 1
+
+
+def warn_of_nothing(IntervalOutputs outputs, codes):
+    """Warns where one rank is in all intervals."""
+    if len(codes) < FEWEST or codes[:, 0].max() > codes[:, 1].min():
+        return
+    labels = outputs.labels.tolist()
+    low, high = codes[:, 0].max(), codes[:, 1].min()
+    if low == 1 and high == len(labels):
+        warnings.warn(f"every interval in y contains all {len(labels)} labels, so nothing can be learned from them. Give at least some rows a "
+                      f"narrower interval.", DataWarning, stacklevel=2)
+    else:
+        warnings.warn(f"every interval in y contains {labels[low - 1]!r}, so this label is right for every row, whatever X has. Add rows "
+                      f"whose intervals exclude it.", DataWarning, stacklevel=2)
 
 
 cdef class IntervalLoss(Loss):

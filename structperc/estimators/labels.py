@@ -498,3 +498,7 @@ class StructuredClassifier(LabelEstimator, InterceptOptions):
     """
 
     problem: str | object = option("multiclass", "problem whose outputs are labels: a name or a plugin object")
+
+    def _numbered(self, y) -> dict:
+        """Nothing without `classes`: numbers are as good as texts where labels have no order."""
+        return {} if self.classes is None else super()._numbered(y)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from structperc.estimators.numbered import refuse_numbered
 from structperc.estimators.parameters import is_estimator
 
 
@@ -93,6 +94,11 @@ def order_in(y, classes, class_weight=None):
     class_weight : None, str or dict
         With the same labels.
 
+    Raises
+    ------
+    DataError
+        `classes` is None, and a tool of scikit-learn has numbered the texts.
+
     Examples
     --------
     >>> import warnings
@@ -102,6 +108,8 @@ def order_in(y, classes, class_weight=None):
     ...     order_in([0, 1, 2, 1], ["none", "mild", "severe"])
     ([1, 0, 2], None)
     """
+    if classes is None:
+        refuse_numbered(y)
     if classes is None or not all(isinstance(label, str) for label in classes):
         return classes, class_weight
     try:

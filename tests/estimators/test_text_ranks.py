@@ -13,6 +13,7 @@ from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, StackingClas
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from structperc_boosting.estimators import AdaBoostOR, ORStump
@@ -146,6 +147,31 @@ def test_ensembles_take_ranks_as_numbers_or_the_order_of_texts(k):
     for classes, y in (([*LEVELS, "worst"], TEXTS), ([1, 2, 3, 4], Y + 1)):
         with pytest.raises(DataError, match=r"StackingClassifier, number sorted labels from 0.*leave classes out"):
             encoders(PRank(random_state=0, classes=classes))[k].fit(X, y)
+
+
+@pytest.mark.parametrize("k", range(3))
+@pytest.mark.parametrize("model", [PRank(random_state=0), make_pipeline(StandardScaler(), CuSumRank(random_state=0)),
+                                   GridSearchCV(PRank(random_state=0), {"C": [0.1]}, cv=2), SVOR(kernel="linear", tol=0.01),
+                                   OrdinalConformal(PRank(random_state=0), random_state=0)], ids=name_of)
+def test_an_order_that_ensembles_lose_raises_an_error(model, k):
+    """The ensemble has the sorted texts of a categorical, its rankers have numbers. Classes have no order to lose."""
+    with pytest.raises(ValueError, match=r"ingClassifier made of the sorted texts 'awful'.*order of the ranks is lost"):
+        encoders(model)[k].fit(X, ORDERED)
+    encoders(StructuredClassifier(random_state=0, epochs=1))[k].fit(X, ORDERED)
+
+
+def test_an_order_that_cross_val_predict_loses_raises_an_error():
+    with pytest.raises(DataError, match=r"cross_val_predict made of the sorted texts.*pass cross_val_predict the ranks as numbers"):
+        cross_val_predict(PRank(random_state=0), X, ORDERED, cv=2, method="predict_proba")
+    assert set(cross_val_predict(PRank(random_state=0), X, ORDERED, cv=2)) <= set(LEVELS)
+    assert set(OneVsRestClassifier(PRank(random_state=0)).fit(X, ORDERED).predict(X)) <= set(LEVELS)       # two ranks have no order to lose
+    bagging = BaggingClassifier(PRank(random_state=0), n_estimators=2, random_state=0)
+    with pytest.raises(DataError, match="BaggingClassifier"):
+        bagging.fit(X, ORDERED)
+    numbers = bagging.fit(X, Y).predict(X)              # its texts are those of this fit
+    with pytest.warns(UserWarning, match="taken as places"):
+        texts = bagging.set_params(estimator__classes=LEVELS).fit(X, ORDERED).predict(X)
+    assert abs(np.array([LEVELS.index(text) for text in texts]) - Y).mean() < abs(numbers - Y).mean() + 0.1
 
 
 @pytest.mark.parametrize("model", [CuSumRank(random_state=0, class_weight={"mild": 2.0}), ORStump(class_weight={"mild": 2.0}),

@@ -12,10 +12,12 @@ from reference.samples import real, small_sets, whole
 from structperc_interval_pa.interval_outputs import IntervalLoss, IntervalOutputs
 
 from structperc.components import ExactUpdate
-from structperc.errors import DataError, OptionError, PluginError
+from structperc.errors import DataError, DataWarning, OptionError, PluginError
+from structperc.metrics import losses
 from structperc.testing import DualWeights, check_problem
 from structperc.testing.twins import PythonCalls
 
+pytestmark = pytest.mark.filterwarnings("ignore:every interval in y contains:structperc.errors.DataWarning")      # drawn sets
 UPDATES = ("perceptron", *VARIANTS)
 
 
@@ -134,9 +136,25 @@ def test_exact_labels_are_intervals_of_one_rank(update):
 
 @pytest.mark.parametrize("update", UPDATES)
 def test_any_rank_teaches_nothing(update):
-    engine = machine(4, update).fit(np.random.default_rng(5).normal(size=(20, 3)), [[1, 4]] * 20)
+    with pytest.warns(DataWarning, match="nothing can be learned"):
+        engine = machine(4, update).fit(np.random.default_rng(5).normal(size=(20, 3)), [[1, 4]] * 20)
     assert not engine.coef_.any() and not engine.thresholds_.any()
     assert (engine.mistakes_, engine.cumulative_loss_, engine.status_) == ([0], 0.0, "converged")
+
+
+@pytest.mark.parametrize("update", ["perceptron", "exact-pa1", "exact-pa2"])
+@pytest.mark.parametrize(("low", "high", "sentence"), [(1, 3, "contains all 3 labels, so nothing can be learned"),
+                                                       (2, 3, "contains 2, so this label is right"),
+                                                       (1, 1, "contains 1, so this label is right")])
+def test_intervals_that_one_label_satisfies_are_named(update, low, high, sentence):
+    """Not in partial_fit of few rows, nor where one interval excludes the label, nor in measures."""
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.tile([low, high], (30, 1))
+    with pytest.warns(DataWarning, match=sentence):
+        engine = machine(3, update).fit(X, y)
+    losses(engine, X, y)
+    machine(3, update).partial_fit(X[:5], y[:5])
+    y[0], y[1] = (1, 1), (3, 3)
+    machine(3, update).fit(X, y)
 
 
 def test_the_perceptron_steps_to_the_nearest_admissible_rank():
