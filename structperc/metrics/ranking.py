@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.arguments import FINITE, how_many, real_array, real_number
+from structperc.core.arguments import LARGEST, Policy, how_many, real_array, real_number
 from structperc.core.errors import DataError, OptionError, shortened
 from structperc.core.labels import as_label_array
 from structperc.reading.groups import about_sizes, gather
+
+GAINS = Policy(0.0, LARGEST, "a finite number from 0, as NDCG is a share of the best sum of gains")
 
 
 def precision_at_k(y_true, scores, k=10, *, groups=None, relevant=1, sample_weight=None) -> float:
@@ -128,7 +130,7 @@ def ndcg_at_k(y_true, scores, k=10, *, groups=None, gains=None, sample_weight=No
     groups : array-like of shape (n_documents,), optional
         The query of each document, in any order. Default: one query.
     gains : sequence of float, optional
-        Gains of the relevances 0, 1, 2, ... Default, also if empty: 2^relevance - 1, and 0 for negative relevances.
+        Gains of the relevances 0, 1, 2, ..., each at least 0. Default, also if empty: 2^relevance - 1, and 0 for negative relevances.
     sample_weight : array-like of shape (n_queries,), optional
         Weight of each query, in the order in which queries first appear.
 
@@ -140,7 +142,7 @@ def ndcg_at_k(y_true, scores, k=10, *, groups=None, gains=None, sample_weight=No
     Raises
     ------
     DataError
-        As in `precision_at_k`.
+        As in `precision_at_k`, or a gain is below 0.
 
     References
     ----------
@@ -154,7 +156,7 @@ def ndcg_at_k(y_true, scores, k=10, *, groups=None, gains=None, sample_weight=No
     0.2754
     """
     ranked = Ranked(y_true, scores, groups)
-    gains = real_array(() if gains is None else gains, "gains", ("n_relevances",), FINITE)
+    gains = real_array(() if gains is None else gains, "gains", ("n_relevances",), GAINS)
     if len(gains) == 0:
         if ranked.grades.max() > 1000:
             raise DataError(f"y_true holds the relevance {ranked.grades.max():g}, for which the gain 2^relevance - 1 is too large; "

@@ -133,6 +133,12 @@ def test_relevances_have_gains_up_to_1000():
         ndcg_at_k([1001, 0], [2, 1])
 
 
+@pytest.mark.parametrize("gains", [[-5, 0, 1], [0, 1, -1e-9], [0, np.inf, 1], [0, 1, np.nan]])
+def test_gains_are_finite_numbers_from_0(gains):
+    with pytest.raises(DataError, match=r"gains\[\d\] is .* a finite number from 0"):
+        ndcg_at_k(Y, SCORES, gains=gains)
+
+
 def test_gains_must_reach():
     with pytest.raises(DataError, match="y_true holds 2, but gains are known for the relevances 0..1"):
         ndcg_at_k(Y, SCORES, gains=[0, 1])
