@@ -315,7 +315,7 @@ class FrameFile:
         return DataError(f"{where} is {text!r:.60}, not a number; {advice}.")
 
     def without_rows(self) -> DataError:
-        return DataError(f"{self.name} has columns but no rows to learn from; write the rows below the header.")
+        return DataError(f"{self.name} has columns but no rows; write the rows below the header.")
 
     def missing_column(self, name) -> DataError:
         hint = did_you_mean(name, self.header)
