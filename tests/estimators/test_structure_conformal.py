@@ -377,13 +377,16 @@ def test_an_approximate_solver_covers_and_says_that_its_atoms_are_bounds():
         same = labels[pairs[:, 0].astype(int)] == labels[pairs[:, 1].astype(int)]
         X.append(np.column_stack([pairs, np.where(same, 1.0, -1.0) + random.normal(size=6) * 1.5]))
         y.append(labels.tolist())
+    clusterings = [labels for labels in itertools.product(range(4), repeat=4)   # each once
+                   if all(label <= max(labels[:i], default=-1) + 1 for i, label in enumerate(labels))]
+    assert len(clusterings) == 15
     covered = {}
     for solver in ("exact", "greedy"):
         engine = Engine("clusters", solver=solver, epochs=3, random_state=0).fit(X[:40], y[:40])
         model = StructureConformal(engine, coverage=0.8).calibrate(X[40:140], y[40:140])
         covered[solver] = model.evaluate(X[140:], y[140:])["coverage"]
         for x, answer in zip(X[140:160], model.predict(X[140:160]), strict=True):
-            inside = [labels for labels in itertools.product(range(4), repeat=4) if list(labels) in answer]
+            inside = [labels for labels in clusterings if list(labels) in answer]
             together = [[labels[int(i)] == labels[int(j)] for i, j in x[:, :2]] for labels in inside]
             names = np.array([f"{i:g} with {j:g}" for i, j in x[:, :2]])
 
