@@ -4,10 +4,11 @@ import heapq
 import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport log2
+from libc.math cimport isfinite, log2
 from structperc.core.argmax cimport Argmax
 from structperc.core.losses cimport Loss
 from structperc.core.rows cimport Example
+from structperc.errors import DataError
 from structperc_latent_ranking.selection cimport sp_first
 
 
@@ -33,9 +34,13 @@ cdef class TopDocuments(Argmax):
 
     def k_best(self, scores, Example x, k):
         """From a list to the next ones: one of its documents gives way to the next in the order of scores. O(k (m + log) m), m shown."""
+        self._refuse_values(scores)
+        scores = np.asarray(scores, dtype=float).tolist()       # sums of floats that overflow are infinite
         order = sorted(range(len(scores)), key=lambda a: -scores[a])
         first = tuple(range(min(self.k, len(order))))
         total = sum(scores[order[i]] for i in first) / self.k
+        if not isfinite(total) and all([isfinite(scores[order[i]]) for i in first]):
+            raise DataError("scores overflow when they are added up, although each is finite.")
         waiting, candidates, lists = [(-total, first)], {first}, []
         while waiting and len(lists) < k:
             PyErr_CheckSignals()

@@ -345,6 +345,7 @@ cdef class SegmentArgmax(Argmax):
         cdef Py_ssize_t expected = self.atoms.n_atoms(x.block.n_rows)
         if len(scores) != expected:
             raise DataError(f"{len(scores)} atom scores for example {x.index}; expected {expected} for its {x.n_rows} rows.")
+        self._refuse_values(scores)
         x.n_atoms = expected
 
     def k_best(self, scores, Example x, k):

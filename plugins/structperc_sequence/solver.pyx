@@ -441,6 +441,7 @@ cdef class Viterbi(Argmax):
         expected = self.n_atoms(x)
         if len(scores) != expected:
             raise DataError(f"{len(scores)} atom scores for example {x.index}; expected {expected} for its {x.n_rows} tokens.")
+        self._refuse_values(scores)
         x.n_atoms = expected
 
     @np.errstate(over="ignore", invalid="ignore")       # what overflows is found in the totals

@@ -7,7 +7,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, exp, isfinite, log
 from libc.string cimport memcpy
 from structperc.core.component cimport Component
-from structperc.core.arguments import whole_number
+from structperc.core.arguments import SCORES, real_array, whole_number
 from structperc.core.component import adapted, argument, check_example, overrides, raise_stored, unstarted, unwrapped
 from structperc.core.errors import ConflictingOption, DataError, PluginError, shortened
 from structperc.core.losses cimport Loss
@@ -211,7 +211,7 @@ cdef class Argmax(Component):
         """
         cdef int[::1] y
         cdef Py_ssize_t n
-        check_scores(self, scores.shape[0], x)
+        check_scores(self, scores, x)
         y = np.empty(most_integers(self, scores.shape[0]), dtype=np.intc)
         x.provide(self.workspace_size_c(scores.shape[0], False))
         n = self.argmax_c(x, &scores[0] if scores.shape[0] else NULL, &y[0])
@@ -251,7 +251,7 @@ cdef class Argmax(Component):
         if self.outputs is None:
             raise unstarted(self, "the outputs")
         refuse_unstarted(loss)
-        check_scores(self, s.shape[0], x)
+        check_scores(self, s, x)
         y = np.empty(most_integers(self, s.shape[0]), dtype=np.intc)
         codes = np.array(loss._checked(gold, x), dtype=np.intc)
         called = adapted(loss)
@@ -314,12 +314,14 @@ cdef class Argmax(Component):
         if not has_marginals(self):
             return None
         cdef double[::1] s = np.ascontiguousarray(scores, dtype=float)
-        check_scores(self, s.shape[0], x)
+        check_scores(self, s, x)
         cdef double[::1] expected = np.zeros(max(s.shape[0], 1))
         cdef double log_z = 0
         x.provide(self.workspace_size_c(s.shape[0], True))
         if self.marginals_c(x, &s[0] if s.shape[0] else NULL, &expected[0], &log_z) < 0:
             self.raised()
+        if not isfinite(log_z):
+            raise DataError(f"log Z of example {x.index} is {log_z}: its scores forbid all structures, or overflow.")
         return log_z, np.asarray(expected)[:s.shape[0]]
 
     def max_marginals(self, scores, Example x):
@@ -336,6 +338,11 @@ cdef class Argmax(Component):
             -inf if no structure has the atom. None as in `k_best`.
         """
         return None
+
+    def _refuse_values(self, scores) -> None:
+        """Raises an error for scores without meaning. Only those that are added up in any order have a bound for their sum."""
+        adds_up = isinstance(self, LabelArgmax) and not isinstance(self, LargestArgmax)
+        real_array(np.asarray(scores), "scores", (len(scores),), SCORES if adds_up else SINGLE)
 
     def chain_of(self, scores, Example x):
         """Score tables of a linear chain with a label for each row of x, for exports.
@@ -356,12 +363,14 @@ cdef class Argmax(Component):
         return None
 
 
+SINGLE = SCORES._replace(summed=False)      # solvers find sums that overflow
 cdef Argmax PLAIN = Argmax()        # whose methods a subclass replaces
 
 
-cdef int check_scores(Argmax solver, Py_ssize_t n, Example x) except -1:
-    """Raises an error for scores that compiled methods would read beyond their end; the loop never calls it."""
+cdef int check_scores(Argmax solver, const double[::1] scores, Example x) except -1:
+    """Raises an error for scores without meaning or of another number than that of atoms; the loop never calls it."""
     cdef Argmax own = unwrapped(solver)
+    cdef Py_ssize_t n = scores.shape[0]
     is_bound, expected = check_example(own, x), None
     if isinstance(own, LabelArgmax):
         expected = own.n_labels - (not isinstance(own, LargestArgmax))
@@ -371,6 +380,7 @@ cdef int check_scores(Argmax solver, Py_ssize_t n, Example x) except -1:
         raise unstarted(own, "the feature map")
     if expected is not None and n != expected:
         raise DataError(f"{type(own).__name__} was given {n} scores for example {x.index}; expected {expected}, one for each atom.")
+    own._refuse_values(scores)
     x.n_atoms = n
     return 0
 
