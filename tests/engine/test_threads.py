@@ -407,7 +407,34 @@ def test_every_entry_may_be_used_first_in_many_threads():
 
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    assert report["executions"] >= 14 and not report["errors"], "\n".join(report["errors"][:3])
+    assert report["executions"] >= 17 and not report["errors"], "\n".join(report["errors"][:3])
+
+
+def test_lookups_import_a_package_before_its_modules(tmp_path):
+    """A thread begins with an author's package, whose import waits, and another looks up a module that the package imports."""
+    package = tmp_path / "waiting"
+    package.mkdir()
+    (package / "__init__.py").write_text("import builtins\ny = 1\nbuiltins.started.set()\nbuiltins.goes_on.wait(0.5)\n"
+                                         "from waiting.part import y\n")
+    (package / "part.py").write_text("from waiting import y\n")
+    (tmp_path / "begin.py").write_text("""
+import builtins, importlib, threading
+from structperc.later import module_at
+
+builtins.started, builtins.goes_on, answers = threading.Event(), threading.Event(), []
+threads = [threading.Thread(target=lambda: answers.append(importlib.import_module("waiting").y)),
+           threading.Thread(target=lambda: answers.append(module_at("waiting.part").y))]
+threads[0].start()
+builtins.started.wait(10)
+threads[1].start()
+for thread in threads:
+    thread.join()
+print(answers)
+""")
+
+    done = subprocess.run([sys.executable, "begin.py"], capture_output=True, text=True, cwd=tmp_path)
+
+    assert done.stdout == "[1, 1]\n", done.stderr
 
 
 def test_threads_that_name_unknown_plugins_disturb_no_others():
