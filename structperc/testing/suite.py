@@ -93,7 +93,8 @@ def check_problem(plugin, *, plugins=(), checks=None, random_state=0, progress=N
         except AssertionError as error:
             raise AssertionError(f"{origin} fails {name}: {error}") from error
         except Exception as error:
-            raise AssertionError(f"{origin} fails {name}: {type(error).__name__}: {error}") from error
+            places = f" ({', '.join(notes)})" if (notes := getattr(error, "__notes__", ())) else ""       # such as: in Lengths.read
+            raise AssertionError(f"{origin} fails {name}: {type(error).__name__}: {error}{places}") from error
         report.append((name, f"not applicable: {reason}" if reason else "passed"))
         progress(*report[-1])
     return report
