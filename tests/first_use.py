@@ -17,7 +17,7 @@ from pathlib import Path
 
 N_THREADS = 16
 OTHERS = "numpy", "scipy.sparse", "scipy.optimize", "pluggy", "attrs"
-PROBLEMS = ("multiclass", "cusum", "prank", "sequence", "path", "clusters", "matching", "ilp", "adaboost-or", "large-margin",
+PROBLEMS = ("multiclass", "cusum", "prank", "sequence", "path", "clusters", "matching", "ilp", "adaboost-or", "latent-ranking",
             "interval-pa", "segments")
 MODULES = ("structperc.errors", "structperc", "structperc.components", "structperc.estimators", "structperc.pictures", "structperc.metrics",
            "structperc.solvers.paths", "structperc.streams", "structperc.distributed", "structperc.callbacks", "structperc.cli",
