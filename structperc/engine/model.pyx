@@ -271,7 +271,7 @@ cdef class Model:
     def begin_sums(self, rows):
         """Keeps the columns' sums from now on, unless a scaling has them."""
         if self.scaling is None and has_mean_row(rows):
-            self.column_sums = ColumnSums(rows)
+            self.column_sums = ColumnSums(rows.n_features)
 
     cpdef int add_rows(self, Rows rows, weights) except -1:
         """Adds rows of training to the sums, weighted by their examples."""

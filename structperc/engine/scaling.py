@@ -18,14 +18,13 @@ from functools import cached_property
 import attrs
 import numpy as np
 
-from structperc.core.column_sums import CONSTANT, moments_with_row
+from structperc.core.column_sums import CONSTANT, ColumnSums, units_with_row
 from structperc.core.errors import DataError, DataWarning, PluginError, ScaleWarning
 from structperc.core.features import is_constrained
 from structperc.core.joined import Joined
 from structperc.core.saved_state import read_array
 from structperc.reading import matrices
 
-AT_ONCE = 1 << 20           # values whose squares are added up together
 IN_CACHE = 1 << 15          # values that are brought to scale together
 LOOKED_AT = 1000            # rows that show whether columns differ in scale,
 DIFFERENT = 50              # by how much,
@@ -40,10 +39,8 @@ class Scaling:
 
     Attributes
     ----------
-    n_rows : float
-        How many rows, or the sum of their weights.
-    mean, squares : float64 arrays
-        Of squares: the sum of the squared differences from the mean.
+    sums : ColumnSums
+        Exact ones, so nothing here depends on the parts that rows come in.
     low, high : float64 arrays
         The lowest and the highest value. -inf and inf: not known, of files of older versions.
     centred : bool
@@ -52,9 +49,7 @@ class Scaling:
         Whether an intercept or thresholds do what a constant column would.
     """
 
-    n_rows: float
-    mean: np.ndarray
-    squares: np.ndarray
+    sums: ColumnSums
     low: np.ndarray
     high: np.ndarray
     centred: bool
@@ -64,7 +59,30 @@ class Scaling:
     def empty(cls, n_features, centred, absorbs) -> Scaling:
         """That of no rows."""
         zeros = np.zeros(n_features)
-        return cls(0.0, zeros, zeros, zeros + np.inf, zeros - np.inf, centred, absorbs)
+        return cls(ColumnSums(n_features), zeros + np.inf, zeros - np.inf, centred, absorbs)
+
+    @classmethod
+    def of_moments(cls, n_rows, mean, squares, low, high, centred, absorbs) -> Scaling:
+        """That of rows with such moments; squares are summed around the mean."""
+        return cls(ColumnSums.of_moments(n_rows, mean, squares), low, high, centred, absorbs)
+
+    @cached_property
+    def n_rows(self) -> float:
+        """How many rows, or the sum of their weights."""
+        return self.sums.n_rows
+
+    @cached_property
+    def moments(self) -> tuple:
+        """The mean of each column, and the sum of squared differences from it."""
+        return self.sums.moments()
+
+    @property
+    def mean(self):
+        return self.moments[0]
+
+    @property
+    def squares(self):
+        return self.moments[1]
 
     @cached_property
     def shift(self):
@@ -94,23 +112,21 @@ class Scaling:
 
     def with_rows(self, rows, sample_weight=None) -> Scaling:
         """The same of more rows."""
-        if sample_weight is None and rows.n_rows == 1 and self.n_rows and not rows.sparse:
-            moments = moments_with_row(rows.X[0], self.n_rows, self.mean, self.squares, self.low, self.high, self.centred, self.absorbs)
-            if moments is not None:
-                *sums, deviation, spread, back, unit = moments
-                scaling = Scaling(self.n_rows + 1, *sums, self.centred, self.absorbs)
-                scaling.__dict__.update(shift=sums[0] if self.centred else self.shift, deviation=deviation, spread=spread,
-                                        inverse=(back, unit))
-                return scaling
-        X, weights = weighted_rows(rows, sample_weight)
-        scaling, n = self, X.shape[0]
-        step = n if rows.dense_part is None else max(1, AT_ONCE // rows.dense_part.shape[1])
-        for start in range(0, n, max(1, step)):
-            block, its = (X, weights) if step >= n else (X[start:start + step], None if weights is None else weights[start:start + step])
-            scaling = scaling.with_block(*(of_sparse(block.tocsr(), its) if rows.sparse else of_dense(block, its)))
-        if not (np.isfinite(scaling.mean).all() and np.isfinite(scaling.squares).all()):
+        sums = self.sums.with_rows(rows, sample_weight)
+        mean, squares = sums.moments()
+        if mean is None or not np.isfinite(squares).all():
             raise matrices.not_finite_entry(rows) or DataError(
-                f"column {int(np.argmax(~np.isfinite(scaling.squares)))} of X is too large to be squared; divide it by a large number.")
+                f"column {largest_column(rows)} of X is too large to be squared; divide it by a large number.")
+        if sample_weight is None and rows.n_rows == 1 and self.n_rows and not rows.sparse:
+            units = units_with_row(rows.X[0], self.n_rows, *self.moments, self.low, self.high, mean, squares, self.centred, self.absorbs)
+            if units is not None:
+                low, high, deviation, spread, back, unit = units
+                scaling = Scaling(sums, low, high, self.centred, self.absorbs)
+                scaling.__dict__.update(n_rows=self.n_rows + 1, moments=(mean, squares), shift=mean if self.centred else self.shift,
+                                        deviation=deviation, spread=spread, inverse=(back, unit))
+                return scaling
+        X = rows_with_weight(rows, sample_weight)
+        scaling = self if not X.shape[0] else Scaling(sums, *with_ends(self.low, self.high, X), self.centred, self.absorbs)
         warn_of_wild_cells(self, scaling, X, None if sample_weight is None else row_weights(rows, sample_weight))
         return scaling
 
@@ -120,18 +136,8 @@ class Scaling:
 
     def joined(self, other) -> Scaling:
         """That of the rows of both."""
-        return self.with_block(other.n_rows, other.mean, other.squares, other.low, other.high)
-
-    def with_block(self, n_rows, mean, squares, low, high) -> Scaling:
-        """Put together with another block of rows (Chan, Golub and LeVeque 1983)."""
-        total = self.n_rows + n_rows
-        if not n_rows:
-            return self
-        with np.errstate(all="ignore"):
-            apart = mean - self.mean
-            return Scaling(total, self.mean + apart * (n_rows / total),
-                           self.squares + squares + apart**2 * (self.n_rows * n_rows / total),
-                           np.minimum(self.low, low), np.maximum(self.high, high), self.centred, self.absorbs)
+        return Scaling(self.sums.joined(other.sums), np.minimum(self.low, other.low), np.maximum(self.high, other.high), self.centred,
+                       self.absorbs)
 
     def applied(self, rows):
         """The rows on one scale, a copy. Where the mean is subtracted, sparse rows become dense."""
@@ -153,18 +159,23 @@ class Scaling:
 
     def state(self):
         """What a model file holds."""
-        return {"n_rows": np.array(self.n_rows, dtype=float), "mean": self.mean, "squares": self.squares, "low": self.low,
-                "high": self.high, "centred": np.array(self.centred), "absorbs": np.array(self.absorbs)}
+        return self.sums.state() | {"low": self.low, "high": self.high, "centred": np.array(self.centred),
+                                    "absorbs": np.array(self.absorbs)}
 
 
 def restored(state, n_features) -> Scaling:
-    """What `Scaling.state` gave; files of older versions have no lowest and highest values."""
+    """What `Scaling.state` gave; files of older versions have moments, and some no lowest and highest values."""
     shape, centred = (n_features,), read_array(state, "centred", np.bool_)
     ends = [read_array(state, name, np.float64, shape) for name in ("low", "high")] if "low" in state else np.outer(
         [-np.inf, np.inf], np.ones(n_features))
-    return Scaling(read_array(state, "n_rows", np.float64, low=np.nextafter(0, 1)), read_array(state, "mean", np.float64, shape),
-                   read_array(state, "squares", np.float64, shape, low=0), *ends, centred,
-                   read_array(state, "absorbs", np.bool_) if "absorbs" in state else centred)
+    absorbs = read_array(state, "absorbs", np.bool_) if "absorbs" in state else centred
+    if "units" in state:
+        scaling = Scaling(ColumnSums.restored(state, n_features), *ends, centred, absorbs)
+        if not scaling.n_rows > 0 or scaling.squares is None or not np.isfinite(scaling.squares).all():
+            raise DataError("the scaling has no rows, or no squares.")
+        return scaling
+    return Scaling.of_moments(read_array(state, "n_rows", np.float64, low=np.nextafter(0, 1)), read_array(state, "mean", np.float64, shape),
+                              read_array(state, "squares", np.float64, shape, low=0), *ends, centred, absorbs)
 
 
 def scaling_of(wanted, parts, rows, sample_weight):
@@ -202,31 +213,31 @@ def absorbs_shifts(features, ones) -> bool:
     return features.rescaled(np.zeros(features.n_weights), ones, ones) is not None
 
 
-def weighted_rows(rows, sample_weight):
-    """The rows with a weight, and a weight for each, or None where all are 1."""
+def rows_with_weight(rows, sample_weight):
+    """The rows with a weight."""
     if sample_weight is None:
-        return rows.X, None
-    weights = row_weights(rows, sample_weight)
-    kept = weights > 0
-    X, weights = (rows.X, weights) if kept.all() else (rows.X[kept], weights[kept])
-    return X, None if (weights == 1).all() else weights
+        return rows.X
+    with_weight = row_weights(rows, sample_weight) > 0
+    return rows.X if with_weight.all() else rows.X[with_weight]
+
+
+def with_ends(low, high, X) -> tuple:
+    """The lowest and the highest value of each column of these rows too."""
+    X = X.tocsr() if not isinstance(X, np.ndarray) else X
+    ends = [np.min(X, axis=0), np.max(X, axis=0)] if isinstance(X, np.ndarray) else [
+        end.toarray().reshape(-1) for end in (X.min(axis=0), X.max(axis=0))]
+    return np.minimum(low, ends[0]), np.maximum(high, ends[1])
+
+
+def largest_column(rows) -> int:
+    """The column with the largest value."""
+    X = rows.X.tocsr() if not isinstance(rows.X, np.ndarray) else rows.X
+    return int(np.argmax(np.max(np.abs(X), axis=0) if isinstance(X, np.ndarray) else abs(X).max(axis=0).toarray()))
 
 
 def row_weights(rows, sample_weight):
     """The weight of each row's example."""
     return sample_weight if rows.offsets is None else np.repeat(sample_weight, np.diff(rows.offsets))
-
-
-def of_dense(X, weights):
-    """Number, mean, sum of squared differences, lowest and highest value of some rows."""
-    n = len(X) if weights is None else float(weights.sum())
-    if not n:
-        return 0, None, None, None, None
-    with np.errstate(all="ignore"):
-        mean = X.mean(axis=0, dtype=float) if weights is None else weights @ X / n
-        apart = X - mean
-        apart *= apart
-        return n, mean, apart.sum(axis=0) if weights is None else weights @ apart, X.min(axis=0), X.max(axis=0)
 
 
 def on_one_scale(X, shift, spread):
@@ -238,23 +249,6 @@ def on_one_scale(X, shift, spread):
         block = X[start:start + step] - shift
         np.divide(block, spread, out=scaled[start:start + step], casting="same_kind")
     return scaled
-
-
-def of_sparse(csr, weights):
-    """The same of sparse rows. Squares are summed around the mean of the stored values, since those around 0 lose digits."""
-    n = csr.shape[0] if weights is None else float(weights.sum())
-    if not n:
-        return 0, None, None, None, None
-    csr.sum_duplicates()
-    width, where, values = csr.shape[1], csr.indices, csr.data.astype(float)
-    each = None if weights is None else np.repeat(weights, np.diff(csr.indptr))
-    stored = np.bincount(where, each, width).astype(float)
-    with np.errstate(all="ignore"):
-        mean = np.bincount(where, values if each is None else each * values, width) / np.maximum(stored, np.finfo(float).tiny)
-        apart = (values - mean[where]) ** 2
-        squares = np.bincount(where, apart if each is None else each * apart, width)
-        low, high = (csr.min(axis=0), csr.max(axis=0)) if csr.shape[0] else (csr.sum(axis=0),) * 2
-        return n, mean * (stored / n), squares + mean**2 * (stored * (n - stored) / n), *(end.toarray().reshape(-1) for end in (low, high))
 
 
 def variance_on_one_scale(X, weights) -> float:

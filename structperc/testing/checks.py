@@ -148,7 +148,7 @@ def require_rescaled(case, features, w, name) -> None:
 def divided_columns(rows) -> Scaling:
     """A scale that divides each column by a number between 0.5 and 2."""
     zeros, any_value = np.zeros(rows.n_features), np.full(rows.n_features, np.inf)
-    return Scaling(1.0, zeros, np.linspace(0.5, 2, rows.n_features) ** 2, -any_value, any_value, centred=False, absorbs=False)
+    return Scaling.of_moments(1.0, zeros, np.linspace(0.5, 2, rows.n_features) ** 2, -any_value, any_value, centred=False, absorbs=False)
 
 
 def constraints_hold(case):

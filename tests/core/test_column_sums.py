@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
+from reference.exact_moments import exact_moments
 from scipy.sparse import csr_array
 
 from structperc import Engine
+from structperc.core.column_sums import ColumnSums
+from structperc.core.joined import Joined
+from structperc.core.rows import Rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::structperc.errors.ScaleWarning")
 PLAIN = dict(epochs=1, average=False, scale=False)
@@ -79,3 +83,62 @@ def test_sparse_rows_have_the_sums_of_dense_ones_in_any_order_of_forms(mean, par
         means = weights @ X / weights.sum()
         assert engine.model_.means == pytest.approx(means, rel=1e-12, abs=1e-9)
         assert engine.model_.spreads == pytest.approx(np.sqrt(weights @ (X - means) ** 2 / weights.sum()), rel=1e-6, abs=1e-9)
+
+
+FORMS = {"dense": np.asarray, "sparse": csr_array, "joined": lambda X: Joined(csr_array(X[:, :2]), np.ascontiguousarray(X[:, 2:]))}
+WEIGHTS = {"none": lambda random, n: None, "whole": lambda random, n: 1 + random.integers(0, 3, n) * 1.0,
+           "any": lambda random, n: (1e-9 + random.random(n)) * (np.arange(n) % 5 > 0)}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize(("n", "d"), [(1, 3), (15, 4), (40, 5), (500, 3), (300, 13)])
+def test_sums_are_exact_for_any_order_parts_and_forms(n, d, kind, dtype):
+    random = np.random.default_rng(n + d)
+    X = random.normal(size=(n, d)) * 10.0 ** random.integers(-9, 9, size=d) + random.choice([0, 1, 1e8], size=d)
+    X[:, 0] = np.round(X[:, 0])
+    X[random.random((n, d)) < 0.2] = 0
+    X[n // 2:, 1] *= 2.0 ** random.integers(-80, 80, size=n - n // 2)       # more digits than a plane has
+    X = X.astype(dtype)
+    weights = WEIGHTS[kind](random, n)
+    if weights is not None:
+        weights[0] = 1
+    whole = ColumnSums(d).with_rows(Rows(X), weights)
+    mean, squares = whole.moments()
+    expected = exact_moments(X, weights)
+    np.testing.assert_allclose(mean, expected[0], rtol=4e-16)
+    np.testing.assert_allclose(squares, expected[1], rtol=1e-15)
+    state = {name: array.tobytes() for name, array in whole.state().items()}
+    for form in FORMS.values():
+        sums = ColumnSums(d)
+        for part in np.split(random.permutation(n), np.sort(random.integers(0, n, size=2))):
+            if len(part):
+                its = None if weights is None else weights[part]
+                rows = Rows(form(X[part]))
+                sums = ColumnSums(d).with_rows(rows, its).joined(sums) if random.random() < 0.5 else sums.with_rows(rows, its)
+        assert {name: array.tobytes() for name, array in sums.state().items()} == state
+    again = ColumnSums.restored(whole.state(), d)
+    assert [part.tobytes() for part in again.moments()] == [mean.tobytes(), squares.tobytes()]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("cell", [np.inf, -np.nan, 1e150])
+def test_a_value_that_is_too_large_leaves_means_unknown(form, cell):
+    for n in (3, 60):
+        X = np.ones((n, 3))
+        X[-1, 1] = cell
+        assert ColumnSums(3).with_rows(Rows(FORMS[form](X))).mean is None
+        weights = np.ones(n)
+        weights[-1] = 0
+        sums = ColumnSums(3).with_rows(Rows(FORMS[form](X)), weights)       # a row of weight 0 is absent
+        assert sums.mean.tolist() == [1, 1, 1] and sums.spread.tolist() == [0, 0, 0] and sums.n_rows == n - 1
+
+
+def test_sums_of_older_files_go_on():
+    X, _ = data()
+    centre = X[:3].mean(axis=0)
+    old = {"centre": centre, "sums": (X - centre).sum(axis=0), "squares": ((X - centre) ** 2).sum(axis=0), "n_rows": np.array(203.0)}
+    sums = ColumnSums.restored(old, 5).with_rows(Rows(X))
+    assert sums.n_rows == 406 and sums.mean == pytest.approx(X.mean(axis=0)) and sums.spread == pytest.approx(X.std(axis=0), abs=1e-9)
+    del old["squares"]
+    assert ColumnSums.restored(old, 5).spread is None and ColumnSums.restored(old, 5).mean == pytest.approx(X.mean(axis=0))

@@ -1,5 +1,6 @@
 """Inner products and updates: every instruction set has the bits of the numpy twin, for every layout and size."""
 
+import math
 import os
 import subprocess
 import sys
@@ -215,19 +216,17 @@ def test_sums_are_right(layout):
         assert x.n_features == w.shape[1]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("shape", [(1, 1), (4, 3), (7, 17), (30, 8), (41, 33)])
-def test_sums_of_columns_have_the_same_bits_in_all_instruction_sets(dtype, shape):
-    """Four rows at a time, as (a + b) + (c + d); the rest one by one."""
-    random = np.random.default_rng(sum(shape))
-    X, centre = random.normal(size=shape).astype(dtype), random.normal(size=shape[1])
-    sums, squares, whole = np.zeros(shape[1]), np.zeros(shape[1]), shape[0] - shape[0] % 4
-    for row in range(0, whole, 4):
-        a, b, c, d = X[row:row + 4] - centre
-        sums += (a + b) + (c + d)
-        squares += (a * a + b * b) + (c * c + d * d)
-    for apart in X[whole:] - centre:
-        sums += apart
-        squares += apart * apart
+@pytest.mark.parametrize("n", [4, 12, 128])
+def test_digits_of_columns_have_the_same_bits_in_all_instruction_sets(n):
+    """All sums are of whole numbers of units, so they are exact in any order."""
+    random = np.random.default_rng(n)
+    X, unit = random.normal(size=(n, 8)), 2.0 ** (21 * random.integers(-2, 1, size=8))
+    other, rounder = np.round(random.normal(size=(n, 8)) * 2**18), 1.5 * 2**52 * unit
+    digit = np.round(X / unit) * unit + 0.0             # no zero has a sign
+    product = digit * other + 0.0
+    carry = np.round(product / unit) * unit + 0.0
     for number in range(len(SETS)):
-        assert [part.tobytes() for part in inner_products.moments(number, X, centre)] == [sums.tobytes(), squares.tobytes()]
+        left, its, sums, products = inner_products.plane_sums(number, X, other, rounder)
+        expected = X - digit, digit, carry, product - carry
+        assert [part.tobytes() for part in (left, its, *products)] == [part.tobytes() for part in expected]
+        assert sums.tolist() == [[math.fsum(column) for column in part.T] for part in (digit, product)]

@@ -24,8 +24,8 @@ from structperc.components import PrimalWeights
 from structperc.engine import plugins as registry
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError, StructPercError
 
-LATER = ("trainer.epoch", "trainer.seed", "trainer.place", "update.estimate", "reader.key_names", "reader.n_columns", "columns.centre",
-         "columns.squares", "scaling.absorbs")   # missing in older files
+LATER = ("trainer.epoch", "trainer.seed", "trainer.place", "update.estimate", "reader.key_names", "reader.n_columns", "columns.totals_of_squares",
+         "scaling.absorbs")   # missing in older files
 REFUSED = (ModelFormatError, PluginError, OptionError)
 KINDS = kinds()
 MODELS = Path(__file__).parent / "models"
