@@ -89,6 +89,21 @@ def test_float64_has_the_bits_of_fit():
     assert np.allclose(weights_of(trained()), weights_of(whole), atol=1e-4)
 
 
+@pytest.mark.parametrize("problem", ["cusum", "interval-pa", "multiclass"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scaled_columns_have_the_bits_of_fit(problem, weighted):
+    random = np.random.default_rng(4)
+    X = random.normal(size=(60, 4)) * [1, 1e3, 1e-3, 1] + [0, 5, 1, 1e8]
+    y, weights = np.digitize(X[:, 0] + X[:, 3] - 1e8, [-1, 1]) + 1, 0.1 + random.random(60) if weighted else np.ones(60)
+    options = OPTIONS | {"scale": True, "classes": [1, 2, 3], "n_shards": 3}
+    whole = Engine(problem, **options).fit(X, y, sample_weight=weights)
+    parts = [{"X": X[i:i + 20], "y": y[i:i + 20], "sample_weight": weights[i:i + 20]} for i in (0, 20, 40)]
+    for how in ({}, {"stream": True}):
+        remote = shards.fit(Engine(problem, **options), parts, dtype="float64", **how)
+        assert np.array_equal(remote.model_.means, whole.model_.means) and np.array_equal(remote.model_.spreads, whole.model_.spreads)
+    assert np.array_equal(weights_of(shards.fit(Engine(problem, **options), parts, dtype="float64")), weights_of(whole))
+
+
 def test_named_features_have_the_bits_of_fit_where_they_are_hashed():
     options = {"n_hashed": 64, "update": "pa1", "C": 0.1, "n_shards": 2}
     whole = Engine("sequence", classes=["t0", "t1", "t2"], **OPTIONS | options).fit(WORDS, TAGS)

@@ -1,8 +1,8 @@
 # distutils: extra_compile_args = VECTORS
 """Means and standard deviations of the columns of all rows that a model learns from.
 
-Sums are exact whole numbers of small units. So parts of the rows add up to the same bits in any order and any number, and squares of a column
-with a small spread beside its mean, such as a year, lose nothing.
+Sums are exact whole numbers of small units. So parts of the rows add up to the same bits in any order and any number. A column may have a
+small spread beside its mean, such as a year. Its squares lose nothing.
 
 Typical sizes: 10^2..10^7 rows of 10..1000 columns. Adding rows takes about 3 ns for each value.
 """
@@ -171,7 +171,8 @@ cdef int add_cell(ColumnSums to, Py_ssize_t j, double x, const int64_t *weight, 
     return 0
 
 
-cdef int add_dense_cells(ColumnSums to, const real *values, Py_ssize_t n_rows, Py_ssize_t n, Py_ssize_t column, const double *weights) except -1 nogil:
+cdef int add_dense_cells(ColumnSums to, const real *values, Py_ssize_t n_rows, Py_ssize_t n, Py_ssize_t column,
+                         const double *weights) except -1 nogil:
     """Adds dense rows cell by cell."""
     cdef int64_t weight[8]
     cdef Py_ssize_t i, j, first = 0
@@ -223,12 +224,12 @@ cdef int add_dense(ColumnSums to, const real *values, Py_ssize_t n_rows, Py_ssiz
 cdef int add_block_cells(ColumnSums to, const real *values, Py_ssize_t n_rows, Py_ssize_t n, Py_ssize_t column, const double *weights,
                          Py_ssize_t abreast, Py_ssize_t step, Py_ssize_t lane) except -1 nogil:
     """The cells of `add_planes`, one by one."""
-    cdef Py_ssize_t i, l, row
+    cdef Py_ssize_t i, c, row
     for i in range(step, step + DEPTH):
-        for l in range(lane, lane + SP_LANES):
-            row = i * abreast + l // n
+        for c in range(lane, lane + SP_LANES):
+            row = i * abreast + c // n
             if row < n_rows:
-                add_dense_cells(to, values + row * n + l % n, 1, 1, column + l % n, NULL if weights == NULL else weights + row)
+                add_dense_cells(to, values + row * n + c % n, 1, 1, column + c % n, NULL if weights == NULL else weights + row)
     return 0
 
 
@@ -244,34 +245,34 @@ cdef int add_planes(ColumnSums to, const real *values, Py_ssize_t n_rows, Py_ssi
     cdef double[16] most, sums
     cdef Py_ssize_t[16] first, first_weight, first_product
     cdef double[512] rounders
-    cdef Py_ssize_t i, l, at, pitch = abreast * n, total = n_rows * n, row
+    cdef Py_ssize_t i, c, at, pitch = abreast * n, total = n_rows * n, row
     cdef int n_digits, n_weight = 0, n_product, k, m
     cdef double x, w
     cdef bint odd = False
-    for l in range(SP_LANES):
-        most[l] = 0
+    for c in range(SP_LANES):
+        most[c] = 0
     for i in range(depth):
         at = (step + i) * pitch + lane
-        for l in range(SP_LANES):
-            x = values[at + l] if at + l < total else 0
+        for c in range(SP_LANES):
+            x = values[at + c] if at + c < total else 0
             if weights != NULL:
-                row = (step + i) * abreast + (lane + l) // n
+                row = (step + i) * abreast + (lane + c) // n
                 w = weights[row] if row < n_rows else 0
-                heavy[i * SP_LANES + l] = w
+                heavy[i * SP_LANES + c] = w
                 if w == 0:
                     x = 0
-            rest[i * SP_LANES + l] = x
+            rest[i * SP_LANES + c] = x
             odd |= not fabs(x) < SP_TOO_LARGE
-            most[l] = max(most[l], fabs(x))
+            most[c] = max(most[c], fabs(x))
     while depth % 4:                            # rows of zeros
-        for l in range(SP_LANES):
-            rest[depth * SP_LANES + l] = heavy[depth * SP_LANES + l] = 0
+        for c in range(SP_LANES):
+            rest[depth * SP_LANES + c] = heavy[depth * SP_LANES + c] = 0
         depth += 1
     if odd:
         to.too_large = True
         return 1
-    for l in range(SP_LANES):
-        first[l] = sp_first_unit(most[l]) if most[l] > 0 else 0
+    for c in range(SP_LANES):
+        first[c] = sp_first_unit(most[c]) if most[c] > 0 else 0
     n_digits = cut(rest, depth, first, SP_PLANES, planes)
     if n_digits < 0:
         return 0
@@ -286,18 +287,18 @@ cdef int add_planes(ColumnSums to, const real *values, Py_ssize_t n_rows, Py_ssi
     w = 0
     for i in range(depth * SP_LANES):
         w = max(w, heavy[i])
-    for l in range(SP_LANES):
-        first_weight[l] = sp_first_unit(w)
-        first_product[l] = first_weight[l] + first[l] + 1
+    for c in range(SP_LANES):
+        first_weight[c] = sp_first_unit(w)
+        first_product[c] = first_weight[c] + first[c] + 1
     n_weight = cut(heavy, depth, first_weight, PLANES_OF_WEIGHT, factors)
     n_product = n_weight + n_digits
     if n_weight < 0:
         return 0
-    for l in range(SP_LANES):
-        if min(first_product[l], first_product[l] + first[l] - n_digits + 1) - n_product + 1 < SP_LOW_UNIT:
+    for c in range(SP_LANES):
+        if min(first_product[c], first_product[c] + first[c] - n_digits + 1) - n_product + 1 < SP_LOW_UNIT:
             return 0
         for k in range(n_product):
-            rounders[k * SP_LANES + l] = sp_rounder(first_product[l] - k)
+            rounders[k * SP_LANES + c] = sp_rounder(first_product[c] - k)
     PLANES.multiply_planes(factors, n_weight, planes, n_digits, depth, size, rounders, weighted)
     for k in range(n_product):
         PLANES.add_up(weighted + k * size, depth, sums)
@@ -312,12 +313,12 @@ cdef int cut(double *rest, Py_ssize_t depth, const Py_ssize_t *first, int most, 
     """Cuts numbers into planes; returns how many, or -1 if there would be more than `most` or too low ones."""
     cdef double[16] rounder
     cdef int n = 0
-    cdef Py_ssize_t l
+    cdef Py_ssize_t c
     while True:
-        for l in range(SP_LANES):
-            if first[l] - n < SP_LOW_UNIT // 2:
+        for c in range(SP_LANES):
+            if first[c] - n < SP_LOW_UNIT // 2:
                 return -1
-            rounder[l] = sp_rounder(first[l] - n)
+            rounder[c] = sp_rounder(first[c] - n)
         n += 1
         if not PLANES.cut_plane(rest, depth, rounder, planes + (n - 1) * DEPTH * SP_LANES):
             return n
@@ -328,11 +329,11 @@ cdef int cut(double *rest, Py_ssize_t depth, const Py_ssize_t *first, int most, 
 cdef int add_lanes(Digits to, const double *sums, const Py_ssize_t *first, const Py_ssize_t *second, Py_ssize_t down, int times,
                    Py_ssize_t n, Py_ssize_t column, Py_ssize_t lane) except -1 nogil:
     """Adds the sums of a plane, or of products of two, to the numbers of its columns."""
-    cdef Py_ssize_t l, unit
-    for l in range(SP_LANES):
-        if sums[l] != 0:
-            unit = first[l] - down + (0 if second == NULL else second[l])
-            to.add(column + (lane + l) % n, unit, <int64_t> (sums[l] * sp_unit(-unit)) * times)
+    cdef Py_ssize_t c, unit
+    for c in range(SP_LANES):
+        if sums[c] != 0:
+            unit = first[c] - down + (0 if second == NULL else second[c])
+            to.add(column + (lane + c) % n, unit, <int64_t> (sums[c] * sp_unit(-unit)) * times)
     return 0
 
 
@@ -349,7 +350,7 @@ cdef row_weights(Rows rows, weights):
 cdef class ColumnSums:
     """Sums of each column over rows of training, and of its squares, weighted as their examples are.
 
-    They are exact, so their bits depend neither on the order of the rows nor on the parts that rows come in.
+    They are exact. So their bits depend neither on the order of the rows nor on their parts.
 
     Parameters
     ----------
