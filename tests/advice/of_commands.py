@@ -13,6 +13,7 @@ FILES = {
     "t.csv": "a,b,y\n" + "".join(f"{a},{b},{y}\n" for a, b, y in ROWS),
     "t.svmlight": "".join(f"{y} 1:{a} 2:{b}\n" for a, b, y in ROWS),
     "named.txt": "".join(f"{y} 1:{a} 2:{b}\n" for a, b, y in ROWS),
+    "t.crf": "x\ta\ny\tb\n\n",
     "t.conll": "".join(f"{'ab'[a % 2]} {'xy'[y % 2]}\n" + "\n" * (i % 4 == 3) for i, (a, _, y) in enumerate(ROWS)),
 }
 
@@ -39,22 +40,18 @@ def named_tokens(then):
     return run
 
 
-def loaded(folder):
-    return Engine.load(folder / "named.model").predict([[{"a": 1.0}, {"b": 1.0}]])
-
-
 FIT_CSV = "fit multiclass @t.csv --target y --model @m"
 FIT_CONLL = "fit sequence @t.conll --columns word,tag --model @m"
 MESSAGES = [
     *messages_of("structperc/cli/files.py",
-        ("was trained in Python on tokens with named features", named_tokens(command("predict @named.model @t.conll --output @out.conll")),
-         named_tokens(loaded),
-         command(FIT_CONLL, "&& predict @m @t.conll --output @out.conll")),
         ("but the model was trained on", command(FIT_CONLL, "&& predict @m @t.csv --output @out.csv"), command(FIT_CONLL,
          "&& predict @m @t.conll --format conll --output @out.conll")),
         ("which has no named columns; leave out", command("fit multiclass @t.svmlight --target y --model @m"),
          command("fit multiclass @t.svmlight --model @m"),
          command(FIT_CSV.replace("t.csv", "t.csv --format csv")))),
+    *messages_of("structperc/cli/item_files.py",
+        ("Data files of CRFsuite have such; pass --format", named_tokens(command("predict @named.model @t.conll --output @out.conll")),
+         named_tokens(command("predict @named.model @t.crf --format crfsuite --output @out.crf")))),
     *messages_of("structperc/cli/source.py",
         ("means nothing; leave it out, or pass --format", command(FIT_CONLL, "--weight w"), command(FIT_CONLL),
          command(FIT_CSV, "--format csv --weight b")),
