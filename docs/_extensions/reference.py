@@ -43,7 +43,7 @@ def public_names(module):
 
 
 class Reference:
-    """The public names of each listed module, and where each has its entry: there, or in a listed module below it.
+    """The public names of each listed module, and where each has its entry: there, or in a listed module below it or that defines it.
 
     Names of `structperc` itself have an entry there, and some have another one."""
 
@@ -52,8 +52,11 @@ class Reference:
         self.classes = {value for names in self.names.values() for value in names.values() if inspect.isclass(value)}
 
     def home(self, module, name):
-        below = (other for other in self.names if other.startswith(f"{module}.") and module != "structperc")
-        return next((other for other in below if self.names[other].get(name) is self.names[module][name]), module)
+        value = self.names[module][name]
+        below = [other for other in self.names if other.startswith(f"{module}.") and module != "structperc"]
+        own = getattr(value, "__module__", "")
+        nearer = below if own.startswith("structperc.") else [own]                  # of an estimator of a plugin's package
+        return next((other for other in nearer if self.names.get(other, {}).get(name) is value), module)
 
     def pages(self):
         """The text of each page, by its path below the folder of the reference."""

@@ -74,7 +74,9 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
         Learn from the tree that maximises score + loss_weight * loss, the number of words with a wrong head or label (1).
     epochs : int, optional
         (8)
-    average, shuffle : bool, optional
+    average : bool, optional
+        (True)
+    shuffle : bool, optional
         (True)
     random_state : None, int, numpy Generator or RandomState, default None
     classes : list, optional

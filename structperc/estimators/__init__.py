@@ -21,17 +21,19 @@ MODULES = {
     "structure_sets": ("StructureSet",),
     "structured": ("StructuredEstimator",),
 }
-__all__, own, _ = names_of(__name__, MODULES)
+OWN, own, _ = names_of(__name__, MODULES)
 
 
 def __getattr__(name):
-    """An estimator, imported when it is first used; also one of a plugin's package."""
-    from structperc.estimators.lookup import estimator
+    """An estimator, imported when it is first used; also one of a plugin's package. `__all__` has the names of both."""
+    from structperc.estimators.lookup import addresses, estimator
 
-    return own(name) if name in __all__ else estimator(name, __all__)
+    if name == "__all__":
+        return sorted({*OWN, *addresses()})
+    return own(name) if name in OWN else estimator(name, OWN)
 
 
 def __dir__():
     from structperc.estimators.lookup import addresses
 
-    return sorted({*globals(), *__all__, *addresses()})
+    return sorted({*globals(), *OWN, *addresses()})

@@ -525,7 +525,7 @@ def class_noted(note) -> type:
 def own_class(module, name):
     """A class of `structperc.estimators` itself, else None."""
     home = sys.modules[lookup.GROUP]
-    return getattr(home, name) if module == lookup.GROUP and name in home.__all__ else None
+    return getattr(home, name) if module == lookup.GROUP and name in home.OWN else None
 
 
 def note_of(engine):

@@ -12,7 +12,7 @@ from structperc_decisions import two_cheapest
 
 import structperc.estimators
 from structperc.errors import DataError, ModelFormatError, NotFittedError, OptionError, PluginError
-from structperc.estimators import LabelScorer, LeafFeatures, RankingScorer, StructureSet, load, lookup
+from structperc.estimators import LabelScorer, LeafFeatures, RankingScorer, StructureSet, load
 
 ABILITIES = ("save", "load", "explain", "export", "citation", "margins", "predict_k_best", "log_probability", "partial_fit", "_repr_html_")
 BATCH = "it solves one program over all rows"
@@ -72,7 +72,7 @@ EXAMPLES = {        # parameters, X, y and further arguments of fit
 
 def estimators():
     """The names of all estimators that predict."""
-    names = {*structperc.estimators.__all__, *lookup.addresses()} - {"load"}
+    names = set(structperc.estimators.__all__) - {"load"}
     return sorted(name for name in names if getattr(structperc.estimators, name) not in TOOLS)
 
 

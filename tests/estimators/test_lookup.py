@@ -49,7 +49,21 @@ def test_every_estimator_of_the_bundle_is_listed():
 
 def test_type_checkers_see_the_same_names():
     stub = (ROOT / "structperc/estimators/__init__.pyi").read_text()
-    assert set(re.findall(r"import (\w+) as \1", stub)) == {*structperc.estimators.__all__, *lookup.addresses()}
+    assert set(re.findall(r"import (\w+) as \1", stub)) == set(structperc.estimators.__all__)
+
+
+def test_a_star_imports_the_estimators_of_all_packages():
+    names = {}
+    exec("from structperc.estimators import *", names)
+    assert {*structperc.estimators.__all__} == names.keys() - {"__builtins__"} >= {*ENTRIES, "CuSumRank", "load"}
+    assert all(names[name] is getattr(structperc.estimators, name) for name in ENTRIES)
+
+
+def test_a_star_names_the_package_that_cannot_be_imported(monkeypatch):
+    entry = importlib.metadata.EntryPoint("Gone", "no_such_package.estimators:Gone", "structperc.estimators")
+    monkeypatch.setitem(lookup.addresses(), "Gone", entry)
+    with pytest.raises(AttributeError, match="'Gone' is at no_such_package.estimators:Gone, which cannot be imported"):
+        exec("from structperc.estimators import *", {})
 
 
 def test_an_unknown_name_is_an_attribute_error_with_the_name_that_is_meant():
