@@ -9,6 +9,7 @@ from structperc.solvers.certificates import too_large
 from structperc_large_margin.thresholds import ChainThresholds
 
 ROUNDING = 1e-12        # by what share two sums of the same hinges may differ
+NEAR = 1e-9             # of the objective: a gap below it is rounding
 
 
 @attrs.frozen(eq=False)
@@ -45,6 +46,11 @@ class Found:
     @property
     def gap(self) -> float:
         return max(self.objective - self.dual, 0.0)
+
+    @property
+    def close_to_zero(self) -> bool:
+        """Whether w = 0 only cannot be told from the optimum: a small C, or a tolerance that is not small enough."""
+        return not self.scale and self.gap > NEAR * abs(self.objective)
 
 
 class Primal:

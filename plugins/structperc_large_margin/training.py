@@ -131,7 +131,10 @@ class LargeMarginTrainer(Trainer):
     def warn_of_flaws(self):
         """Warns at `fit` if `predict` raises an error or knows one rank only."""
         sentence = self.flaw()
-        if sentence is None and not self.optimum.scale:
+        if sentence is None and self.optimum.close_to_zero:
+            sentence = (f"w = 0 is within tolerance={self.tolerance:g} of the best objective at C={self.C:g}, so every row gets the same "
+                        f"rank. Raise C, or lower tolerance (tol of SVOR).")
+        elif sentence is None and not self.optimum.scale:
             sentence = ("the best w is 0 (status 'degenerate'): no direction separates these ranks, whatever C is, and every row gets the "
                         "same rank. Check the columns of X, or use another kernel.")
         if sentence is not None:
@@ -155,7 +158,7 @@ class LargeMarginTrainer(Trainer):
         if finished or self.optimum.scale:
             self.warn_of_flaws()
         if finished and not self.optimum.scale:
-            return DEGENERATE
+            return status if self.optimum.close_to_zero else DEGENERATE
         if self.optimum.disordered:
             return DISORDERED
         if finished:

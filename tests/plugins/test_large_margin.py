@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -459,6 +460,36 @@ def test_the_mean_counts_the_optimum_for_each_of_its_examples(Xy):
     assert averaged.atom_scores(X) == pytest.approx((len(y) * optimal + plain.atom_scores(X)) / (len(y) + 1))
 
 
+# ---- the margin bound of single thresholds ----
+
+
+def test_points_that_are_separated_in_every_way_with_a_margin_are_few():
+    """Vapnik's bound for one threshold, by all ways of dividing m points in halves: the least margin is at most R / sqrt(m - 1)."""
+    simplex = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+    sets = [simplex, *(np.random.default_rng(seed).normal(size=(4, 3)) for seed in range(6))]
+    for number, X in enumerate(sets):
+        margins = []
+        for second in range(1, 4):
+            y = np.where(np.isin(np.arange(4), (0, second)), 1, 2)
+            margins.append(1 / engine(C=1e6, tolerance=1e-9, scale=False).fit(X, y).norm_)
+        radius = np.linalg.norm(X - X.mean(axis=0), axis=1).max()
+        assert min(margins) <= radius / np.sqrt(3) * (1 + 1e-6)
+        if number == 0:
+            assert margins == pytest.approx([radius / np.sqrt(3)] * 3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_each_threshold_of_a_fixed_margin_has_the_margin_of_the_model(seed):
+    """So the bound holds for every threshold: the rows of ranks up to k and those above lie 2 / |w| apart at least."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(40, 3))
+    y = 1 + np.digitize(X @ [1.0, -1.0, 0.5], [-1.0, 0.0, 1.0])
+    model = engine("explicit", C=1e6, tolerance=1e-9, scale=False).fit(X, y)
+    scores = X @ model.coef_ / model.norm_
+    gaps = [scores[y > k].min() - scores[y <= k].max() for k in (1, 2, 3)]
+    assert min(gaps) == pytest.approx(2 / model.norm_, rel=1e-4)
+
+
 # ---- degenerate problems ----
 
 
@@ -502,6 +533,22 @@ def test_a_constant_is_optimal_where_nothing_separates(method, kernel):
 
     assert model.status_ == "degenerate" and model.objective_ == pytest.approx(2.8)
     assert len(set(model.predict([[-5.0], [0.0], [7.0]]))) == 1
+
+
+@pytest.mark.parametrize("method", METHODS[:3])
+def test_a_w_that_is_only_near_zero_is_not_called_the_optimum(method):
+    """C = 1e-7: the best w is not 0, but nearer to it than the tolerance. Both pieces of advice help."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 2))
+    y = 1 + np.digitize(X[:, 0] + random.normal(size=60) / 2, [-0.5, 0.5])
+    options = {"disordered": "pool"} if method == "fixed-margin" else {}
+    with pytest.warns(DataWarning, match=r"w = 0 is within tolerance=0.01 of the best objective at C=1e-07.*Raise C, or lower tolerance"):
+        model = engine(method, C=1e-7, tolerance=1e-2, **options).fit(X, y)
+    assert model.status_ == "converged" and model.norm_ == 0 and len(set(model.predict(X))) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert engine(method, C=1e-7, tolerance=1e-12, **options).fit(X, y).norm_ > 0
+        assert len(set(engine(method, C=1.0, tolerance=1e-2, **options).fit(X, y).predict(X))) == 3
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
