@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain import Engine
 from reference.boosting import best_stump, exact_rounds, reweighed, weighted_median
+from structperc_boosting.costs import reduce_costs, threshold_answers
 from structperc_boosting.estimators import AdaBoostOR, ORStump
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, constant_stump, reweigh, tally
@@ -489,3 +490,21 @@ def test_the_bound_holds_for_every_base_and_a_lead_over_chance_makes_it_small(ba
         assert (bounds <= np.exp(-2 * lead**2 * np.arange(1, 1 + len(errors))) * (1 + 1e-12)).all()
         for bound, ranks in zip(bounds, model.staged_predict(X), strict=True):
             assert costs[np.arange(50), ranks - 1].sum() <= bound * costs[:, [0, -1]].sum() * (1 + 1e-9) + 1e-9
+
+
+@pytest.mark.parametrize("base", [ORStump(), PRank(pocket="runs", epochs=20, random_state=0)], ids=lambda base: type(base).__name__)
+def test_the_costs_of_thresholds_within_a_margin_are_bounded_by_the_errors(base):
+    """What the generalisation bounds of boosting rest on: the share of the costs whose votes lead by at most theta, after every round."""
+    for seed in range(3):
+        random = np.random.default_rng([seed, 16])
+        X = random.normal(size=(50, 3)).round(1)
+        y = 1 + np.digitize(X @ [1, -1, 0.5] + random.normal(size=50), [-1, 0, 1])
+        model = AdaBoostOR(base, n_estimators=8, classes=[1, 2, 3, 4], random_state=seed).fit(X, y)
+        z, weights = reduce_costs(y, np.abs(y[:, None] - np.arange(1, 5)))
+        votes, errors = np.asarray(model.estimator_weights_), np.asarray(model.errors_)
+        labels = np.array([threshold_answers(ranker.predict(X), 4) for ranker in model.estimators_])
+        for rounds in range(1, 1 + len(votes)):
+            margins = z * np.tensordot(votes[:rounds] / votes[:rounds].sum(), labels[:rounds], 1)
+            for theta in (0.0, 0.1, 0.3, 0.6):
+                bound = np.prod(2 * np.sqrt(errors[:rounds] ** (1 - theta) * (1 - errors[:rounds]) ** (1 + theta)))
+                assert (weights * (margins <= theta)).sum() <= bound * weights.sum() * (1 + 1e-9)
