@@ -41,6 +41,11 @@ def refuse_gaps(y) -> None:
     Raises
     ------
     DataError
+
+    Examples
+    --------
+    >>> from structperc_parsing.heads import refuse_gaps
+    >>> refuse_gaps([[(2, "x"), (0, "root")]])
     """
     for i, arcs in enumerate(y):
         for j, arc in enumerate(arcs if is_listed(arcs) else ()):
@@ -58,6 +63,12 @@ def is_gap(label) -> bool:
     Returns
     -------
     bool
+
+    Examples
+    --------
+    >>> from structperc_parsing.heads import is_gap
+    >>> is_gap(""), is_gap("root")
+    (True, False)
     """
     return is_missing(label) or isinstance(label, str) and not label
 
@@ -72,6 +83,12 @@ def no_label(i, j) -> DataError:
     Returns
     -------
     DataError
+
+    Examples
+    --------
+    >>> from structperc_parsing.heads import no_label
+    >>> str(no_label(0, 2)).partition(";")[0]
+    'y[0][2] has no label'
     """
     return DataError(f"y[{i}][{j}] has no label; give each word of all sentences one, or learn only heads.")
 

@@ -193,7 +193,7 @@ def newton(model, place):
     tie = expansion(model.d, place.ties)
     hessian = tie.T @ model.hessian(c) @ tie
     if not (np.isfinite(hessian).all() and np.isfinite(g).all()):
-        raise DataError("values of X are too large to be squared; divide the columns by a large number, or set scale=True.")
+        raise DataError("squares of X times sample_weight overflow; divide the columns or the weights by a large number.")
     step = tie @ solved(hessian, -(tie.T @ g))
     promised = -float(g @ step)
     if promised <= ENOUGH * max(abs(place.objective), 1.0):

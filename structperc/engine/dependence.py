@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from structperc.core.column_sums import CONSTANT
+from structperc.core.errors import DataError
 
 FREE = 1e-10            # share of a column's variance that no other column explains: one with less is determined by the others
 SHOWN = 1e-6            # of the largest weight of a dependence: columns with less have no part in it
@@ -59,8 +60,15 @@ class Dependence:
         Returns
         -------
         Dependence
+
+        Raises
+        ------
+        DataError
+            Products of the columns overflow.
         """
         mean, moments = centred_moments(X)
+        if not np.isfinite(moments).all():
+            raise DataError("values of X are too large to be squared; divide the columns by a large number.")
         d = len(mean)
         deviation = np.sqrt(np.maximum(np.diag(moments), 0) / max(X.shape[0], 1))
         spread = np.where(deviation > CONSTANT * np.abs(mean), deviation, 0.0)

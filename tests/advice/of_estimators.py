@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
+from sklearn.ensemble import BaggingClassifier
 from sklearn.model_selection import cross_val_predict
 
 from advice.followed import SENTENCES, TAGS, X, Y, messages_of
@@ -60,6 +61,10 @@ def classified():
     return StructuredClassifier(random_state=0).fit(X, TEXTS)
 
 
+def bagged(ranker, y):
+    return BaggingClassifier(ranker, n_estimators=2, random_state=0).fit(X, y)
+
+
 def card(X=X):
     return ScoreCard(PRank(random_state=0)).fit(X, Y)
 
@@ -86,6 +91,9 @@ MESSAGES = [
     *messages_of("structperc/estimators/leaves.py",
         ("is not fitted yet; call fit first", lambda _: LeafFeatures(small_tree()).transform(X),
          lambda _: LeafFeatures(small_tree()).fit(X, Y).transform(X))),
+    *messages_of("structperc/estimators/numbered.py",
+        ("So the order of the ranks is lost", lambda _: bagged(PRank(), TEXTS), lambda _: bagged(PRank(classes=LEVELS), TEXTS),
+         lambda _: bagged(PRank(), Y))),
     *messages_of("structperc/estimators/parameters.py",
         ("is the class", lambda _: ScoreCard(PRank).fit(X, Y), lambda _: ScoreCard(PRank()).fit(X, Y))),
     *messages_of("structperc/estimators/queries.py",

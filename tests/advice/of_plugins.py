@@ -58,6 +58,11 @@ def logit(X=X, y=Y, **options):
     return Engine("prank", preset="paper", **{"trainer": "cumulative-logit", **options}).fit(X, y)
 
 
+def weighted_logit(weight, unit=1.0):
+    engine = Engine("prank", preset="paper", trainer="cumulative-logit", scale=False)
+    return engine.fit(X * (1e150 * unit), Y, sample_weight=np.full(len(Y), weight))
+
+
 MESSAGES = [
     *messages_of("plugins/structperc_batch/trainers.py",
         ("may leave something open, which makes the problem a latent one", lambda _: trained("latent-ranking", ["batch"], trainer="bcfw"),
@@ -134,8 +139,10 @@ MESSAGES = [
         ("no example of y is surely the", lambda _: logit(classes=SCALE), lambda _: logit(classes=SCALE[:3]),
          lambda _: logit(classes=SCALE, trainer="online", update="logistic"))),
     *messages_of("plugins/structperc_prank/proportional_odds.py",
-        ("values of X are too large to be squared", lambda _: logit(X * 1.2e154, scale=False), lambda _: logit(X, scale=False),
-         lambda _: logit(X * 1e150, scale=True))),
+        ("squares of X times sample_weight overflow", lambda _: weighted_logit(1e10), lambda _: weighted_logit(1e10, 1e-150),
+         lambda _: weighted_logit(1.0))),
+    *messages_of("structperc/engine/dependence.py",
+        ("values of X are too large to be squared", lambda _: logit(X * 1.2e154, scale=False), lambda _: logit(X, scale=False))),
     *messages_of("plugins/structperc_prank/training.py",
         ("all costs are 0, so any ranker is as good", lambda _: pocket(np.zeros((24, 3))), lambda _: pocket(1 - np.eye(3)[Y]))),
     *messages_of("plugins/structperc_segments/__init__.py",

@@ -309,7 +309,7 @@ def test_a_subclass_that_names_a_default_keeps_it_with_every_preset():
 
 
 def test_help_and_docstrings_say_both_values(run):
-    assert "default None\n        Passes over the data" in Engine.__doc__
+    assert "default None\n    Passes over the data" in Engine.__doc__
     assert 'None: the value of `preset`: 1 with "paper", 10 with "recommended" for most problems.' in " ".join(Engine.__doc__.split())
     code, out, err = run("plugins")
     assert "recommends update=exact-pa2 C=0.01 trainer=until-level epochs=20 weighting=visits" in out

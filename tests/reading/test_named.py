@@ -546,10 +546,9 @@ def test_other_refusals():
             call(WORDS, offsets=[0, 5])
         with pytest.raises(DataError, match=r"X is a generator, which can be read only once; pass list\(X\)"):
             call(sentence for sentence in WORDS)
-    with pytest.raises(DataError, match="X is empty; expected at least one sentence"):
-        reader.learn([])
-    rows = reader.read([])
-    assert rows.n_examples == 0 and rows.X.shape == (0, reader.n_features)
+    for call in (reader.learn, reader.read):
+        with pytest.raises(DataError, match="X is empty; expected at least one sentence"):
+            call([])
     with pytest.raises(DataError, match="no token of X has a feature"):
         NamedReader().learn([[], [[]]])
 
