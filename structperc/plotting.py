@@ -11,7 +11,7 @@ import numpy as np
 from structperc.core.errors import DataError, NotFittedError, OptionError
 from structperc.core.labels import plain
 from structperc.core.outputs import is_ordered
-from structperc.engine.cards import largest, row_name
+from structperc.engine.cards import largest, row_name, weight_name
 from structperc.engine.engine import Engine
 from structperc.engine.options import changed_options
 from structperc.extras import require
@@ -459,14 +459,14 @@ def plot_weights(engine, ax=None, top=15):
     ax.axvline(0, color="0.6", linewidth=0.8, zorder=0)
     if weights.ndim == 1 or len(rows) > len(MARKERS):       # a bar for each weight
         of_row, chosen = largest(rows, top)
-        names = [name_of_column(engine, columns, j) for j in chosen]
+        names = [name_of_column(engine, columns, rows, k, j) for k, j in zip(of_row, chosen, strict=True)]
         if weights.ndim > 1:
             names = [f"{name} ({row_name(engine, k, len(rows))})" for name, k in zip(names, of_row, strict=True)]
         places = np.arange(len(chosen))
         ax.barh(places, rows[of_row, chosen], height=0.6, color="0.4")
     else:                                                   # a marker for each row
         _, chosen = largest(np.abs(rows).max(axis=0)[None], top)
-        names, places = [name_of_column(engine, columns, j) for j in chosen], np.arange(len(chosen))
+        names, places = [name_of_column(engine, columns, rows, 0, j) for j in chosen], np.arange(len(chosen))
         for k, row in enumerate(rows):
             if row.any():
                 ax.plot(row[chosen], places, linestyle="none", marker=MARKERS[k], color=shade(k, len(rows)),
@@ -501,9 +501,9 @@ def engine_of(model):
                           f"that ends with one.") from None
 
 
-def name_of_column(engine, columns, j) -> str:
-    """What column j is called by the steps before, or by the engine."""
-    return engine.feature_name(int(j)) if columns is None else str(columns[j])
+def name_of_column(engine, columns, rows, k, j) -> str:
+    """What column j of row k of coef_ is called by the steps before, if they name as many columns, or by the engine."""
+    return weight_name(engine, rows, k, j) if columns is None or len(columns) != rows.shape[1] else str(columns[j])
 
 
 def describe(engine) -> str:

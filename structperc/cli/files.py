@@ -17,7 +17,7 @@ from structperc.cli.source import DATABASE, ITEMS, Source
 from structperc.cli.table_flags import in_flags
 from structperc.core.component import overrides
 from structperc.core.errors import shortened
-from structperc.core.labels import is_listed
+from structperc.core.labels import is_listed, is_nested
 from structperc.core.outputs import is_ordered
 from structperc.engine.assembly import ask, options_alone
 from structperc.errors import DataError, OptionError, PluginError, StructPercError
@@ -163,7 +163,9 @@ def has_cells(outputs) -> bool:
 
 
 def cells_of(y, offsets) -> list:
-    """The cells of the target column, a list for each example."""
+    """The cells of the target column, a list for each example. Sentences of a file of tokens have them in lists already."""
+    if is_nested(y):
+        return y
     cells = np.asarray(y).tolist()
     return [[cell] for cell in cells] if offsets is None else [cells[a:b] for a, b in pairwise(np.asarray(offsets).tolist())]
 

@@ -246,7 +246,10 @@ def target_form(name) -> str:
         outputs = files.outputs_of(Engine(name))
     except StructPercError:
         return ""                       # they need data
-    return inspect.getdoc(type(outputs).read_cells).partition("\n")[0] if files.has_cells(outputs) else ""
+    if not files.has_cells(outputs):
+        return ""
+    return inspect.cleandoc(type(outputs).read_cells.__doc__ or f"a form of its own. {type(outputs).__name__}.read_cells reads it, and has "
+                            f"no docstring.").partition("\n")[0]
 
 
 def wrapped(lines, indent) -> list[str]:

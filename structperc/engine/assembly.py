@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from weakref import WeakValueDictionary
 
 import attrs
 import numpy as np
 
-from structperc.core.component import expected
-from structperc.core.errors import ConflictingOption, DataError, PluginError, UnusedOption
+from structperc.core.component import expected, overrides
+from structperc.core.errors import ConflictingOption, DataError, DataWarning, PluginError, UnusedOption
 from structperc.core.loop import Loop
+from structperc.core.outputs import LabelOutputs
 from structperc.core.rows import Rows
 from structperc.core.saved_state import read_array
 from structperc.engine import plugins as registry
@@ -30,6 +32,7 @@ from structperc.reading.table_reader import TableReader
 
 NEW = 2                             # references to an object that nothing but a local variable refers to, as `sys.getrefcount` counts
 ENGINES = WeakValueDictionary()     # the engine that was last given the part of this id
+MOST_LABELS = 100                   # of which all counts are compared
 ASKED = ("features", "argmax", "loss", "update", "weights", "trainer")      # when labels are known, in this order
 
 
@@ -77,7 +80,31 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
         model.scales, rows = True, model.scaling.applied(rows)
     warn_of_weights(model, rows, context.sample_weight)
     warn_of_equal_rows(model, rows)
+    warn_of_equal_labels(model.parts, rows)
     return model, rows, context
+
+
+def warn_of_equal_labels(parts, rows) -> None:
+    """Warns if an author counts the same atoms for two labels in the first examples: their scores are equal."""
+    outputs, first = parts.outputs, {}
+    if not isinstance(outputs, LabelOutputs) or not 2 <= outputs.n_labels <= MOST_LABELS or not overrides(outputs, "count"):
+        return
+    counts_of = {}
+    try:
+        for i in range(min(3, rows.n_examples)):
+            x = rows.example(i)
+            x.n_atoms = parts.features.n_atoms(x)
+            for code in range(1, outputs.n_labels + 1):
+                counts_of[code] = (*counts_of.get(code, ()), *np.ravel(outputs.count(x, code)).tolist())
+    except Exception:
+        return                          # training raises it, with its place
+    for code, counts in counts_of.items():
+        other = first.setdefault(counts, code)
+        if other != code:
+            one, second = outputs.labels[[other - 1, code - 1]].tolist()
+            warnings.warn(f"{type(outputs).__name__}.count counts the same atoms for the labels {one!r} and {second!r}. Their scores are "
+                          f"equal, and one is never predicted. Each label needs atoms that no other has.", DataWarning, stacklevel=3)
+            return
 
 
 def reader_for(engine, context, X):

@@ -7,6 +7,7 @@ import numpy as np
 
 from structperc.core.errors import shortened
 from structperc.core.outputs import is_ordered
+from structperc.engine.baselines import CONSTANT, named
 from structperc.engine.options import changed_options
 from structperc.pictures import Box, Line, Picture, Text
 from structperc.pictures.markup import block, details, element, excerpt, table
@@ -107,8 +108,17 @@ def weight_rows(engine) -> list:
     if rows.ndim != 2 or not rows.any():
         return []
     of_row, chosen = largest(rows, WEIGHTS)
-    return [(engine.feature_name(int(j)), row_name(engine, k, len(rows)) if len(rows) > 1 else "", f"{rows[k, j]:+.4g}")
+    return [(weight_name(engine, rows, k, j), row_name(engine, k, len(rows)) if len(rows) > 1 else "", f"{rows[k, j]:+.4g}")
             for k, j in zip(of_row.tolist(), chosen.tolist(), strict=True) if rows[k, j]]
+
+
+def weight_name(engine, rows, k, j) -> str:
+    """What the weight in row k and column j of coef_ belongs to: a column, or what the map names."""
+    features, number = engine.parts_.features, int(k) * rows.shape[1] + int(j)
+    own = rows.size == features.n_weights or rows.shape[1] > engine.model.context.n_features
+    if own and features.column_of(np.array([number]))[0] < 0:
+        return named(features, number) or CONSTANT
+    return engine.feature_name(int(j))
 
 
 def row_name(engine, k, n_rows) -> str:

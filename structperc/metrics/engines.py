@@ -7,7 +7,7 @@ import inspect
 import attrs
 import numpy as np
 
-from structperc.core.component import inherits
+from structperc.core.component import inherits, overrides
 from structperc.core.errors import DataError, shortened
 from structperc.core.labels import LabelCodes, is_listed, is_nested
 from structperc.core.outputs import Outputs, is_ordered, right_outputs
@@ -18,6 +18,8 @@ from structperc.metrics.labels import pairs as label_pairs
 from structperc.metrics.tagged_phrases import entries
 from structperc.metrics.tokens import unseen_labels
 from structperc.reading.groups import Groups
+
+NAMED_LOSSES = ("absolute", "squared", "zero-one", "hamming", "cost matrix")       # of the library
 
 
 def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=None) -> np.ndarray | None:
@@ -291,9 +293,10 @@ def judged(model, rows, y, predicted):
 
 
 def loss_title(model) -> str:
-    """How the mean of a model's own loss is called."""
-    loss = model.context.loss
-    return f"mean loss ({loss if isinstance(loss, str) else 'cost matrix'})"
+    """How the mean of a model's own loss is called: by its option, or by the class of an author's loss in place of a named one."""
+    option, loss = model.context.loss, model.parts.loss
+    name = option if isinstance(option, str) else "cost matrix"
+    return f"mean loss ({type(loss).__name__ if name in NAMED_LOSSES and overrides(loss, 'value') else name})"
 
 
 @attrs.frozen(eq=False)

@@ -1,0 +1,154 @@
+"""What crosses the border of an author's parts: cells of files, names of weights and losses, labels of the same atoms."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from structperc import Engine, hookimpl
+from structperc.cli.files import cells_of
+from structperc.components import Argmax, BlockFeatures, LabelOutputs, Loss, Outputs, RowFeatures, VectorFeatures
+from structperc.errors import DataWarning
+from structperc.metrics import measures_of
+from structperc.plotting import plot_weights
+from structperc.testing import check_problem
+
+RANDOM = np.random.default_rng(0)
+BLOCKS = [RANDOM.normal(size=(4, 2)) for _ in range(6)]
+PAIRS = [(0, 1)] * 6
+
+
+class Two(Outputs):
+    def enumerate(self, x):
+        return itertools.combinations(range(x.n_rows), min(2, x.n_rows))
+
+
+class Largest(Argmax):
+    def argmax(self, scores, x):
+        return sorted(np.argsort(-scores, kind="stable")[:2].tolist())
+
+
+class Choice:
+    """A problem of parts that a test replaces."""
+
+    name = "choice"
+
+    def __init__(self, outputs=Two, argmax=Largest, features=None, loss=None):
+        self.outputs, self.argmax, self.features, self.loss = outputs, argmax, features, loss
+
+    @hookimpl
+    def structperc_outputs(self, context):
+        return self.outputs()
+
+    @hookimpl
+    def structperc_argmax(self, context):
+        return self.argmax()
+
+    @hookimpl
+    def structperc_features(self, context):
+        return RowFeatures(context.n_features) if self.features is None else self.features
+
+    @hookimpl
+    def structperc_loss(self, context):
+        return self.loss and self.loss()
+
+    def sample(self, random, n_examples):
+        return [random.normal(size=(n, 2)) for n in random.integers(1, 5, n_examples)]
+
+
+# ---- the suite ----
+
+
+class Missed(Loss):
+    def value(self, gold, y, x=None):
+        return float(len(set(gold) ^ set(y)))
+
+    def augment(self, gold, scores, scale, x=None):
+        return np.asarray(scores) + scale * np.where(np.isin(np.arange(len(scores)), gold), -1, 1)
+
+
+class Inexact(Largest):
+    exact = False
+
+
+def test_augment_beside_an_inexact_solver_is_compared_with_value():
+    class Badly(Missed):
+        def augment(self, gold, scores, scale, x=None):
+            return np.asarray(scores) - 100 * scale * np.arange(len(scores))
+
+    checks = ["augmented_argmax_maximises"]
+    check_problem(Choice(argmax=Inexact, loss=Missed), checks=checks)
+    with pytest.raises(AssertionError, match=r"Badly\.augment"):
+        check_problem(Choice(argmax=Inexact, loss=Badly), checks=checks)
+
+
+class Marks(Two):
+    def read_cells(self, cells):
+        return tuple(np.flatnonzero([cell == 1 for cell in cells]).tolist())
+
+    def write_cells(self, answer, n_rows):
+        return [int(a in answer) for a in range(n_rows)]
+
+
+class Inverted(Marks):
+    def write_cells(self, answer, n_rows):
+        return [1 - cell for cell in super().write_cells(answer, n_rows)]
+
+
+class Texts(Marks):
+    def write_cells(self, answer, n_rows):
+        return ["yes" if a in answer else "no" for a in range(n_rows)]
+
+
+def test_cells_are_read_back():
+    check_problem(Choice(Marks), checks=["cells_are_read_back"])
+    for outputs in (Inverted, Texts):
+        with pytest.raises(AssertionError, match=rf"{outputs.__name__}\.write_cells writes .* Make one the inverse of the other"):
+            check_problem(Choice(outputs), checks=["cells_are_read_back"])
+
+
+def test_cells_of_sentences_are_lists_already():
+    assert cells_of([["0", "_"], ["1"]], None) == [["0", "_"], ["1"]]
+    assert cells_of(np.array([1, 2]), None) == [[1], [2]] and cells_of(np.array([1, 2, 3]), [0, 1, 3]) == [[1], [2, 3]]
+
+
+# ---- names ----
+
+
+def test_the_mean_loss_has_the_name_of_the_loss_that_is_measured():
+    for loss, name in ((None, "mean loss (hamming)"), (Missed, "mean loss (Missed)")):
+        engine = Engine(Choice(loss=loss), epochs=1, random_state=0).fit(BLOCKS, PAIRS)
+        assert name in measures_of(engine.model_, engine.read(BLOCKS), PAIRS, engine.predict(BLOCKS))
+
+
+class Wide(VectorFeatures):
+    def vectors(self, x):
+        rows = np.asarray(x.rows)
+        return np.column_stack([rows, rows ** 2])
+
+    def feature_name(self, j):
+        return f"power {j}"
+
+
+def test_weights_of_a_map_have_the_names_of_the_map():
+    pandas, pyplot = pytest.importorskip("pandas"), pytest.importorskip("matplotlib.pyplot")
+    frame = pandas.DataFrame(np.vstack(BLOCKS), columns=["a", "b"])
+    engine = Engine(Choice(features=Wide(4)), epochs=3, random_state=0).fit(frame, [(2, 3)] * 6, offsets=np.arange(7) * 4)
+    names = [label.get_text() for label in plot_weights(engine).get_yticklabels()]
+    pyplot.close("all")
+    assert names and set(names) <= {f"power {j}" for j in range(4)}
+    assert "power " in engine._repr_html_()
+
+
+def test_labels_that_count_the_same_atoms_are_named():
+    class Labels(LabelOutputs):
+        def count(self, x, y):
+            return np.eye(2)[min(y, 2) - 1]
+
+    class First(Argmax):
+        def argmax(self, scores, x):
+            return 1 + int(scores[1] > scores[0])
+
+    engine = Engine(Choice(Labels, First, BlockFeatures(2, 2)), epochs=1)
+    with pytest.warns(DataWarning, match=r"Labels\.count counts the same atoms for the labels 'b' and 'c'"):
+        engine.fit(np.eye(3)[:, :2], ["a", "b", "c"])
