@@ -1,4 +1,4 @@
-"""What crosses the border of an author's parts: cells of files, names of weights and losses, labels of the same atoms."""
+"""What crosses the border of an author's parts: gold structures, masks of a solver, cells of files, names of weights and losses."""
 
 import itertools
 
@@ -7,15 +7,15 @@ import pytest
 
 from structperc import Engine, hookimpl
 from structperc.cli.files import cells_of
-from structperc.components import Argmax, BlockFeatures, LabelOutputs, Loss, Outputs, RowFeatures, VectorFeatures
-from structperc.errors import DataWarning
+from structperc.components import Argmax, BlockFeatures, LabelOutputs, Loss, Outputs, RowFeatures, Structures, VectorFeatures
+from structperc.errors import DataError, DataWarning, PluginError
 from structperc.metrics import measures_of
 from structperc.plotting import plot_weights
 from structperc.testing import check_problem
 
 RANDOM = np.random.default_rng(0)
 BLOCKS = [RANDOM.normal(size=(4, 2)) for _ in range(6)]
-PAIRS = [(0, 1)] * 6
+PAIRS, TRIPLES = [(0, 1)] * 6, [(0, 1, 2)] * 6
 
 
 class Two(Outputs):
@@ -54,6 +54,70 @@ class Choice:
 
     def sample(self, random, n_examples):
         return [random.normal(size=(n, 2)) for n in random.integers(1, 5, n_examples)]
+
+
+# ---- gold structures ----
+
+
+class Counted(Two):
+    """Pairs whose first atom counts twice."""
+
+    def count(self, x, y):
+        counts = np.zeros(x.n_atoms)
+        counts[list(y)] = [2, *[1] * len(y)][:len(y)]
+        return counts
+
+
+@pytest.mark.parametrize("outputs", [Two, Counted])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_gold_structures_that_enumerate_does_not_list_are_refused(outputs, method):
+    with pytest.raises(DataError, match=r"y\[3\] cannot be used: \w+\.enumerate does not list the structure \(0, 1, 2\)"):
+        getattr(Engine(Choice(outputs), epochs=1), method)(BLOCKS, [*PAIRS[:3], TRIPLES[0], *PAIRS[4:]])
+
+
+def test_gold_structures_in_any_order_and_of_an_author_who_checks_or_moves_them_are_learned():
+    class Checked(Two):
+        def check_structure(self, x, y):
+            pass
+
+    class Moved(Two):
+        def admissible(self, gold, rows):
+            return Structures.ragged([y[:2] for y in gold])
+
+    for outputs, y in ((Two, [(1, 0)] * 6), (Checked, TRIPLES), (Moved, TRIPLES)):
+        assert Engine(Choice(outputs), epochs=1, random_state=0).fit(BLOCKS, y).mistakes_
+
+
+def test_no_long_list_is_enumerated():
+    class Eager(Two):
+        def enumerate(self, x):
+            assert x.n_rows <= 12
+            return list(super().enumerate(x))
+
+    Engine(Choice(Eager), epochs=1).fit([np.ones((30, 2)), np.eye(2)], [(0, 1, 2), (0, 1)])
+
+
+# ---- masks of a solver ----
+
+
+def masked(kind, n_more=0):
+    class Mask(Largest):
+        def argmax(self, scores, x):
+            mask = np.isin(np.arange(len(scores) + n_more), super().argmax(scores, x))
+            return kind(mask)
+
+    return Mask
+
+
+@pytest.mark.parametrize("kind", [np.asarray, np.ndarray.tolist, lambda mask: tuple(mask.tolist())])
+def test_a_solver_returns_a_mask(kind):
+    one, other = (Engine(Choice(argmax=argmax), epochs=3, random_state=0).fit(BLOCKS, PAIRS) for argmax in (Largest, masked(kind)))
+    assert list(one.predict(BLOCKS)) == list(other.predict(BLOCKS)) and one.mistakes_ == other.mistakes_
+
+
+def test_a_mask_of_another_length_is_refused():
+    with pytest.raises(PluginError, match="is a mask of 5 values; expected True or False for each of 4 atoms"):
+        Engine(Choice(argmax=masked(np.asarray, 1)), epochs=1).fit(BLOCKS, PAIRS)
 
 
 # ---- the suite ----

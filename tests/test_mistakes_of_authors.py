@@ -292,7 +292,7 @@ MISTAKES = [
     ("argmax returns an int for a set", argmax(lambda self, s, x: 0), "A", "MyBest.argmax: 0 for example"),
     ("argmax counts atoms from 1", argmax(lambda self, s, x: (len(s),)), "A", "MyBest.argmax: atom 3 in the structure (3,)"),
     ("argmax returns an atom twice", argmax(lambda self, s, x: (0, 0)), "A", "MyBest.argmax: the structure (0, 0) of example"),
-    ("argmax returns a mask", argmax(lambda self, s, x: s > -9), "A", "MyBest.argmax: the structure (1, 1, 1) of example"),
+    ("argmax returns a 0/1 vector", argmax(lambda self, s, x: [1] * len(s)), "A", "MyBest.argmax: the structure (1, 1, 1) of example"),
     ("argmax fails", argmax(lambda self, s, x: 1 / 0), "B", "MyBest.argmax, example"),
     ("argmax lacks an argument", argmax(lambda self, s: 0), "B", "MyBest.argmax, example"),
     ("argmax of labels from 0", labels(with_method(Argmax, "argmax", lambda self, s, x: int(np.argmax(s)))()), "A", "is not a label of example"),

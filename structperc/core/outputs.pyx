@@ -15,7 +15,7 @@ from structperc.core.component import adapted, check_example, expected, inherits
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
 from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested, order_is_unknown, unknown_order
-from structperc.core.masks import row_numbers
+from structperc.core.masks import is_mask, row_numbers
 from structperc.pictures import Display, Ruler
 from structperc.core.probabilities import (
     cumulative_calibration,
@@ -29,6 +29,8 @@ from structperc.core.structures cimport Structures, encode_few, structure
 
 cdef enum:
     FEW = 64                # up to here a dictionary beats array operations
+    MOST_ATOMS = 12         # of an example whose structures a fit enumerates: also a full list of them is short
+    MOST_LISTED = 4096      # structures that a fit enumerates
 
 
 cdef bint lists_atoms(Outputs outputs) except -1:
@@ -182,6 +184,8 @@ cdef class Outputs(Component):
         if own.first_stage is not None:
             rows.condition(own.first_stage)
         self.check_gold(gold, rows, features)
+        if overrides(self, "enumerate") and inherits(self, Outputs, "check_structure") and not self.partial_gold:
+            refuse_unlisted(self, gold, rows, features)
         return gold
 
     def labels_in(self, y):
@@ -742,13 +746,50 @@ def encoded_answers(Outputs outputs, predictions, rows, features):
     return structures
 
 
+def refuse_unlisted(Outputs outputs, Structures gold, Rows rows, features):
+    """Raises an error for a gold structure of the first small examples that an author's `enumerate` does not list."""
+    called, left = adapted(features), MOST_LISTED
+    for i in range(rows.n_examples):
+        x = rows.example(i)
+        x.n_atoms = called.n_atoms(x)
+        if x.n_atoms > MOST_ATOMS:
+            continue
+        try:
+            structures = outputs.enumerate(x)
+            if structures is None:
+                return
+            structures = list(itertools.islice(structures, left))
+        except Exception as error:
+            raise noted(error, outputs, "enumerate", x)
+        left -= len(structures)
+        if left <= 0:
+            return
+        for y in structures:
+            nothing(outputs.check_structure(x, as_structure(outputs, y, x)), outputs, "check_structure")
+        if not any(same_atoms(outputs, x, y, gold[i]) for y in structures):
+            raise DataError(f"y[{i}] cannot be used: {type(outputs).__name__}.enumerate does not list the structure {shortened(gold[i])}. "
+                            f"It lists {len(structures)} structures of example {i}"
+                            f"{', such as ' + shortened(structures[0]) if structures else ''}. Correct y, or move such outputs into Y(x) "
+                            f"in {type(outputs).__name__}.admissible.")
+
+
+cdef bint same_atoms(Outputs outputs, Example x, y, gold) except -1:
+    """Whether two structures count each atom equally often."""
+    y = as_structure(outputs, y, x)
+    if y == gold:
+        return True
+    if lists_atoms(outputs):
+        return len(y) == len(gold) and set(y) == set(gold)
+    return np.array_equal(outputs.count(x, y), outputs.count(x, gold))
+
+
 def as_structure(Outputs outputs, result, Example x):
-    """Convert the result of a Python solver, an int or a tuple of ints.
+    """Convert the result of a Python solver, an int or a tuple of ints. Of sets of atoms also a mask, True for the chosen atoms.
 
     Parameters
     ----------
     outputs : Outputs
-    result : int or sequence of int
+    result : int, sequence of int or mask
     x : Example
 
     Returns
@@ -758,7 +799,7 @@ def as_structure(Outputs outputs, result, Example x):
     Raises
     ------
     PluginError
-        If a number is not whole.
+        If a number is not whole, or a mask has another length than the atoms.
 
     Examples
     --------
@@ -774,6 +815,11 @@ def as_structure(Outputs outputs, result, Example x):
             return index(result)
         except TypeError:
             raise PluginError(f"{shortened(result)} for example {x.index} is not a label; expected an int.") from None
+    if is_mask(result) and lists_atoms(outputs):
+        if len(result) != x.n_atoms:
+            raise PluginError(f"{shortened(result)} for example {x.index} is a mask of {len(result)} values; expected True or False for "
+                              f"each of {x.n_atoms} atoms.")
+        result = np.flatnonzero(result)
     try:
         if isinstance(result, dict):
             raise TypeError
