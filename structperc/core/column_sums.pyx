@@ -450,9 +450,11 @@ cdef class ColumnSums:
             return None, None
         mean, apart = np.zeros(n), np.zeros(n)
         cdef double[::1] its_mean = mean, its_squares = apart
+        if not sums.width:              # all sums are 0, the squares are not
+            sums.reach(0)
         for digits in (number, sums, squares):
             (<Digits> digits).carry()
-        if self.n_rows and sums.width:
+        if self.n_rows:
             for j in range(n):
                 its_mean[j] = sp_mean(&number.table[0, 0], number.width, number.first, &sums.table[j, 0], sums.width, sums.first)
                 if squares.width:

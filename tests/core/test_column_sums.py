@@ -122,6 +122,20 @@ def test_sums_are_exact_for_any_order_parts_and_forms(n, d, kind, dtype):
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("n", [4, 60])
+def test_columns_whose_values_cancel_have_a_spread(form, n):
+    X = np.repeat([[-1.0, 0.5, 2.0], [1.0, -0.5, -2.0]], n // 2, axis=0)
+    for weights in (None, np.full(n, 0.3)):
+        sums = ColumnSums(3).with_rows(Rows(FORMS[form](X)), weights)
+        again = ColumnSums.restored(sums.state(), 3).joined(ColumnSums(3))
+        for one in (sums, again):
+            assert one.mean.tolist() == [0, 0, 0] and one.spread.tolist() == pytest.approx([1, 0.5, 2])
+    nothing = ColumnSums(3)
+    assert nothing.mean is None and nothing.spread is None
+    assert ColumnSums(3).with_rows(Rows(FORMS[form](0 * X))).spread.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("cell", [np.inf, -np.nan, 1e150])
 def test_a_value_that_is_too_large_leaves_means_unknown(form, cell):
     for n in (3, 60):
