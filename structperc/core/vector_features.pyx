@@ -148,7 +148,8 @@ def as_rows(features, Example x):
         try:
             vectors = to_csr(vectors, "vectors")
         except DataError as error:
-            raise PluginError(f"{type(features).__name__}.vectors returned a matrix for example {x.index} that is damaged: {error}") from None
+            raise PluginError(f"{type(features).__name__}.vectors returned a matrix for example {x.index} that is damaged: "
+                              f"{error}") from None
         shape = vectors.shape
         if vectors.data.dtype not in (np.float64, np.float32):
             vectors = vectors.astype(np.float64)

@@ -730,6 +730,7 @@ cdef class PrimalWeights(Weights):
 
     def snapshot(self, rows):
         """Saves what steps on these rows can touch: everything, or for few sparse rows their features' weights."""
+        self._refuse_unstarted()
         return PrimalSnapshot(self, rows)
 
     def is_finite(self):

@@ -143,6 +143,7 @@ CALLS = [
     "PrimalWeights().update(x, np.ones(1))",
     "PrimalWeights().vector()",
     "PrimalWeights().state()",
+    "PrimalWeights().snapshot(None)",
     "PrimalWeights().restore({})",
     "PrimalWeights().rescaling(np.zeros(1), np.ones(1))",
     "AdaGradWeights().squares",
