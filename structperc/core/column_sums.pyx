@@ -225,11 +225,14 @@ cdef int add_block_cells(ColumnSums to, const real *values, Py_ssize_t n_rows, P
                          Py_ssize_t abreast, Py_ssize_t step, Py_ssize_t lane) except -1 nogil:
     """The cells of `add_planes`, one by one."""
     cdef Py_ssize_t i, c, row
+    cdef const double *weight = NULL
     for i in range(step, step + DEPTH):
         for c in range(lane, lane + SP_LANES):
             row = i * abreast + c // n
             if row < n_rows:
-                add_dense_cells(to, values + row * n + c % n, 1, 1, column + c % n, NULL if weights == NULL else weights + row)
+                if weights != NULL:
+                    weight = weights + row
+                add_dense_cells(to, values + row * n + c % n, 1, 1, column + c % n, weight)
     return 0
 
 
