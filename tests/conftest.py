@@ -3,7 +3,6 @@
 `make test ARGS="--hypothesis-profile thorough"` draws others, and many more.
 """
 
-import gc
 import os
 import shutil
 import signal
@@ -21,12 +20,6 @@ settings.register_profile("reproducible", deadline=None, derandomize=True, max_e
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("reproducible")
 signal.signal(signal.SIGINT, signal.default_int_handler)        # a shell that runs pytest in the background has it ignored
-
-
-def pytest_collection_finish():
-    """The half million objects of 16,000 tests live to the end: collections of garbage need not visit them."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(scope="session")
