@@ -183,9 +183,10 @@ cdef class Outputs(Component):
         gold = checked_structures(self, self.admissible(gold, own), "admissible", rows)
         if own.first_stage is not None:
             rows.condition(own.first_stage)
-        self.check_gold(gold, rows, features)
         if overrides(self, "enumerate") and inherits(self, Outputs, "check_structure") and not self.partial_gold:
-            refuse_unlisted(self, gold, rows, features)
+            check_structures(self, gold, rows, features, MOST_LISTED)
+        else:
+            self.check_gold(gold, rows, features)
         return gold
 
     def labels_in(self, y):
@@ -211,16 +212,8 @@ cdef class Outputs(Component):
 
     cdef check_gold(self, Structures gold, Rows rows, features):
         """Raises an error for gold outputs that are not structures. The compiled loop counts their atoms without checks."""
-        if self.partial_gold:
-            return
-        called = adapted(features)
-        for i in range(rows.n_examples):
-            x = rows.example(i)
-            x.n_atoms = called.n_atoms(x)
-            try:
-                nothing(self.check_structure(x, gold[i]), self, "check_structure")
-            except PluginError as error:
-                raise DataError(f"y[{i}] cannot be used: {error}") from None
+        if not self.partial_gold:
+            check_structures(self, gold, rows, features, 0)
 
     cdef check_right(self, Structures gold, Rows rows, features):
         """Raises an error for outputs to compare predictions with that are no structures at all.
@@ -746,31 +739,38 @@ def encoded_answers(Outputs outputs, predictions, rows, features):
     return structures
 
 
-def refuse_unlisted(Outputs outputs, Structures gold, Rows rows, features):
-    """Raises an error for a gold structure of the first small examples that an author's `enumerate` does not list."""
-    called, left = adapted(features), MOST_LISTED
+cdef check_structures(Outputs outputs, Structures gold, Rows rows, features, Py_ssize_t most_listed):
+    """Raises an error for gold that is no structure, or that `enumerate` does not list: of small examples, up to so many structures."""
+    called = adapted(features)
     for i in range(rows.n_examples):
         x = rows.example(i)
         x.n_atoms = called.n_atoms(x)
-        if x.n_atoms > MOST_ATOMS:
-            continue
         try:
-            structures = outputs.enumerate(x)
-            if structures is None:
-                return
-            structures = list(itertools.islice(structures, left))
-        except Exception as error:
-            raise noted(error, outputs, "enumerate", x)
-        left -= len(structures)
-        if left <= 0:
-            return
+            nothing(outputs.check_structure(x, gold[i]), outputs, "check_structure")
+        except PluginError as error:
+            raise DataError(f"y[{i}] cannot be used: {error}") from None
+        if most_listed > 0 and x.n_atoms <= MOST_ATOMS:
+            most_listed -= refuse_unlisted(outputs, x, gold[i], most_listed)
+
+
+cdef Py_ssize_t refuse_unlisted(Outputs outputs, Example x, gold, Py_ssize_t most) except -1:
+    """Raises an error for gold that `enumerate` does not list. Returns the number of listed structures, or `most` without a list."""
+    try:
+        structures = outputs.enumerate(x)
+        if structures is None:
+            return most
+        structures = list(itertools.islice(structures, most))
+    except Exception as error:
+        raise noted(error, outputs, "enumerate", x)
+    if len(structures) < most:
         for y in structures:
             nothing(outputs.check_structure(x, as_structure(outputs, y, x)), outputs, "check_structure")
-        if not any(same_atoms(outputs, x, y, gold[i]) for y in structures):
-            raise DataError(f"y[{i}] cannot be used: {type(outputs).__name__}.enumerate does not list the structure {shortened(gold[i])}. "
-                            f"It lists {len(structures)} structures of example {i}"
-                            f"{', such as ' + shortened(structures[0]) if structures else ''}. Correct y, or move such outputs into Y(x) "
-                            f"in {type(outputs).__name__}.admissible.")
+        if not any(same_atoms(outputs, x, y, gold) for y in structures):
+            such_as = f", such as {shortened(structures[0])}" if structures else ""
+            raise DataError(f"y[{x.index}] cannot be used: {type(outputs).__name__}.enumerate does not list the structure "
+                            f"{shortened(gold)}. It lists {len(structures)} structures of example {x.index}{such_as}. Correct y, or move "
+                            f"such outputs into Y(x) in {type(outputs).__name__}.admissible.")
+    return len(structures)
 
 
 cdef bint same_atoms(Outputs outputs, Example x, y, gold) except -1:
