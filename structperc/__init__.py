@@ -10,15 +10,6 @@ if not any(os.path.exists(os.path.join(__path__[0], "core", f"loop{suffix}")) fo
                       f"missing). Build them with `pip install -e .` in the folder above, or leave that folder to import an installed "
                       f"structperc.")
 
-if TYPE_CHECKING:
-    from structperc.bootstrap import effects
-    from structperc.counterfactuals import counterfactual
-    from structperc.engine.engine import Engine
-    from structperc.engine.hookspecs import hookimpl
-    from structperc.engine.option import Option
-    from structperc.pipelines import explain
-    from structperc.version import __version__
-
 __all__ = ["Engine", "Option", "__version__", "counterfactual", "effects", "explain", "get_include", "hookimpl"]
 
 MODULE_OF = {
@@ -31,16 +22,25 @@ MODULE_OF = {
     "hookimpl": "structperc.engine.hookspecs",
 }
 
+if TYPE_CHECKING:
+    from structperc.bootstrap import effects
+    from structperc.counterfactuals import counterfactual
+    from structperc.engine.engine import Engine
+    from structperc.engine.hookspecs import hookimpl
+    from structperc.engine.option import Option
+    from structperc.pipelines import explain
+    from structperc.version import __version__
+else:
 
-def __getattr__(name):
-    """A name, imported when it is first used: `structperc.later` has the reason."""
-    if name == "errors":            # so that `import structperc` suffices for `except structperc.errors.DataError`
-        return import_module("structperc.errors")
-    if name not in MODULE_OF:
-        from structperc.core.errors import no_name
+    def __getattr__(name):
+        """A name, imported when it is first used: `structperc.later` has the reason."""
+        if name == "errors":            # so that `import structperc` suffices for `except structperc.errors.DataError`
+            return import_module("structperc.errors")
+        if name not in MODULE_OF:
+            from structperc.core.errors import no_name
 
-        raise no_name(__name__, name, __all__)
-    return getattr(import_module(MODULE_OF[name]), name)
+            raise no_name(__name__, name, __all__)
+        return getattr(import_module(MODULE_OF[name]), name)
 
 
 def __dir__():

@@ -502,7 +502,7 @@ def engine_of(model):
 
 
 def name_of_column(engine, columns, rows, k, j) -> str:
-    """What column j of row k of coef_ is called by the steps before, if they name as many columns, or by the engine."""
+    """The name of column j in row k of coef_: that of the steps before if their number fits, else the engine's."""
     return weight_name(engine, rows, k, j) if columns is None or len(columns) != rows.shape[1] else str(columns[j])
 
 

@@ -73,7 +73,7 @@ def make_root(root, release, mirror) -> bool:
         wanted = ",".join(["ca-certificates", "git", *packages()])
         family, options = ("gutsy", ["--components=main,universe"]) if release in UBUNTU else ("sid", [])
         scripts = Path("/usr/share/debootstrap/scripts")
-        script = scripts / (release if (scripts / release).exists() else family)        # releases younger than debootstrap are alike
+        script = scripts / (release if (scripts / release).exists() else family)        # debootstrap lacks newer releases
         with open(root.parent / f"{release}.log", "w") as log:
             if subprocess.run(["debootstrap", "--variant=minbase", *options, f"--include={wanted}", release, root, mirror, script],
                               stdout=log, stderr=subprocess.STDOUT).returncode:

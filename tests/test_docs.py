@@ -154,7 +154,7 @@ def modules():
 
 
 def doctests(module):
-    """The examples of a module; of a package that is a list of names those of classes that name it as their module."""
+    """The examples of a module. A list of names has those of the classes whose `__module__` is this package."""
     yield from doctest.DocTestFinder().find(module)
     for name in getattr(module, "MODULES", ()) and module.__all__:
         if getattr(getattr(module, name), "__module__", None) == module.__name__:

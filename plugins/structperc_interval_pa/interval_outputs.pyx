@@ -87,8 +87,8 @@ def warn_of_nothing(IntervalOutputs outputs, codes):
     labels = outputs.labels.tolist()
     low, high = codes[:, 0].max(), codes[:, 1].min()
     if low == 1 and high == len(labels):
-        warnings.warn(f"every interval in y contains all {len(labels)} labels, so nothing can be learned from them. Give at least some rows a "
-                      f"narrower interval.", DataWarning, stacklevel=2)
+        warnings.warn(f"every interval in y contains all {len(labels)} labels, so nothing can be learned from them. Give at least some "
+                      f"rows a narrower interval.", DataWarning, stacklevel=2)
     else:
         warnings.warn(f"every interval in y contains {labels[low - 1]!r}, so this label is right for every row, whatever X has. Add rows "
                       f"whose intervals exclude it.", DataWarning, stacklevel=2)

@@ -51,7 +51,7 @@ def from_triples(y, i, n_tokens) -> list:
             raise DataError(f"y[{i}][{j}] is {shortened(segment)}; expected (start, stop, label), tokens start to stop - 1.") from None
         if not whole or not 0 <= start < stop <= n_tokens:
             raise DataError(f"y[{i}][{j}] goes from {shortened(start)} to {shortened(stop)}; expected whole numbers, 0 <= start < stop"
-                            f"{f' <= {n_tokens}, the tokens' if n_tokens < np.inf else ', tokens'} of sentence {i}.")
+                            f"{f' <= {n_tokens}, the tokens' if n_tokens < np.inf else ''}. Correct sentence {i}.")
         if start < before:
             raise DataError(f"y[{i}][{j}] begins at token {start}, but the one before it stops at {before}; expected disjoint segments.")
         segments.append((int(start), int(stop), None if is_open(label) else label, False))

@@ -80,7 +80,7 @@ def frame_parts(source, reader, **columns):
 
 
 def in_python(reader, faults, encoded) -> str:
-    """What to do about columns of other than numbers that a reader of an author is to read: commands pass it numbers."""
+    """Advice on columns of texts for an author's reader: commands pass it numbers only."""
     return (f"{type(reader).__name__}.read gets columns of numbers from commands. Train it in Python, where Engine.fit passes it X as "
             f"it is")
 

@@ -516,7 +516,7 @@ cdef class ColumnSums:
 
     @classmethod
     def of_moments(cls, double n_rows, const double[::1] mean, squares):
-        """Those of rows with such moments; squares of None: not known."""
+        """Sums of rows with these moments. Squares of None are unknown."""
         cdef ColumnSums sums = cls(len(mean))
         cdef int64_t weight[8]
         cdef int64_t digits[8]

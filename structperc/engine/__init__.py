@@ -1,1 +1,1 @@
-"""One fit, and what it makes: `structperc.engine.engine` has the class."""
+"""Training and trained models. The class `Engine` is in `structperc.engine.engine`."""

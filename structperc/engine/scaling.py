@@ -63,7 +63,7 @@ class Scaling:
 
     @classmethod
     def of_moments(cls, n_rows, mean, squares, low, high, centred, absorbs) -> Scaling:
-        """That of rows with such moments; squares are summed around the mean."""
+        """The scaling of rows with these moments. Squares are sums of squared distances from the mean."""
         return cls(ColumnSums.of_moments(n_rows, mean, squares), low, high, centred, absorbs)
 
     @cached_property

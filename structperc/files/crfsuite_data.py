@@ -28,7 +28,7 @@ class ItemFile:
         Sequences of items.
     y : list of list of str
     first : int
-        How many sequences of the file stand before.
+        Number of sequences before this part.
     texts : list of str
         The lines of each sequence with their ends, and the blank ones behind it.
     lines : list of int

@@ -387,5 +387,5 @@ def header_hint(header) -> str:
 def tokens_hint(header) -> str:
     """What to do where the header of a table looks like the first line of a file of columns."""
     seems = len(header) == 1 and len(header[0].split()) > 1
-    return (" If it has one token in each line, name its columns with --columns, or pass --format crfsuite for a data file of CRFsuite."
+    return (" If it has one token in each line, name its columns with --columns. Or pass --format crfsuite for a data file of CRFsuite."
             if seems else "")

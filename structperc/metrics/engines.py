@@ -293,7 +293,7 @@ def judged(model, rows, y, predicted):
 
 
 def loss_title(model) -> str:
-    """How the mean of a model's own loss is called: by its option, or by the class of an author's loss in place of a named one."""
+    """The name of the mean of a model's own loss: its option, or the class of an author's loss that replaces a named one."""
     option, loss = model.context.loss, model.parts.loss
     name = option if isinstance(option, str) else "cost matrix"
     return f"mean loss ({type(loss).__name__ if name in NAMED_LOSSES and overrides(loss, 'value') else name})"

@@ -206,7 +206,7 @@ def widened(code, column, options) -> ColumnCode:
 
 
 def statistic(name, numbers, weights) -> float:
-    """One of `STATISTICS`, in which a number of weight 2 counts as two numbers do; NaN of no numbers."""
+    """One of `STATISTICS`. A weight of 2 counts a number twice. NaN without numbers."""
     if weights is not None:
         numbers, weights = numbers[weights > 0], weights[weights > 0]
         weights = None if (weights == weights[:1]).all() else weights

@@ -1,4 +1,4 @@
-"""Writes the stubs of compiled modules that are public, from the signatures that Cython embeds, and of packages that are lists of names.
+"""Writes the stubs of public compiled modules, from signatures embedded by Cython, and of packages that list names.
 
     python tests/typing/stubs.py [--check]
 
