@@ -60,7 +60,7 @@ def test_a_model_of_crfsuite_reads_them_too(run, data):
     ((*FIT, "--group", "a"), "for which --group means nothing"),
     (("fit", "cusum", *FIT[2:]), "cusum does not learn from these; sequence does"),
     (("fit", "parsing", *FIT[2:]), "parsing does not learn from these; sequence does"),
-    (("fit", "sequence", "train", "--target", "y", "--model", "m"), "or pass --format crfsuite for a data file of CRFsuite"),
+    (("fit", "sequence", "train", "--target", "y", "--model", "m"), "Or pass --format crfsuite for a data file of CRFsuite"),
     (("fit", "sequence", "bad", *FIT[3:]), "bad, line 2: the attribute 'w:x' has no finite number behind its colon"),
     (("fit", "sequence", "empty", *FIT[3:]), "empty has no items"),
 ])  # fmt: skip
