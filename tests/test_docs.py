@@ -18,6 +18,10 @@ import pytest
 from every_problem import BUNDLED
 from plain import Engine
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from structperc.core.adapters import ADAPTERS
 
 import structperc
@@ -107,10 +111,13 @@ def test_a_page_for_authors_has_900_words_and_its_commands_on_the_first_screen(p
 
 
 def test_the_readme_says_what_its_code_prints():
-    printed, _ = run_blocks(ROOT / "README.md")
+    printed, names = run_blocks(ROOT / "README.md")
 
     assert said(ROOT / "README.md") == ["0.83", "bmi", "['DET', 'NOUN', 'VERB']", "0.91", "0.35, then 0.22"]
     assert printed.split("\n")[:-1] == ["0.83", "bmi", "['DET', 'NOUN', 'VERB']", "0.91", "0.35", "0.22"]
+    rival = make_pipeline(StandardScaler(), LogisticRegression())
+    error = -cross_val_score(rival, names["X"], names["y"], cv=5, scoring="neg_mean_absolute_error").mean()
+    assert f"regression has a mean absolute error of {error:.2f} here" in (ROOT / "README.md").read_text()
 
 
 def test_the_losses_of_the_guide_are_those_of_its_code():
