@@ -22,7 +22,7 @@ from structperc.callbacks import Checkpoint, History
 from structperc.cli import main
 from structperc.distributed.messages import with_zeros, without_zeros
 from structperc.distributed.workers import Slot
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, PluginError
 from structperc.estimators import CuSumRank, LatentRanker, RankingSVM, StructuredClassifier
 from structperc.streams import Slices, fit_stream
 
@@ -550,6 +550,11 @@ def test_messages_leave_out_zeros_alone(n, width, dtype, average, seed):
 def test_what_no_machine_can_know_is_refused_by_a_sentence():
     with pytest.raises(OptionError, match="the model has n_shards=5, and the data have 3 parts. Expected from 2 shards to as many"):
         trained(n_shards=5)
+    with pytest.raises(OptionError, match="the data have 1 part, .* Divide the data, or call fit"):
+        shards.fit(Engine("cusum", n_shards=2), PARTS[:1])
+    for n_shards in (1, 2, 4):          # the same rule, whatever is tried first
+        with pytest.raises(PluginError, match="mixes weights that shards have trained apart.* call fit, or structperc.streams.fit_stream"):
+            shards.fit(Engine("cusum", plugins=["dual-kernel"], kernel="rbf", n_shards=n_shards), PARTS)
     with pytest.raises(OptionError, match="dtype='int8'; expected 'float32' or 'float64'"):
         trained(dtype="int8")
     with pytest.raises(DataError, match="(?s)a part is ndarray .*; expected a pair"):

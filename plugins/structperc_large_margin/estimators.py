@@ -73,8 +73,8 @@ class SVOR(KnownParameters, SortedClasses, RankScore, EngineAnswers, ClassifierM
     disordered : {"refuse", "pool"}, default "refuse"
         Where the thresholds of "fixed-margin" are out of order: no predictions, or those of the best ordered thresholds.
     scale : bool or "auto", default "auto"
-        Train on columns of mean 0 and variance 1; "auto": dense ones only. C and gamma act on these columns, and `coef_` and `thresholds_`
-        are those of X in its own units. With a kernel rows stay scaled.
+        Train on columns of mean 0 and variance 1; "auto": not with sparse X and the linear kernel. C and gamma act on these columns, and
+        `coef_` and `thresholds_` are those of X in its own units. With a kernel rows stay scaled, and sparse ones become dense.
     class_weight : None, "balanced" or dict, default None
         Multiplies the sample weights by a weight of each row's label, {label: weight}; labels that are left out weigh 1. "balanced": all
         labels that occur weigh the same in all.
@@ -326,11 +326,10 @@ class SVOR(KnownParameters, SortedClasses, RankScore, EngineAnswers, ClassifierM
 
 def weighted_gamma(X, weights, scale):
     """gamma="scale" of weighted rows, as of rows that repeat: 1 / (n_features * variance of the entries), on the scale of the training."""
-    sparse = hasattr(X, "multiply")
-    if scale is True or scale == "auto" and not sparse:
+    if scale:
         variance = variance_on_one_scale(X, weights)
     else:
-        squares = X.multiply(X) if sparse else np.square(X, dtype=float)
+        squares = X.multiply(X) if hasattr(X, "multiply") else np.square(X, dtype=float)
         mean, square = X.T @ weights / weights.sum(), squares.T @ weights / weights.sum()
         variance = square.mean() - mean.mean() ** 2
     return 1 / (X.shape[1] * variance) if variance > 0 else 1.0

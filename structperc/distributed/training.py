@@ -8,6 +8,7 @@ waits for a worker to release them.
 
 from __future__ import annotations
 
+import copy
 import functools
 import operator
 import pickle
@@ -120,9 +121,8 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
     if not hasattr(model, "n_shards"):
         raise OptionError(f"{type(model).__name__} does not train in shards: its fit solves for all examples together, or prepares all of "
                           f"them. Expected a model with the parameter n_shards, such as Engine(problem, n_shards=2).")
-    if not 2 <= model.n_shards <= len(parts):
-        raise OptionError(f"the model has n_shards={model.n_shards}, and the data have {len(parts)} parts. Expected from 2 shards to as "
-                          f"many as parts, such as n_shards={max(len(parts), 2)}.")
+    if len(parts) < 2:
+        raise OptionError(f"the data have {len(parts)} part, and each of 2 or more shards needs one. Divide the data, or call fit.")
     if isinstance(client, str):
         with require("distributed", "training on workers", "dask").Client(client) as connected:
             return fit(model, parts, client=connected, read=read, stream=stream, dtype=dtype, resume=resume)
@@ -132,6 +132,10 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
     first, has_groups = first_with_examples(loaders, stream, workers)
     if has_groups:
         refuse_divided_groups(loaders, workers)
+    if not 2 <= model.n_shards <= len(parts):
+        refuse_weights_that_do_not_mix(model, first)
+        raise OptionError(f"the model has n_shards={model.n_shards}, and the data have {len(parts)} parts. Expected from 2 shards to as "
+                          f"many as parts, such as n_shards={len(parts)}.")
     loaders = list(map(Parcel, loaders))
     entries = entries_of(first["y"])
     label = next(entries, None)
@@ -264,6 +268,13 @@ def engine_of(model, data, reader_state=None):
         return pickle.loads(asked.engine)
     finally:
         SHARDS_ELSEWHERE.reset(token)
+
+
+def refuse_weights_that_do_not_mix(model, first) -> None:
+    """Raises the error of a model that no number of shards can train, such as one with a kernel."""
+    tried = copy.deepcopy(model)
+    tried.n_shards = 2
+    engine_of(tried, first)
 
 
 def divided(loaders, n_shards) -> list:

@@ -49,12 +49,12 @@ class DataOptions(Options):
     """Preprocessing of X, and plugins."""
 
     scale: bool | str | None = option(
-        False, "train on columns of mean 0 and variance 1, sparse ones of variance 1; auto: dense ones only",
+        False, "train on columns of mean 0 and variance 1, sparse ones of variance 1; auto: those of dense rows, and of kernels",
         choices=(False, True, "auto"), in_context=False, later=True, by_preset=True, recommended="auto",
         about="Weights are returned in the units of X. Sparse columns are only divided by their spread, to keep their zeros. auto leaves "
               "them as they are, since a rare word would count for more than a frequent one. All columns are only divided if no intercept "
               "or threshold can absorb the shift. A stream is scaled by the columns' mean and spread so far. With a kernel, rows stay "
-              "scaled; those of a stream by its first call.")
+              "scaled, and sparse ones become dense; those of a stream by its first call.")
     plugins: Sequence = option(
         (), "further plugins", in_context=False, reads=read_plugins,
         about="Names, plugin objects, components or classes of these. A later one replaces single parts of an earlier one. Clones of an "

@@ -2,7 +2,8 @@
 
 Training sees (x - shift) / spread, so each column has mean 0 and variance 1. Sparse rows are only divided by the spread. Scores are linear
 in the weights, so other weights give the same scores to rows in the users' units. The model keeps these (`Features.rescaled`), and
-predicting costs nothing more. If weights are no vector, as with kernels, rows are scaled whenever they are read.
+predicting costs nothing more. If weights are no vector, as with kernels, rows are scaled whenever they are read. Sparse rows then become
+dense, so both forms of a table train the same model. Names of features stay sparse.
 
 Two kinds of columns have another spread than their standard deviation. A constant column carries nothing beside an intercept: its spread is
 infinite, so training sees zeros and its weight in the users' units is 0. A column may nearly always have one value, such as a rare level.
@@ -30,6 +31,7 @@ LOOKED_AT = 1000            # rows that show whether columns differ in scale,
 DIFFERENT = 50              # by how much,
 FEWEST = 20                 # where there are so many
 WILD = 1000                 # deviations of the other rows between a cell and their mean
+MOST_DENSE = 1 << 27        # values of sparse rows that become dense: 1 GiB
 ALONE = 8                   # a cell with this share of a column's squares may be wild
 
 
@@ -143,6 +145,10 @@ class Scaling:
         """The rows on one scale, a copy. Where the mean is subtracted, sparse rows become dense."""
         strings, dense = rows.sparse_part, rows.dense_part
         if strings is not None and self.centred:
+            if strings.shape[0] * strings.shape[1] > MOST_DENSE:
+                raise DataError(f"X is sparse, of shape {strings.shape}. Columns on one scale have no zeros, so these rows need "
+                                f"{strings.shape[0] * strings.shape[1] / (1 << 27):.3g} GiB. Pass fewer rows at a time, or train with "
+                                f"scale=False.")
             whole = strings.toarray()
             strings, dense = None, whole if dense is None else np.hstack([whole, dense])
         if strings is not None:
@@ -184,27 +190,30 @@ def scaling_of(wanted, parts, rows, sample_weight):
     Parameters
     ----------
     wanted : bool or "auto"
-        "auto": of dense rows of numbers. True raises an error for rows that cannot be scaled.
+        "auto": of dense rows of numbers, and of sparse ones that a kernel compares. True raises an error for rows that cannot be scaled.
     parts : Parts
     rows : Rows
     sample_weight : float64 array or None
     """
-    if not wanted or wanted == "auto" and rows.sparse:
+    if not wanted:
         return None
     zeros = np.zeros(rows.n_features)
-    refused = ""
+    refused, stay = "", False
     if rows.objects or not rows.n_features:
         refused = "X is a list of objects, which have no columns of numbers."
     elif is_constrained(parts.features):
         refused = "the weights are constrained, in the units of X."
-    elif isinstance(reason := parts.weights.rescaling(zeros, zeros + 1), str):
-        refused = reason
+    else:
+        reason = parts.weights.rescaling(zeros, zeros + 1)
+        refused = reason if isinstance(reason, str) else ""
+        stay = reason is None and (not rows.sparse or parts.reader.feature_name(0) is None)
     if refused and wanted is True:
         raise PluginError(f"scale=True: {refused} Leave it out.")
-    if refused:
+    if refused or wanted == "auto" and rows.sparse and not stay:
         return None
     absorbs = absorbs_shifts(parts.features, zeros + 1)
-    scaling = Scaling.empty(rows.n_features, absorbs and not rows.sparse, absorbs).with_rows(rows, sample_weight)
+    centred = absorbs and (stay or not rows.sparse)
+    scaling = Scaling.empty(rows.n_features, centred, absorbs).with_rows(rows, sample_weight)
     return scaling if scaling.n_rows else None
 
 
@@ -252,7 +261,7 @@ def on_one_scale(X, shift, spread):
 
 
 def variance_on_one_scale(X, weights) -> float:
-    """Variance of all entries of weighted rows together, once training has scaled the columns.
+    """Variance of all entries of weighted rows together, once training with a kernel has scaled the columns.
 
     Parameters
     ----------
@@ -271,7 +280,7 @@ def variance_on_one_scale(X, weights) -> float:
     1.0
     """
     rows = matrices.read(X)
-    scaling = Scaling.empty(rows.n_features, not rows.sparse, True).with_rows(rows, weights)
+    scaling = Scaling.empty(rows.n_features, True, True).with_rows(rows, weights)
     mean = (scaling.mean - scaling.shift) / scaling.spread
     return float(((scaling.deviation / scaling.spread) ** 2 + (mean - mean.mean()) ** 2).mean())
 

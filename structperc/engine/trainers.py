@@ -304,8 +304,9 @@ class MixingTrainer(OnlineTrainer):
     def check(self, context, parts):
         super().check(context, parts)
         if parts.weights.sharding() is None:
-            raise PluginError(f"n_shards={context.n_shards} mixes weights that shards have trained apart, which "
-                              f"{type(parts.weights).__name__} does not know how to do; set n_shards=1.")
+            raise PluginError("n_shards above 1 mixes weights that shards have trained apart, which "
+                              f"{type(parts.weights).__name__} does not know how to do. Set n_shards=1, and train in one process: call "
+                              f"fit, or structperc.streams.fit_stream for parts.")
 
     def start(self, parts, context):
         super().start(parts, context)

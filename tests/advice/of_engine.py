@@ -6,13 +6,15 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from advice.followed import SENTENCES, TAGS, X, Y, messages_of
-from structperc import Engine, Option, hookimpl
+from structperc import Engine, Option, distributed, hookimpl
 from structperc.callbacks import Checkpoint, HeldOutLoss
 from structperc.components import Loss
 from structperc.distributed import parts as distributed_parts
 from structperc.engine import plugins as registry
+from structperc.engine import scaling
 from structperc.engine.model_file.header import plain, sequence_to_header
 from structperc.estimators import DecisionMaker, PRank
 from structperc.streams import fit_stream
@@ -51,6 +53,20 @@ def third(A, B):
 
 def kernel(**options):
     return engine("cusum", plugins=["dual-kernel"], **options)
+
+
+def sharded(n_parts):
+    """A training by shards on parts."""
+    return distributed.fit(Engine("multiclass", n_shards=2), list(zip(np.split(X, n_parts), np.split(Y, n_parts), strict=True)))
+
+
+def with_little_room(rows):
+    """Kernels of sparse rows where dense copies have at most so many rows at a time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scaling, "MOST_DENSE", 12 * X.shape[1])
+        trained = Engine("cusum", plugins=["dual-kernel"], kernel="rbf", scale=True, classes=[0, 1, 2])
+        for start in range(0, len(X), rows):
+            trained.partial_fit(csr_array(X[start:start + rows]), Y[start:start + rows])
 
 
 class Half(Loss):
@@ -217,7 +233,13 @@ MESSAGES = [
          lambda _: Engine("multiclass", plugins=["batch"], trainer="bcfw").partial_fit(X, Y),
          lambda _: Engine("multiclass", plugins=["batch"], trainer="bcfw").fit(X, Y)),
         ("mixes weights that shards have trained apart", lambda _: kernel(kernel="rbf", n_shards=2),
-         lambda _: kernel(kernel="rbf", n_shards=1))),
+         lambda _: kernel(kernel="rbf", n_shards=1),
+         lambda _: fit_stream(Engine("multiclass", plugins=["dual-kernel"], kernel="rbf"), [(X, Y)]))),
+    *messages_of("structperc/distributed/training.py",
+        ("Divide the data, or call fit", lambda _: sharded(1), lambda _: sharded(2), lambda _: engine().fit(X, Y))),
+    *messages_of("structperc/engine/scaling.py",
+        ("Pass fewer rows at a time, or train with scale=False", lambda _: with_little_room(24), lambda _: with_little_room(12),
+         lambda _: kernel(X=csr_array(X), kernel="rbf", scale=False))),
     *messages_of("structperc/engine/weighing.py",
         ("weighs examples by the one label that each has", lambda _: tagger(class_weight={"x": 2}), lambda _: weighted_tagger(),
          lambda _: tagger(loss=[[0, 1], [5, 0]]))),

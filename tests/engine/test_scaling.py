@@ -203,6 +203,49 @@ def test_auto_leaves_sparse_columns_as_they_are_in_every_door(tmp_path):
     assert Engine("cusum", scale=True, **options).fit(S, y).coef_.tolist() != plain
 
 
+def kernel_engine(problem, **options):
+    options = dict(epochs=2, average=True, classes=[1, 2, 3, 4]) | options
+    return Engine(problem, plugins=["dual-kernel"], **{"kernel": "rbf", "scale": "auto"} | options)
+
+
+def in_parts(engine, forms):
+    for i, form in enumerate(forms):
+        engine.partial_fit(form(X[50 * i:50 * i + 50]), Y[50 * i:50 * i + 50])
+    return engine
+
+
+@pytest.mark.parametrize("scale", ["auto", True, False])
+@pytest.mark.parametrize(("problem", "kernel"), [("cusum", "rbf"), ("prank", "polynomial"), ("multiclass", "stump"), ("cusum", "linear")])
+def test_kernels_take_sparse_rows_as_dense_ones_in_every_door(problem, kernel, scale):
+    options, csr, csc = {"kernel": kernel, "scale": scale}, sparse.csr_array, sparse.csc_array
+    expected = kernel_engine(problem, **options).fit(X, Y).label_scores(X)
+    size = np.abs(expected).max()
+    for form in (csr, csc, lambda rows: sparse.coo_array(rows)):
+        engine = kernel_engine(problem, **options).fit(form(X), Y)
+        for seen in (X, form(X)):
+            np.testing.assert_allclose(engine.label_scores(seen), expected, rtol=1e-9, atol=1e-9 * size)
+    expected = in_parts(kernel_engine(problem, **options), [np.asarray] * 4).label_scores(X)
+    for forms in ([csr] * 4, [csr, np.asarray] * 2, [np.asarray, csr] * 2):
+        got = in_parts(kernel_engine(problem, **options), forms).label_scores(X)
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9 * size)
+    streams = [fit_stream(kernel_engine(problem, **options), Slices(form(X), Y, rows=70)).label_scores(X) for form in (np.asarray, csr)]
+    np.testing.assert_allclose(*streams, rtol=1e-9, atol=1e-9 * size)
+
+
+def test_kernels_leave_names_sparse_and_refuse_rows_that_would_not_fit(monkeypatch):
+    words = [[["a", "b"]], [["c"]], [["b"]]] * 4
+    tags = [["x"], ["y"], ["x"]] * 4
+    plain, auto = (Engine("sequence", plugins=["dual-kernel"], kernel="rbf", scale=scale).fit(words, tags) for scale in (False, "auto"))
+    assert auto.model_.scaling is None and list(auto.predict(words)) == list(plain.predict(words))
+    monkeypatch.setattr(scaling, "MOST_DENSE", 199 * 5)
+    wide = sparse.csr_array(X)
+    engine = kernel_engine("cusum")
+    with pytest.raises(DataError, match=r"of shape \(200, 5\).*Pass fewer rows at a time, or train with scale=False"):
+        engine.fit(wide, Y)
+    assert engine.partial_fit(wide[:100], Y[:100]).predict(wide[:100]).shape == (100,)
+    assert kernel_engine("cusum", scale=False).fit(wide, Y).n_features_in_ == 5
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_units_of_single_rows_are_those_of_all_rows(dtype):
     """What is compiled for one row beside numpy's, bit for bit; a constant column, and rows that overflow."""

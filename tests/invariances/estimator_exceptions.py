@@ -40,7 +40,8 @@ def without_level(one, answers) -> dict:
 
 RULES = [
     Rule(("rows reversed", "weight 2"), "visits have a drawn order", trains_online, bound=other_orders),
-    Rule(("CSR",), "sparse columns are not centred", scales, under=lambda one: one.under(scale=False)),
+    Rule(("CSR",), "sparse columns of linear models are not centred", lambda one: scales(one) and not engine_of(one).model_.scales,
+         under=lambda one: one.under(scale=False)),
     Rule(("columns shifted",), "the thresholds move with the direction, and ranks of a query need no level", lambda one: True,
          seen=without_level),
     Rule(("columns times three", "columns shifted"), "without scaling, the steps see the units of the columns",
