@@ -140,9 +140,9 @@ def test_a_new_package_takes_no_name_that_is_taken_and_leaves_nothing_behind(fol
 
     with monkeypatch.context() as patch:
         patch.setattr("pathlib.Path.write_text", full)
-        assert cli.main(["new", "my-problem"]) == 2
+        assert cli.main(["new", "full-disk"]) == 2
     assert "No space left on device" in capsys.readouterr().err and sorted(os.listdir()) == before
-    assert cli.main(["new", "my-problem"]) == 0
+    assert cli.main(["new", "full-disk"]) == 0
 
 
 def test_numbers_in_safe_cells_stay_numbers():

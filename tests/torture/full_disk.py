@@ -87,4 +87,4 @@ def random_command(chosen, rows, model, folder):
                           ["predict", model, f"{folder}/rows.db", "--query", "select a, b from t", "--output", out],
                           ["counterfactual", model, rows, "--wanted", "2", "--output", table],
                           ["effects", model, rows, "--n-boot", "39", "--output", table],
-                          ["new", "my-problem", folder]))
+                          ["new", "full-disk", folder]))
