@@ -164,7 +164,9 @@ clean:
 
 # structperc itself, editable. Compiles only what has changed: setuptools keeps what it has built where build.cfg says, also from one pip to
 # the next. pip shows nothing of a build, so the modules are counted meanwhile. Python compiles what it imports of the libraries.
-# structperc.pth: scripts in the folder above find the package, not this clone of the same name as a namespace.
+# structperc.pth: scripts in the folder above find the package, not this clone of the same name as a namespace. It is ASCII in any folder:
+# older Pythons read it in the locale's encoding, and do not start where that fails.
+ON_PATH := 'import sys, sysconfig; open(sysconfig.get_path("purelib") + "/structperc.pth", "w").write(f"import sys; sys.path += {sys.argv[1:]!a}\n")'
 MODULES := $(words $(filter %.pyx,$(COMPILED)) shared)
 with_progress = touch $@-begun; \
   (count() { find $$1 -name "*.$$2" -newer $@-begun 2>/dev/null | wc -l | tr -d ' '; }; seconds=0; \
@@ -198,7 +200,7 @@ $(VENV)/installed: $(VENV)/python-$(VERSION) $(VENV)/flags pyproject.toml setup.
 	@echo "Installing structperc into $(VENV) (compiling it for the first time takes two to five minutes) ..."
 	$(alone) $(with_progress) \
 	  $(call pip,DIST_EXTRA_CONFIG=$(VENV)/build.cfg,--no-compile --no-build-isolation --editable .) && \
-	  printf '%s\n' "$(CURDIR)" "$(CURDIR)/plugins" > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/structperc.pth" && touch $@
+	  $(BIN)/python -c $(ON_PATH) "$(CURDIR)" "$(CURDIR)/plugins" && touch $@
 
 # The libraries of one extra: structperc itself is used as it is installed.
 $(VENV)/with-%: $(VENV)/installed

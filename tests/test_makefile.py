@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import venv
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,16 @@ def wait_for(condition):
     while not condition():
         assert time.monotonic() < end, "nothing happened in 60 s"
         time.sleep(0.02)
+
+
+def test_python_starts_in_any_locale_whatever_the_folder_is_called(tmp_path):
+    venv.create(tmp_path / "env", with_pip=False)
+    python, folder = tmp_path / "env/bin/python", tmp_path / "a é ü"
+    subprocess.run(["make", "-s", f"--eval=path: ; {python} -c $(ON_PATH) '{folder}'", "path"], cwd=ROOT, check=True, capture_output=True)
+    assert next(tmp_path.glob("env/lib/*/site-packages/structperc.pth")).read_bytes().isascii()
+    shown = subprocess.run([python, "-c", f"import sys; print({str(folder)!a} in sys.path)"], capture_output=True,
+                           env={**os.environ, "LC_ALL": "C"})
+    assert shown.stdout == b"True\n"
 
 
 @pytest.mark.skipif(not shutil.which("flock"), reason="needs flock")
