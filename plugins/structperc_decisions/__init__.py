@@ -46,6 +46,7 @@ class Decide(Argmax):
         self.decide = decide
 
     def argmax(self, scores, x):
+        self._refuse_values(scores)
         decision = self.decide(-np.asarray(scores), x)
         try:
             return self.outputs.encoded(decision, len(scores))

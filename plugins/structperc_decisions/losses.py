@@ -4,6 +4,7 @@ import numpy as np
 
 from structperc.components import Loss
 from structperc.errors import DataError, PluginError, shortened
+from structperc_decisions.regret import cost_vector
 
 
 class DecisionCost(Loss):
@@ -54,15 +55,7 @@ class DecisionCost(Loss):
                             "example.")
         if len(costs) != n_examples:
             raise DataError(f"costs has {len(costs)} vectors but X has {n_examples} examples; give one per example.")
-        vectors = []
-        for i, one in enumerate(costs):
-            try:
-                vectors.append(np.array(one, dtype=float))
-            except (TypeError, ValueError, OverflowError):
-                raise DataError(f"costs[{i}] is {shortened(one)}; expected a number per atom.") from None
-            if vectors[i].ndim != 1 or not np.isfinite(vectors[i]).all():
-                raise DataError(f"costs[{i}] is {shortened(one)}; expected a vector of finite numbers.")
-        self._atom_costs = vectors
+        self._atom_costs = [cost_vector(one, f"costs[{i}]") for i, one in enumerate(costs)]
 
     def forget_costs(self) -> None:
         self._atom_costs = None

@@ -31,7 +31,7 @@ def is_labelled(y):
 
 
 def refuse_gaps(y) -> None:
-    """Raises an error for the first arc without a label.
+    """Raises an error for the first arc without a head or a label.
 
     Parameters
     ----------
@@ -49,8 +49,52 @@ def refuse_gaps(y) -> None:
     """
     for i, arcs in enumerate(y):
         for j, arc in enumerate(arcs if is_listed(arcs) else ()):
+            if has_no_head(arc):
+                raise no_head(f"y[{i}][{j}]")
             if isinstance(arc, (tuple, list)) and len(arc) == 2 and is_gap(arc[1]):
                 raise no_label(i, j)
+
+
+def has_no_head(arc) -> bool:
+    """Whether an entry of y lacks a head, as _ of CoNLL-U does.
+
+    Parameters
+    ----------
+    arc : object
+        A head, or a pair of a head and a label.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from structperc_parsing.heads import has_no_head
+    >>> has_no_head(None), has_no_head((None, "root")), has_no_head((0, None))
+    (True, True, False)
+    """
+    return is_gap(arc[0] if isinstance(arc, (tuple, list)) and len(arc) == 2 else arc)
+
+
+def no_head(where) -> DataError:
+    """The error of a word without a head.
+
+    Parameters
+    ----------
+    where : str
+        The place in y.
+
+    Returns
+    -------
+    DataError
+
+    Examples
+    --------
+    >>> from structperc_parsing.heads import no_head
+    >>> str(no_head("y[0][2]")).partition(";")[0]
+    'y[0][2] has no head'
+    """
+    return DataError(f"{where} has no head; a tree has one for each word. Fill it in, or leave the sentence out.")
 
 
 def is_gap(label) -> bool:

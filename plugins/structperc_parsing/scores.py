@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from structperc.errors import DataError, shortened
+from structperc_parsing.heads import has_no_head, no_head
 
 __all__ = ["attachment_scores"]
 
@@ -43,6 +44,8 @@ def attachment_scores(y_true, y_pred) -> dict:
 
 def entry(arc, is_labelled, where) -> tuple:
     """A head and its label, None without labels."""
+    if has_no_head(arc):
+        raise no_head(where)
     try:
         head, label = arc if is_labelled else (arc, None)
         return int(head), label

@@ -25,7 +25,8 @@ from structperc.solvers.projective cimport projective_marginals_c, projective_re
 from structperc.solvers.arborescences import k_best_arborescences
 from structperc.solvers.ranked_projective import k_best_projective
 from structperc_parsing.atoms cimport Layout, count_words, first_label, first_sibling, layout_of
-from structperc_parsing.heads import find_circle, find_crossing, is_gap, is_labelled, lifted, no_label, no_tree, refuse_gaps, refuse_no_tree
+from structperc_parsing.heads import find_circle, find_crossing, has_no_head, is_gap, is_labelled, lifted, no_head, no_label, no_tree
+from structperc_parsing.heads import refuse_gaps, refuse_no_tree
 from structperc_parsing.labelled_trees import k_best_labelled
 from structperc_parsing.scores import attachment_scores
 
@@ -167,6 +168,8 @@ cdef class TreeOutputs(Outputs):
 
     cdef Py_ssize_t code(self, arc, Py_ssize_t n, i, j) except -1:
         """The integer of a word's head, or head and label."""
+        if has_no_head(arc):
+            raise no_head(f"y[{i}][{j}]")
         try:
             if self.labels is None:
                 head, label = arc, None
@@ -378,11 +381,17 @@ cdef class TreeArgmax(Argmax):
                 scores[siblings:].reshape(n + 1, n + 1, n + 1) if self.atoms.siblings else None)
 
     def k_best(self, scores, Example x, k):
+        self._refuse_values(scores)                 # of arcs too that no tree has
         arcs, labels, siblings = self.divided(scores, x)
         if x.n_rows == 0:
             return None
         if labels is not None:              # of a word: whichever head it has
-            arcs = arcs + np.concatenate([np.zeros((1, labels.shape[1])), labels])
+            labels = np.concatenate([np.zeros((1, labels.shape[1])), labels])
+            finite = np.isfinite(arcs) & np.isfinite(labels)
+            with np.errstate(over="ignore"):
+                arcs = arcs + labels
+            if not np.isfinite(arcs[finite]).all():
+                raise DataError("scores overflow when they are added up, although each is finite.")
         heads, totals = self.k_best_heads(np.ascontiguousarray(arcs.max(axis=2)), siblings, int(k))
         return k_best_labelled(arcs, heads, totals, int(k))
 

@@ -55,7 +55,7 @@ def predict(arguments) -> int:
             replace_file(arguments.output, lambda file: write_text(file, lambda text: write_answers(engine, arguments, tables, text)))
         elif sys.stdout.isatty():
             write_answers(engine, arguments, tables, Shown(sys.stdout))
-        elif of_tokens:                                 # which are written byte for byte
+        elif of_tokens and hasattr(sys.stdout, "buffer"):       # written byte for byte; the output of a notebook takes only text
             write_text(sys.stdout.buffer, lambda text: write_answers(engine, arguments, tables, text))
         else:
             write_answers(engine, arguments, tables, sys.stdout)

@@ -50,7 +50,8 @@ def of_frames(X, choose) -> Keyed | None:
     choose : function
         Returns the places of the keys among the names of the columns.
     """
-    frames = list(X) if isinstance(X, (list, tuple)) else [as_table(X)]
+    X = as_table(X)
+    frames = list(X) if isinstance(X, (list, tuple)) else [X]
     if not frames or not all(map(is_frame, frames)):
         return None
     header = list(header_of(frames[0]))
@@ -65,11 +66,26 @@ def of_frames(X, choose) -> Keyed | None:
 
 
 def column_of(frame, header, j) -> np.ndarray:
-    """A column of a data frame: numbers, or objects where it has another type."""
-    column = frame.iloc[:, j] if hasattr(frame, "iloc") else frame[header[j]]
-    if isinstance(getattr(column, "dtype", None), np.dtype) and column.dtype.kind in "iufb":
+    """A column of a data frame: numbers and times as exactly as it has them, or objects where it has another type."""
+    if not hasattr(frame, "iloc"):
+        return column_of_others(frame[header[j]])
+    column = frame.iloc[:, j]
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb":
         return column.to_numpy()
-    return of_objects(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
+    if getattr(column.dtype, "kind", None) == "f":                  # Float32 and Float64, which have gaps
+        return column.to_numpy(dtype=column.dtype.numpy_dtype, na_value=np.nan)
+    return of_objects(column.to_list())
+
+
+def column_of_others(column) -> np.ndarray:
+    """A column of polars or pyarrow. Python's dates would lose nanoseconds, its floats that a number was a float32."""
+    narwhals = require("narwhals.stable.v2", "reading tables", "tables")
+    series = narwhals.from_native(column, series_only=True)
+    if series.dtype.is_float() or series.dtype in (narwhals.Datetime, narwhals.Duration):
+        return series.to_numpy()
+    if series.dtype == narwhals.Time:
+        return series.cast(narwhals.Int64).to_numpy()               # nanoseconds
+    return of_objects(series.to_list())
 
 
 def without(frame, header, places):
@@ -94,7 +110,7 @@ def of_arrays(X, k):
             return None, X                              # the reader of matrices names the row
         columns = [of_objects([row[j] for row in blocks]) for j in range(min(k, len(blocks[0])))]
         return columns, [[0.0] * len(columns) + list(row[k:]) for row in blocks]
-    if not all(isinstance(block, np.ndarray) and block.ndim == 2 and block.dtype.kind in "fiubOUM" for block in blocks) \
+    if not all(isinstance(block, np.ndarray) and block.ndim == 2 and block.dtype.kind in "fiubOUMm" for block in blocks) \
             or all(block.dtype.kind == "f" for block in blocks):
         return None, X
     columns = [joined([block[:, j] for block in blocks]) for j in range(min(k, *(block.shape[1] for block in blocks)))]
@@ -146,7 +162,7 @@ def numbered(columns, offsets, name):
     numbers = [exact(column) for column in columns]
     if all(column is not None for column in numbers):
         return np.column_stack(numbers), None
-    values = np.column_stack([of_objects(column.tolist() if column.dtype.kind != "M" else list(column)) for column in columns])
+    values = np.column_stack([of_objects(column.tolist() if column.dtype.kind not in "Mm" else list(column)) for column in columns])
     ends = np.arange(len(values) + 1) if offsets is None else offsets
     keys = np.empty(values.shape)
     for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
@@ -161,7 +177,7 @@ def refuse_unusable(column, name) -> None:
     limit = EXACT_FLOAT32 if column.dtype == np.float32 else EXACT
     if column.dtype.kind == "f":
         wrong = ~(np.abs(column) < limit)
-    elif column.dtype.kind == "M":
+    elif column.dtype.kind in "Mm":
         wrong = np.isnat(column)
     elif column.dtype.kind == "O":
         wrong = np.array([is_missing(cell) or isinstance(cell, float) and not abs(cell) < limit or not is_hashable(cell)
@@ -205,6 +221,6 @@ def rank(key) -> tuple:
         return (0, "", Decimal(key), key) if WRITTEN.fullmatch(key) else (2, "", key, key)
     if isinstance(key, (int, float, np.number, np.bool_)):
         return 0, "", Decimal(key.item() if isinstance(key, np.generic) else key), ""
-    if isinstance(key, (datetime.date, np.datetime64)):
+    if isinstance(key, (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)):
         return 1, type(key).__name__, key, ""
     return 3, type(key).__name__, str(key), ""

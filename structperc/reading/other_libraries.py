@@ -15,22 +15,28 @@ ATTRIBUTES = {"form": "text", "lemma": "lemma_", "upos": "pos_", "xpos": "tag_",
 
 
 def as_table(X):
-    """The table of a query of polars or of an Arrow stream, such as a relation of DuckDB. Anything else as it is.
+    """The table of a query of polars, a batch of pyarrow, or an Arrow stream like a relation of DuckDB.
+
+    Anything else as it is.
 
     Parameters
     ----------
     X : object
-        As users pass it.
+        As users pass it. A list of such objects has one for each example.
 
     Returns
     -------
     object
-        A data frame of polars for a LazyFrame, a table of pyarrow for a stream.
+        A data frame of polars for a LazyFrame, a table of pyarrow for a stream or a batch. A list for a list of them.
     """
     if is_query(X):
         return X.collect()
-    if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__"):
+    if is_stream(X):
         return require("pyarrow", "reading an Arrow stream", "parquet").table(X)
+    if is_batch(X):
+        return sys.modules["pyarrow"].Table.from_batches([X])
+    if isinstance(X, (list, tuple)) and len(X) and (is_query(X[0]) or is_stream(X[0]) or is_batch(X[0])):
+        return [as_table(table) for table in X]
     return X
 
 
@@ -56,6 +62,17 @@ def is_query(X) -> bool:
     """Whether X is a LazyFrame of polars, whose rows are not computed yet."""
     polars = sys.modules.get("polars")          # without this module there is no LazyFrame
     return polars is not None and isinstance(X, polars.LazyFrame)
+
+
+def is_stream(X) -> bool:
+    """Whether X has its table only as an Arrow stream."""
+    return hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__")
+
+
+def is_batch(X) -> bool:
+    """Whether X is a batch of rows of pyarrow."""
+    pyarrow = sys.modules.get("pyarrow")
+    return pyarrow is not None and isinstance(X, pyarrow.RecordBatch)
 
 
 def as_sentences(X, columns=None):

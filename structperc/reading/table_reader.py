@@ -294,6 +294,7 @@ class TableReader(Reader):
 
 def tables_of(X, offsets):
     """The columns of X, None if it has no names, and where examples begin. A list of data frames has one for each example."""
+    X = as_table(X)
     if isinstance(X, (list, tuple)) and len(X) and all(map(is_frame, X)):
         if offsets is not None:
             raise DataError("offsets was given, but X is a list with one table per example already; pass one or the other.")
@@ -304,7 +305,6 @@ def tables_of(X, offsets):
         sizes = [len(next(iter(table.values()), ())) for table in tables]
         return ({name: joined([table[name] for table in tables]) for name in tables[0]},
                 np.cumsum([0, *sizes], dtype=np.int64))
-    X = as_table(X)
     return (columns_of(X), offsets) if is_frame(X) else (None, offsets)
 
 

@@ -139,7 +139,7 @@ def changed(line, column, cell):
     (2, 6, "9", "has the head '9'; expected a whole number from 0 (the root) to 5. y[0][0] is in line 3 (sent_id 1) of"),
     (2, 6, "1", "the words 1 -> 1 head each other in a circle; correct it or leave the sentence out. y[0] is in line 3 (sent_id 1) of"),
     (2, 6, "0", "the words 1 and 5 both have the head 0, but one_root allows one"),
-    (2, 6, "_", "y[0][0] is in line 3 (sent_id 1) of"),
+    (2, 6, "_", "y[0][0] has no head; a tree has one for each word. Fill it in, or leave the sentence out. y[0][0] is in line 3 (sent"),
     (2, 7, "_", "y[0][0] has no label; give each word of all sentences one, or learn only heads. y[0][0] is in line 3 (sent_id 1) of"),
     (10, 6, "2", "is in line 10 of broken.conllu"),
 ])  # fmt: skip
@@ -155,6 +155,17 @@ def test_what_is_no_tree_is_named_by_its_line_at_fit_and_evaluate(run, line, col
         assert run("fit", "parsing", "train.conllu", "--model", "m", *settings)[0] == 0
         code, out, err = run("evaluate", "m", "broken.conllu")
         assert code == 2 and message in err and out == ""
+
+
+@pytest.mark.parametrize("columns", [(6,), (7,), (6, 7)])
+def test_predict_fills_in_heads_and_labels_that_are_nothing(run, columns):
+    text = "\n".join("\t".join("_" if j in columns else cell for j, cell in enumerate(line.split("\t"))) if line[:1].isdigit() else line
+                     for line in TRAIN.split("\n"))
+    Path("blank.conllu").write_text(text)
+    assert run("fit", "parsing", "train.conllu", "--model", "m", *SETTINGS)[0] == 0
+    assert run("predict", "m", "blank.conllu", "--output", "filled.conllu")[0] == 0
+    assert run("predict", "m", "train.conllu", "--output", "again.conllu")[0] == 0
+    assert Path("filled.conllu").read_bytes() == Path("again.conllu").read_bytes()
 
 
 def test_crossing_arcs_are_right_trees_of_a_projective_model(run):

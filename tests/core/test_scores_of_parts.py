@@ -3,6 +3,7 @@
 import every_problem
 import numpy as np
 import pytest
+from plain import Engine
 
 from structperc.errors import DataError
 
@@ -16,9 +17,26 @@ def numbers(answer) -> list:
     return np.asarray(answer, dtype=float).ravel().tolist()
 
 
-@pytest.mark.parametrize("name", every_problem.MODELS)
+def trees(**options):
+    """A parser of tokens with cells or vectors, and two sentences."""
+    X = [np.array([[0.0, 1], [1, 2]]), np.array([[2.0, 1], [1, 2], [3, 0]])] * 2
+    y = [[(2, "x"), (0, "root")], [(2, "x"), (0, "root"), (2, "y")]] * 2
+    return Engine("parsing", epochs=1, random_state=0, **options).fit(X, y), X[1:], y[1:]
+
+
+def decisions():
+    X = list(np.random.default_rng(0).normal(size=(9, 4, 2)))
+    y = [(int(np.argmin(x @ [1, 0.5])),) for x in X]
+    return Engine("decisions", decide=lambda costs, x: (int(np.argmin(costs)),), epochs=1).fit(X, y), X, y
+
+
+OTHERS = {"parsing": trees, "joint labels": lambda: trees(labels="joint"), "projective": lambda: trees(projective=True),
+          "siblings": lambda: trees(projective=True, order=2), "vectors": lambda: trees(tokens="vectors"), "decisions": decisions}
+
+
+@pytest.mark.parametrize("name", [*every_problem.MODELS, *OTHERS])
 def test_scores_without_meaning_are_refused(name):
-    engine, X, y = every_problem.engine_and_examples(name)
+    engine, X, y = OTHERS[name]() if name in OTHERS else every_problem.engine_and_examples(name)
     parts, rows = engine.parts_, engine.read(X[:1])
     x, scores = next(iter(engine.model_.scores(rows)))
     gold = parts.outputs.encode(y[:1], rows)[0]

@@ -55,8 +55,14 @@ def test_trees_of_words():
         parser.fit([[("a", "N"), ("b", "V")]] * 2, [[(2, None), (0, "root")], [(2, "x"), (0, "root")]])
     with pytest.raises(DataError, match=r"y\[0\]\[0\] has no label"):
         parser.fit([[("a", "N"), ("b", "V")]], [[(2, None), (0, None)]])
+    for tree in ([(2, "x"), (None, "root")], [(2, "x"), None], [2, None], [2, float("nan")], [None, None]):      # _ of a file is None here
+        with pytest.raises(DataError, match=r"y\[0\]\[[01]\] has no head; a tree has one for each word. Fill it in, or leave"):
+            parser.fit([[("a", "N"), ("b", "V")]], [tree])
     parser.fit([[("a", "N"), ("b", "V")]] * 2, [[(2, "x"), (0, "root")]] * 2)
     for wrong in ([(9, "x"), (-1, "root")], [(9, "strange"), (0, "root")], [(2, "x"), (1, "root")], [(0, "x"), (0, "root")]):
         for call in (parser.score, parser.attachment):
             with pytest.raises(DataError, match=r"y\[0\]"):
                 call([[("a", "N"), ("b", "V")]], [wrong])
+    for call in (parser.score, parser.attachment):
+        with pytest.raises(DataError, match=r"\[0\]\[1\] has no head"):
+            call([[("a", "N"), ("b", "V")]], [[(2, "x"), (None, "root")]])

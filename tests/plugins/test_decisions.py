@@ -54,6 +54,27 @@ def test_the_structured_hinge_is_half_of_spo_plus():
         assert spo_plus(true, true, gold, most) == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.parametrize(("costs", "message"), [
+    ([[1.0, np.nan]], r"costs\[0\] is .*; expected a vector of finite numbers"),
+    ([[1.0, np.inf]], r"costs\[0\] is .*; expected a vector of finite numbers"),
+    ([1.0, 3.0], r"costs\[0\] is 1.0; expected a vector of finite numbers"),
+    ([["a", "b"]], r"costs\[0\] is .*; expected a number per atom"),
+    ([[0.0, 3.0]], "the best decisions cost 0, and regret is a share of what they cost"),
+    ([[1.0, 2.0]] * 2, "costs has 2 vectors, but there are 1 decisions and 1 best ones"),
+])  # fmt: skip
+def test_costs_without_meaning_have_no_regret(costs, message):
+    with pytest.raises(DataError, match=message):
+        regret(costs, [[1]], [[0]])
+
+
+def test_costs_that_overflow_have_no_regret():
+    with pytest.raises(DataError, match="costs overflow when they are added up, although each is finite"):
+        regret([[1.7e308, 1.7e308, 1.0]], [[0, 1]], [[2]])
+    for predicted, costs in (([1e308, 1.0], [1.0, 1.7e308]), ([-1e308, 1e308], [1.0, 2.0]), ([1.0], [1.0, 2.0]), ([np.inf, 1], [1.0, 2.0])):
+        with pytest.raises(DataError, match="overflow|predicted"):
+            spo_plus(predicted, costs, [0], lambda scores: [int(scores[1] > scores[0])])
+
+
 def test_two_decisions_worked_by_hand():
     """ST-8: c = (1, 3). For tied costs SPO+ equals the regret of the worst optimal decision."""
     def best(scores):

@@ -41,6 +41,50 @@ def test_items_of_any_type_stay_apart(kind):
     assert model.predict([frame])[0] == pairs and model.score([frame], [pairs]) == 1.0
 
 
+def of_arrow(table):
+    """The same table in the forms in which Arrow hands it over: whole, in chunks, as a batch, and as a stream without other methods."""
+    stream = type("Stream", (), {"__arrow_c_stream__": lambda self, schema=None: table.__arrow_c_stream__(schema)})()
+    pyarrow = pytest.importorskip("pyarrow")
+    return [table, pyarrow.concat_tables([table.slice(0, 1), table.slice(1)]), table.combine_chunks().to_batches()[0], stream]
+
+
+def of_polars(table):
+    polars = pytest.importorskip("polars")
+    return [polars.from_arrow(table), polars.from_arrow(table).lazy()]
+
+
+@pytest.mark.parametrize("forms", [of_arrow, of_polars])
+def test_items_of_other_libraries_stay_apart(forms):
+    """Nanoseconds too, which Python's own dates, times and durations lack, and numbers of float32 from 2^24 on."""
+    pyarrow, _ = pytest.importorskip("pyarrow"), pytest.importorskip("narwhals")
+    nanoseconds = [1_700_000_000_000_000_001, 1_700_000_000_000_000_002]
+    kinds = {pyarrow.int64(): [LARGE, LARGE + 1], pyarrow.uint64(): [2**63 + 1, 2**63 + 2], pyarrow.string(): ["L1", "L2"],
+             pyarrow.date32(): [0, 1], pyarrow.timestamp("ns"): nanoseconds, pyarrow.timestamp("ns", "Europe/Berlin"): nanoseconds,
+             pyarrow.duration("ns"): [1, 2], pyarrow.time64("ns"): [1, 2]}
+    engine = trained()
+    for kind, ids in kinds.items():
+        table = pyarrow.table({"l": pyarrow.array(ids, kind), "r": [1, 2], "s": [1.0, 1.0]})
+        for X in forms(table):
+            assert engine.predict([X]).tolist() == [(0, 1)], (kind, type(X))
+            assert engine.predict(X, lengths=[2]).tolist() == [(0, 1)], (kind, type(X))
+    for ids, kind in (([2.0**24, 2.0**24 + 1], pyarrow.float32()), ([1, None], pyarrow.int64()), ([1, None], pyarrow.timestamp("ns"))):
+        for X in forms(pyarrow.table({"l": pyarrow.array(ids, kind), "r": [1, 2], "s": [1.0, 1.0]})):
+            with pytest.raises(errors.DataError, match="row [01] of X has .* in column 'l', which is the key of the row"):
+                engine.predict([X])
+
+
+@pytest.mark.parametrize("times", [pandas.to_timedelta, pandas.to_datetime])
+def test_times_are_in_their_order_whatever_their_text_is(times):
+    talks = pandas.DataFrame({"start": times([9, 100, 1000], unit="ns"), "stop": times([100, 1000, 2000], unit="ns"), "f": 1.0})
+    engine = Engine("disjoint-intervals", fit_intercept=False, random_state=0).fit([talks] * 3, [[0, 1, 2]] * 3)
+    assert engine.predict([talks]).tolist() == [(0, 1, 2)]
+
+
+def test_nullable_float32_is_rounded_from_its_own_limit_on():
+    with pytest.raises(errors.DataError, match=r"From 2\*\*24 on float32 rounds"):
+        trained().predict([pandas.DataFrame({"l": pandas.array([2.0**24, 2.0**24 + 1], dtype="Float32"), "r": [1, 2], "s": [1.0, 1.0]})])
+
+
 def test_whole_numbers_of_arrays_are_read_before_they_are_rounded():
     engine, table = trained(), [[LARGE, 1, 1], [LARGE + 1, 2, 1]]
     assert engine.predict(table, lengths=[2]).tolist() == [(0, 1)]

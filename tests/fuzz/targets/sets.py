@@ -41,6 +41,12 @@ PROBLEMS = {
 }
 
 
+# Of effects: rules that learn one direction, and one that learns several. Levels have enough refits, or too few.
+RULES = ({"update": "logistic", "epochs": 2}, {"trainer": "cumulative-logit", "penalty": 0.1}, {"epochs": 2},
+         {"preset": "paper", "epochs": 2}, {"problem": "interval-pa", "epochs": 2}, {"problem": "cusum", "epochs": 2})
+INTERVALS = (*((0.5, 3), (0.5, 11), (0.75, 7), (0.9, 19)) * 6, (0.5, 0), (0.9, 3), (1.0, 9))
+
+
 @functools.cache
 def engine_of(problem):
     """A trained engine; whoever asks it changes nothing."""
@@ -101,14 +107,15 @@ def drawn_effects(random) -> bool:
             X[:, j] = (0.0, X[:, 0] * random.choice((1, -2)), (X[:, j] > 0) * 1.0)[odd]
     y = draw.integers(1, random.choice((3, 4)), n) if random.random() < 0.5 else np.digitize(X[:, 0], np.quantile(X[:, 0], [0.4, 0.7])) + 1
     weights = random.choice((None, None, draw.integers(0, 3, n) * 1.0))
-    how = random.choice(({"update": "pa1", "C": 0.1}, {"update": "logistic"}, {"trainer": "cumulative-logit", "penalty": 0.1}, {}))
-    taken, engine = attempt(lambda: Engine(random.choice(("prank", "prank", "cusum")), epochs=2, random_state=0, **how).fit(
-        X, y, sample_weight=weights))
+    how = random.choice(RULES)
+    taken, engine = attempt(lambda: Engine(**{"problem": "prank", "random_state": 0} | how).fit(X, y, sample_weight=weights))
     if not taken:
         return False
-    options = {"n_boot": random.choice((3, 9, 9, 0, -1)), "level": random.choice((0.5, 0.5, 0.9, 1.0)), "random_state": 0,
-               "scale": random.choice(("direction", "log-odds")), "sample_weight": weights,
-               "groups": random.choice((None, None, draw.integers(0, 3, n)))}
+    has_unit = not how.keys().isdisjoint(("update", "trainer"))                # weights of other rules have none
+    level, n_boot = random.choice(INTERVALS)
+    options = {"n_boot": n_boot, "level": level, "random_state": 0, "sample_weight": weights,
+               "scale": random.choice(("direction", "log-odds")) if has_unit or random.random() < 0.1 else "direction",
+               "groups": random.choice((None, None, np.arange(n) // 2))}
     taken, found = attempt(effects, engine, X, y, **options)
     if not taken:
         return False
