@@ -1,4 +1,4 @@
-"""Runs the torture tests: kill -9, Ctrl-C, full disks, threads and long streams.
+"""Runs the torture tests: kill -9, also of workers of Dask, Ctrl-C, full disks, threads and long streams.
 
 Prints a line for each part, and one for each kind of wrong outcome. By default it runs for about a minute. With --full it makes as many
 tries as docs/reliability.md reports. --part selects parts.
@@ -19,6 +19,7 @@ PARTS = {       # name: (module, function, number by default, number with --full
     "saves": ("interrupts", "saves", 1000, 11_200),
     "commands": ("interrupts", "commands", 60, 1300),
     "disk": ("full_disk", "saves", 50, 1000),
+    "workers": ("workers", "killed", 3, 60),
     "threads": ("threads", "trainers_and_readers", 0.15, 10),
     "growth": ("growth", "one_row_calls", 200_000, 20_000_000),
 }
