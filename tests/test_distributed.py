@@ -1,5 +1,7 @@
 """Tests of shards on Dask's workers: training gives the bits of one process, even if workers fail or are replaced."""
 
+import inspect
+import itertools
 import os
 import pickle
 import threading
@@ -17,13 +19,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from structperc import distributed as shards
-from structperc import hookimpl
+from structperc import estimators, hookimpl
 from structperc.callbacks import Checkpoint, History
 from structperc.cli import main
 from structperc.distributed.messages import with_zeros, without_zeros
 from structperc.distributed.workers import Slot
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.estimators import CuSumRank, LatentRanker, RankingSVM, StructuredClassifier
+from structperc.estimators import CuSumRank, DependencyParser, LatentRanker, RankingSVM, StructuredClassifier
 from structperc.streams import Slices, fit_stream
 
 RANDOM = np.random.default_rng(8)
@@ -682,3 +684,47 @@ def test_files_that_share_a_query_are_named(client, tmp_path, capsys):
 def test_models_without_shards_say_why():
     with pytest.raises(OptionError, match="RankingSVM does not train in shards: its fit solves for all examples together"):
         shards.fit(RankingSVM(), query_parts(20))
+
+
+@pytest.mark.parametrize("name", [name for name in estimators.__all__
+                                  if isinstance(getattr(estimators, name), type) and hasattr(getattr(estimators, name), "fit")])
+def test_every_estimator_has_shards_or_says_why_not(name):
+    make = getattr(estimators, name)
+    if "n_shards" in inspect.signature(make).parameters:
+        assert make(n_shards=2).get_params()["n_shards"] == 2
+        return
+    if name == "RankerClassifier":          # has no parameters of its own
+        return
+    with pytest.raises(OptionError, match="its fit solves for all examples together, or prepares all of them") as caught:
+        make(n_shards=2)
+    assert ("estimator=CuSumRank(n_shards=2)" in str(caught.value)) == ("estimator" in inspect.signature(make).parameters)
+
+
+def test_a_parser_is_trained_in_shards():
+    words = [[(f"w{i}", f"t{i % 3}") for i in RANDOM.integers(0, 9, n)] for n in RANDOM.integers(1, 6, 12)]
+    trees = [[(i, f"l{i % 2}") for i in range(len(sentence))] for sentence in words]
+    parser = DependencyParser(n_shards=3, n_jobs=2, epochs=2, random_state=0, n_hashed=1 << 12)
+    found = shards.fit(clone(parser), [(words[i:i + 4], trees[i:i + 4]) for i in (0, 4, 8)], dtype="float64")
+    whole = parser.fit(words, trees)
+    assert found.mistakes_ == whole.mistakes_ and found.predict(words) == whole.predict(words)
+
+
+@pytest.mark.parametrize("options", [
+    {"class_weight": "balanced"}, {"weighting": "visits"}, {"class_weight": "balanced", "weighting": "visits"},
+    {"class_weight": {1: 0.3, 2: 1 / 3}, "weighting": "visits", "scale": True},
+])
+@pytest.mark.parametrize("intervals", [False, True])
+def test_what_labels_weigh_has_the_same_bits_in_any_parts_and_in_one_process(options, intervals):
+    """The weights have digits that a sum in floating point loses, differently in each order."""
+    weights = 10.0 ** np.linspace(-9, 6, 60)[np.random.default_rng(1).permutation(60)]
+    y = np.column_stack([np.maximum(Y - 1, 1), Y]) if intervals else Y
+    options = OPTIONS | {"classes": [1, 2, 3], "n_shards": 2, "update": "exact-pa1" if intervals else "pa1", "C": 0.1} | options
+    made = partial(Engine, "interval-pa" if intervals else "cusum", **options)
+    whole = made().fit(X, y, sample_weight=weights)
+
+    def read(cuts):
+        return ({"X": X[i:j], "y": y[i:j], "sample_weight": weights[i:j]} for i, j in itertools.pairwise(cuts))
+
+    for parts in ([[0, 30], [30, 60]], [[0, 11, 11, 29, 30], [30, 47, 52, 60]]):
+        found = shards.fit(made(), parts, read=read, dtype="float64")
+        assert np.array_equal(weights_of(found), weights_of(whole)) and found.model_.visit_totals == whole.model_.visit_totals

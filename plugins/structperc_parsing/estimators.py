@@ -81,6 +81,11 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
     random_state : None, int, numpy Generator or RandomState, default None
     classes : list, optional
         All labels; otherwise those of the first y.
+    n_shards : int, default 1
+        Train on so many parts of the sentences separately, and mix their weights after each epoch. `structperc.distributed.fit` trains them
+        on other machines.
+    n_jobs : int, default 1
+        Threads that train shards and predict; -1: one for each core. Results stay the same.
 
     Attributes
     ----------
@@ -115,11 +120,12 @@ class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
 
     def __init__(self, projective=False, lift=None, one_root=True, order=1, labels="after", template=None, columns=None,
                  tokens="cells", n_hashed=1 << 22, preset="recommended", update=None, C=None, loss_weight=None, epochs=None,
-                 average=None, shuffle=None, random_state=None, classes=None) -> None:
+                 average=None, shuffle=None, random_state=None, classes=None, n_shards=1, n_jobs=1) -> None:
         self.projective, self.lift, self.one_root, self.order, self.labels = projective, lift, one_root, order, labels
         self.template, self.columns, self.tokens, self.n_hashed = template, columns, tokens, n_hashed
         self.preset, self.update, self.C, self.loss_weight, self.epochs = preset, update, C, loss_weight, epochs
         self.average, self.shuffle, self.random_state, self.classes = average, shuffle, random_state, classes
+        self.n_shards, self.n_jobs = n_shards, n_jobs
 
     def fit(self, X, y, sample_weight=None) -> Self:
         """Trains from nothing.

@@ -39,6 +39,11 @@ class Loader:
         self.part, self.read, self.name, self.has_groups = part, read, name, False
 
     @property
+    def path(self) -> str | None:
+        """Of the file that the part is; None: it is something else."""
+        return path_of(self.part)
+
+    @property
     def in_memory(self) -> bool:
         """Whether the caller has the part already."""
         return self.read is None and not hasattr(self.part, "__dask_graph__")
@@ -84,10 +89,15 @@ def ends_of_part(loader):
     return None if first is None else () if not (first and last) else (first[0], last[1])
 
 
+def path_of(part) -> str | None:
+    """The path of a part that is a file, or that has one as `structperc.cli.source.Source` does."""
+    path = part if isinstance(part, str) else None if hasattr(part, "__dask_graph__") else getattr(part, "path", None)
+    return path if isinstance(path, str) else None
+
+
 def name_of(part, number) -> str:
     """What messages call a part: the name of its file, or its number from 1."""
-    path = part if isinstance(part, str) else None if hasattr(part, "__dask_graph__") else getattr(part, "path", None)
-    return path if isinstance(path, str) else f"part {number}"
+    return path_of(part) or f"part {number}"
 
 
 def is_in_pieces(part) -> bool:

@@ -17,11 +17,13 @@ import sys
 from contextlib import contextmanager
 from importlib import metadata
 
+import attrs
 import numpy as np
 
 from structperc.core.column_sums import ColumnSums
 from structperc.core.errors import DataError, OptionError
 from structperc.core.loop import PassResult
+from structperc.distributed.identity import identity_of
 from structperc.distributed.messages import Parcel, blueprint_of, with_zeros, without_zeros
 from structperc.distributed.parts import (
     Loader,
@@ -48,8 +50,10 @@ from structperc.distributed.workers import (
     strangers,
     totals,
     train_shard,
+    visits,
 )
 from structperc.engine.context import SHARDS_ELSEWHERE
+from structperc.engine.options import WITHOUT_SHARDS
 from structperc.engine.shards import ShardPass
 from structperc.extras import require
 from structperc.streams import GroupEnds
@@ -89,7 +93,8 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
     dtype : {"float32", "float64"}, default "float32"
         What changes are rounded to on their way. "float64" gives the bits of `Engine.fit` with as many shards of the same sizes.
     resume : bool, default False
-        As in `Engine.fit`, of engines: go on from the checkpoint among the engine's plugins.
+        As in `Engine.fit`, of engines: go on from the checkpoint among the engine's plugins. Another part, or other parts, raise an error.
+        Of files the fingerprint is compared. With a checkpoint, other parts are read once more for a checksum.
 
     Returns
     -------
@@ -119,8 +124,8 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
         raise OptionError(f"dtype={dtype!r}; expected 'float32' or 'float64'.")
     parts = parts_of(X, y, sample_weight=sample_weight, groups=groups)
     if not hasattr(model, "n_shards"):
-        raise OptionError(f"{type(model).__name__} does not train in shards: its fit solves for all examples together, or prepares all of "
-                          f"them. Expected a model with the parameter n_shards, such as Engine(problem, n_shards=2).")
+        raise OptionError(f"{type(model).__name__} does not train in shards: {WITHOUT_SHARDS}. Expected a model with the parameter "
+                          f"n_shards, such as Engine(problem, n_shards=2).")
     if len(parts) < 2:
         raise OptionError(f"the data have {len(parts)} part, and each of 2 or more shards needs one. Divide the data, or call fit.")
     if isinstance(client, str):
@@ -160,6 +165,9 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
     if needs_totals(engine, first):
         blueprint = workers.kept(blueprint_of(engine, workers.dumps))
         sums = functools.reduce(operator.add, workers.map(totals, [blueprint] * len(loaders), loaders))
+        if engine.class_weight == "balanced" and engine.weighting == "visits":      # what examples weigh, they know only now
+            counts = workers.map(visits, [blueprint] * len(loaders), loaders, [sums.class_weight(engine)] * len(loaders))
+            sums = attrs.evolve(sums, visits=tuple(map(sum, zip(*counts, strict=True))))
     token = SHARDS_ELSEWHERE.set(Elsewhere(loaders, model.n_shards, stream, workers, np.dtype(dtype), engine, sums, reader_state))
     try:
         return model.fit(**first, **({"resume": True} if resume else {}))
@@ -202,6 +210,8 @@ class Elsewhere:
 
     Attributes
     ----------
+    visit_totals : (int, Fraction)
+        As `Totals.visits`.
     n_examples : int
         Visited in the last round of all shards.
     """
@@ -211,8 +221,15 @@ class Elsewhere:
         self.loaders, self.n_shards, self.stream, self.workers, self.dtype = loaders, n_shards, stream, workers, dtype
         self.scaling = None if sums is None else sums.scaling
         self.class_weight = engine.class_weight if sums is None else sums.class_weight(engine)
-        self.visit_totals = (0, 0.0) if sums is None else sums.visit_totals(engine)
+        self.visit_totals = (0, 0) if sums is None else sums.visits
         self.left_out, self.n_examples = 0, 0
+
+    def identity(self) -> dict:
+        """What distinguishes the parts from others, by name, for a checkpoint."""
+        names = [parcel.open().name for parcel in self.loaders]
+        told = self.workers.map(identity_of, self.loaders)
+        return {"number of parts": str(len(names))} | {name if name.startswith("part ") else f"file {name}": one
+                                                       for name, one in zip(names, told, strict=True)}
 
     def shards(self, run, seed):
         """The shards of a run, as `MixingTrainer` uses them."""
@@ -252,8 +269,14 @@ class Asked(Exception):
 class Asking:
     """Instead of `Elsewhere`: ends a training at its beginning."""
 
+    visit_totals = 0, 0
+
     def __init__(self, reader_state):
         self.reader_state = reader_state
+
+    def identity(self) -> dict:
+        """No part is looked at."""
+        return {}
 
     def shards(self, run, seed):
         raise Asked(blueprint_of(run.engine, pickle.dumps))

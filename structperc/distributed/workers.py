@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 from structperc.core.errors import DataError
+from structperc.core.exact_sums import exact_sum
 from structperc.distributed.messages import with_zeros, without_zeros
 from structperc.distributed.parts import chosen, examples_of, joined
 from structperc.engine.assembly import check_parts, with_weights
@@ -18,7 +19,7 @@ from structperc.engine.context import check_same
 from structperc.engine.run import TrainingRun
 from structperc.engine.scaling import Scaling
 from structperc.engine.shards import Shard, ShardPart, in_memory
-from structperc.engine.weighing import balanced, by_class, class_weights, label_codes
+from structperc.engine.weighing import balanced, by_class, label_codes, label_sums
 from structperc.reading.matrices import sample_weights
 from structperc.reading.readers import Reader
 from structperc.streams import named, order_of, read_ahead, reader_of
@@ -109,45 +110,36 @@ def with_new_names(reader, X):
 
 @attrs.frozen
 class Totals:
-    """What training must know of all examples.
+    """What training must know of all examples. Every sum is exact, so none depends on the parts.
 
     Attributes
     ----------
     scaling : Scaling or None
         Of the columns.
-    weights : dict
-        For each pair of the codes of the lowest and the highest right label: the number of examples with a weight, and the sum of weights.
-        Without class weights there is one entry, whose key is None.
+    label_sums : dict
+        As of `structperc.engine.weighing.label_sums`, if they weigh the labels; else empty.
+    visits : (int, Fraction)
+        The number of examples with a weight, and the sum of their weights, those of their classes included.
     """
 
-    scaling: Scaling | None
-    weights: dict
+    scaling: Scaling | None = None
+    label_sums: dict = attrs.field(factory=dict)
+    visits: tuple = (0, 0)
 
     def __add__(self, other):
-        scaling, weights = self.scaling or other.scaling, dict(self.weights)
+        scaling = self.scaling or other.scaling
         if self.scaling is not None and other.scaling is not None:
             scaling = scaling.joined(other.scaling)
-        for key, (n, weight) in other.weights.items():
-            before = weights.get(key, (0, 0.0))
-            weights[key] = before[0] + n, before[1] + weight
-        return Totals(scaling, weights)
+        keys = {**self.label_sums, **other.label_sums}
+        sums = {key: self.label_sums.get(key, 0) + other.label_sums.get(key, 0) for key in keys}
+        return Totals(scaling, sums, (self.visits[0] + other.visits[0], self.visits[1] + other.visits[1]))
 
     def class_weight(self, engine):
         """The option of this name, with the weight of each label instead of "balanced"."""
-        wanted = engine.class_weight
-        if not isinstance(wanted, str):
-            return wanted
-        labels, (low, high) = engine.model.context.labels, np.array(list(self.weights)).T
-        weights = balanced(len(labels), low, high, np.array([weight for _, weight in self.weights.values()]))
-        return dict(zip(labels.tolist(), weights.tolist(), strict=True))
-
-    def visit_totals(self, engine) -> tuple:
-        """How many examples have a weight, and the sum of their weights, those of their classes included."""
-        counts, weights = np.array(list(self.weights.values())).T
-        if engine.class_weight is not None:
-            low, high = np.array(list(self.weights)).T
-            weights = class_weights(self.class_weight(engine), engine.model.context.labels, low, high, weights)
-        return int(counts[weights > 0].sum()), float(weights.sum())
+        if engine.class_weight != "balanced":
+            return engine.class_weight
+        labels = engine.model.context.labels
+        return dict(zip(labels.tolist(), balanced(len(labels), self.label_sums).tolist(), strict=True))
 
 
 def needs_totals(engine, data) -> bool:
@@ -157,26 +149,36 @@ def needs_totals(engine, data) -> bool:
 
 
 def totals(blueprint, loader) -> Totals:
-    """Those of one part, piece by piece."""
+    """Those of one part, piece by piece: sums of labels where their weights follow from them, else of visits."""
     engine = pickle.loads(blueprint)
-    model, sums, loader = engine.model, Totals(None, {}), loader.open()
+    model, sums, loader = engine.model, Totals(), loader.open()
     for data in loader.pieces():
         with named(loader.name):
             rows = rows_of(model, data)
             weights = sample_weights(data.get("sample_weight"), rows.n_examples)
-            sums += Totals(None if model.scaling is None else model.scaling.of(rows, weights), weights_of(engine, rows, data["y"], weights))
+            scaling = None if model.scaling is None else model.scaling.of(rows, weights)
+            if engine.class_weight == "balanced":
+                codes = label_codes(model.parts.outputs, data["y"], rows)
+                sums += Totals(scaling, label_sums(codes[:, 0], codes[:, -1], np.ones(len(codes)) if weights is None else weights))
+            else:
+                sums += Totals(scaling, {}, visits_of(engine.class_weight, model, rows, data["y"], weights))
     return sums
 
 
-def weights_of(engine, rows, y, sample_weight) -> dict:
-    """`Totals.weights` of these rows."""
-    weights = np.ones(rows.n_examples) if sample_weight is None else sample_weight
-    if engine.class_weight is None:
-        return {None: (int((weights > 0).sum()), float(weights.sum()))}
-    codes = label_codes(engine.model.parts.outputs, y, rows)
-    pairs, where = np.unique(codes[:, [0, -1]], axis=0, return_inverse=True)
-    numbers, sums = (np.bincount(where.reshape(-1), of) for of in (weights > 0, weights))
-    return {tuple(pair): (int(n), weight) for pair, n, weight in zip(pairs.tolist(), numbers.tolist(), sums.tolist(), strict=True)}
+def visits(blueprint, loader, class_weight) -> tuple:
+    """`Totals.visits` of one part, when the weights of its labels are known."""
+    model, counts, loader = pickle.loads(blueprint).model, (0, 0), loader.open()
+    for data in loader.pieces():
+        rows = rows_of(model, data)
+        n, weight = visits_of(class_weight, model, rows, data["y"], sample_weights(data.get("sample_weight"), rows.n_examples))
+        counts = counts[0] + n, counts[1] + weight
+    return counts
+
+
+def visits_of(class_weight, model, rows, y, sample_weight) -> tuple:
+    """`Totals.visits` of these rows."""
+    weights = by_class(class_weight, model, rows, y, sample_weight)
+    return (rows.n_examples, rows.n_examples) if weights is None else (int((weights > 0).sum()), exact_sum(weights))
 
 
 def sampled(loader, left_out, every) -> list:
@@ -214,7 +216,7 @@ def run_of(engine, model, data, class_weight, totals=None, left_out=0) -> Traini
     data : dict
     class_weight : dict or None
         The option, with names of labels.
-    totals : (int, float), optional
+    totals : (int, Fraction), optional
         With weighting="visits": how many examples of all shards have a weight, and the sum of their weights.
     left_out : int
         Of so many examples the last one is as if it were absent; 0: none.
@@ -230,7 +232,7 @@ def run_of(engine, model, data, class_weight, totals=None, left_out=0) -> Traini
     rows = model.scaling.applied(rows) if model.scales else rows
     context = with_weights(model.context, weights)
     if context.visit_weight is not None and totals is not None:     # one that weighs the mean of all examples of all shards is visited once
-        model.visit_totals = totals[0] - int((weights > 0).sum()), totals[1] - float(weights.sum())
+        model.visit_totals = totals[0] - int((weights > 0).sum()), totals[1] - exact_sum(weights)
     check_parts(context, model.parts)
     return TrainingRun(model, context, rows, data["y"], data.get("costs"), engine=engine)
 

@@ -191,6 +191,9 @@ ENGINE_OPTIONS = options_of(EngineOptions)
 PARTS = tuple(name for name, declared in ENGINE_OPTIONS.items() if declared.reads in (read_part, read_loss))     # may be parts themselves
 
 
+WITHOUT_SHARDS = "its fit solves for all examples together, or prepares all of them"         # a model without n_shards
+
+
 def n_threads(n_jobs) -> int:
     """How many threads `n_jobs` means on this machine; negative numbers count from the cores downwards, -1 being all."""
     return n_jobs if n_jobs > 0 else max(1, available_cores() + 1 + n_jobs)

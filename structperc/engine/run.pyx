@@ -28,6 +28,7 @@ from structperc.engine.not_finite import not_finite
 from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.shards import LocalShards, Shard, ShardPart, counted, in_memory, shares_of
 from structperc.engine.trainers import EpochRecord
+from structperc.core.exact_sums import rounded
 from structperc.engine.weighing import drawn, expected_visits, visited
 
 
@@ -181,6 +182,9 @@ cdef class TrainingRun:
                 n_before = parts.weights.n_visited
                 totals = model.visit_totals if model.visit_totals[0] else (n_before, n_before)
                 self.expected, self.visit_totals = expected_visits(example_weights, totals)
+                elsewhere = SHARDS_ELSEWHERE.get()
+                if elsewhere is not None:               # these are the examples of a part
+                    self.visit_totals = elsewhere.visit_totals[0], rounded(elsewhere.visit_totals[1])
         if costs is not None or model.uses_costs:
             parts.loss.set_costs(costs, self.gold, rows.n_examples)
         self.rows = model.stored(rows)

@@ -7,11 +7,14 @@ Each visit has a place of its own within the epoch, as if the data had the examp
 
 from __future__ import annotations
 
+import itertools
 import warnings
+from fractions import Fraction
 
 import numpy as np
 
 from structperc.core.errors import DataError, OptionError, WeightWarning, did_you_mean, shortened
+from structperc.core.exact_sums import exact_sum, exact_sums, rounded
 from structperc.core.outputs import LabelOutputs
 from structperc.core.plain_arrays import shuffled
 from structperc.core.updates import hardly_weighs
@@ -60,21 +63,30 @@ def class_weights(wanted, labels, low, high=None, sample_weight=None) -> np.ndar
         return sample_weight
     high = low if high is None else high
     weights = np.ones(len(low)) if sample_weight is None else sample_weight
-    of_labels = balanced(len(labels), low, high, weights) if isinstance(wanted, str) else from_dict(wanted, labels)
+    of_labels = balanced(len(labels), label_sums(low, high, weights)) if isinstance(wanted, str) else from_dict(wanted, labels)
     sums = np.concatenate([[0.0], np.cumsum(of_labels)])
     means = np.where(low == high, of_labels[low - 1], (sums[high] - sums[low - 1]) / (high - low + 1))
     with np.errstate(over="ignore"):
         return weights * means
 
 
-def balanced(n_labels, low, high, weights):
-    """Weights of labels that make all labels that occur weigh the same."""
-    share = weights / (high - low + 1)
-    begins, ends = (np.bincount(at, share, n_labels + 2) for at in (low, high + 1))
-    totals = np.cumsum(begins - ends)[1:-1]
-    totals[totals < np.finfo(float).eps * weights.sum()] = 0            # what is left of sums that cancel
+def label_sums(low, high, weights) -> dict:
+    """The exact sum of the examples' weights for each pair of a lowest and a highest label that occurs."""
+    base = int(high.max(initial=0)) + 1
+    keys, where = np.unique(low.astype(np.int64) * base + high, return_inverse=True)
+    return {divmod(key, base): total for key, total in zip(keys.tolist(), exact_sums(weights, where, len(keys)), strict=True)}
+
+
+def balanced(n_labels, sums):
+    """Weights of labels that make all labels that occur weigh the same, from `label_sums`."""
+    steps = [Fraction(0)] * (n_labels + 1)
+    for (low, high), total in sums.items():
+        share = total / (high - low + 1)
+        steps[low - 1] += share
+        steps[high] -= share
+    totals = np.array([rounded(total) for total in itertools.accumulate(steps[:-1])])
     occur = totals > 0
-    return np.divide(totals.sum() / max(occur.sum(), 1), totals, where=occur, out=np.zeros(n_labels))
+    return np.divide(rounded(sum(sums.values()) / max(int(occur.sum()), 1)), totals, where=occur, out=np.zeros(n_labels))
 
 
 def from_dict(wanted, labels):
@@ -123,7 +135,8 @@ def expected_visits(weights, before):
     ----------
     weights : float64 array of shape (n,)
     before : (n, total)
-        How many examples with a weight were learned from, and the sum of their weights: one that weighs the mean of all is visited once.
+        How many examples with a weight were learned from, and the sum of their weights, a float or exact. One that weighs the mean of all
+        is visited once.
 
     Returns
     -------
@@ -131,10 +144,10 @@ def expected_visits(weights, before):
     after : (n, total)
     """
     kept = weights[weights > 0]
-    n, total = before[0] + len(kept), before[1] + float(kept.sum())
-    expected = weights * (n / total) if total else weights
-    once = (kept == kept[0]).all() and (not before[0] or kept[0] * n == total)
-    return None if once else expected, (n, total)
+    n, total = before[0] + len(kept), Fraction(before[1]) + exact_sum(kept)
+    expected = weights * rounded(n / total) if total else weights
+    once = (kept == kept[0]).all() and (not before[0] or Fraction(kept[0]) * n == total)
+    return None if once else expected, (n, rounded(total))
 
 
 def drawn(expected, random, shuffle):

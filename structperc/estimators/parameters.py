@@ -14,6 +14,7 @@ from structperc.engine.calls import CheckedCalls, checked
 from structperc.engine.cards import estimator_card
 from structperc.engine.option import Options, options_of, same
 from structperc.engine.option_values import is_part
+from structperc.engine.options import WITHOUT_SHARDS
 from structperc.errors import DataError, NotFittedError, OptionError, did_you_mean, shortened
 from structperc.estimators.scikit_learn import BaseEstimator, NotFittedInScikitLearn, clone
 
@@ -149,6 +150,9 @@ def where_it_goes(unknown, names, problem=None) -> str:
     entries, _, key = name.partition("__")
     if entries == ENTRIES and key and ENTRIES in names:
         return f" Pass {ENTRIES}={shortened({key: unknown[name]}, 200)}; set_params has {name}."
+    if name == "n_shards":
+        within = " Set it in the estimator within, such as estimator=CuSumRank(n_shards=2)." if "estimator" in names else ""
+        return f" A training in shards mixes weights after each epoch, and this estimator has no such epochs: {WITHOUT_SHARDS}.{within}"
     own = plugins.load(problem).options if ENTRIES in names and isinstance(problem, str) else {}
     if name in own:
         return f" It is an option of {problem!r}: pass {ENTRIES}={shortened({key: unknown[key] for key in unknown if key in own}, 200)}."
