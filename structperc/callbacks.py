@@ -5,6 +5,7 @@ An observer may have `state()`, which returns a dict of arrays, and `restore(sta
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -161,7 +162,7 @@ class Counts:
     epoch, examples, mistakes : int
     loss : float
     total : int or None
-        Examples of an epoch. None: no epoch is over.
+        Examples of an epoch. None: not known, as no epoch is over.
     visited : int
         Examples of all epochs.
     """
@@ -193,6 +194,45 @@ class Counts:
         return f", {rate:.0f} examples a second{left}"
 
 
+class Looking:
+    """A pass over a file without training: rows, rows a second, and how long the rest of the file takes.
+
+    Parameters
+    ----------
+    say : function of a text
+        Called if the number of rows has doubled, and after half a minute without a line.
+    """
+
+    def __init__(self, say) -> None:
+        self.say, self.rows, self.next, self.start = say, 0, 1, time.monotonic()
+        self.file, self.due = None, self.start + SILENCE
+
+    def watch(self, file) -> None:
+        """The file as it is stored."""
+        self.file = file
+
+    def passed(self, n_rows) -> None:
+        """So many rows more."""
+        if self.rows >= self.next or time.monotonic() > self.due:           # and the pass goes on
+            self.say(self.line)
+            self.next, self.due = max(self.next, 2 * self.rows), time.monotonic() + SILENCE
+        self.rows += n_rows
+
+    @property
+    def line(self) -> str:
+        seconds = max(time.monotonic() - self.start, 1e-3)
+        return f"looking through the file: {self.rows} rows, {self.rows / seconds:.0f} rows a second{self.left(seconds)}"
+
+    def left(self, seconds) -> str:
+        """How long the rest takes, by the share of bytes that are read; nothing where that is not known."""
+        try:
+            size = os.fstat(self.file.fileno()).st_size
+            share = self.file.tell() / size
+        except (AttributeError, OSError, ValueError, ZeroDivisionError):         # no file of this machine, or closed
+            return ""
+        return f", {share:.0%} of the file, about {duration(seconds / share - seconds)} left" if share else ""
+
+
 def duration(seconds) -> str:
     """Seconds in words, such as 2 min 5 s."""
     minutes, seconds = divmod(int(max(seconds, 0)), 60)
@@ -204,7 +244,7 @@ class ProgressLines:
     """Progress for logs: a line of text after the first epoch and after each tenth of all epochs.
 
     For a stream it also writes a line if the number of visited examples in the epoch has doubled. It writes one after half a minute, too.
-    The line has the examples a second. From the second epoch on it also has their total, and the longest time that is left.
+    The line has the examples a second. If their total is known, as from the second epoch on, it also has the longest time that is left.
 
     Parameters
     ----------
@@ -260,6 +300,15 @@ class ProgressLines:
     def seen(self) -> str:
         of = "" if self.counts.total is None else f" of {self.counts.total}"
         return f"{self.counts.examples}{of} examples visited, {self.counts.rates}{self.counts.pace(self.epochs)}"
+
+    def expect(self, examples) -> None:
+        """Take the number of examples of an epoch, for the time that is left.
+
+        Parameters
+        ----------
+        examples : int
+        """
+        self.counts.total = examples or None
 
     def note(self, text) -> None:
         """Write a line about what comes before or between epochs.

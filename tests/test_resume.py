@@ -12,6 +12,7 @@ from reference.model_files import saved
 from structperc import Engine, distributed
 from structperc.callbacks import Checkpoint
 from structperc.cli import main
+from structperc.errors import DataError
 from structperc.streams import Slices, fit_stream
 
 RANDOM = np.random.default_rng(3)
@@ -64,8 +65,9 @@ def on_a_stream(problem, data, checkpoint, resume, **options):
     return fit_stream(engine_for(problem, data, checkpoint, **options, **shards), parts, resume=resume)
 
 
-def on_parts(problem, data, checkpoint, resume, stream=False, **options):
-    return distributed.fit(engine_for(problem, data, checkpoint, n_shards=2, **options), parts_of(data), stream=stream, resume=resume)
+def on_parts(problem, data, checkpoint, resume, stream=False, parts=None, client=None, read=None, **options):
+    engine = engine_for(problem, data, checkpoint, n_shards=2, **options)
+    return distributed.fit(engine, parts or parts_of(data), stream=stream, resume=resume, client=client, read=read)
 
 
 @pytest.fixture
@@ -95,6 +97,78 @@ def address():
     workers = pytest.importorskip("distributed", reason="the extra dask is not installed")
     with workers.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
         yield cluster.scheduler.address
+
+
+@pytest.mark.filterwarnings("ignore")       # of other libraries
+@pytest.mark.parametrize(("kind", "stream"), [("calibrated", True), ("names", False)])
+def test_from_every_checkpoint_workers_end_with_the_same_model(kind, stream, path, copies, address):
+    problem, data, options = KINDS[kind]
+    expected, stops = saved(on_parts(problem, data, path, False, stream, client=address, **options)), list(copies)
+    assert expected == saved(on_parts(problem, data, path, False, stream, **options))
+    for stop in (stops[0], stops[-1]):
+        shutil.copy(stop, path)
+        assert saved(on_parts(problem, data, path, True, stream, client=address, **options)) == expected
+
+
+def with_changed(parts, i, **changed):
+    X, y = parts[i]
+    return [*parts[:i], (changed.get("X", X), changed.get("y", y)), *parts[i + 1:]]
+
+
+def other_parts(data):
+    """Other parts than `parts_of` this data, and what a message calls the difference."""
+    parts = parts_of(data)
+    (X, y), n = data, len(data[0])
+    last = parts[2][0]
+    return [(with_changed(parts, 2, X=[*last[:-1], [["w99", "p99"]] * len(last[-1])] if isinstance(X, list) else last + 1e-9), "part 3"),
+            (with_changed(parts, 1, y=parts[1][1][::-1]), "part 2"),
+            ([parts[0], parts[2], parts[1]], "part 2"),
+            (parts[:2], "number of parts"),
+            ([parts[0], (X[n // 3:n // 2], y[n // 3:n // 2]), (X[n // 2:], y[n // 2:])], "part 2")]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("kind", ["scaled", "names"])
+@pytest.mark.parametrize("epochs", [2, EPOCHS])         # stopped, and over
+def test_other_parts_than_those_of_the_checkpoint_are_named(kind, epochs, stream, path):
+    problem, data, options = KINDS[kind]
+    on_parts(problem, data, path, False, stream, **options, epochs=epochs)
+    before = Path(path).read_bytes()
+    for parts, message in other_parts(data):
+        with pytest.raises(DataError, match=f"with another {message} "):
+            on_parts(problem, data, path, True, stream, parts=parts, **options)
+    assert Path(path).read_bytes() == before
+
+
+@pytest.mark.filterwarnings("ignore")       # of other libraries
+def test_other_blocks_and_files_than_those_of_the_checkpoint_are_named(path, address, tmp_path):
+    array = pytest.importorskip("dask.array")
+
+    def of_blocks(X, resume):
+        engine = engine_for("cusum", ROWS, path, n_shards=2, scale=True)
+        return distributed.fit(engine, array.from_array(X, chunks=(20, 3)), array.from_array(Y, chunks=20), client=address, resume=resume)
+
+    first = saved(of_blocks(X, False))
+    assert saved(of_blocks(X.copy(), True)) == first
+    with pytest.raises(DataError, match="with another part 3 "):
+        of_blocks(np.where(np.arange(60)[:, None] == 59, 0.0, X), True)
+
+    os.remove(path)
+    for i, (rows, y) in enumerate(parts_of(ROWS)):
+        np.savez(tmp_path / f"{i}.npz", X=rows, y=y)
+    files = [os.fspath(tmp_path / f"{i}.npz") for i in range(3)]
+    first = saved(on_parts("cusum", ROWS, path, False, parts=files, read=read_npz))
+    assert saved(on_parts("cusum", ROWS, path, True, parts=files, read=read_npz)) == first
+    with pytest.raises(DataError, match="with another file .*0.npz"):
+        on_parts("cusum", ROWS, path, True, parts=files, read=partial(read_npz, factor=2.0))
+    np.savez(files[2], X=X[:20], y=Y[:20])
+    with pytest.raises(DataError, match="with another file .*2.npz"):
+        on_parts("cusum", ROWS, path, True, parts=files, read=read_npz)
+
+
+def read_npz(path, factor=1.0):
+    with np.load(path) as arrays:
+        return arrays["X"] * factor, arrays["y"]
 
 
 @pytest.mark.filterwarnings("ignore")       # of other libraries

@@ -106,8 +106,9 @@ final model is the same, bit by bit, as without a crash.
 
 Ctrl-C ends training and saves the model trained so far (exit code 130). So does
 SIGTERM (exit code 143). --checkpoint-every 16 writes after every 16th epoch, or
-part with --stream. A broken line in a later part of a stream ends training too,
-and saves the model trained so far.
+part with --stream. --checkpoint-every 10min writes if ten minutes have passed.
+A broken line in a later part of a stream ends training too, and saves the model
+trained so far.
 """
 DASK = """\
 Several machines: fit --dask ADDRESS, with the extra structperc[dask].

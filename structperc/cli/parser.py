@@ -36,6 +36,7 @@ from structperc.errors import did_you_mean
 from structperc.files.conll import FORMATS as COLUMN_FORMATS
 from structperc.files.tables import FORMATS as TABLE_FORMATS
 
+LOOKS = 1 / 16              # of an epoch, after which it is asked whether so many minutes have passed
 OVERVIEW = """\
 a first run:
   structperc fit cusum train.csv --target level --model level.model
@@ -271,6 +272,15 @@ def positive(text) -> int:
     return int(text)
 
 
+def interval(text) -> tuple:
+    """How far checkpoints are apart: a number of epochs or parts, and of minutes if that is what the text has."""
+    number = text.removesuffix("min")
+    try:
+        return (float(text), None) if number == text else (LOOKS, float(number))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of epochs or parts, such as 16, nor of minutes, such as 10min") from None
+
+
 def build() -> Parser:
     """The parser of the whole command line."""
     parser = Parser(
@@ -329,8 +339,8 @@ def build() -> Parser:
                      help=f"examples in a part, at most; default {PART_ROWS}")
     fit.add_argument("--template", metavar="FILE", type=path, help="feature template of a tagger")
     fit.add_argument("--checkpoint", metavar="FILE", type=path, help="file for the state of training after each epoch")
-    fit.add_argument("--checkpoint-every", metavar="N", type=float, default=1.0,
-                     help="epochs between two checkpoints, or parts with --stream (default: 1)")
+    fit.add_argument("--checkpoint-every", metavar="N", type=interval, default=(1, None),
+                     help="epochs between two checkpoints, or parts with --stream (default: 1), or minutes, such as 10min")
     fit.add_argument("--resume", action="store_true", help="continue from the checkpoint, if there is one")
     table_flags.add(fit)
     bar = fit.add_mutually_exclusive_group()

@@ -48,6 +48,10 @@ class ExampleBar:
         self.bar.set_postfix_str(f"epoch {epoch}, {self.counts.rates}{left}", refresh=False)
         self.bar.update(n_examples)
 
+    def expect(self, n_examples):
+        """So many examples are in each epoch."""
+        self.counts.total = n_examples or None
+
     def note(self, text):
         """A line above the bar."""
         say(text, file=sys.stderr if self.file is None else self.file)

@@ -7,11 +7,12 @@ of the file, to the last bit. `shuffle` mixes the examples of each part.
 from __future__ import annotations
 
 import os
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import attrs
 import numpy as np
 
+from structperc.callbacks import Looking
 from structperc.cli.facts import Facts
 from structperc.cli.files import answers, counted_in, is_text, missing_of, opened_frames, outputs_of, parts, reader_of, refuse_intervals
 from structperc.cli.source import FRAMES
@@ -23,7 +24,7 @@ from structperc.engine.options import generator
 from structperc.engine.presets import give_way
 from structperc.errors import OptionError
 from structperc.files import svmlight
-from structperc.files.opening import can_be_read_again, fingerprint, is_url, name_of, unchanged
+from structperc.files.opening import WATCHER, can_be_read_again, fingerprint, is_url, name_of, passed, unchanged
 from structperc.reading.table_options import named_levels
 from structperc.streams import fit_stream, learn_ahead
 
@@ -42,7 +43,8 @@ def learn(engine, source, plugins, report=None, resume=False, text_labels=None) 
     plugins : list of str
         What the engine is made of.
     report : function of (epoch, examples, mistakes, loss), optional
-        Called after each part with the epoch, and with the part's number of examples, mistakes and loss. Its method `note` takes a line.
+        Called after each part with the epoch, and with the part's number of examples, mistakes and loss. Its method `note` takes a line,
+        `expect` the number of examples.
     resume : bool
         Go on from the checkpoint among the engine's plugins, if it is there.
     text_labels : bool or None
@@ -56,8 +58,11 @@ def learn(engine, source, plugins, report=None, resume=False, text_labels=None) 
     contents = fingerprint(source.path) if can_be_read_again(source.path) else None
     identity = identity_of(source, contents)
     if report is not None and contents is not None:
-        report.note(f"{source.path} is read once to look through it, and then once in each of at most {engine.epochs} epochs")
-    prepared, facts, before = survey(engine, source, plugins, text_labels), [], [0, 0.0]
+        look = "once to look through it, and then " if looks_through(engine, source) else ""
+        report.note(f"{source.path} is read {look}once in each of at most {engine.epochs} epochs")
+    with looked_through(source, report):
+        prepared = survey(engine, source, plugins, text_labels)
+    facts, before = [], [0, 0.0]
 
     def read():
         facts.clear()
@@ -68,22 +73,30 @@ def learn(engine, source, plugins, report=None, resume=False, text_labels=None) 
                 facts[:] = [Facts.of(table) if not facts else facts[0] + Facts.of(table)]
                 yield table
 
+    def read_for_levels():
+        if report is not None:
+            report.note(f"{source.path} is read once more, for levels of categories")
+        with looked_through(source, report), closing(parts(source, plugins, **prepared)) as tables:
+            for table in tables:
+                yield table
+                passed(table.n_examples)
+
     def learn_part(table):
         if table.weights is not None and not table.weights.any():
             return 0
         before[:] = totals(engine)
         with counted_in(table, source.path):
             if finds_levels and engine.model is None:
-                learn_ahead(engine, table, lambda: parts(source, plugins, **prepared), lambda table: counted_in(table, source.path))
+                learn_ahead(engine, table, read_for_levels, lambda table: counted_in(table, source.path))
             engine.partial_fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights)
         return table.n_examples
 
-    def passed(epoch, n_examples):
+    def learned(epoch, n_examples):
         if n_examples:
             report(epoch, n_examples, *(now - then for now, then in zip(totals(engine), before, strict=True)))
 
     finds_levels = not source.of_tokens and may_have_levels(engine, source)
-    fit_stream(engine, read, learn=learn_part, passed=None if report is None else passed, ahead=can_be_read_again(source.path),
+    fit_stream(engine, read, learn=learn_part, passed=None if report is None else learned, ahead=can_be_read_again(source.path),
                resume=resume, source=identity)
     if not facts:           # the training was over
         for _ in read():
@@ -128,12 +141,47 @@ def refuse(engine, source, plugins) -> None:
                           f"file.")
 
 
+def wants_labels_of(engine) -> bool:
+    return engine.classes is None and type(outputs_of(engine)).find_labels is not Outputs.find_labels
+
+
+def wants_names_of(engine, source) -> bool:
+    return source.of_tokens and not engine.plugin_options.get("n_hashed")
+
+
+def looks_through(engine, source) -> bool:
+    """Whether `survey` reads the data."""
+    return source.format == "svmlight" or wants_labels_of(engine) or wants_names_of(engine, source)
+
+
+@contextmanager
+def looked_through(source, report):
+    """Shows the rows that a pass without training has read, their rate, and the time that is left.
+
+    Parameters
+    ----------
+    source : Source
+    report : as of `learn`
+        Knows the number of examples afterwards, if rows are examples.
+    """
+    if report is None:
+        yield
+        return
+    looking = Looking(report.note)
+    token = WATCHER.set(looking)
+    try:
+        yield
+    finally:
+        WATCHER.reset(token)
+    if source.of_tokens or source.group is None and source.format != "svmlight":
+        report.expect(looking.rows)
+
+
 def survey(engine, source, plugins, text_labels=None) -> dict:
     """Finds what the engine needs to know of all data. Returns what else reading needs."""
-    outputs = outputs_of(engine)
-    wants_labels = engine.classes is None and type(outputs).find_labels is not Outputs.find_labels
+    outputs, wants_labels = outputs_of(engine), wants_labels_of(engine)
     if source.of_tokens:
-        wants_names = not engine.plugin_options.get("n_hashed")
+        wants_names = wants_names_of(engine, source)
         if wants_labels or wants_names:
             again(source, "--classes A,B,C and --set n_hashed=1048576", "labels and features")
             read_names(engine, source, plugins, outputs, wants_labels, wants_names)
@@ -176,6 +224,7 @@ def read_names(engine, source, plugins, outputs, wants_labels, wants_names) -> N
         reader = ask(engine, "reader", context)
     with closing(parts(source, plugins)) as tables:
         for table in tables:
+            passed(table.n_examples)
             if wants_labels:
                 labels.update(outputs.labels_in(table.y))
             with counted_in(table, source.path):

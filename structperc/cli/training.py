@@ -101,7 +101,7 @@ def checkpoints_of(arguments) -> list:
     if arguments.checkpoint is None:
         if arguments.resume:
             raise OptionError("--resume goes on from a checkpoint; name its file with --checkpoint, or leave --resume out.")
-        if arguments.checkpoint_every != 1:
+        if arguments.checkpoint_every != (1, None):
             raise OptionError("--checkpoint-every has no effect without a checkpoint; name its file with --checkpoint, or leave it out.")
         return []
     before = f"{os.path.realpath(arguments.checkpoint)}.previous"           # the one before
@@ -113,7 +113,7 @@ def checkpoints_of(arguments) -> list:
         check_writable("--checkpoint", path, arguments.data, arguments.template)
     from structperc.callbacks import Checkpoint
 
-    return [Checkpoint(arguments.checkpoint, arguments.checkpoint_every)]
+    return [Checkpoint(arguments.checkpoint, *arguments.checkpoint_every)]
 
 
 def learn(engine, source, plugins, classes, resume, text_labels=None) -> Facts:

@@ -11,7 +11,7 @@ import numpy as np
 from structperc.core.errors import DataError
 from structperc.extras import require
 from structperc.files.frames import FrameFile
-from structperc.files.opening import STANDARD_INPUT, is_url, opened_bytes
+from structperc.files.opening import STANDARD_INPUT, is_url, opened_bytes, passed
 from structperc.files.tables import Table
 from structperc.reading.other_libraries import as_stream
 
@@ -246,6 +246,7 @@ class ArrowFile(FrameFile):
                 column = self.column(frame, target).dropna()
                 values = column.to_numpy() if column.dtype.kind in "iufb" else as_text(column).str.strip().to_numpy(dtype=str)
                 parts.append(np.unique(values))
+            passed(len(frame))
         if any(values.dtype.kind == "U" for values in parts if len(values)):
             parts = [values.astype(str) for values in parts]
         if not any(map(len, parts)):

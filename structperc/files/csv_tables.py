@@ -13,7 +13,7 @@ import numpy as np
 from structperc.core.errors import DataError, OptionError, shortened
 from structperc.extras import require
 from structperc.files.frames import PART_CELLS, FrameFile, is_number
-from structperc.files.opening import can_be_read_again, name_of, opened_text
+from structperc.files.opening import can_be_read_again, name_of, opened_text, passed
 from structperc.files.parsing import parse_csv
 from structperc.files.tables import Table
 
@@ -287,6 +287,7 @@ class CsvFile(FrameFile):
                 frame = self.read(text, list(dict.fromkeys(targets)), alone=True)
                 for target in targets:
                     cells.update(frame[target].str.strip().unique().tolist())
+                passed(len(frame))
         if not cells:
             raise self.without_rows()
         words = frozenset.intersection(*map(self.missing, targets))

@@ -12,6 +12,7 @@ import os
 import sys
 import zlib
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from structperc.core.errors import DataError
@@ -22,6 +23,7 @@ STANDARD_INPUT = "-"
 PART_BYTES = 1 << 24        # of text in a part of a file, at most about
 BLOCKS = 16                 # of a file that show whether it has changed
 BLOCK = 1 << 16             # bytes of each
+WATCHER = ContextVar("WATCHER", default=None)           # of a pass that only looks: told which files are opened, and rows passed
 
 
 def name_of(path) -> str:
@@ -50,6 +52,12 @@ def matching(pattern) -> list[str]:
         return sorted(glob.glob(os.fspath(pattern), recursive=True))
     store, path = require("fsspec.core", "reading URLs", "dask").url_to_fs(str(pattern))
     return [store.unstrip_protocol(one) for one in sorted(store.glob(path))]
+
+
+def passed(n_rows) -> None:
+    """Reports to whoever watches that so many rows more have been read."""
+    if WATCHER.get() is not None:
+        WATCHER.get().passed(n_rows)
 
 
 def fingerprint(path) -> str:
@@ -101,6 +109,8 @@ def opened(path):
     suffix = Path(path).suffix.lower()
     try:
         with opened_bytes(path) as stored:
+            if WATCHER.get() is not None:
+                WATCHER.get().watch(stored)
             if suffix not in OPENERS:
                 yield stored
                 return

@@ -9,13 +9,14 @@ import numpy as np
 
 from structperc.core.errors import DataError
 from structperc.extras import require
-from structperc.files.opening import can_be_read_again, line_lists, name_of, opened_lines, refuse_return
+from structperc.files.opening import can_be_read_again, line_lists, name_of, opened_lines, passed, refuse_return
 from structperc.files.tables import GroupRuns, Table
 from structperc.reading.cells import EXACT
 
 __all__ = ["read_svmlight", "stream_svmlight", "survey"]
 
 EXPECTED = "expected lines like: 3 1:0.5 7:2"
+MANY = 1 << 16                   # lines that a pass reports together
 LARGEST_INDEX = 2**31 - 1       # libsvm numbers features by 32 bits
 
 
@@ -127,6 +128,8 @@ def survey(path) -> tuple[np.ndarray, int]:
     name, targets, largest = name_of(path), set(), -1
     with opened_lines(path) as file:
         for number, line in enumerate(file, start=1):
+            if number % MANY == 0:
+                passed(MANY)
             words = line.partition(b"#")[0].split()
             if not words:
                 continue

@@ -1,6 +1,8 @@
 """A file that changes between two readings, or before a training is resumed, is noticed and named."""
 
+import itertools
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -73,7 +75,15 @@ def test_checkpoints_are_as_far_apart_as_is_said(data, run, monkeypatch):
         written.clear()
         assert run(*FIT, "--checkpoint", "c", "--checkpoint-every", every)[0] == 0
         assert len(written) == n
+    clock = itertools.count()               # a minute passes at each look
+    monkeypatch.setattr(checkpoint_files, "time", SimpleNamespace(monotonic=lambda: 60.0 * next(clock)))
+    for every, n in (("1min", 5), ("3min", 2), ("99min", 1)):
+        written.clear()
+        assert run(*FIT, "--checkpoint", "c", "--checkpoint-every", every)[0] == 0
+        assert len(written) == n
     for flags, message in ((("--checkpoint-every", "2"), "name its file with --checkpoint"),
+                           (("--checkpoint", "c", "--checkpoint-every", "often"), "no number of epochs or parts, such as 16, nor of min"),
+                           (("--checkpoint", "c", "--checkpoint-every", "0min"), "minutes=0.0; expected a number above 0, such as 10"),
                            (("--checkpoint", "c", "--checkpoint-every", "0"), "expected a number of epochs above 0")):
         code, _, err = run(*FIT, *flags)
         assert code == 2 and message in err
@@ -82,7 +92,31 @@ def test_checkpoints_are_as_far_apart_as_is_said(data, run, monkeypatch):
 def test_progress_begins_with_the_number_of_readings(data, run):
     lines = run(*FIT, "--progress", "--set", "epochs=2")[2].splitlines()
     assert lines[0] == "d.csv is read once to look through it, and then once in each of at most 2 epochs"
-    assert lines[1].startswith("epoch 1 of 2: 20 examples visited") and lines[-1].startswith("epoch 2 of 2: 100 of 100 examples visited")
+    assert lines[1].startswith("epoch 1 of 2: 20 of 100 examples visited")          # the look has counted them
+    assert lines[-1].startswith("epoch 2 of 2: 100 of 100 examples visited")
+    lines = run(*FIT, "--progress", "--classes", "1,2,3", "--set", "epochs=2")[2].splitlines()
+    assert lines[0] == "d.csv is read once in each of at most 2 epochs" and lines[1].startswith("epoch 1 of 2: 20 examples visited")
+
+
+def test_a_look_through_a_file_shows_rows_their_rate_and_the_share_of_the_file(data, run, monkeypatch):
+    monkeypatch.setattr("structperc.files.csv_tables.AT_ONCE", 10)
+    lines = run(*FIT, "--progress", "--set", "epochs=2")[2].splitlines()
+    assert [line.split(",")[0] for line in lines[1:5]] == [f"looking through the file: {n} rows" for n in (10, 20, 40, 80)]
+    assert all("rows a second, 100% of the file, about 0 s left" in line for line in lines[1:5])       # this small one is read at once
+
+    tagged = Path("t.txt")
+    tagged.write_text("a X\nb Y\n\n" * 8)
+    lines = run("fit", "sequence", "t.txt", "--columns", "word,tag", "--target", "tag", "--stream", "--rows", "2", "--model", "m",
+                "--progress")[2].splitlines()
+    assert lines[1].startswith("looking through the file: 2 rows") and "of 8 examples visited" in lines[-1]
+
+
+def test_levels_are_learned_by_a_reading_that_is_told(data, run):
+    table = pd.read_csv(data)
+    table.assign(kind=["u", "v"] * 50).to_csv(data, index=False)
+    lines = run(*FIT, "--progress", "--classes", "1,2,3", "--one-hot", "kind", "--set", "epochs=2")[2].splitlines()
+    assert lines[:2] == ["d.csv is read once in each of at most 2 epochs", "d.csv is read once more, for levels of categories"]
+    assert "looking through the file: 20 rows" in lines[2] and "of 100 examples visited" in lines[-1]
 
 
 def test_blocks_of_a_file_show_most_changes(tmp_path):

@@ -298,7 +298,7 @@ def test_progress_counts_examples(run):
     code, _, err = run("fit", "cusum", *write("csv"), "--model", "m", "--stream", "--rows", "100", "--progress")
     assert code == 0 and "examples" in err
     model, last = Engine.load("m"), err.splitlines()[-1]
-    seen = f"epoch 1 of 1: 1200 examples visited, {model.mistakes_[0] / N:.1%} mistaken, mean loss {model.cumulative_loss_ / N:.4g}"
+    seen = f"epoch 1 of 1: 1200 of 1200 examples visited, {model.mistakes_[0] / N:.1%} mistaken, mean loss {model.cumulative_loss_ / N:.4g}"
     assert last.startswith(seen)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import time
 import zlib
 from contextlib import suppress
 
@@ -38,6 +39,8 @@ class Checkpoint:
         Of a regular file. One training at a time may write to it.
     every : float, default 1.0
         Epochs between two checkpoints; 0.25 for four in each epoch. Of a stream: parts, and each epoch ends with a checkpoint.
+    minutes : float, optional
+        Leave out checkpoints that come earlier than so many minutes after the one before. The training ends with one in any case.
 
     Notes
     -----
@@ -59,10 +62,12 @@ class Checkpoint:
     >>> folder.cleanup()
     """
 
-    def __init__(self, path, every=1.0):
-        if isinstance(every, bool) or not isinstance(every, numbers.Real) or not 0 < every < math.inf:
+    def __init__(self, path, every=1.0, minutes=None):
+        if not is_positive(every):
             raise OptionError(f"every={every!r}; expected a number of epochs above 0, such as 1.0, or 0.25 for four checkpoints in each.")
-        self.path, self.every = os.fsdecode(path), float(every)
+        if minutes is not None and not is_positive(minutes):
+            raise OptionError(f"minutes={minutes!r}; expected a number above 0, such as 10, or None for each checkpoint.")
+        self.path, self.every, self.minutes = os.fsdecode(path), float(every), None if minutes is None else float(minutes)
 
     @hookimpl
     def structperc_epoch_end(self, engine, record) -> None:
@@ -73,6 +78,10 @@ class Checkpoint:
         engine : Engine
         record : EpochRecord
         """
+
+
+def is_positive(value) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 < value < math.inf
 
 
 def checkpoint_of(engine, resume):
@@ -88,7 +97,7 @@ class CheckpointFile:
 
     Parameters
     ----------
-    path : path
+    checkpoint : Checkpoint
     facts : dict of str to str
         What must be the same where the training goes on.
     data : collection of str
@@ -97,14 +106,20 @@ class CheckpointFile:
         Whether the training reads its data part after part.
     """
 
-    def __init__(self, path, facts, data, streamed=False):
-        self.path, self.facts, self.data, self.streamed = os.path.realpath(path), facts, data, streamed
+    def __init__(self, checkpoint, facts, data, streamed=False):
+        self.path, self.facts, self.data, self.streamed = os.path.realpath(checkpoint.path), facts, data, streamed
+        self.seconds, self.written = 60 * (checkpoint.minutes or 0), time.monotonic()
         self.previous = self.path + ".previous"
         if os.path.exists(self.path) and not os.path.isfile(self.path):
             raise OptionError(f"the checkpoint {self.path!r} is no regular file; choose another path.")
         if os.path.exists(self.previous) and not is_checkpoint(self.previous):
             raise OptionError(f"{self.previous!r} is no checkpoint, and the one before {self.path!r} would replace it. Move it away, or "
                               f"choose another path.")
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the last checkpoint is old enough for another one."""
+        return time.monotonic() - self.written >= self.seconds
 
     def write(self, engine, place, arrays) -> dict:
         """Writes the model, the place in the training and arrays; returns the arrays of the model."""
@@ -119,6 +134,7 @@ class CheckpointFile:
                 os.replace(self.path, self.previous)
 
         replace_file(self.path, write)
+        self.written = time.monotonic()
         return model_arrays
 
     def resumed(self, restore):
@@ -163,8 +179,8 @@ class CheckpointFile:
         for name, value in self.facts.items():
             saved = told["facts"].get(name)
             if saved != value and name in self.data:
-                raise DataError(f"the checkpoint {path!r} is of a training with another {name} ({saved}; here {value}). Pass the same as "
-                                f"before, or remove the file to begin anew.")
+                raise DataError(f"the checkpoint {path!r} is of a training with another {name} ({saved or 'none'}; here {value}). Pass the "
+                                f"same as before, or remove the file to begin anew.")
             if saved != value:
                 raise OptionError(f"the checkpoint {path!r} is of a training with {name}={saved}, and this one has {name}={value}. Pass "
                                   f"the same as before, or remove the file to begin anew.")
@@ -195,11 +211,12 @@ def described(value) -> str:
 
 
 def contents(value) -> str:
-    """A checksum of arrays; of a list of objects its length."""
+    """A checksum of arrays and of lists of texts; of a list of other objects its length."""
     if value is None:
         return "none"
     if isinstance(value, list):
-        return f"{len(value)} objects"
+        texts = repr(value) if all(isinstance(one, str) for one in value) else ""
+        return f"{len(value)} objects" + (f":{zlib.crc32(texts.encode('utf-8', 'surrogatepass')):08x}" if texts else "")
     if hasattr(value, "dense"):
         return f"{contents(value.sparse)} {contents(value.dense)}"
     if hasattr(value, "indptr"):

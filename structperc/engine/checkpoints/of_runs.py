@@ -22,6 +22,7 @@ from structperc.core.saved_state import read_array, substate
 from structperc.core.structures import Structures
 from structperc.engine import model_file
 from structperc.engine.checkpoints.files import CheckpointFile, checkpoint_of, contents, option_facts, settle
+from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.model_file.header import generator
 from structperc.engine.model_file.record import read_record
 from structperc.engine.run import Progress, coded
@@ -69,7 +70,9 @@ class Checkpoints(Progress):
         self.step = checkpoint.every * (run.n_examples if run.active is None else len(run.active))
         self.observers = [plugin for plugin in engine.loaded_plugins
                           if "structperc_epoch_end" in plugin.hooks and hasattr(plugin.plugin, "state")]
-        self.file = CheckpointFile(checkpoint.path, facts(engine, run, costs, self.observers), DATA)
+        elsewhere = SHARDS_ELSEWHERE.get()
+        parts = {} if elsewhere is None else elsewhere.identity()
+        self.file = CheckpointFile(checkpoint, parts | facts(engine, run, costs, self.observers), (*DATA, *parts))
         self.visits = 0         # examples visited in passes that are over
         self.finished = []      # results of the passes of this epoch that are over
         self.online = []        # structures and examples of all passes that are over
@@ -122,14 +125,16 @@ class Checkpoints(Progress):
         if not self.finished:
             due = self.next_stop(0)
             self.visits += visited
-            if visited >= due:
+            if visited >= due and self.file.is_due:
                 settle(self.run.model, self.write_file("between epochs", {}, self.online if self.run.online is not None else None))
 
     # ---- writing ----
 
     def write(self, passed, predictions) -> None:
-        """Writes a checkpoint within a pass, and leaves the parts as one that reads it will find them."""
+        """Writes a checkpoint within a pass, if one is due. It leaves the parts as one that reads it will find them."""
         run = self.run
+        if not self.file.is_due:
+            return
         arrays = {"counts": np.array([[one.visited, one.mistakes, one.updates, one.loss] for one in (*self.finished, passed)])}
         if self.order is not None:
             arrays["order"] = self.order

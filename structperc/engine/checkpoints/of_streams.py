@@ -1,7 +1,7 @@
 """Checkpoints between the parts of a stream: where it was, and from which source.
 
 A checkpoint is a model file with further members, as those of runs are. `run.order` is the order of the parts. It is written before the
-next part is learned from, and after each epoch.
+next part is learned from, and after each epoch, where one is due.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class StreamCheckpoints:
         if checkpoint is not None:
             classes = None if engine.classes is None else contents(np.asarray(engine.classes))
             self.every = checkpoint.every
-            self.file = CheckpointFile(checkpoint.path, source | option_facts(engine) | {"classes": str(classes)}, source, streamed=True)
+            self.file = CheckpointFile(checkpoint, source | option_facts(engine) | {"classes": str(classes)}, source, streamed=True)
         if resume:
             self.place = self.file.resumed(self.restore) or self.place
 
@@ -93,7 +93,7 @@ class StreamCheckpoints:
 
     def before_part(self) -> None:
         """A part is about to be learned from."""
-        if self.file is not None and self.parts_since >= self.every and self.engine.model is not None:
+        if self.file is not None and self.parts_since >= self.every and self.engine.model is not None and self.file.is_due:
             self.write()
 
     @contextmanager
@@ -122,7 +122,7 @@ class StreamCheckpoints:
         if isinstance(model.parts.trainer, OnlineTrainer):
             model.parts.trainer.end_pass(place.epoch, loss / max(n_visited, 1))
         model.status = CONVERGED if place.converged else LEVELLED_OFF if is_level(model.parts.trainer) else MAX_EPOCHS
-        if self.file is not None:
+        if self.file is not None and (self.is_over or self.file.is_due):
             self.write()
 
     def write(self) -> None:
