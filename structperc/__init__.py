@@ -10,11 +10,12 @@ if not any(os.path.exists(os.path.join(__path__[0], "core", f"loop{suffix}")) fo
                       f"missing). Build them with `pip install -e .` in the folder above, or leave that folder to import an installed "
                       f"structperc.")
 
-__all__ = ["Engine", "Option", "__version__", "counterfactual", "effects", "explain", "get_include", "hookimpl"]
+__all__ = ["Engine", "Option", "Problem", "__version__", "counterfactual", "effects", "explain", "get_include", "hookimpl"]
 
 MODULE_OF = {
     "Engine": "structperc.engine.engine",
     "Option": "structperc.engine.option",
+    "Problem": "structperc.problems",
     "__version__": "structperc.version",
     "counterfactual": "structperc.counterfactuals",
     "effects": "structperc.bootstrap",
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from structperc.engine.hookspecs import hookimpl
     from structperc.engine.option import Option
     from structperc.pipelines import explain
+    from structperc.problems.problem import Problem
     from structperc.version import __version__
 else:
 

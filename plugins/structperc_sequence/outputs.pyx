@@ -212,6 +212,11 @@ cdef class ChainOutputs(RestrictedOutputs):
             ways = [[k for k in way if allowed[x.first_row + t, k - 1]] for t, way in enumerate(ways)]
         return (y for y in itertools.product(*ways) if self.constraints.violated(y, self.names) is None)
 
+    def atom_tables(self, Example x):
+        ends = [name for name, wanted in (("start", self.has_start), ("end", self.has_end)) if wanted]
+        return {"tokens": (self.n_tokens(x), self.n_tags), "transitions": (self.n_tags, self.n_tags),
+                **{name: (self.n_tags,) for name in ends}}
+
     def display(self):
         return ChainDisplay(self)
 

@@ -85,6 +85,19 @@ cdef int fill_scores(double *s, answer, Example x, component) except -1:
     return 0
 
 
+cdef int fill_augmented(double *s, answer, Example x, component) except -1:
+    """Checks and copies scores with the loss in them. Atoms that a score of -inf forbids stay forbidden."""
+    cdef Py_ssize_t a
+    forbidden = [a for a in range(x.n_atoms) if s[a] == -INFINITY]
+    if forbidden and np.shape(answer) == (x.n_atoms,):
+        answer = np.array(answer, dtype=float)
+        answer[forbidden] = 0
+    fill(s, answer, x, component, "augment")
+    for a in forbidden:
+        s[a] = -INFINITY
+    return 0
+
+
 cdef double number(answer, component, method, Example x, double least=-INFINITY) except? -1:
     """A finite number, at least so large."""
     cdef double value = NAN
@@ -593,8 +606,8 @@ cdef class PythonLoss(Loss):
                 else self.target.augment_c(x, gold, n_gold, scale, s)
         with gil:
             try:
-                return fill(s, self.target.augment(structure(gold, n_gold, self.gold_width), copied(s, x.n_atoms), scale, x), x,
-                            self.target, "augment")
+                return fill_augmented(s, self.target.augment(structure(gold, n_gold, self.gold_width), copied(s, x.n_atoms), scale, x), x,
+                                      self.target)
             except BaseException as error:
                 return failed(self, error, "augment", x)
 

@@ -233,10 +233,9 @@ cdef class LogisticUpdate(ScheduledUpdate):
 
     def check(self, context, parts):
         refuse_loss_weight(context, context.update)
-        cdef Outputs outputs = parts.outputs
-        if outputs.partial_gold and <void *> outputs.signs_c == <void *> PLAIN.signs_c and not overrides(outputs, "signs"):
+        if not has_signs(parts.outputs):
             raise PluginError(f"update='logistic' needs to know which atoms of a partial gold output are right and which are wrong. "
-                              f"{type(unwrapped(outputs)).__name__} has no method `signs` that returns them; use another update.")
+                              f"{type(unwrapped(parts.outputs)).__name__} has no method `signs` that returns them; use another update.")
         weight = 1.0 if context.sample_weight is None else np.max(context.sample_weight, initial=0.0)
         if isinstance(parts.features, ThresholdFeatures) and self.step_size.at(1) * weight > ORDERED:
             raise OptionError(f"step_size={self.step_size!r} with a sample weight of {weight:g}: logistic steps keep thresholds in order "
@@ -336,6 +335,11 @@ cdef class DirectUpdate(ScheduledUpdate):
 
 
 cdef Outputs PLAIN = Outputs()          # whose methods a derived class replaces
+
+
+def has_signs(Outputs outputs):
+    """Whether outputs know which atoms a gold output requires and excludes: complete ones do, partial ones by their own `signs`."""
+    return not outputs.partial_gold or <void *> outputs.signs_c != <void *> PLAIN.signs_c or overrides(outputs, "signs")
 
 
 cdef inline int counted(Trial trial, Encoded y, double sign) noexcept nogil:

@@ -363,6 +363,20 @@ cdef class Outputs(Component):
         """
         return Display(self)
 
+    def atom_tables(self, Example x):
+        """What the atoms of an example are, for those who compute their scores: tables by name, one behind the other.
+
+        Parameters
+        ----------
+        x : Example
+
+        Returns
+        -------
+        dict of str to tuple of int
+            The shape of each table. By default one table, "atoms".
+        """
+        return {"atoms": (x.n_atoms,)}
+
     def measures(self, y_true, y_pred, scores=None):
         """Measures of predictions beside the mean loss, which is always measured.
 
@@ -691,6 +705,24 @@ def checked_structures(Outputs outputs, result, method, rows):
         raise PluginError(f"{type(outputs).__name__}.{method} returned the codes {gold.values.min()}..{gold.values.max()}; expected "
                           f"ints from 1 to {outputs.n_labels}, the numbers of the labels.")
     return gold
+
+
+def encoded_gold(Outputs outputs, y, rows, features):
+    """What users pass as y, encoded and checked, in Y(x), as for learning.
+
+    Parameters
+    ----------
+    outputs : Outputs
+    y : sequence
+        As in `fit`.
+    rows : Rows
+    features : Features
+
+    Returns
+    -------
+    Structures
+    """
+    return outputs.gold(y, rows, features)
 
 
 def right_outputs(Outputs outputs, y, rows, features):
@@ -1112,6 +1144,9 @@ cdef class RankOutputs(LabelOutputs):
     def calibration(self, scores, right, weights, share):
         return cumulative_calibration(scores, right, weights, share)
 
+    def atom_tables(self, Example x):
+        return {"levels": (x.n_atoms,)}
+
     def display(self):
         return RankDisplay(self)
 
@@ -1159,6 +1194,9 @@ cdef class ClassOutputs(LabelOutputs):
         cdef Py_ssize_t k
         for k in range(self.n_labels):
             s[k] += scale * costs[k]
+
+    def atom_tables(self, Example x):
+        return {"classes": (x.n_atoms,)}
 
     def display(self):
         return ClassDisplay(self)

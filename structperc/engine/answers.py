@@ -38,13 +38,22 @@ def k_best(parts, scores, x, k) -> list:
     if k > 1:
         structures, counts = listed(parts, x, "the k best structures")
         counts, seen = counts + 0.0, {candidates[0][1].tobytes()}
-        for i in np.argsort(-(counts @ scores), kind="stable"):
-            if len(candidates) == k:
+        order = totals(counts, scores)
+        for i in np.argsort(-order, kind="stable"):
+            if len(candidates) == k or order[i] == -np.inf:
                 break
             if counts[i].tobytes() not in seen:
                 seen.add(counts[i].tobytes())
                 candidates.append((structures[i], counts[i]))
-    return [(y, float(count @ scores)) for y, count in candidates]
+    return [(y, float(totals(count, scores))) for y, count in candidates]
+
+
+def totals(counts, scores):
+    """The scores of structures with these counts, where scores of -inf forbid their atoms."""
+    forbidden = np.isneginf(scores)
+    if not forbidden.any():
+        return counts @ scores
+    return np.where(counts[..., forbidden].any(axis=-1), -np.inf, counts[..., ~forbidden] @ scores[~forbidden])
 
 
 def best(parts, scores, x):
@@ -65,8 +74,8 @@ def log_partition(parts, scores, x) -> float:
     result = marginals_of(parts.argmax, scores, x)
     if result is not None:
         return result[0]
-    totals = listed(parts, x, "probabilities of outputs")[1] @ scores
-    return float(totals.max() + np.log(np.exp(totals - totals.max()).sum()))
+    all_scores = totals(listed(parts, x, "probabilities of outputs")[1], scores)
+    return float(all_scores.max() + np.log(np.exp(all_scores - all_scores.max()).sum()))
 
 
 def marginals(parts, scores, x) -> np.ndarray:
@@ -75,8 +84,8 @@ def marginals(parts, scores, x) -> np.ndarray:
     if result is not None:
         return result[1]
     _, counts = listed(parts, x, "marginals")
-    totals = counts @ scores
-    p = np.exp(totals - totals.max())
+    all_scores = totals(counts, scores)
+    p = np.exp(all_scores - all_scores.max())
     return (p / p.sum()) @ counts
 
 

@@ -23,6 +23,8 @@ from structperc.engine import plugins as registry
 from structperc.engine.options import changed_options
 from structperc.engine.scaling import Scaling
 from structperc.engine.trainers import INTERRUPTED, OnlineTrainer
+from structperc.problems.losses import LOSSES
+from structperc.testing import given_scores
 from structperc.testing.case import MOST_STRUCTURES, close
 from structperc.testing.twins import CtrlC, PythonCalls, RememberedSteps
 
@@ -358,6 +360,28 @@ def further_answers_agree(case):
             answer = np.asarray(inference.max_marginals(parts, s.copy(), x))
             require(np.array_equal(answer == -np.inf, largest == -np.inf) and close(answer[answer > -np.inf], largest[largest > -np.inf]),
                     f"{name}.max_marginals is not the score of the best structure with each atom {where}.")
+    return None
+
+
+def losses_of_scores_agree(case):
+    """On given scores (`structperc.Problem`) every loss, its gradient, the best outputs and marginals are those of all Y(x)."""
+    parts = case.parts
+    if not parts.argmax.exact:
+        return f"{name_of(parts.argmax)} declares itself approximate"
+    if parts.outputs.second_stage() is not None:
+        return f"{name_of(parts.outputs)} predicts one part of an output given the other"
+    found = given_scores.examples_of(case)
+    if found is None:
+        return NOT_LISTED
+    batch, examples = found
+    without = unusable(case)
+    for loss in LOSSES:
+        if not given_scores.is_refused(case, batch, loss, without):
+            fault = given_scores.fault_of(case, batch, examples, loss, given_scores.scores_for(case, batch, loss))
+            require(not fault, f"{fault}.")
+    if not parts.outputs.hidden:
+        fault = given_scores.fault_of_answers(batch, examples, given_scores.scores_for(case, batch, ""))
+        require(not fault, f"{fault}.")
     return None
 
 
@@ -703,8 +727,8 @@ def interrupting_keeps_what_was_learned(case):
 CHECKS = (
     plugin_is_used, answers_are_structures, fits_are_alike, units_are_the_maps_business, argmax_maximises, features_add_up,
     constraints_hold, agreeing_is_counting_the_same, decoding_is_undone, cells_are_read_back, loss_is_zero_at_gold,
-    augmented_argmax_maximises, further_answers_agree, inputs_are_untouched, predicting_changes_nothing, predictions_follow_from_scores,
-    separable_set_is_learned, average_is_the_mean, sample_weights_act, dense_equals_csr, primal_equals_dual,
+    augmented_argmax_maximises, further_answers_agree, losses_of_scores_agree, inputs_are_untouched, predicting_changes_nothing,
+    predictions_follow_from_scores, separable_set_is_learned, average_is_the_mean, sample_weights_act, dense_equals_csr, primal_equals_dual,
     linear_kernel_equals_weights, compiled_equals_python, saving_keeps_everything, export_predicts_the_same,
     interrupting_keeps_what_was_learned,
 )  # fmt: skip

@@ -21,7 +21,7 @@ OTHER = {"str": "str", "list": "list[Any]", "dict": "dict[Any, Any]", "tuple": "
 PARTS = """adagrad argmax component exact features gradient_updates losses outputs row_features rows schedules structures threshold_features
            updates vector_features weights locks loop""".split()
 LISTS = ("structperc.counterfactuals", "structperc.distributed", "structperc.estimators", "structperc.files.datasets", "structperc.metrics",
-         "structperc.pictures", "structperc.solvers", "structperc.testing", "structperc_kernels")
+         "structperc.pictures", "structperc.problems", "structperc.solvers", "structperc.testing", "structperc_kernels")
 SOLVERS = sorted(path.stem for path in (ROOT / "structperc/solvers").glob("*.pyx"))
 
 MODULES = [*(f"structperc.core.{name}" for name in PARTS), *(f"structperc.solvers.{name}" for name in SOLVERS)]

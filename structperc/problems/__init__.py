@@ -1,0 +1,9 @@
+"""Any problem on given scores: losses of atoms with their gradients, best outputs, marginals."""
+
+from structperc.later import names_of
+
+MODULES = {
+    "batches": ("Batch",),
+    "problem": ("Problem",),
+}
+__all__, __getattr__, __dir__ = names_of(__name__, MODULES)

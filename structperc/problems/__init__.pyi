@@ -1,0 +1,3 @@
+# Written by tests/typing/stubs.py from the table of names.
+from structperc.problems.batches import Batch as Batch
+from structperc.problems.problem import Problem as Problem

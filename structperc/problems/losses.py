@@ -1,0 +1,102 @@
+"""The losses of given scores by name, their parameters, and what a problem must have for each."""
+
+from __future__ import annotations
+
+import attrs
+
+from structperc.core.argmax import has_marginals
+from structperc.core.arguments import POSITIVE, real_number, whole_number
+from structperc.core.errors import OptionError, PluginError, UnusedOption, did_you_mean, shortened
+from structperc.core.gradient_updates import DirectUpdate, LogisticUpdate, has_signs
+from structperc.core.losses import is_additive
+from structperc.core.outputs import LabelOutputs
+from structperc.problems.objectives import CumulativeLogit, Hinge, LogLoss, OfRule, SoftmaxMargin, SparseMap
+
+
+@attrs.frozen
+class Kind:
+    """A loss by name.
+
+    Attributes
+    ----------
+    make : function of the parameters
+        Returns an `Objective`, for one thread.
+    parameters : dict of str to object
+        Its parameters and their defaults.
+    in_draws : tuple of str
+        Of the parameters, those that `make` does not take: the scores are changed instead.
+    needs_costs : bool
+    """
+
+    make: object
+    parameters: dict = attrs.field(factory=dict)
+    in_draws: tuple = ()
+    needs_costs: bool = False
+
+
+LOSSES = {
+    "perceptron": Kind(lambda: Hinge(0.0)),
+    "hinge": Kind(lambda margin: Hinge(margin), {"margin": 1.0}),
+    "log-loss": Kind(LogLoss),
+    "softmax-margin": Kind(lambda margin: SoftmaxMargin(margin), {"margin": 1.0}),
+    "perturbed": Kind(lambda: Hinge(0.0), {"sigma": 1.0, "n_draws": 10, "random_state": None}, ("sigma", "n_draws", "random_state")),
+    "sparsemap": Kind(lambda tolerance: SparseMap(tolerance), {"tolerance": 1e-9}),
+    "direct": Kind(lambda width: OfRule(DirectUpdate("direct", 1.0, False, width), ("search",), predicts=True), {"width": 1.0}),
+    "spo+": Kind(lambda: Hinge(0.0), needs_costs=True),
+    "logistic": Kind(lambda: OfRule(LogisticUpdate(1.0), ("signs",))),
+    "cumulative-logit": Kind(CumulativeLogit),
+}
+SEARCHES = ("hinge", "direct")          # with the loss in the scores
+
+
+def kind_of(loss) -> Kind:
+    """The loss of this name."""
+    if not isinstance(loss, str) or loss not in LOSSES:
+        hint = did_you_mean(loss, LOSSES) if isinstance(loss, str) else ""
+        raise OptionError(f"loss={shortened(loss)}; expected one of {', '.join(map(repr, LOSSES))}.{hint}")
+    return LOSSES[loss]
+
+
+def parameters_of(loss, given) -> dict:
+    """The parameters of a loss, checked; `given` has None for those that the user has left out."""
+    kind, values = kind_of(loss), {}
+    for name, value in given.items():
+        if value is not None and name not in kind.parameters:
+            used = [one for one, other in LOSSES.items() if name in other.parameters]
+            raise UnusedOption(f"{name}={shortened(value)} has no effect with loss={loss!r}; it is a parameter of "
+                               f"{' and '.join(map(repr, used))}. Leave it out.", name)
+    for name, default in kind.parameters.items():
+        value = default if given.get(name) is None else given[name]
+        if name == "n_draws":
+            value = whole_number(value, name, 1)
+        elif name != "random_state":
+            value = real_number(value, name, POSITIVE)
+        values[name] = value
+    return values
+
+
+def check_supported(parts, loss, make, gold) -> None:
+    """Raises an error, in one sentence, if a problem cannot have this loss."""
+    needs, solver, task_loss = make().needs, type(parts.argmax).__name__, type(parts.loss).__name__
+    if gold is None:
+        raise OptionError(f"loss={loss!r} compares scores with gold outputs, but this batch has none; give y to Problem.batch.")
+    if "marginals" in needs and (parts.outputs.hidden or not has_marginals(parts.argmax)):
+        raise PluginError(f"loss={loss!r} needs marginals, but {solver} finds none; use 'hinge', 'perturbed' or 'sparsemap', or add a "
+                          f"method marginals(scores, x) to {solver}.")
+    if "sums" in needs and not is_additive(parts.loss):
+        raise PluginError(f"loss={loss!r} adds {task_loss} to the scores, but it is no sum over atoms; use 'log-loss', or another loss=... "
+                          f"of Problem.")
+    if loss in SEARCHES and not parts.argmax.searches_with(parts.loss):
+        raise PluginError(f"loss={loss!r} searches with {task_loss}, which {solver} cannot add to scores; use 'perceptron' or 'perturbed', "
+                          f"or another loss=... of Problem.")
+    if "signs" in needs and not has_signs(parts.outputs):
+        raise PluginError(f"loss={loss!r} needs the right and the wrong atoms of partial gold outputs. {type(parts.outputs).__name__} "
+                          f"has no method `signs` that returns them; use 'hinge'.")
+    if "ranks" in needs and not is_ranks(parts.outputs):
+        raise PluginError(f"loss={loss!r} is one of ordered labels, but the outputs are {type(parts.outputs).__name__}; use 'log-loss' or "
+                          f"'hinge'.")
+
+
+def is_ranks(outputs) -> bool:
+    """Whether outputs are ordered labels whose atoms are "rank > k"."""
+    return isinstance(outputs, LabelOutputs) and bool(outputs.ordered) and outputs.n_atoms == outputs.n_labels - 1
