@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
 import numpy as np
 
 from structperc.core.errors import DataError, OptionError
 from structperc.core.plain_arrays import shuffled
-from structperc.engine.assembly import options_alone, reader_for
+from structperc.engine.assembly import new_model, options_alone, reader_for
 from structperc.engine.checkpoints.files import Checkpoint
 from structperc.engine.checkpoints.of_streams import StreamCheckpoints
-from structperc.engine.options import generator
+from structperc.engine.options import generator, setting_back
 from structperc.engine.presets import give_way
 from structperc.engine.trainers import CONVERGED, INTERRUPTED
+from structperc.engine.weighing import NothingWeighs
 from structperc.reading.groups import Groups, entries_of, runs
 from structperc.reading.table_reader import TableReader
 
@@ -36,7 +38,8 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     With a `structperc.callbacks.Checkpoint` among the plugins, the engine is saved between two parts. After kill -9 at any moment,
     the same call with `resume=True` gives the bits of an uninterrupted training.
 
-    A table reader without named levels learns them in a pass before, whatever part is first. Medians are those of the first part.
+    A table reader without named levels learns them in a pass before, whatever part is first. Medians are those of the first
+    part with a weight.
 
     The rows of a group lie in one part. An error names both parts if a group ends one and begins the next. `Slices` with groups end where
     groups end.
@@ -130,11 +133,10 @@ def learn_ahead(engine, first, read, within) -> None:
         Returns the context manager that reading it needs.
     """
     with rows_in(first) as data:
-        reader = reader_for(engine, options_alone(engine), data.X)
-        if not isinstance(reader, TableReader):
+        if not isinstance(reader_for(engine, options_alone(engine), data.X), TableReader):
             return
-        reader.learn_weighted(data.X, data.offsets, arguments_of(first).get("sample_weight"))
-    if reader.has_open_levels:
+        reader = reader_of_first(engine, data, arguments_of(first))
+    if reader is not None and reader.has_open_levels:
         with closing(in_turn(read)) as parts:
             for part in parts:
                 with within(part):
@@ -142,6 +144,22 @@ def learn_ahead(engine, first, read, within) -> None:
                         with rows_in(part) as data:
                             reader.learn_more(data.X, data.offsets)
         engine.reader_ahead = reader
+
+
+def reader_of_first(engine, data, arguments):
+    """What training learns of the columns of the first part; None if none of its examples has a weight."""
+    set_back = setting_back(engine.random_state)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")         # training gives the same warnings
+            y, allowed = (data.by_rows(arguments.get(name)) for name in ("y", "allowed"))
+            model = new_model(engine, data.X, data.offsets, y, allowed, arguments.get("sample_weight"), arguments.get("classes"))[0]
+            return model.parts.reader
+    except NothingWeighs:
+        return None
+    finally:
+        if set_back is not None:
+            set_back()
 
 
 def rows_in(part) -> Groups:
@@ -163,7 +181,7 @@ def run_epoch(engine, read, learn, passed, checkpoints, ahead) -> None:
     if not place.n_parts:
         raise DataError("there is no part to learn from.")
     if engine.model is None:
-        raise DataError("all sample weights are zero, so there is nothing to learn from.")
+        raise NothingWeighs
     checkpoints.end_epoch()
 
 
@@ -267,9 +285,10 @@ def learner(engine, read, place):
             numbers = itertools.count(1)
             learn_ahead(engine, part, read, lambda _: named(f"part {next(numbers)}"))
         before = 0 if engine.model is None else engine.parts_.weights.n_visited
-        with named(f"part {number + 1}"):
+        with named(f"part {number + 1}"), suppress(NothingWeighs):
             engine.partial_fit(**arguments)
-        return engine.parts_.weights.n_visited - before
+            return engine.parts_.weights.n_visited - before
+        return 0
 
     return learn
 

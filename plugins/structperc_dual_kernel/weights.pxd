@@ -27,6 +27,7 @@ cdef class DualWeights(Weights):
     cdef double[:, ::1] values                  # kernel between the rows in a step and the lanes of a group
     cdef int[::1] slots
     cdef KernelRows scratch                     # stores those rows; None: made when it is needed
+    cdef object has_weight                      # whether each example of the data has one; None: all do
     cdef object _final
     cdef Py_ssize_t _final_visited
 

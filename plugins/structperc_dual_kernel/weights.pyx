@@ -93,6 +93,11 @@ cdef class DualWeights(Weights):
         self.first_number = self.next_number = 0
         self.scratch = self._final = self.fit_rows = None
 
+    def check(self, context, parts):
+        Weights.check(self, context, parts)
+        weights = context.sample_weight if context.visit_weight is None else context.visit_weight
+        self.has_weight = None if weights is None or weights.all() else weights > 0
+
     def rescaling(self, shift, spread):
         return "the columns of X are kernel values." if isinstance(self.options[0], PrecomputedKernelRows) else None
 
@@ -412,8 +417,11 @@ cdef class DualWeights(Weights):
         return self.support.kernel_rows.empty()
 
     def settle_parameters(self, rows):
-        """Settles what the kernel takes from the first data."""
+        """Settles what the kernel takes from the first data, of rows with a weight."""
         if not self.support.kernel_rows.fitted and rows.n_rows:
+            counts = self.has_weight
+            if counts is not None and counts.any() and len(counts) == rows.n_examples and not rows.objects:
+                rows = Rows(rows.X[counts if rows.offsets is None else np.repeat(counts, np.diff(rows.offsets))])
             self.support.kernel_rows.settle_parameters(rows)
             self.support.kernel_rows.fitted, self.scratch = True, None
 

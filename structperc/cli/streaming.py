@@ -7,7 +7,7 @@ of the file, to the last bit. `shuffle` mixes the examples of each part.
 from __future__ import annotations
 
 import os
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
 import attrs
 import numpy as np
@@ -22,6 +22,7 @@ from structperc.engine import plugins as registry
 from structperc.engine.assembly import ask, install_model, options_alone
 from structperc.engine.options import generator
 from structperc.engine.presets import give_way
+from structperc.engine.weighing import NothingWeighs
 from structperc.errors import OptionError
 from structperc.files import svmlight
 from structperc.files.opening import WATCHER, can_be_read_again, fingerprint, is_url, name_of, passed, unchanged
@@ -85,11 +86,13 @@ def learn(engine, source, plugins, report=None, resume=False, text_labels=None) 
         if table.weights is not None and not table.weights.any():
             return 0
         before[:] = totals(engine)
-        with counted_in(table, source.path):
+        with counted_in(table, source.path), suppress(NothingWeighs):
+            part = {"X": table.X, "y": answers(engine, table), "offsets": table.offsets, "sample_weight": table.weights}
             if finds_levels and engine.model is None:
-                learn_ahead(engine, table, read_for_levels, lambda table: counted_in(table, source.path))
-            engine.partial_fit(table.X, answers(engine, table), offsets=table.offsets, sample_weight=table.weights)
-        return table.n_examples
+                learn_ahead(engine, part, read_for_levels, lambda table: counted_in(table, source.path))
+            engine.partial_fit(**part)
+            return table.n_examples
+        return 0
 
     def learned(epoch, n_examples):
         if n_examples:

@@ -19,7 +19,7 @@ from structperc.engine.context import check_same
 from structperc.engine.run import TrainingRun
 from structperc.engine.scaling import Scaling
 from structperc.engine.shards import Shard, ShardPart, in_memory
-from structperc.engine.weighing import balanced, by_class, label_codes, label_sums
+from structperc.engine.weighing import balanced, by_class, counted, label_codes, label_sums
 from structperc.reading.matrices import sample_weights
 from structperc.reading.readers import Reader
 from structperc.streams import named, order_of, read_ahead, reader_of
@@ -156,13 +156,20 @@ def totals(blueprint, loader) -> Totals:
         with named(loader.name):
             rows = rows_of(model, data)
             weights = sample_weights(data.get("sample_weight"), rows.n_examples)
-            scaling = None if model.scaling is None else model.scaling.of(rows, weights)
+            scaling = None if model.scaling is None else model.scaling.of(rows, counts_of(engine, rows, data))
             if engine.class_weight == "balanced":
                 codes = label_codes(model.parts.outputs, data["y"], rows)
                 sums += Totals(scaling, label_sums(codes[:, 0], codes[:, -1], np.ones(len(codes)) if weights is None else weights))
             else:
                 sums += Totals(scaling, {}, visits_of(engine.class_weight, model, rows, data["y"], weights))
     return sums
+
+
+def counts_of(engine, rows, data):
+    """What rows count for scales and means."""
+    weights = sample_weights(data.get("sample_weight"), rows.n_examples)
+    wanted = None if engine.class_weight == "balanced" else engine.class_weight
+    return counted(weights, by_class(wanted, engine.model, rows, data["y"], weights))
 
 
 def visits(blueprint, loader, class_weight) -> tuple:
@@ -282,7 +289,7 @@ class HeldShard:
         run = run_of(self.engine, model, data, self.engine.class_weight, self.totals, self.left_out)
         if model.column_sums is None:
             model.begin_sums(run.rows)
-        model.add_rows(run.rows, sample_weights(data.get("sample_weight"), run.n_examples))
+        model.add_rows(run.rows, counts_of(self.engine, run.rows, data))
         return ShardPart(run, np.arange(run.n_examples) if run.active is None else run.active)
 
     @property

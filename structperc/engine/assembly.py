@@ -23,7 +23,7 @@ from structperc.engine.options import check_options, engine_options, generator, 
 from structperc.engine.presets import give_way
 from structperc.engine.scaling import scaling_of, warn_of_equal_rows
 from structperc.engine.unused_options import refuse_unused
-from structperc.engine.weighing import by_class, warn_of_weights
+from structperc.engine.weighing import NothingWeighs, by_class, counted, warn_of_weights
 from structperc.reading import matrices
 from structperc.reading.column_faults import ColumnError, in_a_frame
 from structperc.reading.frames import has_typed_columns, is_frame
@@ -37,7 +37,7 @@ ASKED = ("features", "argmax", "loss", "update", "weights", "trainer")      # wh
 
 
 def new_model(engine, X, offsets, y, allowed=None, sample_weight=None, classes=None):
-    """A model of new parts for a new data set, its rows, and its context with the sample weights. `classes` is only that of the option."""
+    """A model of new parts for a new data set, its rows, its context, and what rows count for scales. `classes` is that of the option."""
     check_options(engine)               # they may have been changed since
     refuse_swapped(X, y)
     X = as_table(X)
@@ -69,11 +69,17 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     outputs = ask(engine, "outputs", context)
     model = assemble(engine, context, reader, outputs, outputs.find_labels(y, engine.classes if classes is None else classes))
     row_weights = matrices.sample_weights(sample_weight, rows.n_examples)
-    context = with_weights(model.context, by_class(engine.class_weight, model, rows, y, row_weights))
+    weights = by_class(engine.class_weight, model, rows, y, row_weights)
+    counts = counted(row_weights, weights)
+    if counts is not row_weights and not learned:           # the reader has learned from rows whose class weighs nothing
+        if not counts.any():
+            raise NothingWeighs
+        return begin_with(engine, random, X, offsets, y, allowed, counts, classes)
+    context = with_weights(model.context, weights)
     check_parts(context, model.parts)
     model.make_room(rows)
     model.restrict(rows, allowed)
-    model.scaling = scaling_of(engine.scale, model.parts, rows, row_weights)
+    model.scaling = scaling_of(engine.scale, model.parts, rows, counts)
     if model.scaling is None:
         model.parts.trainer.check_scales(model, rows)
     else:
@@ -81,7 +87,7 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     warn_of_weights(model, rows, context.sample_weight)
     warn_of_equal_rows(model, rows)
     warn_of_equal_labels(model.parts, rows)
-    return model, rows, context
+    return model, rows, context, counts
 
 
 def warn_of_equal_labels(parts, rows) -> None:

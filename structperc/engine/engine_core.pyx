@@ -21,7 +21,7 @@ from structperc.core.loop cimport PassResult
 from structperc.engine.run cimport TrainingRun
 from structperc.engine.scaling import scaling_of
 from structperc.engine.threads import predicted
-from structperc.engine.weighing import by_class
+from structperc.engine.weighing import by_class, counted
 from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS, STALLED
 from structperc.reading.groups import Groups
 from structperc.reading.matrices import sample_weights
@@ -224,14 +224,14 @@ cdef int learn_all(EngineCore engine, X, offsets, y, allowed, sample_weight, cos
     cdef list interrupts = []
     set_back = setting_back(engine.random_state)
     try:
-        model, rows, context = new_model(engine, X, offsets, y, allowed, sample_weight)
+        model, rows, context, counts = new_model(engine, X, offsets, y, allowed, sample_weight)
         calibrates = calibration.check(model, rows, engine.calibrate)
         model.online, model.history = [] if record_predictions else None, [] if history else None
         run = TrainingRun(model, context, rows, y, costs, online=model.online, history=model.history, before=engine.trained,
                           observers=engine.notify, engine=engine)
         run.progress = progress_of(engine, run, costs, resume)
         model.begin_sums(run.rows)
-        model.add_rows(run.rows, None if sample_weight is None else sample_weights(sample_weight, rows.n_examples))
+        model.add_rows(run.rows, counts)
         engine.run = run
         try:
             train(engine, run, rows, y, costs, calibrates, resume, interrupts)
@@ -308,7 +308,7 @@ cdef int learn_chunk(EngineCore engine, X, offsets, y, allowed, sample_weight, c
     try:
         if model is None:
             classes = agreed(classes, engine.classes, "the option classes")
-            model, rows, context = new_model(engine, X, offsets, y, allowed, sample_weight, classes)
+            model, rows, context, counts = new_model(engine, X, offsets, y, allowed, sample_weight, classes)
             model.parts.trainer.check_chunks(model.parts)
             model.begin_sums(rows)
             scaling = model.scaling
@@ -334,18 +334,18 @@ cdef int learn_chunk(EngineCore engine, X, offsets, y, allowed, sample_weight, c
             if weights is not None:                                 # the parts compare them with earlier weights
                 context = with_weights(context, weights)
                 check_parts(context, model.parts)
+            counts = counted(example_weights, weights)
             scaling = model.scaling
             if scaling is None and not model.parts.weights.averaging.n_visited:      # made without data, to learn from a stream
-                scaling = scaling_of(engine.scale, model.parts, rows, example_weights)
+                scaling = scaling_of(engine.scale, model.parts, rows, counts)
                 if scaling is None:
                     model.begin_sums(rows)
             elif scaling is not None and not model.scales:
-                scaling = scaling.with_rows(rows, example_weights)
+                scaling = scaling.with_rows(rows, counts)
             if scaling is not None:
                 rows = scaling.applied(rows)
         run = TrainingRun.__new__(TrainingRun)
         run.begin(model, context, rows, y, costs, [] if record_predictions else None, [] if history else None, None, None, engine)
-        counts = None if sample_weight is None or model.column_sums is None else sample_weights(sample_weight, rows.n_examples)
         model.lock.begin_write()
         try:
             if scaling is None:

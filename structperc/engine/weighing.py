@@ -24,6 +24,13 @@ from structperc.reading.matrices import sample_weights
 LOOKED_AT = 200            # rows, for the length of an average one
 
 
+class NothingWeighs(DataError):
+    """Examples of which none has a weight. Streams pass over such a part."""
+
+    def __init__(self, message="all sample weights are zero, so there is nothing to learn from."):
+        super().__init__(message)
+
+
 def class_weights(wanted, labels, low, high=None, sample_weight=None) -> np.ndarray:
     """Weights of examples from weights of their labels.
 
@@ -114,6 +121,17 @@ def by_class(wanted, model, rows, y, weights):
     return sample_weights(class_weights(wanted, outputs.labels, codes[:, 0], codes[:, -1], weights), len(codes))
 
 
+def counted(sample_weight, weights):
+    """What rows count for scales, medians and means: their sample weights, but 0 where the class weighs nothing.
+
+    The same object if no class weighs nothing.
+    """
+    if weights is None:
+        return sample_weight
+    counts = np.ones(len(weights)) if sample_weight is None else sample_weight
+    return sample_weight if ((weights > 0) == (counts > 0)).all() else np.where(weights > 0, counts, 0.0)
+
+
 def label_codes(outputs, y, rows):
     """The codes of the right labels, (n_examples, 1), or of the lowest and the highest one, (n_examples, 2)."""
     gold = outputs.encode(y, rows)
@@ -124,7 +142,7 @@ def visited(weights):
     """The weights, None where all are 1, and the examples that have one, None where all do."""
     active = None if weights.all() else np.flatnonzero(weights)
     if active is not None and len(active) == 0:
-        raise DataError("all sample weights are zero, so there is nothing to learn from.")
+        raise NothingWeighs
     return None if (weights == 1).all() else weights, active
 
 

@@ -4,15 +4,19 @@ import io
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain import Engine
+from scipy import sparse
 from sklearn.utils.class_weight import compute_sample_weight
 
+from structperc import distributed
 from structperc.components import Update
 from structperc.errors import DataError, OptionError, UnusedOption, WeightWarning
 from structperc.estimators import CuSumRank, IntervalPA, PRank, StructuredClassifier
+from structperc.streams import Slices, fit_stream
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(240, 4))
@@ -205,3 +209,70 @@ def test_probabilities_follow_the_weights():
     """As those of any model of reweighed data: the rare class is as probable as it weighs."""
     plain, heavy = (CuSumRank(random_state=0, calibrate=True, class_weight=weight).fit(X, Y) for weight in (None, {3: 20}))
     assert heavy.predict_proba(X)[:, 2].mean() > 2 * plain.predict_proba(X)[:, 2].mean()
+
+
+ODD = pd.DataFrame({"a": X[:, 0] * np.where(Y == 3, 50, 1), "b": np.where(RANDOM.random(240) < 0.1, np.nan, X[:, 1]) + 1000 * (Y == 3),
+                    "g": np.where(Y == 3, "z", RANDOM.choice(list("pqr"), 240))})
+BY_LABEL = np.argsort(-Y, kind="stable")
+TABLE = {"fill": {"b": "median"}, "one_hot": ["g"]}
+
+
+def what_it_learned(engine):
+    """Weights, temperature, means, scales, and the levels and medians of columns."""
+    model = engine.model_
+    scale = () if model.scaling is None else (model.scaling.mean.tolist(), model.scaling.spread.tolist())
+    return (engine.coef_.tolist(), model.temperature, model.spread, np.asarray(model.means).tolist(), scale,
+            [str(code) for code in model.parts.reader.input_columns().codes or ()])
+
+
+def chunks(engine, X, y, weights):
+    for i in range(0, 240, 60):
+        engine.partial_fit(X[i:i + 60], y[i:i + 60], sample_weight=None if weights is None else weights[i:i + 60])
+    return engine
+
+
+def slices(X, y, weights):
+    return Slices(X, y, rows=60, **{} if weights is None else {"sample_weight": weights})
+
+
+def parts(engine, X, y, weights):
+    engine.n_shards = 2
+    pieces = slices(X, y, weights)
+    return distributed.fit(engine, [pieces[i] for i in range(len(pieces))])
+
+
+DOORS = {"fit": lambda engine, X, y, weights: engine.fit(X, y, sample_weight=weights), "partial_fit": chunks,
+         "stream": lambda engine, X, y, weights: fit_stream(engine, slices(X, y, weights)), "Dask": parts}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("scale", ["auto", False])
+@pytest.mark.parametrize(("door", "X", "in_order"), [*((door, ODD, False) for door in DOORS), ("fit", sparse.csr_array(X), False),
+                                                  ("stream", X, True), ("stream", ODD, True), ("Dask", ODD, True)])
+def test_rows_of_a_class_without_weight_decide_nothing(door, X, in_order, scale):
+    """They are as rows of weight 0: for scales, medians, means and the temperature, also where they come first."""
+    order = BY_LABEL if in_order else np.arange(240)
+    X, y = X.iloc[order].reset_index(drop=True) if X is ODD else X[order], Y[order]
+    options = {"classes": [1, 2, 3], "scale": scale, "epochs": 2, "random_state": 0} | (
+        {"plugins": ["table"], **TABLE} if hasattr(X, "columns") else {})
+    by_class, by_row = (what_it_learned(DOORS[door](Engine("cusum", class_weight=weight, **options), X, y, rows))
+                        for weight, rows in (({3: 0}, None), (None, (y < 3) * 1.0)))
+    assert by_class == by_row
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "perceptron"])
+def test_rows_of_weight_0_do_not_decide_the_width_of_a_kernel(kernel):
+    wild = X * np.where(Y == 3, 30, 1)[:, None]
+    options = {"classes": [1, 2, 3], "plugins": ["dual-kernel"], "kernel": kernel}
+    for scale in ("auto", False):
+        left_out = Engine("cusum", scale=scale, **options).fit(wild[Y < 3], Y[Y < 3]).label_scores(X)
+        for by_class, weights in ((None, Y < 3), ({3: 0}, None)):
+            engine = Engine("cusum", scale=scale, class_weight=by_class, **options)
+            assert np.array_equal(engine.fit(wild, Y, sample_weight=weights).label_scores(X), left_out)
+
+
+def test_data_of_which_no_class_has_a_weight_are_named():
+    with pytest.raises(DataError, match="all sample weights are zero"):
+        Engine("cusum", class_weight={1: 0, 2: 0, 3: 0}).fit(X, Y)
+    with pytest.raises(DataError, match="all sample weights are zero"):
+        fit_stream(Engine("cusum", class_weight={1: 0, 2: 0, 3: 0}, classes=[1, 2, 3]), Slices(X, Y, rows=60))
