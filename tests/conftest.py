@@ -3,6 +3,7 @@
 `make test ARGS="--hypothesis-profile thorough"` draws others, and many more.
 """
 
+import gc
 import os
 import shutil
 import signal
@@ -20,6 +21,15 @@ settings.register_profile("reproducible", deadline=None, derandomize=True, max_e
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("reproducible")
 signal.signal(signal.SIGINT, signal.default_int_handler)        # a shell that runs pytest in the background has it ignored
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection():
+    """The 500,000 objects that collecting makes stay to the end: Python looks for garbage behind them, not among them."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
