@@ -11,7 +11,9 @@ def is_mask(y) -> bool:
     """Whether an output is an array or a list of True and False."""
     if isinstance(y, np.ndarray):
         return y.dtype == bool
-    return isinstance(y, (list, tuple)) and len(y) > 0 and all(isinstance(value, (bool, np.bool_)) for value in y)
+    if not isinstance(y, (list, tuple)) or not y or not isinstance(y[0], (bool, np.bool_)):         # nearly all: row numbers
+        return False
+    return all(isinstance(value, (bool, np.bool_)) for value in y)
 
 
 def is_zero_one(y, n) -> bool:

@@ -7,11 +7,10 @@ from itertools import count
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from structperc.core.arguments import flag, how_many, item_codes, real_array, whole_array
 from structperc.core.errors import DataError, listing, shortened
+from structperc.solvers.clusterings import connected
 
 MOST_NAMED = 5              # vertices in a message
 TABLE = ("n_rows", "n_columns")
@@ -116,9 +115,7 @@ def match_pairs(left, right, scores, perfect=False):
         twice = int(np.setdiff1d(np.arange(len(s)), first)[0])
         raise DataError(f"pair {twice}, of {left_names[left[twice]]} and {right_names[right[twice]]}, is listed twice.")
     usable = np.flatnonzero(s > (-np.inf if perfect else 0.0))
-    ends = (left[usable].astype(np.int32), (n + right[usable]).astype(np.int32))      # scipy's graphs take no others before 1.15
-    graph = csr_array((np.ones(len(usable)), ends), shape=(n + m, n + m))
-    part = connected_components(graph, directed=False)[1]
+    part = connected(n + m, left[usable], n + right[usable])
     if perfect:
         wide = n <= m
         alone = np.setdiff1d(np.arange(n), left[usable]) if wide else np.setdiff1d(np.arange(m), right[usable])

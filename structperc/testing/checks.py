@@ -64,7 +64,9 @@ def answers_are_structures(case):
         answers = [case.answer(s.copy(), x) for s in trials]
         again = [case.answer(s.copy(), x) for s in reversed(trials)]
         for s, y, later in zip(trials, answers, reversed(again), strict=True):
-            require(y == later, f"{name_of(argmax)} returned {y} and later {later} for example {x.index} with the same atom scores {s}.")
+            if y != later:                  # no `require`: to write an array takes longer than the check
+                raise AssertionError(f"{name_of(argmax)} returned {y} and later {later} for example {x.index} with the same atom scores "
+                                     f"{s}.")
         if structures is None:
             continue
         counts = case.counts(x, structures)
@@ -94,9 +96,9 @@ def argmax_maximises(case):
             y = case.answer(s.copy(), x)
             count = case.parts.outputs.count(x, y)
             best = int(np.argmax(counts @ s))
-            require(reaches(count @ s, counts[best] @ s),
-                    f"{name_of(argmax)} returned {y} of score {count @ s:.6g} for example {x.index} with the atom scores {s}, "
-                    f"but {structures[best]} scores {counts[best] @ s:.6g}.")
+            if not reaches(count @ s, counts[best] @ s):
+                raise AssertionError(f"{name_of(argmax)} returned {y} of score {count @ s:.6g} for example {x.index} with the atom scores "
+                                     f"{s}, but {structures[best]} scores {counts[best] @ s:.6g}.")
     return None
 
 
@@ -122,8 +124,9 @@ def features_add_up(case):
         for other, partners in ((x, range(x.n_atoms)), (z, drawn)):
             for a, b in enumerate(partners):
                 inner, right = features.inner(x, a, other, int(b)), vectors[a] @ phi[other.index][b]
-                require(close(inner, right), f"{name}.inner is not phi(x, a) . phi(z, b) for atom {a} of example {x.index} and atom {b} "
-                                             f"of example {other.index}: {inner} and {right}.")
+                if not close(inner, right):
+                    raise AssertionError(f"{name}.inner is not phi(x, a) . phi(z, b) for atom {a} of example {x.index} and atom {b} of "
+                                         f"example {other.index}: {inner} and {right}.")
     batch = case.parts.features.batch_scores(w, case.rows_of(case.data))
     if batch is not None:
         require(close(np.asarray(batch), np.array([features.scores(w, x) for x in case.examples])),

@@ -10,7 +10,8 @@ class StepList(Weights):
     """s[a] is the sum of c_i[b] K(a, b) over the steps (x_i, c_i) and their atoms b.
 
     K(a, b) is the inner product of the feature map. If a and b have rows in the same block, kernel(rows, rows) replaces the dot product of
-    these rows. With averaging, the weight of a step is the share of examples visited from this step on.
+    these rows. With averaging, the weight of a step is the share of examples visited from this step on. Inner products of the same rows are
+    computed once.
     """
 
     options_used = ("average",)
@@ -20,7 +21,14 @@ class StepList(Weights):
 
     def start(self, parts, context):
         super().start(parts, context)
-        self.steps, self.average = [], context.average
+        self.steps, self.average, self.products = [], context.average, {}
+
+    def column(self, x, z, b):
+        """The inner products of all atoms of x with one of z, remembered."""
+        key = bytes_of(x), bytes_of(z), int(b)
+        if key not in self.products:
+            self.products[key] = np.array([self.inner(x, a, z, b) for a in range(self.features.n_atoms(x))], dtype=float)
+        return self.products[key]
 
     def inner(self, x, a, z, b):
         value, one, other = self.features.inner(x, a, z, b), self.features.cell(x, a), self.features.cell(z, b)
@@ -30,8 +38,7 @@ class StepList(Weights):
         return value - float((p @ q.T)[0, 0]) + float(self.kernel(p, q)[0, 0])
 
     def scores(self, x):
-        return np.array([sum(c[b] * self.inner(x, a, z, b) for z, c, _ in self.steps for b in np.flatnonzero(c))
-                         for a in range(self.features.n_atoms(x))], dtype=float)
+        return sum((c[b] * self.column(x, z, b) for z, c, _ in self.steps for b in np.flatnonzero(c)), np.zeros(self.features.n_atoms(x)))
 
     def norm(self, x, c):
         atoms = np.flatnonzero(c)
@@ -46,7 +53,7 @@ class StepList(Weights):
         if not self.average:
             return self
         mean = StepList(self.kernel)
-        mean.features = self.features
+        mean.features, mean.products = self.features, self.products
         mean.steps, mean.average = [(z, c * (self.n_visited - before) / self.n_visited, 0) for z, c, before in self.steps], False
         return mean
 
@@ -77,8 +84,15 @@ class BudgetList(StepList):
         for a in range(len(s)):
             cell = self.features.cell(x, a)
             for place in self.places if cell is not None else []:
-                s[a] += sum(c[cell[1]] for c, _ in place["steps"]) * float(self.kernel(dense(x)[cell[0]][None], place["row"])[0, 0])
+                s[a] += sum(c[cell[1]] for c, _ in place["steps"]) * self.between(dense(x)[cell[0]], place["row"])
         return s
+
+    def between(self, row, other):
+        """The kernel of two rows, remembered."""
+        key = row.tobytes(), other.tobytes()
+        if key not in self.products:
+            self.products[key] = float(self.kernel(row[None], other)[0, 0])
+        return self.products[key]
 
     def norm(self, x, c):
         """The norm as without a budget."""
@@ -119,11 +133,15 @@ class BudgetList(StepList):
         if not self.average:
             return self
         mean = BudgetList(self.kernel, self.budget, self.removal)
-        mean.features = self.features
+        mean.features, mean.products = self.features, self.products
         mean.steps, mean.average = [(z, c * (self.n_visited - before) / self.n_visited, 0) for z, c, before in self.steps], False
         mean.places = [{"row": place["row"], "steps": [(c * (self.n_visited - before) / self.n_visited, 0) for c, before in place["steps"]]}
                        for place in self.places]
         return mean
+
+
+def bytes_of(x) -> bytes:
+    return dense(x).tobytes()
 
 
 def dense(x):

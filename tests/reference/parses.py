@@ -70,6 +70,17 @@ class Trees(Outputs):
                 yield tuple(sorted(atoms(n)[atom] for atom in tree))
 
 
+@functools.cache
+def places(words):
+    """The weights of each atom."""
+    n_lexical, found = len(WORDS) * len(LABELS), []
+    for atom in atoms(len(words)):
+        label, word = (atom[2] if len(atom) == 3 else atom[3][0]), WORDS.index(words[atom[0]])
+        first = len(RULES) + word * len(LABELS) + label
+        found.append((first,) if len(atom) == 3 else (RULES.index(atom[3]), first + n_lexical))
+    return found
+
+
 class Productions(Features):
     """A weight for each rule, each label of a word, and each label of a part with its first word."""
 
@@ -80,19 +91,15 @@ class Productions(Features):
         return len(atoms(len(x.object)))
 
     def places(self, x):
-        n_lexical = len(WORDS) * len(LABELS)
-        for atom in atoms(len(x.object)):
-            label, word = (atom[2] if len(atom) == 3 else atom[3][0]), WORDS.index(x.object[atom[0]])
-            first = len(RULES) + word * len(LABELS) + label
-            yield (first,) if len(atom) == 3 else (RULES.index(atom[3]), first + n_lexical)
+        return places(tuple(x.object))
 
     def scores(self, w, x):
         return np.array([sum(w[place] for place in places) for places in self.places(x)])
 
     def add(self, w, x, c):
-        for places, coefficient in zip(self.places(x), c, strict=True):
-            for place in places:
-                w[place] += coefficient
+        for a in np.flatnonzero(c):
+            for place in self.places(x)[a]:
+                w[place] += c[a]
 
 
 class CKY(Argmax):
