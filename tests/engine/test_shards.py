@@ -199,7 +199,7 @@ class Counting(PerceptronUpdate):
 
 
 def test_what_cannot_be_mixed_is_refused_by_a_sentence():
-    with pytest.raises(PluginError, match="n_shards=2 mixes weights that shards have trained apart, which DualWeights does not know"):
+    with pytest.raises(PluginError, match="n_shards above 1 mixes weights that shards have trained apart, which DualWeights does not know"):
         trained("cusum", X, Y, n_shards=2, plugins=["dual-kernel"], kernel="rbf")
     with pytest.raises(PluginError, match="which AdaGradWeights does not know"):
         trained("cusum", X, Y, n_shards=2, update="adagrad")
