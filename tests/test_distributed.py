@@ -9,10 +9,12 @@ import time
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from plain import Engine
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
@@ -26,6 +28,7 @@ from structperc.distributed.messages import with_zeros, without_zeros
 from structperc.distributed.workers import Slot
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.estimators import CuSumRank, DependencyParser, LatentRanker, RankingSVM, StructuredClassifier
+from structperc.files.csv_tables import read_csv
 from structperc.streams import Slices, fit_stream
 
 RANDOM = np.random.default_rng(8)
@@ -618,6 +621,46 @@ def test_a_part_that_is_not_like_the_others_is_learned_from_or_named(learner):
     for fault, change in WRONG.items():
         with pytest.raises(DataError, match=f"{fault}.*part 2"):
             learn(frame_parts(change))
+
+
+OTHER_KINDS = {
+    "texts": (lambda y: y.astype(str), r"y holds '\d', a text, and other parts hold \d"),
+    "truth values": (lambda y: y > 1, r"y holds (True|False), a truth value, and other parts hold \d"),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("problem", ["cusum", "multiclass"])
+@pytest.mark.parametrize("kind", OTHER_KINDS)
+def test_labels_of_another_type_in_one_part_are_named(kind, problem, stream):
+    """Joined, they would be texts all, or True would be 1."""
+    change, message = OTHER_KINDS[kind]
+    for first in (PARTS[0], (X[Y == 1], Y[Y == 1])):
+        parts = [first, PARTS[1], (PARTS[2][0], change(PARTS[2][1]))]
+        with pytest.raises(DataError, match=f"{message}.*part 3"):
+            shards.fit(Engine(problem, n_shards=2), parts, stream=stream)
+    floats = [PARTS[0], (PARTS[1][0], PARTS[1][1].astype(float)), (PARTS[2][0], PARTS[2][1].tolist())]
+    assert shards.fit(Engine(problem, n_shards=2), floats, stream=stream).classes_.tolist() == [1, 2, 3]
+
+
+def test_parts_in_another_form_and_faults_of_the_first_one_are_named(tmp_path):
+    table, y = pd.DataFrame(X, columns=list("abcde")), Y
+    for other, form in ((table[20:40], "a data frame"), (sparse.csr_array(X[20:40]), "a sparse matrix")):
+        with pytest.raises(DataError, match=f"X of part 2 is {form} and that of part 3 is an array; give all the same form"):
+            trained([PARTS[0], (other, Y[20:40]), PARTS[2]], n_shards=2)
+    weighted = [{"X": a, "y": b, "sample_weight": np.where(np.arange(20) == 7, -1.0, 1.0)} for a, b in PARTS]
+    with pytest.raises(DataError, match=r"sample_weight\[7\] is -1.0.*part 1"):
+        trained(weighted, update="pa1")
+    with pytest.raises(DataError, match="part 2 has X, y and part 3 has X, sample_weight, y"):
+        trained([*PARTS[:2], {"X": X[40:], "y": Y[40:], "sample_weight": np.ones(20)}], n_shards=2)
+    for i, (first, last) in enumerate(((0, 0), (0, 20), (20, 20), (20, 60))):
+        table[first:last].assign(level=y[first:last]).to_csv(tmp_path / f"{i}.csv", index=False)
+    read, files = partial(read_csv, target="level"), os.fspath(tmp_path / "*.csv")
+    for stream in (False, True):
+        found = trained(files, n_shards=2, read=read, stream=stream)
+        assert np.array_equal(weights_of(found), weights_of(trained([(X[:20], Y[:20]), (X[20:], Y[20:])], n_shards=2)))
+    with pytest.raises(DataError, match="all 2 parts are empty"):
+        trained([os.fspath(tmp_path / "0.csv")] * 2, n_shards=2, read=read)
 
 
 QUERIES = {"X": X, "y": (Y > 2).astype(int), "groups": np.repeat(np.arange(15), 4)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
 import attrs
 
@@ -15,6 +15,7 @@ from structperc.distributed.parts import parts_of
 from structperc.errors import OptionError
 from structperc.extras import require
 from structperc.files import svmlight
+from structperc.files.frames import NoRows
 from structperc.files.opening import fingerprint, is_url, unchanged
 
 LOCAL = "local:"
@@ -60,7 +61,7 @@ def learn(engine, sources, plugins, classes, resume, address, stream, text_label
             options["reader"] = reader_of(engine)
         reading = FileReader(engine, plugins, options, {source.path: fingerprint(source.path) for source in sources})
         fit(engine, sources, read=reading, client=client, stream=stream, resume=resume)
-        facts = client.submit(reading.facts, sources[0], pure=False).result()
+        facts = client.submit(reading.facts, sources, pure=False).result()
     return attrs.evolve(facts, examples=engine.parts_.weights.n_visited // len(engine.mistakes_), rows=None, answers=None)
 
 
@@ -111,6 +112,8 @@ class FileReader:
                         refuse_intervals(table, outputs_of(self.engine), self.engine.problem)
                     yield attrs.evolve(table, y=answers(self.engine, table))
 
-    def facts(self, source) -> Facts:
-        with closing(parts(source, self.plugins, **self.options)) as tables:
-            return Facts.of(next(tables))
+    def facts(self, sources) -> Facts:
+        """Those of the first file with rows."""
+        for source in sources:
+            with suppress(NoRows), closing(parts(source, self.plugins, **self.options)) as tables:
+                return Facts.of(next(tables))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 
 import numpy as np
 
 from structperc.core.errors import DataError
+from structperc.core.labels import plain
 from structperc.extras import require
+from structperc.files.frames import NoRows
 from structperc.files.opening import matching
 from structperc.reading.column_codes import common_levels
 from structperc.reading.groups import Groups
@@ -71,9 +74,10 @@ class Loader:
         part = self.part
         if hasattr(part, "__dask_graph__"):
             part = part.compute(scheduler="synchronous")
-        if self.read is not None:
-            part = self.read(part)
-        yield from reader_of(part, order_of(part, random))() if is_in_pieces(part) else (part,)
+        with suppress(NoRows):
+            if self.read is not None:
+                part = self.read(part)
+            yield from reader_of(part, order_of(part, random))() if is_in_pieces(part) else (part,)
 
 
 def ends_of_part(loader):
@@ -117,12 +121,30 @@ def first_of(loader, stream) -> tuple | None:
 
 def with_another_label(loader, label) -> dict | None:
     """The first example of a part whose output holds something else than one label; None if there is none."""
-    with closing(loader.open().pieces()) as pieces:
+    loader = loader.open()
+    with closing(loader.pieces()) as pieces:
         for data in pieces:
+            with named(loader.name):
+                refuse_other_kind(entries_of(data["y"]), [label])
             for i, output in enumerate(data["y"]):
                 if any(entry != label for entry in entries_of(output)):
                     return examples_of(data, [np.searchsorted(np.cumsum(data["lengths"]), i, side="right") if is_of_rows(data, "y") else i])
     return None
+
+
+def refuse_other_kind(labels, others) -> None:
+    """Raises an error for labels of a part that are texts, numbers or truth values where none of others are."""
+    kinds = {kind_of(label): label for label in others}
+    for label in labels:
+        if kind_of(label) and kind_of(label) not in kinds:
+            one, other = (plain(value) for value in (label, next(iter(kinds.values()))))
+            raise DataError(f"y holds {one!r}, a {kind_of(label)}, and other parts hold {other!r}. Give the labels of all parts one type.")
+
+
+def kind_of(label) -> str:
+    """What a label is, in words; nothing of labels that are missing or of other types."""
+    kinds = {"text": str, "truth value": (bool, np.bool_), "number": (numbers.Real, np.number)}
+    return next((name for name, types in kinds.items() if isinstance(label, types)), "")
 
 
 def entries_of(y):
@@ -188,18 +210,29 @@ def materialised(value):
     return value if hasattr(value, "__len__") or np.ndim(value) == 0 and not hasattr(value, "__iter__") else list(value)
 
 
-def joined(parts) -> dict:
-    """Several parts as one; frames have the columns of all, in the order of the first."""
-    for part in parts:
+def joined(parts, names=None) -> dict:
+    """Several parts as one; frames have the columns of all, in the order of the first. `names` are those of the parts, for messages."""
+    for i, part in enumerate(parts):
+        one, other = ("one part", "another") if names is None else (names[0], names[i])
         if set(part) != set(parts[0]):
-            raise DataError(f"one part has {', '.join(sorted(parts[0]))} and another has {', '.join(sorted(part))}; give all the same.")
+            raise DataError(f"{one} has {', '.join(sorted(parts[0]))} and {other} has {', '.join(sorted(part))}; give all the same.")
+        if form_of(part["X"]) != form_of(parts[0]["X"]):
+            raise DataError(f"X of {one} is {form_of(parts[0]['X'])} and that of {other} is {form_of(part['X'])}; give all the same form.")
     return {name: stacked([part[name] for part in parts]) for name in parts[0]}
+
+
+def form_of(values) -> str:
+    """What values are, in words."""
+    return ("a sparse matrix" if hasattr(values, "nnz") else "a data frame" if hasattr(values, "columns") else "an array"
+            if isinstance(values, np.ndarray) else f"a {type(values).__name__}")
 
 
 def stacked(values):
     first = values[0]
     if len(values) == 1:
         return first
+    if any(form_of(one) != form_of(first) for one in values):
+        return [entry for one in values for entry in one]
     if hasattr(first, "nnz"):
         return require("scipy.sparse", "sparse parts", "dask").vstack(values, format="csr")
     if hasattr(first, "iloc"):

@@ -56,7 +56,7 @@ from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.options import WITHOUT_SHARDS
 from structperc.engine.shards import ShardPass
 from structperc.extras import require
-from structperc.streams import GroupEnds
+from structperc.streams import GroupEnds, named
 
 __all__ = ["fit"]
 
@@ -134,7 +134,7 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
     workers = Workers(client)
     workers.check()
     loaders = [Loader(part, read, name_of(part, number)) for number, part in enumerate(parts, start=1)]
-    first, has_groups = first_with_examples(loaders, stream, workers)
+    name, first, has_groups = first_with_examples(loaders, stream, workers)
     if has_groups:
         refuse_divided_groups(loaders, workers)
     if not 2 <= model.n_shards <= len(parts):
@@ -147,7 +147,10 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
     if getattr(model, "classes", None) is None and all(entry == label for entry in entries):        # it does not show the others
         others = workers.map(with_another_label, loaders, [label] * len(loaders))
         first = joined([first, *(one for one in others if one is not None)])
-    engine = engine_of(model, first)
+        engine = engine_of(model, first)
+    else:
+        with named(name):
+            engine = engine_of(model, first)
     reader_state = None
     if learns(engine, first):
         blueprint, n = workers.kept(blueprint_of(engine, workers.dumps)), len(loaders)
@@ -176,11 +179,11 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
 
 
 def first_with_examples(loaders, stream, workers) -> tuple:
-    """What `first_of` returns of the first part that has examples."""
+    """The name of the first part that has examples, and what `first_of` returns of it."""
     for loader in loaders:
         first = first_of(loader, stream) if loader.in_memory else workers.map(first_of, [loader], [stream])[0]
         if first is not None:
-            return first
+            return loader.name, *first
     raise DataError(f"all {len(loaders)} parts are empty or without a weight, so there is nothing to learn from.")
 
 

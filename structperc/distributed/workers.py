@@ -13,7 +13,7 @@ import numpy as np
 from structperc.core.errors import DataError
 from structperc.core.exact_sums import exact_sum
 from structperc.distributed.messages import with_zeros, without_zeros
-from structperc.distributed.parts import chosen, examples_of, joined
+from structperc.distributed.parts import chosen, examples_of, joined, refuse_other_kind
 from structperc.engine.assembly import check_parts, with_weights
 from structperc.engine.context import check_same
 from structperc.engine.run import TrainingRun
@@ -74,6 +74,7 @@ def strangers(blueprint, loader, with_names) -> dict | None:
         examples = set()
         with named(loader.name):
             if learns_labels(engine):
+                refuse_other_kind(engine.model.parts.outputs.labels_in(data["y"]), labels)
                 examples.update(with_new_labels(engine.model.parts.outputs, labels, data["y"]))
             if with_names and learns_names(engine, data["X"]):
                 examples.update(with_new_names(engine.model.parts.reader, data["X"]))
@@ -276,7 +277,7 @@ class HeldShard:
         if not parts:
             return in_memory()
         try:
-            return in_memory(self.part_of(joined([data for _, data in parts])))
+            return in_memory(self.part_of(joined([data for _, data in parts], [name for name, _ in parts])))
         except DataError:
             for name, data in parts:
                 with named(name):       # the same error, of one part

@@ -37,6 +37,10 @@ def of_weights(faults, encoded) -> str:
     return "write numbers from 0 on there, or drop these rows"
 
 
+class NoRows(DataError):
+    """A file has columns and no rows."""
+
+
 class FrameFile:
     """A file of named columns. Subclasses read it in parts, "frames", and return the columns of a frame.
 
@@ -314,8 +318,8 @@ class FrameFile:
             return DataError(f"{where} is {text:.60}, which is not finite; fill that cell or drop the line.")
         return DataError(f"{where} is {text!r:.60}, not a number; {advice}.")
 
-    def without_rows(self) -> DataError:
-        return DataError(f"{self.name} has columns but no rows; write the rows below the header.")
+    def without_rows(self) -> NoRows:
+        return NoRows(f"{self.name} has columns but no rows; write the rows below the header.")
 
     def missing_column(self, name) -> DataError:
         hint = did_you_mean(name, self.header)
