@@ -9,16 +9,31 @@ import numpy as np
 from structperc.cli.files import row_answers
 from structperc.errors import OptionError
 
-FLAGS = {"scores": "--scores", "margin": "--margin", "probabilities": "--probabilities"}
+FLAGS = {"scores": "--scores", "margin": "--margin", "probabilities": "--probabilities", "interval": "--interval"}
 
 
-def columns_of(engine, arguments, table) -> dict:
-    """Columns by name, an entry for each row of the table."""
+def intervals_of(arguments):
+    """The function of rows that --interval asks for; None without the flag."""
+    if not arguments.interval:
+        return None
+    from structperc import estimators
+
+    model = estimators.load(arguments.model)
+    if not hasattr(model, "predict_interval"):
+        raise OptionError(f"--interval needs a model with intervals, and {arguments.model} has none. Expected a file that "
+                          f"OrdinalConformal.save wrote; or leave the flag out.")
+    return model.predict_interval
+
+
+def columns_of(engine, arguments, table, intervals=None) -> dict:
+    """Columns by name, an entry for each row of the table; intervals as of `intervals_of`."""
     model = engine.model_
     rows = model.read(table.X, table.offsets)
     predicted = row_answers(engine, engine.predict_rows(rows), table.offsets)
     columns = {**table.kept, "prediction": predicted}
     single = bool(engine.parts_.outputs.n_labels)       # one label for each example
+    if intervals is not None:
+        columns |= dict(zip(("lowest", "highest"), intervals(table.X).T.tolist(), strict=True))
     if arguments.scores and single:
         columns |= of_labels("score", engine, model.label_scores(rows))
     elif arguments.scores:

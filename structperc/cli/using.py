@@ -49,20 +49,25 @@ def predict(arguments) -> int:
         answer_columns.refuse(arguments, "the model labels the tokens of files that keep all their cells")
     elif arguments.target is not None:
         raise OptionError("--target of predict names a column of tokens to fill in, but the model predicts rows; leave it out.")
+    intervals = answer_columns.intervals_of(arguments)
     with closing(parts_for(engine, arguments, needs_target=False, rows=PART_ROWS, keep=keep)) as tables:
         tables = chain([next(tables)], tables)          # faults of the data are found before a file is made
+
+        def write(text):
+            write_answers(engine, arguments, tables, text, intervals)
+
         if arguments.output:
-            replace_file(arguments.output, lambda file: write_text(file, lambda text: write_answers(engine, arguments, tables, text)))
+            replace_file(arguments.output, lambda file: write_text(file, write))
         elif sys.stdout.isatty():
-            write_answers(engine, arguments, tables, Shown(sys.stdout))
+            write(Shown(sys.stdout))
         elif of_tokens and hasattr(sys.stdout, "buffer"):       # written byte for byte; the output of a notebook takes only text
-            write_text(sys.stdout.buffer, lambda text: write_answers(engine, arguments, tables, text))
+            write_text(sys.stdout.buffer, write)
         else:
-            write_answers(engine, arguments, tables, sys.stdout)
+            write(sys.stdout)
     return 0
 
 
-def write_answers(engine, arguments, tables, file) -> None:
+def write_answers(engine, arguments, tables, file, intervals=None) -> None:
     """The predictions for tables, in the form of the data."""
     header = True
     for table in tables:
@@ -72,7 +77,7 @@ def write_answers(engine, arguments, tables, file) -> None:
             table.write(file, predicted)
         else:
             with counted_in(table, arguments.data):
-                columns = answer_columns.columns_of(engine, arguments, table)
+                columns = answer_columns.columns_of(engine, arguments, table, intervals)
             write_table(file, safe_columns(columns) if arguments.safe_cells else columns, header)
         header = False
 

@@ -1,5 +1,6 @@
 """Commands that measure a model read its data part after part, with the figures of all data at once."""
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 import pytest
 
 from structperc.cli import comparing, evaluation, using
+from structperc.estimators import CuSumRank, OrdinalConformal, PRank
 
 KINDS = {
     "ranks": ("cusum", "level.csv", ("--target", "level")),
@@ -76,3 +78,25 @@ def test_a_fault_in_a_later_part_is_named_by_its_place(data, run, small):
     small()
     code, _, err = run("evaluate", "m", "odd.csv", "--target", "level")
     assert code == 2 and "labels that the model does not know, 9 (1 row); it knows 1, 2, 3" in err
+
+
+def test_intervals_are_predicted_part_by_part(data, run, small):
+    table = pd.read_csv("level.csv")
+    table["kind"] = np.where(table["a"] > 0, "u", "v")
+    table.to_csv("level.csv", index=False)
+    X, y = table.drop(columns="level"), table["level"]
+    for model in (OrdinalConformal(CuSumRank(random_state=0, plugin_options={"one_hot": ["kind"]}), random_state=0).fit(X, y),
+                  OrdinalConformal(PRank(random_state=0), random_state=0).fit(X[["b", "a"]], y)):
+        model.save("m")
+        at_once = run("predict", "m", "level.csv", "--interval", "--keep", "a")
+        assert at_once[0] == 0, at_once[2]
+        table = pd.read_csv(io.StringIO(at_once[1]))
+        np.testing.assert_array_equal(table[["lowest", "highest"]], model.predict_interval(X[model.feature_names_in_]))
+        small()
+        assert run("predict", "m", "level.csv", "--interval", "--keep", "a") == at_once
+    for kind, message in (("classes of text", "has none. Expected a file that OrdinalConformal.save wrote"),
+                          ("tokens", "--interval adds columns to a table, but the model labels the tokens")):
+        problem, path, flags = KINDS[kind]
+        run("fit", problem, path, *flags, "--model", "plain", "--quiet")
+        code, _, err = run("predict", "plain", path, "--interval")
+        assert code == 2 and message in err, err
