@@ -453,7 +453,7 @@ def test_a_real_interrupt_of_a_process(data):
                "from structperc.cli import main; sys.exit(main())")
     process = subprocess.Popen(
         [sys.executable, "-c", program, "fit", "cusum", "train.csv", "--target", "level", "--model", "i.model", "--progress",
-         "--set", "epochs=1000000000"],
+         "--set", "preset=paper", "--set", "epochs=1000000000"],            # which does not end by itself
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
