@@ -49,11 +49,17 @@ def without_prose(path):
 
 def unparsed(tree):
     """The code of a tree, which loses its docstrings."""
-    for node in ast.walk(tree):
+    for node in (tree, *statements(tree)):
         match node:
             case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
                 node.body = [one for one in node.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
     return ast.unparse(tree)
+
+
+def statements(node) -> list:
+    """All statements inside a node: a fraction of the nodes of `ast.walk`."""
+    found = [child for part in ("body", "orelse", "finalbody", "handlers", "cases") for child in getattr(node, part, ())]
+    return found + [inner for child in found for inner in statements(child)]
 
 
 @functools.cache

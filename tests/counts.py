@@ -6,6 +6,7 @@ Nothing is imported or compiled: the counts come from the sources.
 """
 
 import ast
+import functools
 import re
 import statistics
 import sys
@@ -13,7 +14,7 @@ import tokenize
 from collections import defaultdict
 from pathlib import Path
 
-from layout import arrows_between, between_rooms, circles, floors, room_of, sources
+from layout import arrows_between, between_rooms, circles, floors, room_of, sources, statements
 
 # The base classes of parts that a plugin overrides, and their files.
 BASES = {
@@ -31,6 +32,7 @@ METHOD = re.compile(r"    (?:c?p?def |async def )(?:[\w.\[\]:, *]+? )?\*?(\w+)\(
 FIELDS = re.compile(r"    cdef (public |readonly )?(bint |[\w.]+(?:\[[^\]]*\])? )([\w, *]+)$")
 ATTRIBUTE = re.compile(r"    (\w+)(?:: [^=]+)? = ")
 VAGUE = ("found", "known", "taken", "given", "named", "shown", "weighed")
+PROSE = re.compile(r'(?s:""".*?""")|^\s*#.*', re.MULTILINE)
 NUMPYDOC = re.compile(r"^ *([\w, ]+) : ", re.MULTILINE)
 
 
@@ -102,23 +104,22 @@ def option_places(checkout) -> dict:
     may have the same names and do not count: `C` of RankingSVM weighs pairs.
     """
     table = ast.parse((checkout / "structperc/engine/options.py").read_text(encoding="utf-8"))
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for folder in ("structperc", "plugins")
-             for path in sorted((checkout / folder).rglob("*.py"))]
-    classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    lines, declared = {node: lines_by_name(node) for node in classes}, {node.name: declared_options(node) for node in groups_in(table)}
+    texts = [path.read_text(encoding="utf-8") for folder in ("structperc", "plugins") for path in sorted((checkout / folder).rglob("*.py"))]
+    classes = [node for text in texts if "class " in text for node in statements(ast.parse(text)) if isinstance(node, ast.ClassDef)]
+    lines, declared = functools.cache(lines_by_name), {node.name: declared_options(node) for node in groups_in(table)}
     places = {}
     for option in declared_options(table):
         groups = {name for name, options in declared.items() if option in options}
         owners = groups | {"Engine", "FitContext", "EngineEstimator"}
         while more := {node.name for node in classes if {base.id for base in node.bases if isinstance(base, ast.Name)} & owners} - owners:
             owners |= more
-        places[option] = [f"{node.name}:{line}" for node in classes if node.name in owners for line in lines[node].get(option, ())]
+        places[option] = [f"{node.name}:{line}" for node in classes if node.name in owners for line in lines(node).get(option, ())]
         places[option] += [] if groups else ["ENGINE_OPTIONS"]
     return places
 
 
 def groups_in(table) -> list:
-    return [node for node in ast.walk(table) if isinstance(node, ast.ClassDef)]
+    return [node for node in statements(table) if isinstance(node, ast.ClassDef)]
 
 
 def lines_by_name(owner) -> dict:
@@ -130,7 +131,7 @@ def lines_by_name(owner) -> dict:
         if isinstance(node, ast.FunctionDef) and node.name == "__init__":
             for one in (*node.args.args, *node.args.kwonlyargs):
                 lines[one.arg].append(one.lineno)
-    for node in ast.walk(owner):
+    for node in statements(owner):
         for target in node.targets if isinstance(node, ast.Assign) else ():
             if isinstance(target, ast.Attribute) and getattr(target.value, "id", None) == "self":
                 lines[target.attr].append(node.lineno)
@@ -142,7 +143,7 @@ def lines_by_name(owner) -> dict:
 def declared_options(tree) -> list:
     """The options in a file: fields given `option(...)`, or the keys of a table ENGINE_OPTIONS."""
     names = []
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
             continue
         if isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "option":
@@ -155,7 +156,7 @@ def declared_options(tree) -> list:
 def vague_names(paths) -> int:
     """How often a bare participle is used as a name."""
     return sum(token.type == tokenize.NAME and token.string in VAGUE for path in paths if path.suffix == ".py"
-               and any(word in path.read_text(encoding="utf-8") for word in VAGUE) for token in tokens_of(path))
+               and re.search(rf"\b({'|'.join(VAGUE)})\b", PROSE.sub("", path.read_text(encoding="utf-8"))) for token in tokens_of(path))
 
 
 def tokens_of(path):

@@ -7,6 +7,7 @@ room, anywhere in a file. A room's floor is one above the highest room that it i
 """
 
 import ast
+import functools
 import re
 import sys
 from collections import defaultdict
@@ -22,6 +23,14 @@ class Imported:
         self.module, self.names, self.compiled = module, names, compiled
 
 
+def statements(node):
+    """All statements inside a node, those of functions included."""
+    for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for child in getattr(node, part, ()):
+            yield child
+            yield from statements(child)
+
+
 def during_import(node):
     """The nodes that run while a module is imported: no bodies of functions, nothing that only type checkers read."""
     for child in ast.iter_child_nodes(node):
@@ -32,10 +41,14 @@ def during_import(node):
             yield from during_import(child)
 
 
-def imports_of(path, nodes=ast.walk) -> list:
+def imports_of(path, nodes=statements) -> list:
     """All imports of a source file, those inside functions included; of Python sources those among `nodes` of the module."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".py":
+    return imports_in(path.read_text(encoding="utf-8"), path.suffix, nodes)
+
+
+@functools.cache
+def imports_in(text, suffix, nodes) -> list:
+    if suffix == ".py":
         found = []
         for node in nodes(ast.parse(text)):
             if isinstance(node, ast.Import):
@@ -71,7 +84,7 @@ def room_of(module) -> str:
     return ".".join([package, *inside[:1]]) if package == "structperc" else package
 
 
-def arrows_between(modules, nodes=ast.walk) -> dict:
+def arrows_between(modules, nodes=statements) -> dict:
     """The modules of structperc and the plugins that each of them imports."""
     arrows = {}
     for module, paths in modules.items():

@@ -16,6 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -115,6 +116,12 @@ def words_of_tests(root) -> dict:
 
 
 @cache
+def uses(root) -> Counter:
+    """In how many files of tests each word occurs."""
+    return Counter(word for words in words_of_tests(root).values() for word in words)
+
+
+@cache
 def arrows(root) -> dict:
     return arrows_between(sources(root))
 
@@ -136,7 +143,7 @@ def concerned(path, root) -> list:
     stem, package = path.parent.name if path.stem == "__init__" else path.stem, path.parent.name.removeprefix("structperc_")
     names = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))} | {stem, package, path.parent.name}
     tests = words_of_tests(root)
-    worth = {name: max(sum(name in words for words in tests.values()), 1) ** -2 for name in names}
+    worth = {name: max(uses(root)[name], 1) ** -2 for name in names}
     of_users = {f"test_{user}".rstrip("s") for user in users(path, root)}
     ranks = {test: sum(worth[name] for name in names & words) + (test.stem.rstrip("s") in of_users)
              + 10 * (test.stem.rstrip("s") == f"test_{stem}".rstrip("s")) for test, words in tests.items()}

@@ -59,7 +59,8 @@ def collected():
     papers = {}
     for path, text in texts.items():
         for name, citation in entries(text):
-            users = [other for other, given in texts.items() if name and other != path and re.search(rf"\bimport .*\b{name}\b", given)]
+            users = [other for other, given in texts.items()
+                     if name and other != path and name in given and re.search(rf"\bimport .*\b{name}\b", given)]
             kept = papers.setdefault(title(citation), [citation, set()])
             kept[0] = citation
             kept[1].update(users if users and path.name == "citations.py" else [path, *users])

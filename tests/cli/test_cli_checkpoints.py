@@ -1,5 +1,6 @@
 """`structperc fit --checkpoint FILE --resume`: after a crash the same command ends with the same model."""
 
+import itertools
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ import pytest
 from plain import Engine
 
 import structperc
+from structperc.cli import main, training
 
 FIT = ("fit", "cusum", "train.csv", "--target", "level", "--set", "epochs=6", "--set", "shuffle=true", "--set", "random_state=0", "--set",
        "preset=paper")
@@ -93,25 +95,25 @@ def test_flags_that_make_no_sense_are_refused(data, run, arguments, why):
 # ---- streams ----
 
 STREAM = (*FIT, "--stream", "--rows", "9")
-KILLED_STREAM = """
-import os, signal, sys
-import pandas       # once, before the forks
-from structperc.cli import main, training
-learn = training.Engine.partial_fit
-for left in map(int, sys.argv[1].split(",")):
-    def counted(engine, *arguments, **options):
-        global left
-        left -= 1
-        if not left:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return learn(engine, *arguments, **options)
 
+
+def killed(command, at):
+    """The exit code of a child that runs a command and is killed before it learns from this part."""
     process = os.fork()
-    if not process:
+    if process:
+        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    try:
+        learn, calls = training.Engine.partial_fit, itertools.count(1)
+
+        def counted(engine, *arguments, **options):
+            if next(calls) == at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return learn(engine, *arguments, **options)
+
         training.Engine.partial_fit = counted
-        os._exit(main(sys.argv[2:]))
-    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
-"""
+        main(command)
+    finally:
+        os._exit(1)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -119,8 +121,7 @@ for left in map(int, sys.argv[1].split(",")):
 def test_a_stream_that_was_killed_ends_with_the_same_model(data, run, further):
     assert run(*STREAM, *further, "--model", "undisturbed")[0] == 0
     resumed = [*STREAM, *further, "--model", "resumed", "--checkpoint", "c", "--resume"]
-    command = [sys.executable, "-c", KILLED_STREAM, "1,4,17", *map(str, resumed)]
-    assert subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.split() == ["-9"] * 3
+    assert [killed(list(map(str, resumed)), at) for at in (1, 4, 17)] == [-9] * 3
     assert not Path("resumed").exists() and len(Engine.load("c").mistakes_) == 3
 
     code, out, _ = run(*resumed)

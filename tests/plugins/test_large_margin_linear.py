@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from reference import large_margin
 from scipy import sparse
+from structperc_large_margin import linear
 from structperc_large_margin.forms import Form
 from structperc_large_margin.linear import solve_linear
 from structperc_large_margin.thresholds import thresholds
@@ -154,11 +155,15 @@ def several_levels(n, d):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_many_examples_are_preceded_by_a_part_of_them(method):
-    X, ranks = several_levels(41000, 3)
+def test_many_examples_are_preceded_by_a_part_of_them(method, monkeypatch):
+    monkeypatch.setattr(linear, "FEWEST", 500)          # not 5000
+    parts, part = [], linear.NewtonSteps.part
+    monkeypatch.setattr(linear.NewtonSteps, "part", lambda steps, n: parts.append(n) or part(steps, n))
+    X, ranks = several_levels(4100, 3)
     chain, rough = solved(X, ranks, method, 1.0, 1e-3)
     check_certificate(chain, X, rough)
     chain, fine = solved(X, ranks, method, 1.0, 1e-6)
+    assert parts == [512, 512]
     check_certificate(chain, X, fine)
     assert rough.status == fine.status == "converged"
     assert rough.gap <= 1e-3 * rough.objective and fine.gap <= 1e-6 * fine.objective
