@@ -3,6 +3,7 @@
 import contextlib
 import doctest
 import importlib
+import importlib.util
 import inspect
 import io
 import pkgutil
@@ -150,13 +151,16 @@ def test_replace_a_part_shows_the_loss_of_the_examples():
     assert len(entry_point) == 1 and entry_point[0] in module.with_name("pyproject.toml").read_text()
 
 
+TORCH = importlib.util.find_spec("torch") is not None
+
+
 def modules():
     """Every module of structperc and its bundled plugins, with the compiled ones."""
     for package in dict.fromkeys(["structperc", *(plugin.plugin.__name__.partition(".")[0] for plugin in BUNDLED)]):
         package = importlib.import_module(package)
         yield package
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not module.name.endswith("__main__"):
+            if not module.name.endswith("__main__") and (TORCH or not module.name.startswith("structperc.torch")):
                 yield importlib.import_module(module.name)
 
 

@@ -28,7 +28,7 @@ FLOORS = (
     ("structperc.metrics", "structperc.files"),
     ("structperc.engine",),
     ("structperc.bootstrap", "structperc.counterfactuals", "structperc.problems"),
-    ("structperc", "structperc.components", "structperc.plugin_tools", "structperc.callbacks", "structperc.plotting",
+    ("structperc", "structperc.torch", "structperc.components", "structperc.plugin_tools", "structperc.callbacks", "structperc.plotting",
      "structperc.streams", "structperc.crfsuite", "structperc.schedules"),
     ("structperc.distributed",),
     ("structperc.testing", "structperc.estimators"),

@@ -22,7 +22,10 @@ cdef class Objective(Component):
     needs = ()
 
     cdef double value_c(self, Trial trial, double *g) noexcept nogil:
-        """The value; g holds minus the counts of gold and becomes the gradient. Not finite: an error, which a part may have stored."""
+        """The value; g holds minus the counts of gold and becomes the gradient. Not finite: an error, which a part may have stored.
+
+        trial.loss is minus the score of gold.
+        """
         return NAN
 
 
@@ -60,12 +63,11 @@ cdef class LogLoss(Objective):
 
     cdef double value_c(self, Trial trial, double *g) noexcept nogil:
         cdef Py_ssize_t a
-        cdef double score = product(g, trial.s, trial.x.n_atoms)
         if trial.marginals_c() < 0:
             return NAN
         for a in range(trial.x.n_atoms):
             g[a] += trial.expected[a]
-        return trial.log_z + score
+        return trial.log_z + trial.loss
 
 
 cdef class SoftmaxMargin(Objective):
@@ -104,7 +106,7 @@ cdef class SparseMap(Objective):
 
     cdef double value_c(self, Trial trial, double *g) noexcept nogil:
         cdef Py_ssize_t a, n = trial.x.n_atoms
-        cdef double value = product(g, trial.s, n)
+        cdef double value = trial.loss
         cdef double *mu = self.points.nearest_c(trial, self.tolerance)
         if mu == NULL:
             return NAN

@@ -65,8 +65,8 @@ cdef class Passes:
         trial.loss = 0
 
     cdef int take_gold(self, Trial trial, int *completed, double *g) noexcept nogil:
-        """Reads the gold output, completed if it is partial, and writes minus its counts; -1 on an error."""
-        cdef Py_ssize_t a, j = trial.x.index
+        """Reads the gold output, completed if it is partial, and takes its counts from g, which is 0; -1 on an error."""
+        cdef Py_ssize_t j = trial.x.index
         trial.given_code.at = self.gold.at + (self.starts[j] if self.ragged else j)
         trial.given_code.n = self.starts[j + 1] - self.starts[j] if self.ragged else 1
         trial.gold_code = trial.given_code
@@ -75,8 +75,6 @@ cdef class Passes:
             trial.gold_code.n = self.outputs.complete_c(trial.x, trial.given_code.at, trial.given_code.n, trial.s, completed)
             if trial.gold_code.n < 0:
                 return -1
-        for a in range(trial.x.n_atoms):
-            g[a] = 0
         return self.outputs.count_c(trial.x, trial.gold_code.at, trial.gold_code.n, -1.0, g)
 
     def losses(self, Py_ssize_t first, Py_ssize_t last, const double[::1] scores, Objective objective, double[::1] values,
@@ -99,6 +97,7 @@ cdef class Passes:
                 value = product(g, trial.s, trial.x.n_atoms)
                 if not isfinite(value):
                     break
+                trial.loss = value
                 value = objective.value_c(trial, g)
                 if not isfinite(value) or interrupted(trial.x.n_atoms):
                     break

@@ -131,10 +131,10 @@ class Problem:
 
     def _shared_model(self):
         """The model of all batches without X whose gold outputs do not change its parts."""
-        if self._n_keys(None):
-            raise DataError(f"{self!r} needs the keys of rows, such as both ends of an arc; give X, not only lengths.")
         with self._lock:
             if self._model is None:
+                if self._n_keys(None):
+                    raise DataError(f"{self!r} needs the keys of rows, such as both ends of an arc; give X, not only lengths.")
                 self._model = self._begin(*ONE_ROW)[0]
             return self._model
 

@@ -1,0 +1,301 @@
+"""A linear chain over an encoder: a conditional random field, with other losses, constraints, k best and marginals."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structperc.core.errors import DataError, shortened
+from structperc.engine.engine import Engine
+from structperc.extras import require
+from structperc.problems.problem import Problem
+from structperc.torch.structured import FirstDerivative, StructuredLoss, as_numpy
+
+torch = require("torch", "structperc.torch", "torch")
+
+IGNORED = -100              # the tag that losses of PyTorch leave out
+
+
+class Chain(torch.nn.Module):
+    """A chain layer: scores of tokens from an encoder, scores of pairs of neighbouring labels as parameters.
+
+    Padding never reaches the solver: masked tokens are left out, and their neighbours follow each other. So a mask of first sub-words makes
+    a chain of words. Emissions are padded tensors (B, T, L) or lists of tensors (T_i, L), of any device and float type.
+
+    Parameters
+    ----------
+    labels : sequence
+        The L labels in order.
+    constraints : str or list of pairs, optional
+        As `forbidden_transitions` of the problem "sequence": "iob2" and other schemes, or pairs [a, b] where b never follows a.
+    loss : str, default "log-loss"
+        A loss of `Batch.loss`: "log-loss" is a conditional random field, "hinge" a structured SVM.
+    threads : int, default 1
+    **parameters
+        Of the loss, such as margin=0.5.
+
+    Attributes
+    ----------
+    transitions : parameter of shape (L, L)
+        Entry [a, b] is the score of label b after label a.
+    start, end : parameter of shape (L,)
+        Scores of the first and the last label.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from structperc.torch import Chain
+    >>> layer = Chain(["B", "I", "O"], constraints="iob2")
+    >>> emissions = torch.tensor([[[0.0, 1.0, 0.0], [0.0, 2.0, 0.0]]])
+    >>> layer.decode(emissions)
+    [['B', 'I']]
+    >>> layer(emissions, tags=torch.tensor([[0, 1]])).shape
+    torch.Size([1])
+    """
+
+    def __init__(self, labels, constraints=None, loss="log-loss", *, threads=1, **parameters):
+        super().__init__()
+        options = {} if constraints is None else {"forbidden_transitions": constraints}
+        self.labels, self.threads, self._options = list(labels), threads, options
+        self.problem = Problem("sequence", classes=self.labels, start=True, end=True, **options)
+        self.problem.batch(lengths=[1])                 # raises errors of labels and constraints
+        self.criterion = StructuredLoss(self.problem, loss, threads=threads, **parameters)
+        self.transitions = torch.nn.Parameter(torch.zeros(len(self.labels), len(self.labels)))
+        self.start, self.end = (torch.nn.Parameter(torch.zeros(len(self.labels))) for _ in range(2))
+
+    def extra_repr(self):
+        return f"{len(self.labels)} labels"
+
+    def forward(self, emissions, mask=None, tags=None):
+        """The loss of each sentence.
+
+        Parameters
+        ----------
+        emissions : tensor of shape (B, T, L), or list of tensors (T_i, L)
+        mask : bool tensor of shape (B, T), optional
+            The tokens that count. Default: all.
+        tags : int tensor of shape (B, T), or list of int sequences
+            Numbers of right labels, from 0. Tokens of -100 are left out.
+
+        Returns
+        -------
+        tensor of shape (B,)
+        """
+        if tags is None:
+            raise DataError("tags are missing; give the right label of each token, or call decode.")
+        rows, keep, lengths, tags = self._tokens(emissions, mask, tags)
+        labels = np.empty(len(self.labels), dtype=object)
+        labels[:] = self.labels
+        batch = self.problem.batch(lengths=lengths.tolist(), y=split(labels[tags], lengths))
+        return ChainValues.apply(rows, self._shared(), lengths, lambda flat: self.criterion.solve(flat, batch))
+
+    def decode(self, emissions, mask=None) -> list:
+        """The best labels of each sentence, those of its tokens in the mask.
+
+        Parameters
+        ----------
+        emissions, mask
+            As of `forward`.
+
+        Returns
+        -------
+        list of list
+        """
+        batch, flat, _ = self._prepared(emissions, mask)
+        return batch.argmax(flat, threads=self.threads).tolist()
+
+    def k_best(self, emissions, mask=None, k=2) -> list:
+        """The k best labellings of each sentence with their scores, best first.
+
+        Parameters
+        ----------
+        emissions, mask
+            As of `forward`.
+        k : int, default 2
+
+        Returns
+        -------
+        list of list of (list, float)
+        """
+        batch, flat, _ = self._prepared(emissions, mask)
+        return batch.k_best(flat, k)
+
+    def marginals(self, emissions, mask=None):
+        """The probability of each label of each token, 0 of tokens outside of the mask.
+
+        Parameters
+        ----------
+        emissions, mask
+            As of `forward`.
+
+        Returns
+        -------
+        tensor of shape (B, T, L)
+            T is the most tokens of a sentence.
+        """
+        batch, flat, keep = self._prepared(emissions, mask)
+        expected = batch.marginals(flat, threads=self.threads)
+        L, begins = len(self.labels), batch.offsets
+        rows = [expected[a:b - L * L - 2 * L].reshape(-1, L) for a, b in zip(begins[:-1], begins[1:], strict=True)]
+        table = torch.zeros((*keep.shape, L), dtype=torch.float64)
+        table[torch.from_numpy(keep)] = torch.from_numpy(np.concatenate(rows) if rows else np.zeros((0, L)))
+        return table.to(self.transitions)
+
+    def log_probability(self, emissions, mask, tags):
+        """log P of given labels of each sentence, without a graph.
+
+        Parameters
+        ----------
+        emissions, mask, tags
+            As of `forward`.
+
+        Returns
+        -------
+        tensor of shape (B,)
+        """
+        with torch.no_grad():
+            rows, _, lengths, tags = self._tokens(emissions, mask, tags)
+            batch = self.problem.batch(lengths=lengths.tolist())
+            y = [[self.labels[k] for k in own] for own in split(tags, lengths)]
+            flat = flat_scores(rows, self._shared(), *places(lengths * len(self.labels), len(self._shared())))
+            values = batch.log_probability(flat, y, threads=self.threads)
+        return torch.from_numpy(values).to(self.transitions)
+
+    def engine(self):
+        """The layer as an engine over emissions: to save, explain and export it, for sets with coverage and margins.
+
+        X is a list of arrays (T, L) of emissions. Weights of tokens are those of the identity.
+
+        Returns
+        -------
+        Engine
+        """
+        L = len(self.labels)
+        engine = Engine("sequence", classes=self.labels, start=True, end=True, fit_intercept=False, scale=False, preset="paper",
+                        **self._options)
+        first = next(iter(self.problem.batch(lengths=[1]).argmax(np.zeros(L * L + 3 * L)).tolist()))
+        engine.fit([np.zeros((1, L))], [first])
+        tables = [as_numpy(table).ravel() for table in (self.transitions, self.start, self.end)]
+        engine.model_.parts.weights.assign(np.concatenate([np.eye(L).ravel(), *tables]), 1)
+        return engine
+
+    # ---- from padded tensors to flat scores ----
+
+    def _prepared(self, emissions, mask):
+        """A batch, its flat scores and the mask, an array."""
+        with torch.no_grad():
+            rows, keep, lengths, _ = self._tokens(emissions, mask, None)
+            shared = self._shared()
+            flat = flat_scores(rows, shared, *places(lengths * len(self.labels), len(shared)))
+            return self.problem.batch(lengths=lengths.tolist()), flat, keep
+
+    def _tokens(self, emissions, mask, tags):
+        """Emissions (N, L) of the tokens that count, the mask (B, T), how many each sentence has, and tags."""
+        L = len(self.labels)
+        if isinstance(emissions, (list, tuple)):
+            table, keep, place = self._joined(emissions, mask)
+        else:
+            if not isinstance(emissions, torch.Tensor) or emissions.ndim != 3:
+                raise DataError(f"emissions are {shortened(emissions)}; expected a tensor (sentences, tokens, labels) or a list.")
+            shape = tuple(emissions.shape[:2])
+            keep = np.ones(shape, dtype=bool) if mask is None else as_array(mask, "mask").astype(bool)
+            if keep.shape != shape:
+                raise DataError(f"mask has the shape {keep.shape}, and emissions have {tuple(emissions.shape)}; expected {shape}.")
+            table, place = emissions.flatten(0, 1), np.arange(keep.size).reshape(shape)
+        if table.shape[-1] != L:
+            raise DataError(f"emissions have {table.shape[-1]} scores for each token; expected {L}, one for each label.")
+        if tags is not None:
+            tags = self._tags(tags, keep)
+            keep = keep & (tags != IGNORED)
+        rows = table.index_select(0, torch.from_numpy(place[keep]).to(table.device))
+        return rows, keep, keep.sum(axis=1), None if tags is None else self._codes(tags, keep)
+
+    def _joined(self, emissions, mask):
+        """All emissions of a list of sentences, a mask that counts each token, and the place of each."""
+        if mask is not None:
+            raise DataError("emissions are a list of sentences, which need no mask; leave it out.")
+        sizes = np.array([len(one) for one in emissions], dtype=np.int64)
+        keep = np.arange(sizes.max(initial=0)) < sizes[:, None]
+        place = np.zeros(keep.shape, dtype=np.int64)
+        place[keep] = np.arange(sizes.sum())
+        return torch.cat(list(emissions)) if len(emissions) else self.start.new_zeros((0, len(self.labels))), keep, place
+
+    def _tags(self, tags, keep):
+        """Tags as an array of the shape of the mask; a list has those of each sentence's tokens."""
+        if isinstance(tags, (list, tuple)) and len(tags) == len(keep):
+            table = np.full(keep.shape, IGNORED)
+            for i, own in enumerate(tags):
+                if len(own) not in (keep.shape[1], keep[i].sum()):
+                    raise DataError(f"tags[{i}] has {len(own)} tags, but sentence {i} has {keep[i].sum()} tokens; expected as many.")
+                table[i, slice(len(own)) if len(own) == keep.shape[1] else keep[i]] = as_array(own, f"tags[{i}]")
+            return table
+        table = as_array(tags, "tags")
+        if table.shape != keep.shape:
+            raise DataError(f"tags have the shape {table.shape}; expected {keep.shape}, a tag for each token.")
+        return table
+
+    def _codes(self, tags, keep):
+        """The tags of the tokens that count, checked."""
+        codes = tags[keep]
+        wrong = (codes < 0) | (codes >= len(self.labels))
+        if wrong.any():
+            i, t = np.argwhere(keep)[int(np.argmax(wrong))]
+            raise DataError(f"tags[{i}][{t}] is {tags[i, t]}; expected a number from 0 to {len(self.labels) - 1}, or {IGNORED} for a token "
+                            f"that does not count.")
+        return codes.astype(np.int64)
+
+    def _shared(self):
+        """The scores that all sentences have."""
+        return torch.cat([self.transitions.reshape(-1), self.start, self.end])
+
+
+class ChainValues(torch.autograd.Function):
+    """Values of all sentences. Flat scores are made and their gradients summed here, so that autograd sees tokens and one table."""
+
+    @staticmethod
+    def forward(ctx, rows, shared, lengths, solve):
+        own, common = places(lengths * rows.shape[-1], len(shared))
+        values, gradient = solve(flat_scores(rows, shared, own, common))
+        of_rows = torch.from_numpy(gradient[own].reshape(rows.shape)).to(rows)
+        ctx.save_for_backward(rows, shared, of_rows, torch.from_numpy(gradient[common]))
+        ctx.lengths = torch.from_numpy(lengths)
+        return torch.from_numpy(values).to(rows.device, torch.promote_types(rows.dtype, torch.float32))
+
+    @staticmethod
+    def backward(ctx, upstream):
+        rows, shared, own, common = ctx.saved_tensors
+        with torch.no_grad():
+            each = torch.repeat_interleave(upstream, ctx.lengths.to(upstream.device), output_size=len(own))
+            of_rows = (own * each[:, None]).to(own.dtype)
+            of_shared = (common * upstream.to(common)[:, None]).sum(0).to(shared)
+        inputs = rows, shared, upstream
+        return FirstDerivative.apply(of_rows, *inputs), FirstDerivative.apply(of_shared, *inputs), None, None
+
+
+def flat_scores(rows, shared, own, common):
+    """The flat scores of all sentences: those of its tokens, then the shared ones, of each."""
+    flat = np.empty(own.size + common.size)
+    flat[own], flat[common] = as_numpy(rows).ravel(), as_numpy(shared)
+    return flat
+
+
+def places(sizes, n_shared):
+    """Where flat scores have those of all tokens, and those that all sentences share, (B, n_shared)."""
+    begins, shift = np.cumsum(sizes) - sizes, np.arange(len(sizes)) * n_shared
+    return np.arange(sizes.sum()) + np.repeat(shift, sizes), (begins + sizes + shift)[:, None] + np.arange(n_shared)
+
+
+def split(values, lengths) -> list:
+    """The values of each sentence, a list of lists."""
+    ends = np.cumsum(lengths)
+    return [values[a:b].tolist() for a, b in zip(ends - lengths, ends, strict=True)]
+
+
+def as_array(values, name):
+    """Whole numbers or truth values of a tensor or a list."""
+    array = values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
+    if array.size and array.dtype.kind not in "iub":
+        raise DataError(f"{name} are of the type {array.dtype}; expected whole numbers or truth values.")
+    return array
+
+
+__all__ = ["Chain"]

@@ -1,0 +1,134 @@
+"""The losses of any problem for autograd."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structperc.core.errors import DataError, PluginError, shortened
+from structperc.extras import require
+from structperc.problems.losses import kind_of, parameters_of
+from structperc.problems.problem import Problem
+
+torch = require("torch", "structperc.torch", "torch")
+
+
+class ValueAndGradient(torch.autograd.Function):
+    """Values of all examples. The solver returns their gradient with them, so the backward pass is a product."""
+
+    @staticmethod
+    def forward(ctx, scores, solve, sizes):
+        values, gradient = solve(as_numpy(scores))
+        ctx.save_for_backward(scores, torch.from_numpy(gradient).to(scores))
+        ctx.sizes = sizes
+        return torch.from_numpy(values).to(scores.device, torch.promote_types(scores.dtype, torch.float32))
+
+    @staticmethod
+    def backward(ctx, upstream):
+        scores, gradient = ctx.saved_tensors
+        sizes = torch.from_numpy(ctx.sizes).to(upstream.device)
+        with torch.no_grad():
+            each = torch.repeat_interleave(upstream, sizes, output_size=gradient.numel()).reshape(gradient.shape)
+            product = (gradient * each).to(gradient.dtype)
+        return FirstDerivative.apply(product, scores, upstream), None, None
+
+
+class FirstDerivative(torch.autograd.Function):
+    """A gradient that depends on further tensors, in a way that is not known."""
+
+    @staticmethod
+    def forward(ctx, gradient, *depends_on):
+        return gradient.clone()
+
+    @staticmethod
+    def backward(ctx, upstream):
+        raise PluginError("losses of structperc.torch have first derivatives only, and this is a second one. Leave out create_graph=True "
+                          "or the penalty on gradients.")
+
+
+def as_numpy(scores):
+    """Scores as float64 on the CPU, without their graph."""
+    if not isinstance(scores, torch.Tensor) or not scores.is_floating_point():
+        raise DataError(f"scores are {shortened(scores)}; expected a tensor of floats.")
+    return scores.detach().to("cpu", torch.float64).numpy()
+
+
+class StructuredLoss(torch.nn.Module):
+    """A loss of `structperc.Problem` for scores from a network.
+
+    Value and gradient come from the forward pass, in float64 on the CPU. The gradient has the device and the type of the scores. A
+    gradient of the gradient raises an error.
+
+    Parameters
+    ----------
+    problem : Problem
+    loss : str, default "log-loss"
+        A loss of `Batch.loss`.
+    threads : int, default 1
+    random_state : int, optional
+        Of "perturbed": each call draws further noise.
+    **parameters
+        Of the loss, such as margin=0.5.
+
+    Raises
+    ------
+    OptionError
+        If the loss or a parameter is unknown.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from structperc import Problem
+    >>> from structperc.torch import StructuredLoss
+    >>> problem = Problem("multiclass", classes=["a", "b"])
+    >>> scores = torch.zeros(1, 2, requires_grad=True)
+    >>> StructuredLoss(problem, "log-loss")(scores, problem.batch(y=["b"])).sum().backward()
+    >>> scores.grad.tolist()
+    [[0.5, -0.5]]
+    """
+
+    def __init__(self, problem, loss="log-loss", *, threads=1, random_state=None, **parameters):
+        super().__init__()
+        if not isinstance(problem, Problem):
+            raise DataError(f"problem is {shortened(problem)}; expected a structperc.Problem, such as Problem('sequence', classes=[...]).")
+        given = parameters if random_state is None else {**parameters, "random_state": random_state}
+        parameters_of(loss, given)
+        self.problem, self.loss, self.threads, self.parameters_of_loss = problem, loss, threads, parameters
+        if "random_state" in kind_of(loss).parameters:
+            self.parameters_of_loss = {**parameters, "random_state": np.random.default_rng(random_state)}
+
+    def extra_repr(self):
+        return f"{self.problem!r}, {self.loss!r}"
+
+    def forward(self, scores, batch):
+        """The loss of each example.
+
+        Parameters
+        ----------
+        scores : tensor of shape (n_atoms,) or (n_examples, n_atoms)
+            Of any device and float type.
+        batch : Batch
+            Of `problem`.
+
+        Returns
+        -------
+        tensor of shape (n_examples,)
+            Of the scores' type, but at least float32.
+        """
+        return ValueAndGradient.apply(scores, lambda s: self.solve(s, batch), np.diff(batch.offsets))
+
+    def solve(self, scores, batch):
+        """Values and gradient by numpy, as `Batch.loss` returns them.
+
+        Parameters
+        ----------
+        scores : float64 array
+        batch : Batch
+
+        Returns
+        -------
+        values, gradient : float64 array
+        """
+        return batch.loss(scores, self.loss, threads=self.threads, **self.parameters_of_loss)
+
+
+__all__ = ["StructuredLoss"]

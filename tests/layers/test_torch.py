@@ -1,0 +1,299 @@
+"""Tests of the layers for PyTorch: equal to batches of numpy, gradients by gradcheck, masks, float types, what cannot be."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install structperc[torch]")
+
+from structperc import Problem  # noqa: E402
+from structperc.errors import DataError, OptionError, PluginError, UnusedOption  # noqa: E402
+from structperc.torch import Chain, CusumHead, StructuredLoss  # noqa: E402
+
+LABELS = ["B", "I", "O"]
+MASK = torch.tensor([[True, True, True, False], [True, True, False, False]])
+TAGS = torch.tensor([[0, 1, 2, 0], [2, 2, 0, 0]])
+
+
+def chain(loss="log-loss", **options):
+    torch.manual_seed(0)
+    layer = Chain(LABELS, loss=loss, **options).double()
+    for table in layer.parameters():
+        torch.nn.init.normal_(table)
+    return layer, torch.randn(2, 4, 3, dtype=torch.float64, requires_grad=True)
+
+
+def flat_of(layer, emissions, lengths):
+    """Flat scores of sentences, written out."""
+    tables = [layer.transitions.reshape(-1), layer.start, layer.end]
+    return torch.cat([torch.cat([one[:n].reshape(-1), *tables]) for one, n in zip(emissions, lengths, strict=True)])
+
+
+# ---- losses of any problem ----
+
+
+@pytest.mark.parametrize("loss", ["perceptron", "hinge", "log-loss", "softmax-margin", "sparsemap", "logistic"])
+def test_a_loss_of_any_problem_has_the_gradient_of_its_values(loss):
+    torch.manual_seed(1)
+    problem = Problem("sequence", classes=LABELS)
+    batch = problem.batch(lengths=[3, 2], y=[["B", "I", "O"], ["O", "O"]])
+    scores = torch.randn(int(batch.offsets[-1]), dtype=torch.float64, requires_grad=True)
+
+    assert torch.autograd.gradcheck(lambda s: StructuredLoss(problem, loss)(s, batch), (scores,), atol=1e-4)
+    assert StructuredLoss(problem, loss)(scores, batch).tolist() == batch.loss(scores.detach().numpy(), loss)[0].tolist()
+
+
+def test_costs_of_decisions_are_predicted():
+    arcs = np.array([[0, 1], [1, 2], [0, 2]])
+    problem = Problem("path")
+    batch = problem.batch([arcs, arcs], costs=[[1.0, 1.0, 3.0], [1.0, 1.0, 1.0]])
+    predicted = torch.tensor([[2.0, 2.0, 1.0], [1.0, 1.0, 1.0]], requires_grad=True)
+    values = StructuredLoss(problem, "spo+")(-predicted, batch)
+    values.mean().backward()
+
+    assert values.tolist() == [7.0, 0.0]
+    assert predicted.grad.tolist() == [[1.0, 1.0, -1.0], [0.0, 0.0, 0.0]]
+
+
+def test_each_call_of_perturbed_draws_further_noise():
+    problem = Problem("multiclass", classes=["a", "b"])
+    batch, s = problem.batch(y=["a", "b"]), torch.zeros(2, 2)
+    loss, again = (StructuredLoss(problem, "perturbed", random_state=3, n_draws=2) for _ in range(2))
+    first = loss(s, batch).tolist()
+
+    assert first == again(s, batch).tolist()
+    assert loss(s, batch).tolist() != first
+
+
+@pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+def test_every_float_type_is_solved_in_float64(kind):
+    problem = Problem("cusum", classes=[1, 2, 3])
+    batch = problem.batch(y=[3, 1])
+    scores = torch.tensor([[0.5, -0.25], [1.0, 0.0]], dtype=kind, requires_grad=True)
+    values = StructuredLoss(problem)(scores, batch)
+    values.sum().backward()
+
+    assert values.dtype == (kind if kind == torch.float64 else torch.float32)
+    assert scores.grad.dtype == kind
+    assert values.double().tolist() == pytest.approx(batch.loss(scores.detach().double().numpy())[0], rel=1e-6)
+
+
+def test_scores_without_order_in_memory_and_weights_of_examples_are_used():
+    problem = Problem("cusum", classes=[1, 2, 3])
+    batch = problem.batch(y=[3, 1, 2])
+    wide = torch.randn(2, 3, dtype=torch.float64, requires_grad=True)
+    weights = torch.tensor([1.0, 0.0, 2.0], dtype=torch.float64)
+    (StructuredLoss(problem)(wide.T, batch) * weights).sum().backward()
+    _, gradient = batch.loss(wide.detach().numpy().T)
+
+    assert np.allclose(wide.grad.numpy().T, gradient * weights.numpy()[:, None])
+
+
+def test_what_a_loss_cannot_do_is_one_sentence():
+    problem = Problem("matching")
+    batch = problem.batch([np.array([[0, 0], [1, 1]])], [[0]])
+    with pytest.raises(PluginError, match="finds none; use 'hinge', 'perturbed' or 'sparsemap'"):
+        StructuredLoss(problem)(torch.zeros(2), batch)
+    with pytest.raises(DataError, match="atom 1 of example 0 has the score nan"):
+        StructuredLoss(problem, "hinge")(torch.tensor([0.0, torch.nan]), batch)
+    with pytest.raises(OptionError, match="Did you mean 'hinge'"):
+        StructuredLoss(problem, "hing")
+    with pytest.raises(UnusedOption, match="margin"):
+        StructuredLoss(problem, "perceptron", margin=2.0)
+    with pytest.raises(DataError, match="expected a tensor of floats"):
+        StructuredLoss(problem, "hinge")(torch.zeros(2, dtype=torch.int64), batch)
+    with pytest.raises(DataError, match=r"expected a structperc.Problem"):
+        StructuredLoss("matching")
+    s = torch.zeros(2, requires_grad=True)
+    value = StructuredLoss(problem, "hinge")(s, batch).sum()
+    gradient, = torch.autograd.grad(value, s, create_graph=True)
+    with pytest.raises(PluginError, match="have first derivatives only"):
+        gradient.sum().backward()
+
+
+# ---- chains ----
+
+
+@pytest.mark.parametrize("loss", ["log-loss", "hinge", "sparsemap"])
+def test_a_chain_is_its_problem_over_flat_scores(loss):
+    layer, emissions = chain(loss)
+    batch = layer.problem.batch(lengths=[3, 2], y=[["B", "I", "O"], ["O", "O"]])
+    values = layer(emissions, MASK, TAGS)
+    written = StructuredLoss(layer.problem, loss)(flat_of(layer, emissions, [3, 2]), batch)
+    weights = torch.tensor([1.0, 3.0], dtype=torch.float64)
+    own = torch.autograd.grad((values * weights).sum(), [emissions, *layer.parameters()])
+    other = torch.autograd.grad((written * weights).sum(), [emissions, *layer.parameters()])
+
+    assert values.tolist() == written.tolist()
+    assert all(torch.allclose(a, b, atol=1e-12, rtol=0) for a, b in zip(own, other, strict=True))
+    assert torch.autograd.gradcheck(lambda e, *_: layer(e, MASK, TAGS), (emissions, *layer.parameters()), atol=1e-4)
+
+
+def test_padded_and_ragged_sentences_are_the_same():
+    layer, emissions = chain()
+    ragged = [emissions[0, :3], emissions[1, :2]]
+    tags = [[0, 1, 2], [2, 2]]
+
+    assert layer(ragged, tags=tags).tolist() == layer(emissions, MASK, TAGS).tolist()
+    assert layer.decode(ragged) == layer.decode(emissions, MASK)
+    assert layer.k_best(ragged, k=3) == layer.k_best(emissions, MASK, 3)
+    assert torch.equal(layer.marginals(ragged), layer.marginals(emissions, MASK)[:, :3])
+
+
+def test_ignored_tags_leave_their_tokens_out():
+    layer, emissions = chain()
+    tags = TAGS.clone()
+    tags[0, 1] = tags[1, 1] = -100
+    words = MASK & (tags != -100)
+
+    assert layer(emissions, MASK, tags).tolist() == layer(emissions, words, TAGS).tolist()
+    assert layer(emissions, None, torch.where(MASK, tags, -100)).tolist() == layer(emissions, words, TAGS).tolist()
+    assert [len(labels) for labels in layer.decode(emissions, words)] == [2, 1]
+
+
+def test_probabilities_of_a_chain_agree():
+    layer, emissions = chain()
+    marginals = layer.marginals(emissions, MASK)
+
+    assert torch.allclose(layer.log_probability(emissions, MASK, TAGS), -layer(emissions, MASK, TAGS))
+    assert torch.allclose(marginals.sum(2), MASK.double())
+    ranked = layer.k_best(emissions, MASK, 2)
+    assert [one[0][0] for one in ranked] == layer.decode(emissions, MASK)
+
+
+def test_a_chain_keeps_its_constraints_and_loses_no_gradient():
+    layer, emissions = chain(constraints="iob2")
+    high = emissions.detach().clone()
+    high[..., 1] += 20
+
+    assert all(labels[0] == "B" for labels in layer.decode(high, MASK))
+    with pytest.raises(DataError, match="which may not begin|which"):
+        layer(emissions, MASK, torch.ones_like(TAGS))
+
+
+def test_a_chain_is_an_engine_over_emissions(tmp_path):
+    layer, emissions = chain(constraints="iob2")
+    X = [emissions[0, :3].detach().numpy(), emissions[1, :2].detach().numpy()]
+    engine = layer.engine()
+    engine.save(tmp_path / "chain.model")
+
+    assert engine.predict(X).tolist() == layer.decode(emissions, MASK) == type(engine).load(tmp_path / "chain.model").predict(X).tolist()
+    assert engine.margins(X) == pytest.approx([one[0][1] - one[1][1] for one in layer.k_best(emissions, MASK, 2)])
+
+
+def test_empty_sentences_and_batches_have_no_loss():
+    layer, emissions = chain()
+    none = torch.zeros_like(MASK)
+
+    assert layer(emissions, none, TAGS).tolist() == [0.0, 0.0]
+    assert layer.decode(emissions, none) == [[], []]
+    assert layer(emissions[:0], MASK[:0], TAGS[:0]).shape == (0,) and layer.decode([]) == []
+
+
+@pytest.mark.parametrize(("call", "sentence"), [
+    (lambda layer, e: layer(e, MASK), "tags are missing"),
+    (lambda layer, e: layer(e, MASK, TAGS + 7), r"tags\[0\]\[0\] is 7; expected a number from 0 to 2"),
+    (lambda layer, e: layer(e, MASK[:, :2], TAGS), r"mask has the shape \(2, 2\)"),
+    (lambda layer, e: layer(e, MASK, TAGS[:1]), r"tags have the shape \(1, 4\)"),
+    (lambda layer, e: layer(e, MASK, TAGS.double()), "tags are of the type float64"),
+    (lambda layer, e: layer(e[..., :2], MASK, TAGS), "emissions have 2 scores for each token; expected 3"),
+    (lambda layer, e: layer(e[0], MASK, TAGS), "expected a tensor"),
+    (lambda layer, e: layer([e[0]], MASK, TAGS), "which need no mask"),
+    (lambda layer, e: layer([e[0]], tags=[[0]]), r"tags\[0\] has 1 tags, but sentence 0 has 4 tokens"),
+    (lambda layer, e: layer.decode(e * torch.nan, MASK), "has the score nan"),
+])  # fmt: skip
+def test_what_a_chain_cannot_read_is_one_sentence(call, sentence):
+    with pytest.raises(DataError, match=sentence):
+        call(*chain())
+
+
+def test_a_chain_learns_and_its_state_is_restored():
+    torch.manual_seed(0)
+    layer = Chain(["a", "b"])
+    encoder = torch.nn.Linear(2, 2)
+    x = torch.randn(20, 5, 2)
+    tags = (x[..., 0] * x[..., 0].roll(1, 1) > 0).long()
+    tags[:, 1:] = tags[:, :-1]
+    optimizer = torch.optim.Adam([*encoder.parameters(), *layer.parameters()], lr=0.1)
+    losses = []
+    for _ in range(30):
+        optimizer.zero_grad()
+        value = layer(encoder(x), tags=tags).mean()
+        value.backward()
+        optimizer.step()
+        losses.append(float(value.detach()))
+    again = Chain(["a", "b"])
+    again.load_state_dict(layer.state_dict())
+
+    assert losses[-1] < losses[0]
+    assert again.decode(encoder(x)) == layer.decode(encoder(x))
+
+
+# ---- ordered labels ----
+
+
+@pytest.mark.parametrize("directions", ["own", "shared"])
+@pytest.mark.parametrize(("loss", "costs"), [("hinge", "absolute"), ("hinge", "squared"), ("hinge", "zero-one"), ("log-loss", "absolute"),
+                                             ("logistic", "absolute"), ("cumulative-logit", "absolute")])
+def test_a_head_has_the_losses_of_ranks(directions, loss, costs):
+    torch.manual_seed(2)
+    head = CusumHead(3, n_levels=4, directions=directions).double()
+    x, y = torch.randn(9, 3, dtype=torch.float64), torch.tensor([0, 1, 2, 3, 0, 1, 2, 3, 1])
+    if loss == "cumulative-logit" and directions == "own":
+        with pytest.raises(OptionError, match="directions='shared'"):
+            head.loss(x, y, loss)
+        return
+    problem = Problem("cusum", classes=[0, 1, 2, 3], loss=costs)
+    batch = problem.batch(y=y.tolist())
+    own = head.loss(x, y, loss, costs=costs)
+
+    assert own.detach().numpy() == pytest.approx(batch.loss(head(x).detach().numpy(), loss)[0])
+    assert head.levels(x).tolist() == batch.argmax(head(x).detach().numpy()).tolist()
+    names = [name for name, _ in head.named_parameters()]
+    assert torch.autograd.gradcheck(lambda *values: torch.func.functional_call(Losses(head), dict(zip(
+        [f"head.{name}" for name in names], values, strict=True)), (x, y, loss, costs)), tuple(head.parameters()), atol=1e-4)
+
+
+class Losses(torch.nn.Module):
+    def __init__(self, head):
+        super().__init__()
+        self.head = head
+
+    def forward(self, x, y, loss, costs):
+        return self.head.loss(x, y, loss, costs=costs)
+
+
+def test_thresholds_start_at_the_frequencies_of_the_levels():
+    head = CusumHead(2, n_levels=3, directions="shared").double()
+    head.start_thresholds([100, 300, 600])
+    with torch.no_grad():
+        head.linear.weight.zero_()
+
+    assert head.probabilities(torch.zeros(1, 2, dtype=torch.float64), "cumulative-logit")[0].tolist() == pytest.approx([0.1, 0.3, 0.6],
+                                                                                                                        abs=1e-3)
+    assert (head.thresholds.diff() > 0).all()
+    assert head.probabilities(torch.randn(4, 2, dtype=torch.float64)).sum(1).tolist() == pytest.approx([1, 1, 1, 1])
+
+
+@pytest.mark.parametrize(("call", "kind", "sentence"), [
+    (lambda: CusumHead(2, 1), OptionError, "n_levels=1"), (lambda: CusumHead(2, 3, "both"), OptionError, "directions='both'"),
+    (lambda: CusumHead(2, 3).loss(torch.zeros(1, 2), torch.tensor([3])), DataError, "levels from 3 to 3; expected numbers from 0 to 2"),
+    (lambda: CusumHead(2, 3).loss(torch.zeros(1, 2), torch.tensor([0]), "crf"), OptionError, "loss='crf'"),
+    (lambda: CusumHead(2, 3).loss(torch.zeros(1, 2), torch.tensor([0]), costs="x"), OptionError, "costs='x'"),
+    (lambda: CusumHead(2, 3, "shared").start_thresholds([1, 2]), DataError, "expected 3 numbers"),
+    (lambda: CusumHead(2, 3).probabilities(torch.zeros(1, 2), "hinge"), OptionError, "has no probabilities"),
+])  # fmt: skip
+def test_what_a_head_cannot_do_is_one_sentence(call, kind, sentence):
+    with pytest.raises(kind, match=sentence):
+        call()
+
+
+# ---- the library without torch ----
+
+
+def test_the_library_imports_no_torch():
+    code = "import sys, structperc, structperc.torch; structperc.Engine, structperc.Problem; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONWARNINGS": "ignore"})
