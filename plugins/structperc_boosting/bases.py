@@ -147,7 +147,7 @@ def read_ranks(y, classes, cost, costs, sample_weight=None):
     return labels, codes, costs if sample_weight is None else costs * sample_weight[:, None]
 
 
-def require_parameter(estimator, name, what) -> None:
+def require_parameter(estimator, name, what, remedy="choose an estimator with it") -> None:
     """Raises an error for an estimator whose fit does not take what the reduction needs.
 
     Parameters
@@ -157,6 +157,8 @@ def require_parameter(estimator, name, what) -> None:
         The parameter of `fit`.
     what : str
         What needs it, for the error message.
+    remedy : str
+        Which estimators have it, for the error message.
 
     Raises
     ------
@@ -172,7 +174,7 @@ def require_parameter(estimator, name, what) -> None:
     structperc.core.errors.OptionError: KNeighborsClassifier.fit has no sample_weight, which boosting needs; choose an estimator with it.
     """
     if not has_fit_parameter(estimator, name):
-        raise OptionError(f"{type(estimator).__name__}.fit has no {name}, which {what} needs; choose an estimator with it.")
+        raise OptionError(f"{type(estimator).__name__}.fit has no {name}, which {what} needs; {remedy}.")
 
 
 def ranks_predicted(ranker, X, n_ranks):

@@ -54,7 +54,7 @@ def cost_matrix(cost, n_ranks):
         ranks = np.arange(n_ranks, dtype=float)
         return NAMED[cost](ranks - ranks[:, None])
     matrix = check_costs(cost, "cost")
-    refuse_matrix(matrix, n_ranks)
+    refuse_matrix(matrix, n_ranks, "cost")
     return matrix
 
 

@@ -463,11 +463,15 @@ class AdaBoostOR(KnownParameters, SortedClasses, RankScore, EngineAnswers, MetaE
 
     def _boosted(self, X, ranks, costs, n_rounds, held_out, random):
         """Rankers that are no stumps, their votes and errors, and why training ended."""
-        require_parameter(self.estimator, "costs", "boosting")
+        require_parameter(self.estimator, "costs", "boosting", "pass ORStump(), PRank(pocket=True) or BinaryReduction(classifier)")
         boosting = Boosting(ranks, costs)
         base, joined, status = RankerBase(self.estimator, X, ranks, costs.shape[1], boosting.total, random), [], MAX_EPOCHS
         while boosting.rounds < n_rounds and status == MAX_EPOCHS:
-            member = boosting.round(base)
+            try:
+                member = boosting.round(base)
+            except OptionError as error:            # an option that has no place for costs, which the user has not passed
+                error.args = (f"AdaBoostOR passes costs to {type(self.estimator).__name__}.fit in each round: {error}",)
+                raise
             if member is not None:
                 joined = [member] if member.alone else [*joined, member]
             if boosting.over:

@@ -566,13 +566,15 @@ def levels_of(outputs, what):
     return n_labels
 
 
-def refuse_matrix(costs, n_labels):
+def refuse_matrix(costs, n_labels, name="loss"):
     """Raise an error for a cost matrix that does not fit the labels.
 
     Parameters
     ----------
     costs : float64 array of shape (r, r)
     n_labels : int
+    name : str, default "loss"
+        What holds the matrix, for the error message.
 
     Returns
     -------
@@ -590,11 +592,11 @@ def refuse_matrix(costs, n_labels):
     >>> refuse_matrix(np.array([[0.0, 1.0], [2.0, 0.0]]), 2)
     """
     if costs.shape != (n_labels, n_labels):
-        raise DataError(f"loss is a cost matrix of shape {costs.shape}, but there are {n_labels} labels; "
+        raise DataError(f"{name} is a cost matrix of shape {costs.shape}, but there are {n_labels} labels; "
                         f"expected ({n_labels}, {n_labels}).")
     if np.diagonal(costs).any():
         k = int(np.flatnonzero(np.diagonal(costs))[0])
-        raise DataError(f"loss[{k}, {k}] is {costs[k, k]}, the cost of a right label; it must be 0.")
+        raise DataError(f"{name}[{k}, {k}] is {costs[k, k]}, the cost of a right label; it must be 0.")
 
 
 def check_costs(costs, name):

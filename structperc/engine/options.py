@@ -129,7 +129,9 @@ class UpdateOptions(Options):
         None, "size of the steps of latent, log-loss, logistic, direct and adagrad; none: the rule's own", types=(float,), above=0,
         falls=True, used_by="update", later=True, by_preset=True,
         about='Larger values learn faster and less smoothly. The rule\'s own is 1.0, of "logistic" inverse_sqrt(0.1, after=100). For '
-              '"adagrad" and "adagrad-log-loss" it is the first step of a weight. Their own is 0.1 for sparse and 1.0 for dense columns.')
+              '"adagrad" and "adagrad-log-loss" it is the first step of a weight. Their own is 0.1 for sparse '
+              'columns, of which many are rare, and 1.0 for dense ones. So a table as CSR gets another model than as an array. One number '
+              'gives both the same.')
 
 
 class WeightOptions(Options):

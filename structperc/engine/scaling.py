@@ -353,5 +353,5 @@ def warn_of_equal_rows(model, rows) -> None:
     if rows.objects or rows.n_rows < FEWEST or rows.offsets is not None or model.context.n_labels < 2 or not rows.n_features:
         return
     if equal_rows(rows.X):
-        warnings.warn("all rows of X are equal, so no label can be predicted from them. Every row gets the same label. Check the "
-                      "columns of X.", DataWarning, stacklevel=3)
+        warnings.warn("all rows of X are equal, so no label can be predicted from them. Every row gets the same label, and "
+                      "not always the best one. Of ranks that is the median. Check the columns of X.", DataWarning, stacklevel=3)

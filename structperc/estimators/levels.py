@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from structperc.estimators.numbered import refuse_numbered
+from structperc.estimators.numbered import noting, refuse_numbered
 from structperc.estimators.parameters import is_estimator
 
 
@@ -36,6 +36,9 @@ class SortedClasses:
     @property
     def classes_(self) -> np.ndarray:
         return self.levels_[sorting(self.levels_)]
+
+    def __sklearn_clone__(self):
+        return noting(super().__sklearn_clone__())
 
     def _by_class(self, columns):
         """An array with a column for each label, in the order of `classes_` instead of `levels_`."""

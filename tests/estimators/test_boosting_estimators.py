@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from structperc_boosting.costs import threshold_answers
@@ -23,7 +24,7 @@ from structperc_boosting.estimators import AdaBoostOR, ORStump
 from structperc_boosting.reductions import BinaryReduction, RankerClassifier
 
 from structperc.errors import DataError, OptionError
-from structperc.estimators import PRank
+from structperc.estimators import CuSumRank, IntervalPA, PRank
 
 CHECKED = (ORStump(), AdaBoostOR(), AdaBoostOR(BinaryReduction(LogisticRegression()), n_estimators=3, random_state=0),
            BinaryReduction(LogisticRegression()), RankerClassifier(ORStump()), RankerClassifier(PRank()))
@@ -172,8 +173,15 @@ def test_other_rankers_are_not_saved_without_pickle(data, tmp_path):
 
 def test_bases_that_take_no_costs_and_impossible_parameters_are_refused(data):
     X, y = data
-    with pytest.raises(OptionError, match="LogisticRegression.fit has no costs, which boosting needs"):
-        AdaBoostOR(LogisticRegression()).fit(X, y)
+    for ranker in (LogisticRegression(), CuSumRank(), IntervalPA(), make_pipeline(ORStump())):
+        with pytest.raises(OptionError, match=r"\.fit has no costs, which boosting needs; pass ORStump\(\), PRank\(pocket=True\) or Bin"):
+            AdaBoostOR(ranker).fit(X, y)
+    with pytest.raises(OptionError, match="AdaBoostOR passes costs to PRank.fit in each round: .*; set pocket=True"):
+        AdaBoostOR(PRank()).fit(X, y)
+    for ranker in (ORStump(), PRank(pocket=True), BinaryReduction(LogisticRegression())):
+        assert AdaBoostOR(ranker, n_estimators=2).fit(X, y).predict(X).shape == (len(X),)
+    with pytest.raises(DataError, match="cost is a cost matrix of shape"):
+        AdaBoostOR(cost=[[0, 1], [1, 0]]).fit(X, y)
     with pytest.raises(OptionError, match="KNeighborsClassifier.fit has no sample_weight, which the reduction"):
         BinaryReduction(KNeighborsClassifier()).fit(X, y)
     with pytest.raises(OptionError, match="n_estimators=0"):

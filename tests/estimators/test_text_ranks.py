@@ -7,12 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from contract import needs_1_8
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer, get_scorer_names
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -158,6 +159,39 @@ def test_an_order_that_ensembles_lose_raises_an_error(model, k):
     with pytest.raises(ValueError, match=r"ingClassifier made of the sorted texts 'awful'.*order of the ranks is lost"):
         encoders(model)[k].fit(X, ORDERED)
     encoders(StructuredClassifier(random_state=0, epochs=1))[k].fit(X, ORDERED)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("model", [PRank(random_state=0), make_pipeline(StandardScaler(), CuSumRank(random_state=0)),
+                                   OrdinalConformal(PRank(random_state=0), random_state=0)], ids=name_of)
+def test_an_order_that_ensembles_lose_on_the_way_to_another_thread_or_process_raises_an_error(model, k):
+    """There the ensemble is no caller of the ranker. An ensemble that met texts before takes numbers."""
+    ensemble = encoders(model)[k].set_params(n_jobs=2)
+    with parallel_config("threading"):
+        for cloned in (ensemble, clone(ensemble), BaggingClassifier(ensemble, n_estimators=1)):
+            with pytest.raises(DataError, match=r"Classifier made of the sorted texts 'awful'.*order of the ranks is lost"):
+                cloned.fit(X, ORDERED)
+        if hasattr(model, "predict_proba"):
+            with pytest.raises(DataError, match="cross_val_predict made of the sorted texts"):
+                cross_val_predict(model, X, ORDERED, cv=2, method="predict_proba", n_jobs=2)
+        for again in (ensemble, clone(ensemble)):
+            assert abs(again.fit(X, Y).predict(X) - Y).mean() < 1
+        assert np.isfinite(cross_val_score(ensemble, X, Y, cv=2)).all()
+
+
+def test_the_tool_that_made_a_clone_is_pickled_with_it():
+    kept = []
+
+    class Keeping(PRank):
+        def fit(self, X, y, sample_weight=None):
+            kept.append(self)
+            return super().fit(X, np.asarray(y) > 1, sample_weight)
+
+    VotingClassifier([("ranker", Keeping(random_state=0))]).fit(X, ORDERED)
+    ranker = PRank(random_state=0)
+    vars(ranker).update({name: value for name, value in vars(kept[0]).items() if name.startswith("_numbered")})
+    with pytest.raises(DataError, match="VotingClassifier made of the sorted texts"):
+        pickle.loads(pickle.dumps(ranker)).fit(X, np.unique(TEXTS, return_inverse=True)[1])
 
 
 def test_an_order_that_cross_val_predict_loses_raises_an_error():
