@@ -732,6 +732,16 @@ def test_the_shortest_squared_change_within_bounds_is_no_longer_than_the_sum_of_
         assert two.status == one.status and two.distance <= one.distance * (1 + 1e-6), seed
 
 
+def test_a_program_that_the_presolve_of_highs_fails_on_is_solved():
+    """HiGHS of scipy 1.17 ended it with an error."""
+    X = [[-2.0, -1.0], [1.0, -1.0], [1.0, -2.0], [-2.0, 2.0], [-2.0, 2.0], [0.0, -2.0], [1.0, 2.0], [-2.0, -2.0]]
+    model = StructuredClassifier(preset="paper", random_state=0, epochs=1, classes=[0, 1, 2, 3], scale=False, average=False)
+    model.fit(X, [0, 0, 2, 3, 1, 0, 2, 1])
+    found = structperc.counterfactual(model, [3.0, 2.0], 3, bounds={0: (-3, 3), 1: (-3, 3)}, whole=[0], spreads=[0.5, 1.0])
+    grid = np.array(list(itertools.product(np.arange(-3, 4.0), np.linspace(-3, 3, 61))))
+    assert found.status == "none" and not (model.predict(grid) == 3).any()
+
+
 def test_truth_values_stay_truth_values():
     frame = pd.DataFrame({"a": np.arange(20.0), "flag": [i % 3 == 0 for i in range(20)]})
     model = PRank(random_state=0).fit(frame, [1 + (i > 6) + (i > 13) for i in range(20)])

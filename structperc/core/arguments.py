@@ -230,6 +230,14 @@ def edge_array(edges, n_nodes: int) -> np.ndarray:
     return ends
 
 
+def dimensions(values) -> int | None:
+    """How many dimensions an array-like has; None of lists of unequal lengths."""
+    try:
+        return np.ndim(values)
+    except ValueError:
+        return None
+
+
 # ---- single values ----
 
 def whole_number(value, name: str, low: int = 0, high: int = MOST, error=DataError, also: str = "") -> int:

@@ -10,7 +10,7 @@ from structperc.core.errors import DataError, shortened
 def is_mask(y) -> bool:
     """Whether an output is an array or a list of True and False."""
     if isinstance(y, np.ndarray):
-        return y.dtype == bool
+        return y.ndim > 0 and y.dtype == bool
     if not isinstance(y, (list, tuple)) or not y or not isinstance(y[0], (bool, np.bool_)):         # nearly all: row numbers
         return False
     return all(isinstance(value, (bool, np.bool_)) for value in y)
@@ -18,13 +18,13 @@ def is_mask(y) -> bool:
 
 def is_zero_one(y, n) -> bool:
     """Whether an output of whole numbers may be a 0/1 vector of n rows. Tuples, as `predict` returns, and ranges are row numbers."""
-    if n < 2 or isinstance(y, (tuple, range)) or not hasattr(y, "__len__") or len(y) != n:
+    if n < 2 or isinstance(y, (tuple, range)) or not hasattr(y, "__len__"):
         return False
     try:
-        values = np.asarray(y)
-    except ValueError:
+        values = np.asarray(y) if len(y) == n else np.empty(0)
+    except (TypeError, ValueError):                 # an array of no dimension has no length, a list of unequal lists is no array
         return False
-    return values.ndim == 1 and values.dtype.kind in "iuf" and bool(((values == 0) | (values == 1)).all())
+    return values.shape == (n,) and values.dtype.kind in "iuf" and bool(((values == 0) | (values == 1)).all())
 
 
 def row_numbers(y, n, name):

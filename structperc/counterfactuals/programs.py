@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp, nnls
+from scipy.optimize import Bounds, LinearConstraint, linprog, nnls
 from scipy.sparse import csr_array, hstack, vstack
 
 from structperc.core.errors import DataError
+from structperc.solvers.branch_and_bound import branch_and_bound
 
 LEAD = 1e-7                 # of a wanted structure over a rival that wins their tie, as a distance; doubled while it loses
 LARGEST_LEAD = 0.1
@@ -187,9 +188,9 @@ def whole_numbers(variables, rows, needed, clock) -> Solution:
     zeros = np.zeros(len(together))
     least = np.maximum(np.concatenate([variables.low, -variables.high]), 0)
     most = np.maximum(halves(variables), 0)
-    result = milp(np.tile(variables.cost, 2), integrality=np.tile(variables.whole, 2), bounds=Bounds(least, most),
-                 constraints=LinearConstraint(matrix, np.append(needed, zeros), np.append(np.full(len(needed), np.inf), zeros)),
-                 options={"mip_rel_gap": 0.0} | clock.option)
+    sides = np.append(needed, zeros), np.append(np.full(len(needed), np.inf), zeros)
+    result = branch_and_bound(np.tile(variables.cost, 2), {"mip_rel_gap": 0.0} | clock.option, integrality=np.tile(variables.whole, 2),
+                              bounds=Bounds(least, most), constraints=LinearConstraint(matrix, *sides))
     if result.status == IMPOSSIBLE:
         return Solution(None, np.inf, np.zeros(len(needed)))
     if result.status not in (OPTIMAL, LIMIT):

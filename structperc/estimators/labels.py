@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from structperc import metrics
+from structperc.core.arguments import dimensions
 from structperc.core.labels import is_listed, ordered_categories
 from structperc.engine.not_finite import refuse_scores
 from structperc.engine.option import option
@@ -340,7 +341,7 @@ class PRank(ThresholdEstimator):
         """
         if costs is None:
             return super().fit(X, y, sample_weight)
-        if np.ndim(costs) != 2:
+        if dimensions(costs) != 2:
             raise DataError(f"costs is {shortened(costs)}; expected an array (n_samples, n_labels) with the cost of predicting each label "
                             f"for each row.")
         if not self.pocket and not self.loss_weight:

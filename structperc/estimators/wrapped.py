@@ -6,12 +6,13 @@ import numbers
 
 import numpy as np
 
+from structperc.core.arguments import dimensions
 from structperc.core.labels import LabelCodes, find_labels, ordered_categories
 from structperc.core.sparse_parts import is_sparse, to_csr
 from structperc.engine.assembly import agreed
 from structperc.engine.engine import Engine
 from structperc.engine.options import LabelOptions
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.levels import SortedClasses, levels_named, order_in
 from structperc.estimators.parameters import NotFitted, Parameters
 from structperc.estimators.rankers import RankScore
@@ -49,8 +50,8 @@ class WrappedRanker(SortedClasses, RankScore, ClassifierMixin, Parameters, Label
     def _read_labels(self, y):
         """The labels in order, and y as codes 1..K."""
         y = as_column(y)
-        if np.ndim(y) != 1:
-            raise DataError(f"y has {np.ndim(y)} dimensions; expected one label for each row.")
+        if dimensions(y) != 1:
+            raise DataError(f"y is {shortened(y)}; expected one label for each row.")
         order, _ = order_in(y, self._order())
         if order is None and ordered_categories(y) is None:
             refuse_continuous(y)

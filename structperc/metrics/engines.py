@@ -17,6 +17,7 @@ from structperc.metrics.labels import accuracy, accuracy_of, confusion_matrix, m
 from structperc.metrics.labels import pairs as label_pairs
 from structperc.metrics.tagged_phrases import entries
 from structperc.metrics.tokens import unseen_labels
+from structperc.reading.frames import is_frame
 from structperc.reading.groups import Groups
 
 NAMED_LOSSES = ("absolute", "squared", "zero-one", "hamming", "cost matrix")       # of the library
@@ -331,7 +332,7 @@ class Judged:
         outputs, labels = parts_of(model, rows).outputs, model.context.labels
         unseen = labels is not None and not outputs.n_labels and unseen_labels(labels_of(outputs, y), labels)
         own = None if unseen else losses_of(model, rows, y, predicted)      # raises the errors of y
-        gold = by_example(outputs, rows, y)
+        gold = by_example(outputs, rows, counted_from_zero(y))
         if not hasattr(gold, "__len__"):
             raise DataError(f"y is {shortened(y)}; expected a list of outputs, one for each of {rows.n_examples} examples.")
         if unseen and not (is_listed(predicted) and len(predicted) == len(gold)):
@@ -411,6 +412,11 @@ def by_example(outputs, rows, y):
     if not outputs.per_row and not len(y) == rows.n_rows != rows.n_examples:
         return y
     return np.split(np.asarray(y), rows.offsets[1:-1])
+
+
+def counted_from_zero(y):
+    """Outputs whose places are numbers from 0, whatever the index of a series or the library of a frame."""
+    return np.asarray(y) if is_frame(y) else y.tolist() if hasattr(y, "iloc") else y
 
 
 def needs_scores(outputs) -> bool:

@@ -111,7 +111,7 @@ def of_arrays(X, k):
         columns = [of_objects([row[j] for row in blocks]) for j in range(min(k, len(blocks[0])))]
         return columns, [[0.0] * len(columns) + list(row[k:]) for row in blocks]
     if not all(isinstance(block, np.ndarray) and block.ndim == 2 and block.dtype.kind in "fiubOUMm" for block in blocks) \
-            or all(block.dtype.kind == "f" for block in blocks):
+            or all(block.dtype.kind == "f" and block.dtype.itemsize <= 8 for block in blocks):
         return None, X
     columns = [joined([block[:, j] for block in blocks]) for j in range(min(k, *(block.shape[1] for block in blocks)))]
     rest = [cleared(block, k) for block in blocks]
@@ -180,7 +180,7 @@ def refuse_unusable(column, name) -> None:
     elif column.dtype.kind in "Mm":
         wrong = np.isnat(column)
     elif column.dtype.kind == "O":
-        wrong = np.array([is_missing(cell) or isinstance(cell, float) and not abs(cell) < limit or not is_hashable(cell)
+        wrong = np.array([is_missing(cell) or isinstance(cell, (float, np.floating)) and not abs(cell) < limit or not is_hashable(cell)
                           for cell in column.tolist()], dtype=bool)
     else:
         return
@@ -188,7 +188,7 @@ def refuse_unusable(column, name) -> None:
         return
     row = int(np.argmax(wrong))
     cell = column[row].item() if column.dtype.kind == "f" else column[row]
-    if isinstance(cell, float) and np.isfinite(cell):
+    if isinstance(cell, (float, np.floating)) and np.isfinite(cell):
         kind, bits = ("float32", 24) if limit == EXACT_FLOAT32 else ("float64", 53)
         raise DataError(f"row {row} of X has {cell:.17g} in {name}, which is the key of the row. From 2**{bits} on {kind} rounds whole "
                         f"numbers, so that two keys become one. Pass a data frame, or an array of objects, with whole numbers or texts.")
@@ -207,12 +207,14 @@ def is_hashable(cell) -> bool:
 def exact(column):
     """A column as float64 if this holds all its values, else None."""
     if column.dtype.kind == "O":
-        if not all(isinstance(cell, (int, float, np.number, np.bool_)) and abs(cell) < EXACT for cell in column.tolist()):
+        if not all(isinstance(cell, (int, float, np.number, np.bool_)) and abs(cell) < EXACT and cell == float(cell)
+                   for cell in column.tolist()):
             return None
     elif column.dtype.kind not in "iufb" or column.dtype.kind in "iu" and len(column) and not (
             -EXACT < int(column.min()) and int(column.max()) < EXACT):
         return None
-    return column.astype(np.float64)
+    numbers = column.astype(np.float64)
+    return numbers if column.dtype.itemsize <= numbers.itemsize or (numbers == column).all() else None      # of long doubles
 
 
 def rank(key) -> tuple:
@@ -220,7 +222,7 @@ def rank(key) -> tuple:
     if isinstance(key, str):
         return (0, "", Decimal(key), key) if WRITTEN.fullmatch(key) else (2, "", key, key)
     if isinstance(key, (int, float, np.number, np.bool_)):
-        return 0, "", Decimal(key.item() if isinstance(key, np.generic) else key), ""
+        return 0, "", Decimal(float(key) if isinstance(key, np.floating) else int(key) if isinstance(key, np.generic) else key), ""
     if isinstance(key, (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)):
         return 1, type(key).__name__, key, ""
     return 3, type(key).__name__, str(key), ""

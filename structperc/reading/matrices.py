@@ -346,7 +346,7 @@ def stack(blocks) -> Rows:
     """A list of blocks of rows as one matrix (a copy) and offsets."""
     for i, block in enumerate(blocks):
         if not is_block(block):
-            raise DataError(f"X[{i}] has {np.ndim(block)} dimensions but X[0] has 2; give every example as rows and columns.")
+            raise DataError(f"X[{i}] is {shortened(block)}, but X[0] is a table; give every example as rows and columns.")
         if block.shape[1] != blocks[0].shape[1]:
             raise DataError(f"X[{i}] has {block.shape[1]} columns but X[0] has {blocks[0].shape[1]}; examples must share their features.")
     offsets = np.zeros(len(blocks) + 1, dtype=np.int64)

@@ -12,6 +12,7 @@ from scipy.sparse import csc_array, csr_array, hstack
 from structperc.core.arguments import seconds
 from structperc.core.errors import DataError
 from structperc.extras import require
+from structperc.solvers.branch_and_bound import branch_and_bound
 from structperc.solvers.program_rows import ProgramRows, power_of_two, times
 
 TOLERANCE = 1e-6                # of a violation that counts as one, and of the duals that name its rows
@@ -86,8 +87,8 @@ class HighsProgram:
 
     def cost(self, scores):
         """Costs of about 1000, and what a cost of 1 is in scores."""
-        factor = power_of_two(np.abs(scores).max(initial=0.0)) * SCORE
-        return -scores * factor, 1.0 / factor
+        up = 1 - np.frexp(np.abs(scores).max(initial=0.0))[1]         # exponents: the factor of the smallest numbers would be infinite
+        return np.ldexp(-scores, up) * SCORE, np.ldexp(1.0 / SCORE, -up)
 
     def linear(self, scores, upper, clock):
         """A vertex of the largest score and that score; None where no v is feasible, `OutOfTime` at the limit."""
@@ -109,8 +110,8 @@ class HighsProgram:
         cost, unit = self.cost(scores)
         options = {"mip_rel_gap": 0.0} | ({} if most_nodes is None else {"node_limit": most_nodes}) | clock.option
         more = [LinearConstraint(row[None] * self.width, low, high) for row, low, high in further]
-        result = milp(cost * self.width, integrality=self.integrality, bounds=Bounds(self.lowest, upper / self.width),
-                      constraints=[self.constraints, *more], options=options)
+        result = branch_and_bound(cost * self.width, options, integrality=self.integrality,
+                                  bounds=Bounds(self.lowest, upper / self.width), constraints=[self.constraints, *more])
         bound = None if result.mip_dual_bound is None else -result.mip_dual_bound * unit
         return result, None if result.x is None else result.x * self.width, bound
 
@@ -118,8 +119,8 @@ class HighsProgram:
         """Values between these bounds that satisfy the rows as exactly as HiGHS can, or None."""
         whole = self.integrality > 0
         if (whole & (lowest != highest)).any():
-            result = milp(np.zeros(len(whole)), integrality=self.integrality, constraints=self.constraints,
-                          bounds=Bounds(lowest / self.width, highest / self.width))
+            result = branch_and_bound(np.zeros(len(whole)), {}, integrality=self.integrality, constraints=self.constraints,
+                                      bounds=Bounds(lowest / self.width, highest / self.width))
             if result.x is None:
                 return None
             lowest, highest = (np.where(whole, np.rint(result.x), side) for side in (lowest, highest))

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
-from structperc.core.arguments import FINITE, MOST, NUMBERS, choice, flag, float_array, how_many, limit, real_array
+from structperc.core.arguments import FINITE, MOST, NUMBERS, choice, flag, float_array, how_many, limit, number_array, real_array
 from structperc.core.errors import DataError, shortened
 from structperc.core.sparse_parts import float_csr
 from structperc.extras import require
@@ -459,10 +459,13 @@ def read_rows(A, b, name, side):
             raise DataError(f"{name} has {A.ndim} dimension; expected a matrix.")
         rows = float_csr(A, name)
         rows.data = real_array(rows.data, f"{name}.data", ("n_entries",), FINITE)
+        dtype = A.dtype
     else:
-        rows = real_array(np.atleast_2d(float_array(A, name)), name, ("n_rows", "n_variables"), FINITE)
-    whole = all(np.asarray(numbers).dtype.kind in "iu" for numbers in (A.data if issparse(A) else A, b))
-    return rows, real_array(np.atleast_1d(float_array(b, side)), side, (rows.shape[0],), FINITE), whole
+        given = number_array(A, name)                       # once: reading it again could find others
+        rows, dtype = real_array(np.atleast_2d(float_array(given, name)), name, ("n_rows", "n_variables"), FINITE), given.dtype
+    given = number_array(b, side)
+    right = real_array(np.atleast_1d(float_array(given, side)), side, (rows.shape[0],), FINITE)
+    return rows, right, dtype.kind in "iu" and given.dtype.kind in "iu"
 
 
 def read_auxiliary(bounds, whole):

@@ -53,3 +53,10 @@ def test_decisions_of_two_items_are_learned_in_any_form_but_whole_numbers(kind):
     y = [cheap(day @ [1.0, 0.5], None) for day in days]
     model = Engine("decisions", decide=cheap, random_state=0).fit(days, y)
     assert np.mean([np.array_equal(a, b) for a, b in zip(model.predict(days), y, strict=True)]) > 0.9
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("output", [np.array(True), np.array(1), np.array([[True, False]]), np.array("a"), True, [True, None], [[0], [1]]])
+def test_what_is_no_list_of_rows_is_an_error_in_a_sentence(problem, output):
+    with pytest.raises(DataError, match=r"y\[0\]"):
+        gold_of(problem, output)

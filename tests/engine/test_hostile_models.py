@@ -63,6 +63,16 @@ def cusum():
 # ---- files that once crashed the process ----
 
 
+@pytest.mark.parametrize("code", [0x110000, 2**32 - 1, 0xD800, 0xDFFF])
+def test_texts_have_characters_of_unicode(code):
+    content = saved(Engine("multiclass").fit(*classes()[:1], np.array(["a", "b", "c"])[np.arange(90) % 3]))
+    name, = (name for name in members(content) if "labels" in name or "classes" in name)
+    texts = read_npy(members(content)[name]).copy()
+    texts.view(np.uint32)[0] = code
+    with pytest.raises(ModelFormatError, match="holds numbers that are no characters of Unicode"):
+        loaded(with_arrays(content, **{name.removesuffix(".npy").replace(".", "__"): texts}))
+
+
 @pytest.mark.parametrize("sizes", [[2**60, 5, 2**62 + 2**61, -(2**62)], [0, -1, 0, 0], [0, 5, 3, 4], [1, 2, 3, 4]])
 def test_row_starts_that_wrap_or_fall_are_refused(sizes):
     X, y = random_sparse(30, 4, 0.5, format="csr", random_state=0), 1 + np.arange(30) % 3

@@ -44,6 +44,21 @@ def test_the_error_of_a_mean_is_the_textbooks_where_each_example_is_a_block(data
     assert found.standard_error == pytest.approx(apart.std(ddof=1) / np.sqrt(17))
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_intervals_in_frames_are_compared_as_arrays(library):
+    pandas, _ = pytest.importorskip("pandas"), pytest.importorskip(library)
+    X = np.random.default_rng(5).normal(size=(80, 2))
+    low = np.digitize(X[:, 0], [-0.5, 0.5]) + 1
+    ends = np.column_stack([low, np.minimum(low + np.arange(80) % 2, 3)])
+    engines = [Engine("interval-pa", epochs=n, classes=[1, 2, 3]).fit(X, ends) for n in (1, 3)]
+    y = pandas.DataFrame({"low": ends[:, 0], "high": ends[:, 1]}, index=np.arange(80)[::-1])
+    if library == "polars":
+        y = pytest.importorskip("polars").from_pandas(y)
+    elif library == "pyarrow":
+        y = pytest.importorskip("pyarrow").Table.from_pandas(y, preserve_index=False)
+    assert str(compare(*engines, X, y)) == str(compare(*engines, X, ends))
+
+
 def test_right_and_wrong_are_counted_and_tested(data, engines):
     X, y = (part[100:] for part in data)
     answers = [engine.predict(X) for engine in engines]

@@ -80,6 +80,16 @@ def test_times_are_in_their_order_whatever_their_text_is(times):
     assert engine.predict([talks]).tolist() == [(0, 1, 2)]
 
 
+@pytest.mark.skipif(np.finfo(np.longdouble).eps == np.finfo(float).eps, reason="a long double is a double here")
+def test_long_doubles_are_no_floats():
+    one = np.longdouble(1)
+    ids = np.array([one, one + np.finfo(np.longdouble).eps])
+    for block in (np.column_stack([ids, ids, ids]), np.column_stack([ids.astype(object), [1.0, 2.0]])):
+        assert KeyedReader(1).read([block]).keys[0, 0] != KeyedReader(1).read([block]).keys[1, 0]
+    with pytest.raises(errors.DataError, match="row 0 of X has .* which is the key of the row"):
+        KeyedReader(1).read([np.array([[np.longdouble("inf"), 1, 1]])])
+
+
 def test_nullable_float32_is_rounded_from_its_own_limit_on():
     with pytest.raises(errors.DataError, match=r"From 2\*\*24 on float32 rounds"):
         trained().predict([pandas.DataFrame({"l": pandas.array([2.0**24, 2.0**24 + 1], dtype="Float32"), "r": [1, 2], "s": [1.0, 1.0]})])

@@ -173,13 +173,36 @@ def test_a_certificate_has_finite_numbers(objective, gap):
         certified(objective, gap)
 
 
+# A program whose vector some versions of HiGHS repair, and say so.
+REPAIRED = ([[7, 1, 5, 1, 1, 5, 8, 2, 6, 6, 6, 3, 5, 4, 3, 2, 3, 4], [1, 5, 4, 5, 3, 1, 1, 7, 1, 6, 8, 2, 8, 1, 2, 2, 2, 4]],
+            [146.0, 251, 384, 234, 108, 643, 623, 123, 165, 218, 562, 936, 432, 121, 31, 228, 577, 930])
+
+
 def test_solvers_print_nothing():
     pytest.importorskip("highspy")
     program = ("from structperc.solvers import ILP\n"
                "for solver in ('scipy', 'highspy'):\n"
-               "    print(ILP([[1, 1, 0], [1, 0, 1], [0, 1, 1]], [1, 1, 1], solver=solver).solve([1.0, 1, 2]).score)")
+               "    print(ILP([[1, 1, 0], [1, 0, 1], [0, 1, 1]], [1, 1, 1], solver=solver).solve([1.0, 1, 2]).score)\n"
+               f"    print(ILP({REPAIRED[0]}, [24, 21], solver=solver).solve({REPAIRED[1]}).score)")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "2.0\n2.0\n" and done.stderr == ""
+    assert done.stdout == "2.0\n3960.0\n" * 2 and done.stderr == ""
+
+
+def test_what_threads_and_forks_print_goes_on():
+    """HiGHS's line is dropped in C's buffer, not in the file that Python prints to."""
+    program = ("import ctypes, os, threading\n"
+               "from structperc.solvers import ILP\n"
+               f"solve = lambda: [ILP({REPAIRED[0]}, [24, 21]).solve({REPAIRED[1]}) for _ in range(5)]\n"
+               "threads = [threading.Thread(target=solve) for _ in range(3)]\n"
+               "for thread in threads: thread.start()\n"
+               "C = ctypes.CDLL(None)\n"
+               "if os.fork() == 0:\n"
+               "    os._exit(C.puts(b'child') < 0 or C.fflush(None))\n"
+               "os.wait()\n"
+               "for thread in threads: thread.join()\n"
+               "C.puts(b'parent'); C.fflush(None)")
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "child\nparent\n" and done.stderr == ""
 
 
 CHAIN = [0, 1], [1, 2]

@@ -346,3 +346,16 @@ def test_auxiliary_variables_have_no_slack_of_their_own():
 @pytest.mark.parametrize("mask", [[1, 1, 0], (True, True, False), np.array([1.0, 1, 0]), np.array([True, True, False])])
 def test_a_mask_of_whole_variables_in_every_form(mask):
     assert ILP([[1] * 4], [2], auxiliary=[(0, 1)] * 3, whole=mask).whole.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_smallest_numbers_are_scores(solver, way):
+    """A factor that brings them to 1 would be infinite."""
+    r = np.random.default_rng(3)
+    for n in (4, 18):
+        A, scores = r.integers(1, 9, (2, n)), r.integers(1, 1000, n).astype(float)
+        program = ILP(A, A.sum(axis=1) // 3, solver=solver)
+        best = program.solve(scores)
+        for exponent in (-1070, -1000, 900):
+            found = program.solve(np.ldexp(scores, exponent))
+            assert scores @ found.v == scores @ best.v and found.score == np.ldexp(best.score, exponent)

@@ -137,8 +137,15 @@ class Member:
             raise self.archive.damaged(self.name, f"has not the {'CRC-32' if self.checksum is None else 'SHA-256'} that the file records")
         if self.dtype == bool and at and max(place) > 1:
             raise self.archive.damaged(self.name, "holds truth values that are neither 0 nor 1")
+        if self.dtype.kind == "U" and at and not are_characters(array.reshape(-1).view(np.uint32)):
+            raise self.archive.damaged(self.name, "holds numbers that are no characters of Unicode")
         self.was_read = True
         return array
+
+
+def are_characters(codes) -> bool:
+    """Whether all are code points of Unicode, without halves of surrogate pairs."""
+    return bool(((codes < 0xD800) | (codes > 0xDFFF) & (codes <= 0x10FFFF)).all())
 
 
 class CRC:
