@@ -67,7 +67,7 @@ def examples_of(case):
         return None
     some = data.take(indices)
     engine = case.engine()
-    model, rows, _ = new_model(engine, some.X, some.offsets, None)
+    model, rows = new_model(engine, some.X, some.offsets, None)[:2]
     parts = model.parts
     gold = encoded_gold(parts.outputs, some.y, rows, parts.features)
     costs = [case.random.standard_normal(parts.features.n_atoms(rows.example(i))) for i in range(rows.n_examples)]
