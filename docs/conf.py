@@ -28,7 +28,7 @@ navigation = {
     "docs/guide/index": {
         "Find": ["problems", "names"],
         "By problem": ["ranks", "intervals", "classes", "sequences", "trees", "rankings", "pairs", "graphs", "decisions"],
-        "By update rule": ["perceptron", "passive-aggressive", "gradients", "margins", "boosting"],
+        "By update rule": ["perceptron", "passive-aggressive", "gradients", "margins", "boosting", "scores"],
         "By form of data": ["arrays", "frames", "tokens", "blocks", "kernels", "streams"],
         "Before and after training": ["tune", "uncertainty", "effects", "sets", "counterfactuals", "export"],
         "In full": ["/docs/how-to-choose",

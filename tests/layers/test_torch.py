@@ -1,8 +1,10 @@
 """Tests of the layers for PyTorch: equal to batches of numpy, gradients by gradcheck, masks, float types, what cannot be."""
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -297,3 +299,14 @@ def test_what_a_head_cannot_do_is_one_sentence(call, kind, sentence):
 def test_the_library_imports_no_torch():
     code = "import sys, structperc, structperc.torch; structperc.Engine, structperc.Problem; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONWARNINGS": "ignore"})
+
+
+def test_the_code_of_the_guide_runs():
+    page = (Path(__file__).parents[2] / "docs/guide/scores.md").read_text()
+    chain_block, head_block = re.findall(r"```py\n(.*?)```", page, re.DOTALL)
+    names = {"torch": torch, "labels": LABELS, "encoder": torch.nn.Linear(5, 3), "loader": [(torch.randn(2, 4, 5), MASK, TAGS)]}
+    exec(chain_block, names)
+    assert names["engine"].predict([np.zeros((2, 3))]).shape == (1,)
+    names = {"torch": torch, "encoder": torch.nn.Linear(3, 64), "x": torch.randn(20, 3), "y": torch.arange(20) % 5}
+    exec(head_block, names)
+    assert names["head"].linear.weight.grad is not None
