@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import shutil
 
 from structperc import __version__
@@ -215,13 +216,6 @@ examples:
 """
 
 
-class Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help of at most 80 columns, less on a narrower terminal."""
-
-    def __init__(self, prog):
-        super().__init__(prog, max_help_position=25, width=min(WIDTH, shutil.get_terminal_size().columns))
-
-
 class Parser(argparse.ArgumentParser):
     """An error is one line."""
 
@@ -283,10 +277,12 @@ def interval(text) -> tuple:
 
 
 def build() -> Parser:
-    """The parser of the whole command line."""
+    """The parser of the whole command line. Its help has at most 80 columns, less on a narrower terminal."""
+    width = min(WIDTH, shutil.get_terminal_size().columns)          # argparse makes a formatter for each flag
+    formatter = functools.partial(argparse.RawDescriptionHelpFormatter, max_help_position=25, width=width)
     parser = Parser(
         prog="structperc", description="Train and use structured predictors: ranks, classes and what plugins add.",
-        epilog=OVERVIEW, formatter_class=Formatter,
+        epilog=OVERVIEW, formatter_class=formatter,
     )
     parser.add_argument("--version", action="version", version=f"structperc {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -294,7 +290,7 @@ def build() -> Parser:
 
     def command(name, run, summary, epilog):
         made = subparsers.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", epilog=epilog,
-                                     formatter_class=Formatter)
+                                     formatter_class=formatter)
         made.add_argument("--traceback", action="store_true", help="show where an error arose")
         made.set_defaults(run=run)
         return made
