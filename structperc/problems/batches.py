@@ -6,7 +6,7 @@ import numpy as np
 
 from structperc.core.argmax import has_marginals
 from structperc.core.arguments import number_array, whole_number
-from structperc.core.errors import DataError, OptionError, shortened
+from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.outputs import decode_many, encoded_answers
 from structperc.core.signals import map_in_threads
 from structperc.core.structures import Structures
@@ -57,6 +57,9 @@ class Batch:
 
     def __len__(self):
         return len(self._numbers)
+
+    def __reduce__(self):
+        raise PluginError("a Batch is neither copied nor pickled; pickle its Problem, and call its `batch` in the other process.")
 
     def __repr__(self):
         return f"Batch of {len(self)} examples with {self.offsets[-1]} atoms"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from operator import index
 from threading import Lock
 
@@ -66,11 +67,15 @@ class Problem:
                                   f"options of its plugins it takes {', '.join(OWN)}.")
         given = {name: value for name, value in (("classes", classes), ("loss", loss)) if value is not None}
         self.problem = problem
+        self._arguments = {"plugins": plugins, "preset": preset, **given, **options}
         self._engine = Engine(problem, plugins=plugins, preset=preset, **NEUTRAL, **given, **options)
         self._model, self._lock = None, Lock()
 
     def __repr__(self):
         return f"Problem({self.problem!r})"
+
+    def __reduce__(self):
+        return partial(Problem, **self._arguments), (self.problem,)
 
     def batch(self, X=None, y=None, *, offsets=None, lengths=None, allowed=None, costs=None):
         """Prepare examples for given scores.
@@ -146,12 +151,12 @@ class Problem:
         model = self._shared_model()
         rows, parts = self._rows_of(model, y, lengths, allowed), model.parts
         with self._lock:
-            state, partial = state_of(parts.outputs), parts.outputs.partial_gold
+            state, open_parts = state_of(parts.outputs), parts.outputs.partial_gold
             gold = encoded(model, y, rows)
-            changed = parts.outputs.partial_gold != partial or plain(state_of(parts.outputs)) != plain(state)
+            changed = parts.outputs.partial_gold != open_parts or plain(state_of(parts.outputs)) != plain(state)
             if changed:
                 parts.outputs.restore(state)
-                parts.outputs.partial_gold = partial
+                parts.outputs.partial_gold = open_parts
         if changed or costs is not None and uses_costs(parts):
             model = self._begin(*ONE_ROW)[0]
             rows = self._rows_of(model, y, lengths, allowed)

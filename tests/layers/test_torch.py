@@ -1,5 +1,6 @@
 """Tests of the layers for PyTorch: equal to batches of numpy, gradients by gradcheck, masks, float types, what cannot be."""
 
+import copy
 import os
 import re
 import subprocess
@@ -232,6 +233,23 @@ def test_a_chain_learns_and_its_state_is_restored():
 
     assert losses[-1] < losses[0]
     assert again.decode(encoder(x)) == layer.decode(encoder(x))
+
+
+def test_layers_are_copied_and_saved_whole(tmp_path):
+    layer, emissions = chain(constraints="iob2")
+    torch.save(layer, tmp_path / "layer.pt")
+
+    for other in (copy.deepcopy(layer), torch.load(tmp_path / "layer.pt", weights_only=False)):
+        assert other(emissions, MASK, TAGS[:, [0, 1, 0, 1]]).tolist() == layer(emissions, MASK, TAGS[:, [0, 1, 0, 1]]).tolist()
+
+
+def test_examples_are_prepared_in_workers_that_are_forked():
+    layer, emissions = chain()
+    rows = emissions.detach()
+    loader = torch.utils.data.DataLoader([0, 1], num_workers=1, multiprocessing_context="fork", collate_fn=lambda i: layer(
+        rows[i], MASK[i], TAGS[i]).detach())
+
+    assert [float(value) for value in loader] == layer(rows, MASK, TAGS).tolist()
 
 
 # ---- ordered labels ----

@@ -1,6 +1,8 @@
 """Tests of problems on given scores: every bundled problem with every loss against all of Y(x), scores of any form, what cannot be."""
 
+import copy
 import functools
+import pickle
 
 import numpy as np
 import pytest
@@ -368,6 +370,15 @@ def test_unknown_losses_and_parameters_are_named():
         Problem("cusum", classes=[1, 2, 3]).batch(lengths=[1]).loss([0, 0])
     with pytest.raises(DataError, match="indices=9; expected numbers of examples from 0 to 0"):
         batch.take(9)
+
+
+def test_problems_are_pickled_and_batches_say_why_not():
+    problem = pickle.loads(pickle.dumps(Problem("sequence", classes=["B", "I", "O"], forbidden_transitions="iob2")))
+    batch = problem.batch(lengths=[1])
+
+    assert batch.argmax([0, 1, 0] + [0] * 15).tolist() == [["B"]]
+    with pytest.raises(PluginError, match="pickle its Problem"):
+        copy.copy(batch)
 
 
 @pytest.mark.parametrize(("make", "kind", "sentence"), [
