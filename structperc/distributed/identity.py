@@ -20,7 +20,8 @@ def identity_of(loader) -> str:
     """Of a file its fingerprint; of other parts the number of pieces, and a checksum of what training reads there."""
     loader = loader.open()
     if loader.path is not None and (is_url(loader.path) or os.path.isfile(loader.path)):
-        return f"{fingerprint(loader.path)} {described(loader.part)} {described(loader.read)}"
+        how = f"{described(loader.part)} {described(loader.read)}"
+        return f"{fingerprint(loader.path)}, read by {zlib.crc32(how.encode('utf-8', 'surrogatepass')):08x}"
     told = [" ".join(f"{name} {contents_of(data[name])}" for name in sorted(data)) for data in loader.pieces()]
     return f"{len(told)} pieces:{zlib.crc32(repr(told).encode('utf-8', 'surrogatepass')):08x}"
 

@@ -41,31 +41,34 @@ def result(path, connection, query):
     if cursor.description is None:
         raise DataError(f"{path}: the query {query!r:.80} returns no table; expected one that does, such as select * from NAME.")
     names = [column[0] for column in cursor.description]
-    kinds = kinds_of(connection, query, names) if len(set(names)) == len(names) else ["text"] * len(names)
+    kinds, rounded = kinds_of(connection, query, names) if len(set(names)) == len(names) else (["text"] * len(names), set())
     schema = arrow.schema([(name, getattr(arrow, TYPES[kind])()) for name, kind in zip(names, kinds, strict=True)])
-    return arrow.RecordBatchReader.from_batches(schema, batches(path, cursor, schema, kinds))
+    return arrow.RecordBatchReader.from_batches(schema, batches(path, cursor, schema, kinds, rounded))
 
 
 TYPES = {"blob": "string", "text": "string", "real": "float64", "integer": "int64", "null": "float64"}      # the widest first
 
 
-def kinds_of(connection, query, names) -> list:
-    """The widest type of the cells of each column."""
-    counts = ", ".join(f"total(typeof({quoted(name)}) = '{kind}')" for name in names for kind in TYPES)
-    (found,) = connection.execute(f"select {counts} from (\n{query.strip().rstrip(';')}\n)").fetchall()
-    n = len(TYPES)
-    return [next((kind for kind, count in zip(TYPES, found[j * n:(j + 1) * n], strict=True) if count), "null") for j in range(len(names))]
+def kinds_of(connection, query, names) -> tuple:
+    """The widest type of the cells of each column. Also the real columns with whole cells that a float would round."""
+    ranks = " ".join(f"when '{kind}' then {rank}" for rank, kind in enumerate(TYPES))
+    widest = [f"min(case typeof({name}) {ranks} end)" for name in map(quoted, names)]
+    beyond = [f"max(typeof({name}) = 'integer' and ({name} > {EXACT} or {name} < -{EXACT}))" for name in map(quoted, names)]
+    (found,) = connection.execute(f"select {', '.join(widest + beyond)} from (\n{query.strip().rstrip(';')}\n)").fetchall()
+    kinds = ["null" if rank is None else list(TYPES)[rank] for rank in found[:len(names)]]
+    return kinds, {j for j, large in enumerate(found[len(names):]) if large and kinds[j] == "real"}
 
 
 def quoted(name) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def batches(path, cursor, schema, kinds):
+def batches(path, cursor, schema, kinds, rounded):
     """The rows in batches of Arrow."""
+    read = [as_number if j in rounded else as_text if schema.types[j] == "string" else None for j in range(len(kinds))]
     arrow, first = require("pyarrow", "reading databases", "databases"), 0
     while rows := cursor.fetchmany(AT_ONCE):
-        columns = [[READ[kinds[j]](cell, path, first + i, schema.names[j]) for i, cell in enumerate(cells)] if kinds[j] in READ else cells
+        columns = [cells if read[j] is None else [read[j](cell, path, first + i, schema.names[j]) for i, cell in enumerate(cells)]
                    for j, cells in enumerate(zip(*rows, strict=True))]
         yield arrow.RecordBatch.from_arrays([arrow.array(cells, kind) for cells, kind in zip(columns, schema.types, strict=True)],
                                             schema=schema)
@@ -89,6 +92,3 @@ def as_number(cell, path, row, name):
         raise DataError(f"{path}, row {row + 1}: column {name!r} is {cell}, which floating point cannot hold, and other cells are not "
                         f"whole. Use cast({name} as text) for names, or round({name}).")
     return cell
-
-
-READ = {"blob": as_text, "text": as_text, "real": as_number}
