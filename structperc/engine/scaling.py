@@ -18,6 +18,7 @@ from functools import cached_property
 
 import attrs
 import numpy as np
+from scipy import sparse
 
 from structperc.core.column_sums import CONSTANT, ColumnSums, units_with_row
 from structperc.core.errors import DataError, DataWarning, PluginError, ScaleWarning
@@ -49,6 +50,8 @@ class Scaling:
         Whether the mean is subtracted.
     absorbs : bool
         Whether an intercept or thresholds do what a constant column would.
+    first : array or CSR array, optional
+        All rows so far while they are too few to show a wild cell. No file has them.
     """
 
     sums: ColumnSums
@@ -56,6 +59,7 @@ class Scaling:
     high: np.ndarray
     centred: bool
     absorbs: bool
+    first: object = None
 
     @classmethod
     def empty(cls, n_features, centred, absorbs) -> Scaling:
@@ -119,7 +123,7 @@ class Scaling:
         if mean is None or not np.isfinite(squares).all():
             raise matrices.not_finite_entry(rows) or DataError(
                 f"column {largest_column(rows)} of X is too large to be squared; divide it by a large number.")
-        if sample_weight is None and rows.n_rows == 1 and self.n_rows and not rows.sparse:
+        if sample_weight is None and rows.n_rows == 1 and self.n_rows >= FEWEST and not rows.sparse:
             units = units_with_row(rows.X[0], self.n_rows, *self.moments, self.low, self.high, mean, squares, self.centred, self.absorbs)
             if units is not None:
                 low, high, deviation, spread, back, unit = units
@@ -128,8 +132,12 @@ class Scaling:
                                         deviation=deviation, spread=spread, inverse=(back, unit))
                 return scaling
         X = rows_with_weight(rows, sample_weight)
-        scaling = self if not X.shape[0] else Scaling(sums, *with_ends(self.low, self.high, X), self.centred, self.absorbs)
-        warn_of_wild_cells(self, scaling, X, None if sample_weight is None else row_weights(rows, sample_weight))
+        if not X.shape[0]:
+            return self
+        seen = X if self.first is None else stacked(self.first, X)
+        scaling = Scaling(sums, *with_ends(self.low, self.high, X), self.centred, self.absorbs,
+                          seen if sums.n_rows < FEWEST else None)
+        warn_of_wild_cells(self, scaling, seen, None if sample_weight is None else row_weights(rows, sample_weight))
         return scaling
 
     def of(self, rows, sample_weight=None) -> Scaling:
@@ -238,6 +246,13 @@ def with_ends(low, high, X) -> tuple:
     return np.minimum(low, ends[0]), np.maximum(high, ends[1])
 
 
+def stacked(first, X):
+    """The rows of both."""
+    parts = [part if isinstance(part, np.ndarray) else part.tocsr() for part in (first, X)]
+    return np.vstack(parts) if all(isinstance(part, np.ndarray) for part in parts) else sparse.vstack(
+        [sparse.csr_array(part) for part in parts], format="csr")
+
+
 def largest_column(rows) -> int:
     """The column with the largest value."""
     X = rows.X.tocsr() if not isinstance(rows.X, np.ndarray) else rows.X
@@ -293,12 +308,13 @@ def warn_of_wild_cells(before, scaling, X, weights) -> None:
     before, scaling : Scaling
         Without the rows of X, and with them.
     X : array or CSR array
-        The rows with a weight.
+        The rows with a weight, after those of `before.first`.
     weights : array or None
         Of all rows, to count those without a weight.
     """
-    if scaling.n_rows < FEWEST or not X.shape[0]:
+    if scaling.n_rows < FEWEST:
         return
+    n_earlier = 0 if before.first is None else before.first.shape[0]
     farthest = np.maximum(scaling.high - scaling.mean, scaling.mean - scaling.low)
     columns = np.flatnonzero(farthest > np.sqrt(scaling.squares / ALONE))
     by_column = X.tocsc() if len(columns) and not isinstance(X, np.ndarray) else X
@@ -312,8 +328,11 @@ def warn_of_wild_cells(before, scaling, X, weights) -> None:
             mean, deviation = (others.mean(), others.std()) if len(others) else (0.0, 0.0)
         wild = np.flatnonzero(np.abs(values - mean) > WILD * deviation) if deviation > CONSTANT * abs(mean) else ()
         if len(wild):
-            row = wild[0] if weights is None else np.flatnonzero(weights > 0)[wild[0]]
-            warnings.warn(f"X[{row}, {j}] is {values[wild[0]]:.6g}, but the other rows of column {j} have the mean {mean:.6g} and the "
+            row = wild[0] - n_earlier
+            if row >= 0 and weights is not None:
+                row = np.flatnonzero(weights > 0)[row]
+            cell = f"X[{row}, {j}]" if row >= 0 else f"column {j} of an earlier row"
+            warnings.warn(f"{cell} is {values[wild[0]]:.6g}, but the other rows of column {j} have the mean {mean:.6g} and the "
                           f"standard deviation {deviation:.3g}. Such a cell hides how they differ when columns are scaled. "
                           f"Correct the cell, or drop its row.", ScaleWarning, stacklevel=3)
 

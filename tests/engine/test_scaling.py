@@ -1,6 +1,7 @@
 """Training on scaled columns: what standardising by hand gives, in the users' own units."""
 
 import io
+import warnings
 
 import numpy as np
 import pytest
@@ -360,3 +361,19 @@ def test_one_row_calls_are_a_fit_in_file_order():
         for engine in engines:
             engine.partial_fit(X[i:i + 1], Y[i:i + 1])
     assert engines[0].coef_.tolist() == engines[1].coef_.tolist()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("step", [1, 7, 40])
+@pytest.mark.parametrize("at", [0, 12, 19, 60])
+def test_a_wild_cell_is_named_whatever_the_size_of_chunks_and_wherever_it_is(at, step, form):
+    """Few rows show none. It is named once enough have come."""
+    wild = X[:, :2].copy()
+    wild[at, 1] = 1e100
+    engine = Engine("prank", scale=True, classes=[1, 2, 3, 4])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for start in range(0, 80, step):
+            engine.partial_fit(form(wild[start:start + step]), Y[start:start + step])
+    named = [str(one.message) for one in caught if issubclass(one.category, ScaleWarning)]
+    assert len(named) == 1 and named[0].startswith((f"X[{at % step}, 1] is 1e+100, but", "column 1 of an earlier row is 1e+100, but"))
