@@ -417,7 +417,7 @@ cdef class Template:
         sentence are the tokens `_B-1`, `_B-2` ..., after it `_B+1`, `_B+2` .... Each line gives each token one feature with
         the value 1. Its name is the line with its macros replaced; a line without macros is a constant feature. Blank lines
         and lines that begin with `#` are left out. So is a line `B` (or `B01`), CRF++'s bigram of labels: a sequence model
-        always has one weight per pair of labels. Transitions that look at x (`B...%x[...]`) raise an error.
+        always has one weight per pair of labels. Transitions that look at x (`B...%x[...]`, and `*` of Wapiti) raise an error.
     columns : sequence of str, optional
         Names of the columns, which macros can then use; otherwise columns are numbered from 0.
 
@@ -524,7 +524,7 @@ cdef class Template:
         """Takes a line apart."""
         cdef Piece piece
         cdef Py_ssize_t start = 0, at = line.find("%x")
-        if line.startswith("B") and at >= 0:
+        if line.startswith(("B", "*")) and at >= 0:         # * of Wapiti: both U and B
             raise OptionError(f"{where} makes transitions depend on x, which this model has not; begin it with U.")
         while at >= 0:
             macro = MACRO.match(line, at)

@@ -164,6 +164,7 @@ def test_default_template():
     ("U:%x[0,1000000]", None, "reads column 1000000, which does not exist"),
     ("U:%x[1000001,0]", None, "reads a token 1000001 tokens away; expected at most 1000000"),
     ("U:%x[-99999999999999999999,0]", None, "tokens away"),
+    ("*:%x[0,0]", None, r"line 1 .*'\*:%x\[0,0\]', makes transitions depend on x, which this model has not; begin it with U"),
     ("U:%x[0,0]\nB1:%x[0,0]", None, r"line 2 .*'B1:%x\[0,0\]', makes transitions depend on x, which this model has not; begin it with U"),
     ("", None, "has no line with a macro"),
     ("# %x[0,0]\nB\nbias", None, "has no line with a macro"),
