@@ -30,7 +30,7 @@ navigation = {
         "By problem": ["ranks", "intervals", "classes", "sequences", "trees", "rankings", "pairs", "graphs", "decisions"],
         "By update rule": ["perceptron", "passive-aggressive", "gradients", "margins", "boosting", "scores"],
         "By form of data": ["arrays", "frames", "tokens", "blocks", "kernels", "streams"],
-        "Before and after training": ["tune", "uncertainty", "effects", "sets", "counterfactuals", "export"],
+        "Before and after training": ["tune", "uncertainty", "effects", "odds", "sets", "counterfactuals", "export"],
         "In full": ["/docs/how-to-choose",
                     "/docs/bounds", "/docs/presets", "/docs/more-than-one-machine",
                     "/docs/run-on-a-cluster", "/docs/model-files", "/docs/ecosystem"],

@@ -10,7 +10,8 @@ if not any(os.path.exists(os.path.join(__path__[0], "core", f"loop{suffix}")) fo
                       f"missing). Build them with `pip install -e .` in the folder above, or leave that folder to import an installed "
                       f"structperc.")
 
-__all__ = ["Engine", "Option", "Problem", "__version__", "counterfactual", "effects", "explain", "get_include", "hookimpl"]
+__all__ = ["Engine", "Option", "Problem", "__version__", "counterfactual", "effects", "explain", "get_include", "hookimpl",
+           "proportional_odds"]
 
 MODULE_OF = {
     "Engine": "structperc.engine.engine",
@@ -18,17 +19,18 @@ MODULE_OF = {
     "Problem": "structperc.problems",
     "__version__": "structperc.version",
     "counterfactual": "structperc.counterfactuals",
-    "effects": "structperc.bootstrap",
+    "effects": "structperc.inference",
     "explain": "structperc.pipelines",
     "hookimpl": "structperc.engine.hookspecs",
+    "proportional_odds": "structperc.inference",
 }
 
 if TYPE_CHECKING:
-    from structperc.bootstrap import effects
     from structperc.counterfactuals import counterfactual
     from structperc.engine.engine import Engine
     from structperc.engine.hookspecs import hookimpl
     from structperc.engine.option import Option
+    from structperc.inference import effects, proportional_odds
     from structperc.pipelines import explain
     from structperc.problems.problem import Problem
     from structperc.version import __version__

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import structperc
-from structperc import bootstrap
+from structperc.inference import refits
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.estimators import IntervalPA, PRank
 
@@ -54,12 +54,12 @@ def test_a_column_that_changes_its_sign_changes_that_of_its_effect():
 
 def test_weights_of_one_give_the_model_itself(monkeypatch):
     X, y = data()
-    monkeypatch.setattr("structperc.bootstrap.draw", lambda random, clusters, labels, weights: np.ones(len(X)))
+    monkeypatch.setattr("structperc.inference.refits.draw", lambda random, clusters, labels, weights: np.ones(len(X)))
     model = found(X, y)
     assert model.lower.tolist() == model.effect.tolist() == model.upper.tolist()
     for options in (LOGISTIC, {"update": "exact-pa1", "epochs": 3, "shuffle": True, "random_state": 0}):
         engine = Engine("prank", **options).fit(X, y)               # orders are drawn anew, so this one is drawn as before
-        again = bootstrap.untrained(engine)
+        again = refits.untrained(engine)
         again.random_state = 0
         assert again.fit(X, y, sample_weight=np.ones(len(X))).coef_.tolist() == engine.coef_.tolist()
 
@@ -102,9 +102,9 @@ def test_intervals_hold_the_direction_about_as_often_as_they_say(options):
 
 def test_the_ends_are_order_statistics_of_the_refits(monkeypatch):
     X, y = data()
-    refits = iter(np.random.default_rng(0).permutation(39))
-    first = bootstrap.scaled
-    monkeypatch.setattr(bootstrap, "scaled", lambda engine, *rest: np.full(4, float(next(refits, 99))) if engine.shuffle else first(
+    numbers = iter(np.random.default_rng(0).permutation(39))
+    first = refits.scaled
+    monkeypatch.setattr(refits, "scaled", lambda engine, *rest: np.full(4, float(next(numbers, 99))) if engine.shuffle else first(
         engine, *rest))
     effects = found(X, y, {"update": "exact-pa1"})
     assert effects.lower.tolist() == [0.0] * 4 and effects.upper.tolist() == [38.0] * 4
@@ -148,7 +148,7 @@ def test_a_rare_label_is_in_every_refit():
 
 
 @pytest.mark.parametrize(("problem", "options", "given", "message"), [
-    ("prank", {}, {"scale": "odds"}, "scale='odds'; expected 'direction' or 'log-odds'"),
+    ("prank", {}, {"scale": "odds"}, "scale='odds'; expected 'direction', 'log-odds' or 'odds-ratio'"),
     ("prank", {}, {"scale": "log-odds"}, "needs update='logistic' or trainer='cumulative-logit'"),
     ("prank", {}, {"level": 95}, "level=95; expected a number between 0 and 1"),
     ("prank", {}, {"n_boot": 38}, "at least 39"),
@@ -177,7 +177,8 @@ def test_the_table_says_what_its_numbers_mean():
     frame = direction.to_frame()
     assert list(frame.columns) == ["effect", "lower", "upper"] and frame["effect"].tolist() == direction.effect.tolist()
     ax = direction.plot()
-    assert [text.get_text() for text in ax.get_yticklabels()] == direction.columns
+    assert [text.get_text() for text in ax.get_yticklabels()] == [direction.columns[j] for j in np.argsort(-direction.effect)]
+    assert [text.get_text() for text in direction.plot(sort=False).get_yticklabels()] == direction.columns
     assert attrs.evolve(direction, columns=["c"] * 40).size()[1] > 40 * 10 / 72, "a line of 10 points for each name"
     for name, *cells in direction.cells():
         assert all(cell in repr(direction) and cell in direction.html() for cell in (name, *cells))

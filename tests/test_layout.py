@@ -27,7 +27,7 @@ FLOORS = (
     ("structperc.reading", "structperc.solvers", "structperc.pipelines"),
     ("structperc.metrics", "structperc.files"),
     ("structperc.engine",),
-    ("structperc.bootstrap", "structperc.counterfactuals", "structperc.problems"),
+    ("structperc.inference", "structperc.counterfactuals", "structperc.problems"),
     ("structperc", "structperc.torch", "structperc.components", "structperc.plugin_tools", "structperc.callbacks", "structperc.plotting",
      "structperc.streams", "structperc.crfsuite", "structperc.schedules"),
     ("structperc.distributed",),

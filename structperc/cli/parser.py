@@ -125,12 +125,15 @@ of each true rank and the thresholds. The ending of FILE chooses the format:
 EFFECTS = """\
 examples:
   structperc effects wine.model wine.csv --target quality
-  structperc effects wine.model wine.csv --scale log-odds --output effects.csv
+  structperc effects wine.model wine.csv --scale odds-ratio --interval wald
+  structperc effects wine.model wine.csv --scale odds-ratio --per alcohol=2 --output effects.tex
+  structperc effects wine.model wine.csv --proportional-odds
   structperc effects visits.model visits.csv --target stage --groups patient
 
 An effect is the weight of a column times its standard deviation. The intervals
-come from a Poisson bootstrap. Log odds need a model of --set update=logistic or
---set trainer=cumulative-logit.
+come from a Poisson bootstrap. Log odds and odds ratios need a model of
+--set update=logistic or --set trainer=cumulative-logit. The latter has a
+likelihood: p values, AIC, BIC and intervals without refits.
 
 more: structperc help data, columns
 """
@@ -415,13 +418,18 @@ def build() -> Parser:
     effects.add_argument("model", metavar="MODEL", type=path, help="a file written by fit, such as of prank")
     effects.add_argument("data", metavar="DATA", type=path, help="the training data")
     effects.add_argument("--target", metavar="NAME", help="the column of true labels; default: that of fit")
-    effects.add_argument("--scale", choices=("direction", "log-odds"), default="direction",
-                         help="relative weights, or log odds; default direction")
+    effects.add_argument("--scale", choices=("direction", "log-odds", "odds-ratio"), default="direction",
+                         help="relative weights, log odds or odds ratios; default direction")
+    effects.add_argument("--per", metavar="RISE", help="unit, deviation, or A=10,B=5: the rise of a column that its effect belongs to")
+    effects.add_argument("--interval", choices=("bootstrap", "wald", "robust"), default="bootstrap",
+                         help="by refits, by the Hessian or by the sandwich estimate; default bootstrap")
+    effects.add_argument("--proportional-odds", action="store_true",
+                         help="test whether the odds ratio of each column is the same at every threshold")
     effects.add_argument("--groups", metavar="COLUMN", help="rows with the same entry, such as a patient's, are drawn together")
     effects.add_argument("--n-boot", metavar="N", type=positive, default=199, help="refits on resampled rows; default 199")
     effects.add_argument("--level", metavar="SHARE", type=float, default=0.95, help="coverage of the intervals; default 0.95")
     effects.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the resampling; default 0")
-    effects.add_argument("--output", metavar="FILE", type=path, help="a file: .html, .csv, .png, .svg or .pdf")
+    effects.add_argument("--output", metavar="FILE", type=path, help="a file: .html, .csv, .tex, .png, .svg or .pdf")
     add_flag(effects)
     reading(effects, examples=False)
 

@@ -94,7 +94,7 @@ MESSAGES = [
          lambda _: counterfactual(piped()[-1], piped()[:-1].transform(X[:1])[0], 2)),
         ("has no engine; call fit first", lambda _: counterfactual(PRank(), X[0], 2), lambda _: counterfactual(PRank().fit(X, Y), X[0], 2)),
     ),
-    *messages_of("structperc/bootstrap.py",
+    *messages_of("structperc/inference/effect_sizes.py",
         ("has no engine; call fit first", lambda _: effects(PRank(), X, Y, n_boot=39),
          lambda _: effects(PRank().fit(X, Y), X, Y, n_boot=39)),
         ("effects are those of ordered labels", lambda _: effects(StructuredClassifier().fit(X, Y), X, Y, n_boot=39),

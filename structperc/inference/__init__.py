@@ -1,0 +1,10 @@
+"""What a statistician reports of a model of ordered labels: effects with intervals and p values, and tests of proportional odds."""
+
+from structperc.later import names_of
+
+MODULES = {
+    "effect_sizes": ("effects",),
+    "parallel_lines": ("OddsTests", "proportional_odds"),
+    "tables": ("Effects", "Likelihood"),
+}
+__all__, __getattr__, __dir__ = names_of(__name__, MODULES)
