@@ -12,9 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import structperc
-from structperc.inference import refits
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.estimators import IntervalPA, PRank
+from structperc.inference import refits
 
 BETA = np.array([1.0, -0.5, 0.25, 0.0])
 LOGISTIC = dict(update="logistic", step_size="inverse_sqrt(0.1)", epochs=5, average=True, shuffle=True, scale=True,
