@@ -49,8 +49,8 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
     Neither the order of examples nor that of levels changes the draws.
 
     A model of trainer="cumulative-logit" without penalty has a likelihood. Tables of log odds and odds ratios then have p values of
-    Wald's test and of the likelihood ratio. Below are log-likelihood, AIC and BIC. The likelihood ratio costs a refit for each column, up to
-    200 columns.
+    Wald's test and of the likelihood ratio. Below are log-likelihood, AIC and BIC. The likelihood ratio costs a refit for each column, up
+    to 200 columns.
 
     Parameters
     ----------
