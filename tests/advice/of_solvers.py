@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from advice.followed import SENTENCES, TAGS, X, Y, messages_of
-from structperc import Engine, counterfactual, effects, metrics, plotting
+from structperc import Engine, counterfactual, effects, metrics, plotting, proportional_odds
 from structperc.counterfactuals import programs
 from structperc.estimators import PRank, RankingSVM, StructuredClassifier
 from structperc.solvers import clusters
@@ -103,6 +103,14 @@ MESSAGES = [
         ("effects needs one direction for all ranks",
          lambda _: effects(Engine("prank", plugins=["dual-kernel"]).fit(X, Y), X, Y, n_boot=39),
          lambda _: effects(Engine("interval-pa").fit(X, Y), X, Y, n_boot=39)),
+        ("comparable per standard deviation only", lambda _: effects(logistic(), X, Y, n_boot=39, per="unit"),
+         lambda _: effects(logistic(), X, Y, n_boot=39, per="unit", scale="odds-ratio"),
+         lambda _: effects(logistic(), X, Y, n_boot=39, per="unit", scale="log-odds")),
+    ),
+    *messages_of("structperc/inference/parallel_lines.py",
+        ("has no engine; call fit first", lambda _: proportional_odds(PRank(), X, Y), lambda _: proportional_odds(PRank().fit(X, Y), X, Y)),
+        ("odds are those of ordered labels", lambda _: proportional_odds(StructuredClassifier().fit(X, Y), X, Y),
+         lambda _: proportional_odds(Engine("prank").fit(X, Y), X, Y), lambda _: proportional_odds(Engine("cusum").fit(X, Y), X, Y)),
     ),
     *messages_of("structperc/plotting.py",
         ("but history_ has row", lambda _: plotting.plot_steps(Engine("multiclass").fit(X, Y, history=True), X[:5], Y[:5]),
@@ -111,6 +119,10 @@ MESSAGES = [
          lambda _: plotting.plot_steps(Engine("multiclass", random_state=0).fit(X, Y), X, Y)),
     ),
 ]
+
+
+def logistic():
+    return Engine("prank", update="logistic").fit(X, Y)
 
 
 def tagger():
