@@ -33,6 +33,7 @@ DIFFERENT = 50              # by how much,
 FEWEST = 20                 # where there are so many
 WILD = 1000                 # deviations of the other rows between a cell and their mean
 MOST_DENSE = 1 << 27        # values of sparse rows that become dense: 1 GiB
+LARGEST_WEIGHT = 1e100      # above it weights are named where sums overflow
 ALONE = 8                   # a cell with this share of a column's squares may be wild
 
 
@@ -118,9 +119,13 @@ class Scaling:
 
     def with_rows(self, rows, sample_weight=None) -> Scaling:
         """The same of more rows."""
-        sums = self.sums.with_rows(rows, sample_weight)
-        mean, squares = sums.moments()
+        rows = rows.canonical() if rows.sparse else rows            # entries for one column are summed before they are squared
+        with np.errstate(all="ignore"):
+            sums = self.sums.with_rows(rows, sample_weight)
+            mean, squares = sums.moments()
         if mean is None or not np.isfinite(squares).all():
+            if sample_weight is not None and sample_weight.max() > LARGEST_WEIGHT:
+                raise DataError(f"sample_weight has {sample_weight.max():.3g}, and its sums overflow; divide all weights by one number.")
             raise matrices.not_finite_entry(rows) or DataError(
                 f"column {largest_column(rows)} of X is too large to be squared; divide it by a large number.")
         if sample_weight is None and rows.n_rows == 1 and self.n_rows >= FEWEST and not rows.sparse:

@@ -377,3 +377,17 @@ def test_a_wild_cell_is_named_whatever_the_size_of_chunks_and_wherever_it_is(at,
             engine.partial_fit(form(wild[start:start + step]), Y[start:start + step])
     named = [str(one.message) for one in caught if issubclass(one.category, ScaleWarning)]
     assert len(named) == 1 and named[0].startswith((f"X[{at % step}, 1] is 1e+100, but", "column 1 of an earlier row is 1e+100, but"))
+
+
+def test_entries_for_one_column_are_summed_before_they_are_squared():
+    S = sparse.csr_array(np.where(abs(X) > 1, X, 0))
+    twice = sparse.csr_array((np.repeat(S.data / 2, 2), np.repeat(S.indices, 2), S.indptr * 2), shape=S.shape)
+    for options in ({}, {"plugins": ["dual-kernel"], "kernel": "rbf"}):
+        scores = [Engine("cusum", scale=True, **options).fit(rows, Y).label_scores(S) for rows in (S, twice)]
+        np.testing.assert_allclose(*scores, rtol=1e-9, atol=1e-9 * np.abs(scores[0]).max())
+
+
+def test_weights_whose_sums_overflow_are_named():
+    with pytest.raises(DataError, match="sample_weight has 1e.300, and its sums overflow; divide all weights by one number"):
+        Engine("cusum", scale=True).fit(X, Y, sample_weight=np.full(200, 1e300))
+    assert Engine("cusum", scale=True).fit(X, Y, sample_weight=np.full(200, 1e20)).coef_.any()
