@@ -293,6 +293,7 @@ def method_of(owner, code):
         return None
     for base in kind.__mro__:
         for name, method in vars(base).items():
+            method = getattr(method, "__wrapped__", method)
             if getattr(method, "__code__", None) is code and any(name in vars(further) and further.__module__[:11] == LIBRARY
                                                                  for further in kind.__mro__):
                 return name

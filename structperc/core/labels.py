@@ -1,7 +1,10 @@
 """From the labels that users have to the codes 1..r, and which labels there are."""
 
 import datetime
+import functools
+import operator
 import sys
+from types import FunctionType
 
 import numpy as np
 
@@ -134,6 +137,63 @@ def is_missing(value):
 def plain(value):
     """As the user would write it."""
     return value.item() if isinstance(value, np.generic) else value
+
+
+NAMED = (np.number, np.bool_, np.str_, np.bytes_)       # scalars of numpy that Python has too; times have no exact plain form
+
+
+class PlainValues(np.ndarray):
+    """An array whose entries are plain values of Python: str, int, float or bool."""
+
+    def __getitem__(self, key):
+        return plain_values(super().__getitem__(key))
+
+    def __iter__(self):
+        return map(plain_values, super().__iter__())
+
+
+def plain_values(y):
+    """Labels or outputs as an author's code reads them: whatever holds them, their entries are plain values of Python.
+
+    Lists stay lists. Arrays and columns of tables become `PlainValues`, which keeps the order of ordered categories.
+    """
+    if type(y) is np.ndarray:
+        return y.view(PlainValues)
+    if isinstance(y, NAMED) and not isinstance(y, np.timedelta64):
+        return y.item()
+    for kind in (list, tuple, set, frozenset):
+        if isinstance(y, kind):
+            entries = [plain_values(entry) for entry in y]
+            return y if all(map(operator.is_, entries, y)) else kind(entries)
+    if isinstance(y, np.ndarray) or not hasattr(y, "__array__") or getattr(y, "ndim", 1) != 1 or hasattr(y, "column_names"):
+        return y            # also matrices and tables
+    values, categories = np.asarray(y.to_pylist() if getattr(y, "null_count", 0) else y), ordered_categories(y)
+    values = values.view(PlainValues)
+    if categories is not None:
+        values.ordered, values.categories = True, categories
+    return values
+
+
+OF_USERS = "find_labels", "labels_in", "encode", "encode_answers", "measures", "read_cells", "write_cells"     # get what users have
+
+
+def pass_plain_values(outputs):
+    """Lets an author's methods get labels and outputs as plain values, whichever door these come through. Changes classes, once each."""
+    for base in type(outputs).__mro__:
+        for name in OF_USERS:
+            method = vars(base).get(name)
+            if isinstance(method, FunctionType) and not hasattr(method, "of_plain_values"):
+                setattr(base, name, of_plain_values(method))
+
+
+def of_plain_values(method):
+    """A method that is called with plain values."""
+    @functools.wraps(method)
+    def call(self, *arguments, **named):
+        return method(self, *map(plain_values, arguments), **{name: plain_values(value) for name, value in named.items()})
+
+    call.of_plain_values = True
+    return call
 
 
 def refuse_missing(values, name="y"):
@@ -359,7 +419,8 @@ class LabelCodes:
     """
 
     def __init__(self, labels):
-        self.labels, self.of_code = labels, np.concatenate([labels[:1], labels])       # code 0 is none
+        self.labels = labels = np.asarray(labels)
+        self.of_code = np.concatenate([labels[:1], labels])         # code 0 is none
         self.code_of = {v: k for k, v in enumerate(labels.tolist(), start=1)}
         self.table, self.order_is_unknown = None, False
         if labels.dtype.kind in "iub":

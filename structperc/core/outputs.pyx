@@ -14,7 +14,7 @@ from structperc.core.component cimport Component
 from structperc.core.component import adapted, check_example, expected, inherits, noted, nothing, overrides, unstarted, unwrapped
 from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
-from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested, order_is_unknown, unknown_order
+from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested, order_is_unknown, plain_values, unknown_order
 from structperc.core.masks import is_mask, row_numbers
 from structperc.pictures import Display, Ruler
 from structperc.core.probabilities import (
@@ -963,7 +963,7 @@ cdef class LabelOutputs(Outputs):
         return None
 
     def find_labels(self, y, classes):
-        self.labels = find_labels(y, classes, self.ordered)
+        self.labels = plain_values(find_labels(y, classes, self.ordered))
         self.n_labels = len(self.labels)
         self._codes = LabelCodes(self.labels)
         self._codes.order_is_unknown = order_is_unknown(y, classes, self.labels)
@@ -1002,10 +1002,7 @@ cdef class LabelOutputs(Outputs):
             raise PluginError(f"{shortened(y)} is not a label of example {x.index}: expected an int from 1 to {self.n_labels}.")
 
     def decode(self, y, Example x):
-        label = self.labels[y - 1]
-        if isinstance(label, (np.number, np.bool_, np.str_)) and not isinstance(label, np.timedelta64):
-            return label.item()         # prints as in a list of labels; times have no exact plain form
-        return label
+        return self.labels[y - 1]
 
     cdef decode_all(self, structures, Rows rows, features, examples):
         if overrides(self, "decode"):
@@ -1019,7 +1016,7 @@ cdef class LabelOutputs(Outputs):
             return Outputs.decode_one(self, y, rows, features)
         label = self._alone[code - 1]
         if label is None:
-            label = self._alone[code - 1] = self.labels[code - 1:code]
+            label = self._alone[code - 1] = self._codes.labels[code - 1:code]
         return label.copy()
 
     def enumerate(self, Example x):

@@ -11,6 +11,7 @@ import numpy as np
 
 from structperc.core.component import expected, overrides
 from structperc.core.errors import ConflictingOption, DataError, DataWarning, PluginError, UnusedOption
+from structperc.core.labels import pass_plain_values, plain_values
 from structperc.core.loop import Loop
 from structperc.core.outputs import LabelOutputs
 from structperc.core.rows import Rows
@@ -207,7 +208,7 @@ def assemble(engine, context, reader, outputs, labels) -> Model:
     """A model of the parts that the plugins return, started and not yet checked."""
     refuse_labels(outputs, labels)
     loss = outputs.default_loss if context.loss is None else context.loss
-    context = attrs.evolve(context, labels=labels, engine_options={**context.engine_options, "loss": loss})
+    context = attrs.evolve(context, labels=plain_values(labels), engine_options={**context.engine_options, "loss": loss})
     while True:
         parts = Parts(reader, outputs, **{kind: ask(engine, kind, context) for kind in ASKED})
         try:
@@ -276,6 +277,8 @@ def ask(engine, kind, context):
         raise registry.unanswered(engine.loaded_plugins, hook, context)
     if context.reads is not None and context.reads.current:
         context.reads.assign(kind)
+    if kind == "outputs":
+        pass_plain_values(part)
     return own(engine, kind, part) if sys.getrefcount(part) > NEW else part
 
 

@@ -514,7 +514,7 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         if labels is None:
             raise AttributeError("the outputs of this problem have no labels, hence no classes_; scikit-learn's cross_val_predict takes "
                                  "method=\"predict\".")
-        return labels
+        return np.asarray(labels)
 
     @property
     def n_features_in_(self) -> int:

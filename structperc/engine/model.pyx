@@ -18,7 +18,7 @@ from structperc.core.locks import reading
 from structperc.core.column_sums cimport ColumnSums
 from structperc.core.component cimport Component
 from structperc.core.argmax import check_search, has_marginals
-from structperc.core.component import bind_features, expected, inherits, located, nothing, overrides, settle, unstarted
+from structperc.core.component import LIBRARY, bind_features, expected, inherits, located, nothing, overrides, settle, unstarted
 from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.loop import NotFinite
 from structperc.core.features cimport Features
@@ -339,9 +339,17 @@ cdef class Model:
         self.look_alike(rows)
         if rows.n_examples != 1:
             raise DataError(f"explain takes one example, but got {rows.n_examples}; pass one of them: X[:1], a list with one example, is "
-                            f"always read as one.")
+                            f"always read as one.{self.own_read_one()}")
         rows = self.scaling.applied(rows) if self.scales else rows
         return self.example(rows, 0), rows
+
+    def own_read_one(self):
+        """Advice for the author of a reader with its own `read`, but without `read_one`."""
+        reader = self.parts.reader
+        if type(reader).__module__[:11] == LIBRARY or not overrides(reader, "read") or not inherits(reader, Reader, "read_one"):
+            return ""
+        return (f" If one example is a list, write {type(reader).__name__}.read_one(x, objects, several_rows), which returns "
+                f"self.read([x]).")
 
     def example(self, rows, i):
         """Example i, with its number of atoms."""

@@ -235,6 +235,7 @@ class Reader(Component):
             With one example.
         """
         if objects or isinstance(x, str):
+            x = matrices.as_objects(x)              # X[:1] of an array of objects is one of them, as in `predict`
             return self.read(x if isinstance(x, list) else [x])
         if matrices.is_row(x):
             x = [x]

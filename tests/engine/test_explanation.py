@@ -12,7 +12,7 @@ from reference.layouts import LAYOUTS, stored
 
 import structperc
 from structperc import hookimpl
-from structperc.components import Argmax, Outputs, RankOutputs, RowFeatures, VectorFeatures
+from structperc.components import Argmax, Outputs, RankOutputs, Reader, RowFeatures, VectorFeatures
 from structperc.errors import DataError, NotFittedError, PluginError
 from structperc.pictures import Display
 from structperc.testing import DualWeights
@@ -340,3 +340,59 @@ def test_the_prediction_itself_is_no_rival(problem):
     with pytest.raises(DataError, match=f"against={label} is the prediction itself"):
         engine.explain(X[0], against=label.item())
     assert str(structperc.counterfactual(engine, X[0], label)) == f"it is {label} already"
+
+
+class Lengths(Reader):
+    """Examples are texts, or lists of texts."""
+
+    def read(self, X, offsets=None):
+        return super().read(np.array([[len(x), len("".join(x))] for x in X], float))
+
+
+class Objects(Reader):
+    """The texts themselves."""
+
+    def read(self, X, offsets=None):
+        return super().read([str(x) for x in X])
+
+
+class TextLength(VectorFeatures):
+    def vectors(self, x):
+        assert type(x.object) is str and x.object in ("oak", "willow")
+        return np.kron(np.eye(2), [len(x.object), 1.0])
+
+
+@pytest.mark.parametrize("form", [list, np.array, lambda X: np.array(X, dtype=object), pd.Series],
+                         ids=["list", "texts", "objects", "Series"])
+def test_a_slice_of_objects_with_one_example_is_that_example(form):
+    class Texts:
+        @hookimpl
+        def structperc_reader(self, context):
+            return Objects()
+
+        @hookimpl
+        def structperc_features(self, context):
+            return TextLength(4)
+
+    X = form(["oak", "willow", "willow", "oak"])
+    engine = Engine("multiclass", plugins=[Texts()], epochs=2, random_state=0).fit(X, [1, 2, 2, 1])
+    assert engine.explain(X[:1]).margin == engine.explain("oak").margin
+    with pytest.raises(DataError, match=r"got 2; pass one of them: X\[:1\]"):
+        engine.explain(X[:2])
+
+
+def test_readers_of_lists_are_told_of_read_one():
+    X = [["a", "b", "c"], ["aa", "b"], ["d"]]
+    engine = Engine("multiclass", plugins=[Lengths()], epochs=2, random_state=0).fit(X, [1, 2, 3])
+    margin = engine.explain(X[:1]).margin
+    with pytest.raises(DataError, match=r"If one example is a list, write Lengths\.read_one\(x"):
+        engine.explain(X[0])
+
+    class ReadsOne(Lengths):
+        def read_one(self, x, objects, several_rows):
+            return self.read([x])
+
+    engine = Engine("multiclass", plugins=[ReadsOne()], epochs=2, random_state=0).fit(X, [1, 2, 3])
+    assert engine.explain(X[0]).margin == margin
+    with pytest.raises(DataError, match="always read as one.$"):        # nobody wrote this reader
+        Engine("multiclass").fit([[0.0], [1.0]], [1, 2]).explain([[0.0], [1.0]])
