@@ -34,6 +34,7 @@ from structperc.components import (
     Weights,
 )  # fmt: skip
 from structperc.errors import PluginError, StructPercError
+from structperc.pictures import Display
 from structperc.testing import check_problem
 
 RNG = np.random.default_rng(0)
@@ -250,6 +251,49 @@ class WithoutSelf:
     @hookimpl
     def structperc_loss(context):
         return Measured()
+
+
+def sort_scores(self, scores, x):
+    chosen = (int(np.argmax(scores)),)
+    scores.sort()
+    return chosen
+
+
+class LambdaState(HalfStep):
+    def state(self):
+        return {"f": lambda c: c}
+
+
+class Spent(Outputs):
+    def __init__(self):
+        self.all = iter([(0,), (1,), (2,)])
+
+    def enumerate(self, x):
+        return self.all
+
+
+class BatchMean(Reader):
+    def read(self, X, offsets=None):
+        X = np.asarray(X, dtype=float)
+        return super().read(X - X.mean(axis=0), offsets)
+
+
+class Shuffled(Update):
+    random = np.random.default_rng(0)
+
+    def step(self, trial):
+        return trial.difference() * self.random.random()
+
+
+class Rewrites:
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        record.mistakes = 0
+
+
+class SameNames(Display):
+    def atom_names(self, x):
+        return ["row"] * x.n_atoms
 
 
 def refuse(self, x, y):
@@ -605,6 +649,29 @@ MISTAKES = [
     ("labels counted from 0", suite(own_labels := type("P", (Choice,), {"sample": None})(outputs=with_method(
         LabelOutputs, "count", lambda self, x, y: np.eye(3)[y]), features=lambda context: BlockFeatures(3, context.n_features),
         argmax=with_method(Argmax, "argmax", lambda self, s, x: int(np.argmax(s)) + 1)), classes=[1, 2, 3]), "S", "out of bounds"),
+    # what the pages do not say
+    ("argmax sorts its scores", suite(Choice(argmax=with_method(Best, "argmax", sort_scores))), "S", "changed the atom scores that it was given"),
+    ("decode returns a generator", outputs(decode=lambda self, y, x: (a for a in y)), "A", "MyOutputs.decode returned a generator for example 0"),
+    ("decode returns a map", outputs(decode=lambda self, y, x: map(str, y)), "A", "MyOutputs.decode returned a map for example 0"),
+    ("count sorts y", outputs(count=lambda self, x, y: y.sort()), "B", "MyOutputs.count, example 0"),
+    ("labels are tuples", lambda: fit(HalfStep(), X, [("a", 1), ("b", 2), ("c", 3)] * 4, "multiclass"), "A", "y has the label ('a', 1) of type tuple"),
+    ("labels are lists", lambda: fit(HalfStep(), X, [["a"], ["b"], ["c"]] * 4, "multiclass"), "A", "y holds lists or the like"),
+    ("state has a lambda", lambda: fit(LambdaState(), X, Y, "multiclass").save("never"), "A", "LambdaState has state() without restore(state)"),
+    ("enumerate is read once", lambda: fit(Choice(outputs=Spent)), "A", "Spent.enumerate lists no structure of example"),
+    ("a reader centres each batch", suite("multiclass", "predictions_follow_from_scores", plugins=[BatchMean()]), "S", "BatchMean uses other examples"),
+    ("vectors depend on the place", suite(Choice(features=lambda context: type("MyMap", (VectorFeatures,), {"vectors": lambda self, x: x.rows * (1 + x.index)})(2))), "S", "MyMap or Reader uses other examples, or the place"),
+    ("a generator in the class", suite("multiclass", plugins=[Shuffled()]), "S", "A part, or its class, keeps something"),
+    ("start in the other order", labels(type("MyRule", (HalfStep,), {"start": lambda self, context, parts: context.epochs})()), "B", "MyRule.start"),
+    ("check in the other order", labels(type("MyRule", (HalfStep,), {"check": lambda self, parts, context: parts.outputs})()), "B", "MyRule.check"),
+    ("argmax returns an array of floats", argmax(lambda self, s, x: np.array([np.argmax(s)], dtype=float)), "A", "MyBest.argmax: array("),
+    ("vectors transposed", features(vectors=lambda self, x: x.rows.T), "A", "MyMap.vectors returned shape (2, 3) for example 0"),
+    ("encode adds a constant", choice(outputs=type("MyOutputs", (One,), {"encode": lambda self, y, rows: Structures.ragged([[a + 3] for (a,) in y])})), "A", "atom"),
+    ("gold is a set of names", lambda: fit(Choice(), y=[{"a"}] * 12), "A", "y[0] is {'a'}; expected a collection of atom numbers"),
+    ("gold is a dict", lambda: fit(Choice(), y=[{0: 1}] * 12), "A", "y[0] is {0: 1}; expected a collection of atom numbers"),
+    ("an option called problem", lambda: Engine(Choice(options={"problem": Option(1)})), "A", "declares an option 'problem', but that is an option of the engine"),
+    ("an observer changes the record", lambda: fit(Rewrites(), X, Y, "multiclass"), "B", "structperc_epoch_end"),
+    ("a loss of sizes on labels", loss(value=lambda self, gold, y, x=None: float(abs(len(gold) - len(y)))), "B", "MyLoss.value"),
+    ("a loss that is the accuracy", suite("multiclass", plugins=[type("MyLoss", (Loss,), {"value": lambda self, gold, y, x=None: float(gold == y)})()]), "S", "MyLoss: the loss of 1 where 1 is right"),
 ]
 
 
@@ -653,6 +720,12 @@ def test_a_mistake_ends_in_a_sentence_that_names_it(call, grade, sentence):
     said = " ".join([str(error), *getattr(error, "__notes__", ())])
     assert sentence in said
     assert {"A": isinstance(error, StructPercError), "B": not isinstance(error, StructPercError), "S": isinstance(error, AssertionError)}[grade]
+
+
+def test_atoms_of_one_name_are_told_apart():
+    explanation = fit(Choice(outputs=type("Same", (One,), {"display": lambda self: SameNames(self)}))).explain(BLOCKS[0])
+    assert sum(explanation.atoms.values()) == pytest.approx(explanation.margin)
+    assert len(explanation.atoms) == 2 and all(name.startswith("row (atom ") for name in explanation.atoms)
 
 
 def test_what_is_right_passes():

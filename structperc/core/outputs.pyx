@@ -143,6 +143,8 @@ cdef class Outputs(Component):
         for i, code in enumerate(y):
             code = row_numbers(code, rows.example(i).n_rows, f"y[{i}]") if of_atoms else code
             try:
+                if isinstance(code, dict):
+                    raise TypeError                 # its keys would pass for atoms
                 structures.append([as_integer(part) for part in code])
             except (TypeError, ValueError, OverflowError, np.ma.MaskError):
                 raise DataError(f"y[{i}] is {shortened(code)}; expected a collection of {'atom numbers' if of_atoms else 'integers'}."
@@ -315,6 +317,9 @@ cdef class Outputs(Component):
                 decoded[i] = self.decode(structures[i], x)
             except Exception as error:
                 raise noted(error, self, "decode", x)
+            if hasattr(decoded[i], "__next__"):
+                raise PluginError(f"{type(self).__name__}.decode returned a {type(decoded[i]).__name__} for example {x.index}, which can "
+                                  f"be read only once; expected a value such as a list.")
         return decoded
 
     cdef decode_one(self, const int *y, Rows rows, features):
@@ -798,7 +803,10 @@ cdef Py_ssize_t refuse_unlisted(Outputs outputs, Example x, gold, Py_ssize_t mos
         for y in structures:
             nothing(outputs.check_structure(x, as_structure(outputs, y, x)), outputs, "check_structure")
         if not any(same_atoms(outputs, x, y, gold) for y in structures):
-            such_as = f", such as {shortened(structures[0])}" if structures else ""
+            if not structures:
+                raise PluginError(f"{type(outputs).__name__}.enumerate lists no structure of example {x.index}. Return a new iterator from "
+                                  f"each call: one that an earlier call has read is empty.")
+            such_as = f", such as {shortened(structures[0])}"
             raise DataError(f"y[{x.index}] cannot be used: {type(outputs).__name__}.enumerate does not list the structure "
                             f"{shortened(gold)}. It lists {len(structures)} structures of example {x.index}{such_as}. Correct y, or move "
                             f"such outputs into Y(x) in {type(outputs).__name__}.admissible.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from types import NoneType
 
 import attrs
@@ -326,7 +327,8 @@ def names_of(display, example):
     if not hasattr(names, "__len__") or len(names) != example.n_atoms:
         raise PluginError(f"{type(display).__name__}.atom_names returned {shortened(names)}; expected a name for each of "
                           f"{example.n_atoms} atoms.")
-    return names
+    again = {name for name, n in Counter(names).items() if n > 1}
+    return [f"{name} (atom {a})" if name in again else name for a, name in enumerate(names)] if again else names
 
 
 def columns_of(model, weights):

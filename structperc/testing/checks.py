@@ -477,6 +477,10 @@ def predictions_follow_from_scores(case):
     scores = list(engine.atom_scores(data.X, offsets=data.offsets))
     for x in case.examples:
         one = data.take([x.index])
+        alone = np.array(engine.atom_scores(one.X, offsets=one.offsets)[0], dtype=float)
+        require(np.allclose(alone, scores[x.index], rtol=1e-6, atol=1e-6 * (np.abs(alone[np.isfinite(alone)]).max(initial=0) + 1)),
+                f"the atom scores of example {x.index} are {alone} by itself and {np.asarray(scores[x.index])} among the others. "
+                f"{name_of(case.parts.features)} or {name_of(case.parts.reader)} uses other examples, or the place of this one.")
         decoded = listed([case.parts.outputs.decode(case.answer(np.array(scores[x.index], dtype=float), x), x)])
         require(answers[x.index:x.index + 1] == decoded == predictions(engine, one),
                 f"example {x.index} is predicted as {answers[x.index]} among the others and as {predictions(engine, one)[0]} by itself. "
