@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.core.errors import DataError, shortened
 from structperc.extras import require
 from structperc.files.frames import FrameFile
 from structperc.files.opening import STANDARD_INPUT, is_url, opened_bytes, passed
@@ -187,11 +187,33 @@ class ArrowFile(FrameFile):
             raise DataError(f"{self.name} has two columns {again!r}; give every column a name of its own.")
 
     def frames(self, rows, columns, text=(), numbers=()):
-        for table in self.parts(rows, columns):
+        before = 0
+        for part in self.parts(rows, columns):
+            table = self.without_blobs(part, before)
+            before += table.num_rows
             step, plain = rows or max(1, table.num_rows), {}
             for first in range(0, table.num_rows, step):
                 frame = Rows(table, first, min(step, table.num_rows - first), plain)
                 yield self.with_text(frame, set(text)) if text else frame
+
+    def without_blobs(self, table, before):
+        """The same table with texts in place of bytes. `before`: how many rows of the file precede it."""
+        for i, field in enumerate(table.schema):
+            kind = field.type.value_type if self.arrow.types.is_dictionary(field.type) else field.type
+            if str(kind).startswith(("binary", "large_binary", "fixed_size_binary")):
+                table = table.set_column(i, field.name, self.decoded(table.column(i), field.name, before))
+        return table
+
+    def decoded(self, column, name, before):
+        """Bytes as texts in UTF-8."""
+        try:
+            return column.cast(self.arrow.binary()).cast(self.arrow.string())
+        except self.arrow.ArrowException:
+            for row, cell in enumerate(column.to_pylist(), start=before):
+                if cell is not None and not is_utf8(cell):
+                    raise DataError(f"{self.name}, {self.place(row)}: column {name!r} is {shortened(cell)}, a blob that is no text in "
+                                    f"UTF-8. Leave the column out, or write it as hexadecimal digits.") from None
+            raise
 
     def with_text(self, frame, names):
         """The same rows with these columns as text."""
@@ -284,6 +306,14 @@ class Rows:
 
     def cut(self):
         return self.table.slice(self.first, self.n_rows)
+
+
+def is_utf8(cell) -> bool:
+    try:
+        cell.decode()
+    except (AttributeError, UnicodeDecodeError):
+        return False
+    return True
 
 
 def as_text(column):

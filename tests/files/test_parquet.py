@@ -144,3 +144,23 @@ class TestParquet:
         path = tmp_path / "data.parquet"
         pd.DataFrame({"a": [Decimal("1.5"), Decimal("2")], "b": np.array([1, 2], dtype="uint8"), "y": [1, 2]}).to_parquet(path, index=False)
         assert read_parquet(path, target="y").X.to_numpy().tolist() == [[1.5, 1], [2, 2]]
+
+
+@pytest.mark.parametrize("kind", ["binary", "large_binary", "fixed", "dictionary"])
+@pytest.mark.parametrize("how", [{"target": "y"}, {"target": "b"}, {"target": "y", "as_text": ["b"]}, {"target": "y", "keep": ["b"]}])
+def test_blobs_are_texts_or_named_by_their_row(kind, how, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    kinds = {"large_binary": pyarrow.large_binary(), "fixed": pyarrow.binary(1)}
+    for cells in ([b"1", b"2"] * 3, [b"1", b"2", b"1", b"\xff", b"2", b"1"]):
+        column = pyarrow.array(cells, kinds.get(kind, pyarrow.binary()))
+        column = column.dictionary_encode() if kind == "dictionary" else column
+        write_table(pyarrow.table({"b": column, "x": np.arange(6.0), "y": [1, 2] * 3}), tmp_path / "t.parquet")
+        if cells[3] != b"\xff":
+            table = read_parquet(tmp_path / "t.parquet", **how)
+            assert table.y.tolist() == [1, 2] * 3 or table.y.tolist() == ["1", "2"] * 3
+            continue
+        for rows in (None, 2):
+            with pytest.raises(DataError, match=r"t.parquet, row 4: column 'b' is b'\\xff', a blob that is no text in UTF-8. Leave the"):
+                list(stream_parquet(tmp_path / "t.parquet", rows=rows, **how))
