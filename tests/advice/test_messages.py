@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 import structperc
-from advice import of_commands, of_engine, of_estimators, of_plugins, of_reading, of_solvers
+from advice import of_commands, of_engine, of_estimators, of_plugins, of_reading, of_scores, of_solvers
 from advice.following import sentences
 from structperc.errors import StructPercError
 
 ROOT = Path(structperc.__file__).parent.parent
-MODULES = (of_commands, of_engine, of_estimators, of_plugins, of_reading, of_solvers)
+MODULES = (of_commands, of_engine, of_estimators, of_plugins, of_reading, of_scores, of_solvers)
 MESSAGES = [message for module in MODULES for message in module.MESSAGES]
 SKIP = pytest.mark.skipif(not (ROOT / "plugins").is_dir(), reason="the sources of the plugins are not here")
 
