@@ -197,7 +197,7 @@ class ArrowFile(FrameFile):
                 yield self.with_text(frame, set(text)) if text else frame
 
     def without_blobs(self, table, before):
-        """The same table with texts in place of bytes. `before`: how many rows of the file precede it."""
+        """The same table with texts instead of bytes. `before`: how many rows of the file precede it."""
         for i, field in enumerate(table.schema):
             kind = field.type.value_type if self.arrow.types.is_dictionary(field.type) else field.type
             if str(kind).startswith(("binary", "large_binary", "fixed_size_binary")):
