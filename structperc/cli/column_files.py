@@ -155,7 +155,7 @@ def training_names(source, plugins) -> tuple[list, list, list]:
     target = list(usual.get("target", ())) if source.target is None else target_names(source)
     names = given_names(source, target)
     if names is None and not source.conllu:
-        with closing(stream_file(source.path, sentences=1)) as files:
+        with closing(stream_file(source.path, False, sentences=1)) as files:
             raise OptionError(f"a file of columns needs --columns, a name for each of them, such as --columns word,pos,chunk; "
                               f"{source.path} has {next(files).layout}.")
     if names is None:

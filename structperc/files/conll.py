@@ -170,7 +170,7 @@ class ColumnFile:
         return [[token[place] for token in sentence] for sentence in self.sentences]
 
 
-def read_columns(path, names=None, conllu=False) -> list[list[tuple]]:
+def read_columns(path, names=None, conllu=None) -> list[list[tuple]]:
     """The sentences of a file of columns.
 
     Tabs part the cells of a line with a tab, else spaces. A blank line ends a sentence. A line "-DOCSTART- ..." is a token like any other.
@@ -183,7 +183,8 @@ def read_columns(path, names=None, conllu=False) -> list[list[tuple]]:
     names : sequence of str, optional
         The columns in order, "_" or "-" for those to leave out. CoNLL-U has its own names, which also choose columns, in this order: id,
         form, lemma, upos, xpos, feats, head, deprel, deps, misc.
-    conllu : bool, default False
+    conllu : bool, optional
+        Whether the file is CoNLL-U. Default: if its name ends with .conllu, compressed or not.
 
     Returns
     -------
@@ -330,14 +331,14 @@ def guess_format(path) -> str | None:
     return suffix if suffix in FORMATS else None
 
 
-def read_file(path, conllu=False) -> ColumnFile:
+def read_file(path, conllu=None) -> ColumnFile:
     """A file of columns with all its cells; see `read_columns`.
 
     Parameters
     ----------
     path : path
-    conllu : bool, default False
-        Whether the file is CoNLL-U.
+    conllu : bool, optional
+        As in `read_columns`.
 
     Returns
     -------
@@ -356,7 +357,7 @@ def read_file(path, conllu=False) -> ColumnFile:
     return file
 
 
-def stream_file(path, conllu=False, sentences=None):
+def stream_file(path, conllu=None, sentences=None):
     """Reads a file of columns part by part, for data that are larger than memory.
 
     Parameters
@@ -380,6 +381,7 @@ def stream_file(path, conllu=False, sentences=None):
     ...     [(part.first, part.n_tokens) for part in stream_file(file.name, sentences=2)]
     [(0, 3), (2, 1)]
     """
+    conllu = guess_format(path) == "conllu" if conllu is None else conllu
     name, separator, widths, size, first, beside = name_of(path), " ", [], 0, 0, ""
     held = ([], [], [])                     # sentences, texts, and the numbers of the texts' first lines
     with opened(path) as file:

@@ -61,3 +61,15 @@ def test_places_of_tokens(saved):
     assert file.place(0, 1).startswith("line 5 (sent_id a) of") and file.place(1).startswith("line 9 (sent_id b-2) of")
     *_, last = stream_file(file.path, True, 1)
     assert last.place(0, 2).startswith("line 13 (sent_id b-2) of")
+
+
+def test_the_ending_of_the_name_decides(saved, tmp_path):
+    path = saved(text(GOOD))
+    (tmp_path / "t.txt").write_bytes(path.read_bytes())
+    right = read_columns(path, conllu=True)
+    assert read_file(path).sentences == read_columns(path) == right
+    assert [one for part in stream_file(str(path), sentences=1) for one in part.sentences] == right
+    assert read_columns(path, ["form"]) == read_columns(tmp_path / "t.txt", ["form"], conllu=True)
+    for wrong in (lambda: read_file(tmp_path / "t.txt"), lambda: read_file(path, conllu=False)):
+        with pytest.raises(DataError, match="cells"):
+            wrong()
