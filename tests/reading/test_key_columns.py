@@ -152,7 +152,7 @@ def test_other_problems_keep_their_keys():
     assert PathFinder(random_state=0).fit([arcs] * 3, [[0, 2]] * 3).predict([arcs]) == [(0, 2)]
     named = arcs.replace({2**60: "9", 2**60 + 1: "10", 2**60 + 2: "end"})
     engine = Engine("path", random_state=0).fit([named] * 3, [[0, 2]] * 3)
-    assert engine.predict([named]).tolist() == [(0, 2)] and "9 to 10" in engine.explain(named, against=[1, 2]).atoms
+    assert engine.predict([named]).tolist() == [(0, 2)] and "9 to 10 (atom 0)" in engine.explain(named, against=[1, 2]).atoms
     talks = pandas.DataFrame({"room": [1.0, 1, 2], "start": pandas.to_datetime([0, 1, 1], unit="ns"),
                               "stop": pandas.to_datetime([1, 2, 3], unit="ns")})
     assert Engine("disjoint-intervals", random_state=0).fit([talks] * 3, [[0, 1]] * 3).predict([talks]).tolist() == [(0, 1)]
