@@ -1,12 +1,22 @@
 """Pages of the reference, from the table of docs/api.md: one for each listed module, and one for each of its classes."""
 
+import contextlib
 import importlib
+import importlib.util
 import inspect
 import re
 import types
 from pathlib import Path
 
+try:
+    from sphinx.ext.autodoc.mock import mock
+except ImportError:                     # tests of the public list run without Sphinx
+    mock = None
+
 API = Path(__file__).parents[1] / "api.md"
+
+# Libraries that a whole module stands on. Where one is missing, the site has stand-ins for it, and without Sphinx the module is left out.
+STANDS_ON = {"structperc.torch": "torch"}
 
 # Methods and attributes that a class page lists first, by use; all others follow.
 USES = {
@@ -48,7 +58,9 @@ class Reference:
     Names of `structperc` itself have an entry there, and some have another one."""
 
     def __init__(self):
-        self.names = {name: public_names(importlib.import_module(name)) for name in listed("Python")}
+        missing = {module: library for module, library in STANDS_ON.items() if importlib.util.find_spec(library) is None}
+        with mock([*missing.values()]) if mock else contextlib.nullcontext():
+            self.names = {name: public_names(importlib.import_module(name)) for name in listed("Python") if mock or name not in missing}
         self.classes = {value for names in self.names.values() for value in names.values() if inspect.isclass(value)}
 
     def home(self, module, name):

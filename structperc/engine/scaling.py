@@ -18,7 +18,6 @@ from functools import cached_property
 
 import attrs
 import numpy as np
-from scipy import sparse
 
 from structperc.core.column_sums import CONSTANT, ColumnSums, units_with_row
 from structperc.core.errors import DataError, DataWarning, PluginError, ScaleWarning
@@ -254,8 +253,11 @@ def with_ends(low, high, X) -> tuple:
 def stacked(first, X):
     """The rows of both."""
     parts = [part if isinstance(part, np.ndarray) else part.tocsr() for part in (first, X)]
-    return np.vstack(parts) if all(isinstance(part, np.ndarray) for part in parts) else sparse.vstack(
-        [sparse.csr_array(part) for part in parts], format="csr")
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.vstack(parts)
+    from scipy import sparse
+
+    return sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
 
 
 def largest_column(rows) -> int:

@@ -312,7 +312,12 @@ class Effects:
         return ax
 
     def unit(self) -> str:
-        """What the effects are per, for the axis of a picture."""
+        """What the effects are per, for the axis of a picture.
+
+        Returns
+        -------
+        str
+        """
         if not self.per or all(text.startswith("SD") for text in self.per):
             return " per standard deviation"
         return " per unit" if all(text in ("", "1") or text.startswith("vs ") for text in self.per) else ""

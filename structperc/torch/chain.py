@@ -63,6 +63,12 @@ class Chain(torch.nn.Module):
         self.start, self.end = (torch.nn.Parameter(torch.zeros(len(self.labels))) for _ in range(2))
 
     def extra_repr(self):
+        """What PyTorch prints between the brackets.
+
+        Returns
+        -------
+        str
+        """
         return f"{len(self.labels)} labels"
 
     def forward(self, emissions, mask=None, tags=None):

@@ -97,6 +97,12 @@ class StructuredLoss(torch.nn.Module):
             self.parameters_of_loss = {**parameters, "random_state": np.random.default_rng(random_state)}
 
     def extra_repr(self):
+        """What PyTorch prints between the brackets.
+
+        Returns
+        -------
+        str
+        """
         return f"{self.problem!r}, {self.loss!r}"
 
     def forward(self, scores, batch):

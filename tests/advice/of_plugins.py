@@ -1,6 +1,7 @@
 """Messages of the bundled plugins."""
 
 import numpy as np
+from structperc_decisions import regret
 from structperc_dual_kernel.nystroem import NystroemReader
 from structperc_parsing.scores import attachment_scores
 from structperc_prank.cumulative_logit import CumulativeLogitTrainer
@@ -78,6 +79,8 @@ MESSAGES = [
         ("decide=None; pass a function", lambda _: DecisionMaker().fit([X[:3]] * 2, [[0], [1]]),
          lambda _: DecisionMaker(decide=lambda costs, x: [int(np.argmin(costs))]).fit([X[:3]] * 2, [[0], [1]])),
     ),
+    *messages_of("plugins/structperc_decisions/regret.py",
+        ("pass one of each for every example", lambda _: regret([[1.0, 3.0]], [[1]], []), lambda _: regret([[1.0, 3.0]], [[1]], [[0]]))),
     *messages_of("plugins/structperc_dual_kernel/nystroem.py",
         ("has learned from no data yet; call learn first", lambda _: NystroemReader().read(X),
          lambda _: learned(NystroemReader(), X).read(X))),
