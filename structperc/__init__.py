@@ -16,7 +16,7 @@ __all__ = ["Engine", "Option", "Problem", "__version__", "counterfactual", "effe
 MODULE_OF = {
     "Engine": "structperc.engine.engine",
     "Option": "structperc.engine.option",
-    "Problem": "structperc.problems",
+    "Problem": "structperc.problems.problem",
     "__version__": "structperc.version",
     "counterfactual": "structperc.counterfactuals",
     "effects": "structperc.inference",

@@ -15,8 +15,8 @@ except ImportError:                     # tests of the public list run without S
 
 API = Path(__file__).parents[1] / "api.md"
 
-# Libraries that a whole module stands on. Where one is missing, the site has stand-ins for it, and without Sphinx the module is left out.
-STANDS_ON = {"structperc.torch": "torch"}
+# Libraries that a whole module needs. Where one is missing, Sphinx puts mocks in its place; without Sphinx the module is left out.
+NEEDS = {"structperc.torch": "torch"}
 
 # Methods and attributes that a class page lists first, by use; all others follow.
 USES = {
@@ -58,7 +58,7 @@ class Reference:
     Names of `structperc` itself have an entry there, and some have another one."""
 
     def __init__(self):
-        missing = {module: library for module, library in STANDS_ON.items() if importlib.util.find_spec(library) is None}
+        missing = {module: library for module, library in NEEDS.items() if importlib.util.find_spec(library) is None}
         with mock([*missing.values()]) if mock else contextlib.nullcontext():
             self.names = {name: public_names(importlib.import_module(name)) for name in listed("Python") if mock or name not in missing}
         self.classes = {value for names in self.names.values() for value in names.values() if inspect.isclass(value)}

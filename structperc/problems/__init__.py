@@ -4,6 +4,5 @@ from structperc.later import names_of
 
 MODULES = {
     "batches": ("Batch",),
-    "problem": ("Problem",),
 }
 __all__, __getattr__, __dir__ = names_of(__name__, MODULES)

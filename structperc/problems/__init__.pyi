@@ -1,3 +1,2 @@
 # Written by tests/typing/stubs.py from the table of names.
 from structperc.problems.batches import Batch as Batch
-from structperc.problems.problem import Problem as Problem

@@ -131,7 +131,7 @@ class Batch:
         - "log-loss": log of the sum of exp(s . n_y), less s . n_g. This is -log P(g), a conditional random field.
         - "softmax-margin": log of the sum of exp(s . n_y + margin L(g, y)), less s . n_g.
         - "perturbed": the mean of "perceptron" at s + sigma z, over n_draws normal draws z.
-        - "sparsemap": max (s . m - |m|^2 / 2) over means m of outputs, less the same of n_g.
+        - "sparsemap": max (s . m - m . m / 2) over means m of outputs, less the same of n_g.
         - "spo+": max (2 s + c) . n_y - (2 s + c) . n_g. Scores are minus predicted costs, c are the true costs.
         - "direct": L(g, best output). Its gradient is half the difference of the best outputs for s + width L and s - width L, by width.
         - "logistic": the logistic loss of each atom, right or wrong. Of ranks this is the all-threshold loss.

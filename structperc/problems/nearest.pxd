@@ -13,9 +13,9 @@ cdef inline double product(const double *g, const double *s, Py_ssize_t n) noexc
 
 
 cdef class ActiveSet:
-    cdef double[:, ::1] points          # counts of the structures whose mean the answer is,
+    cdef double[:, ::1] points          # counts of the structures that have a share of the mean,
     cdef double[:, ::1] gram            # their inner products,
-    cdef double[::1] scores, shares     # their scores, and the parts that they have of the mean
+    cdef double[::1] scores, shares     # their scores, and their shares
     cdef double[:, ::1] system          # of linear equations
     cdef double[::1] mean, rest
     cdef Py_ssize_t n_points

@@ -65,7 +65,7 @@ cdef class Passes:
         trial.loss = 0
 
     cdef int take_gold(self, Trial trial, int *completed, double *g) noexcept nogil:
-        """Reads the gold output, completed if it is partial, and takes its counts from g, which is 0; -1 on an error."""
+        """Reads the gold output, completed if partial. Takes its counts from g, which is 0. Returns -1 on an error."""
         cdef Py_ssize_t j = trial.x.index
         trial.given_code.at = self.gold.at + (self.starts[j] if self.ragged else j)
         trial.given_code.n = self.starts[j + 1] - self.starts[j] if self.ragged else 1
