@@ -4,7 +4,7 @@ from weakref import WeakKeyDictionary
 
 from cython cimport embedsignature
 from cpython.object cimport Py_TPFLAGS_HEAPTYPE, PyTypeObject
-from structperc.core.errors import PluginError, StructPercError, add_note, shortened
+from structperc.core.errors import DataError, PluginError, StructPercError, add_note, shortened
 from structperc.core.rows cimport Example
 from structperc.core.signals import take_interruption
 from structperc.core.signatures import ClassSignature
@@ -268,7 +268,10 @@ def located(error):
     """The error of an author's code, with a note on part, method and example from the traceback.
 
     The innermost hook counts, or method that a base class of this library declares. Errors of this library name their place already.
+    NumPy raises SystemError for texts that are none: that is the user's data, not an author's code.
     """
+    if isinstance(error, SystemError) and "maximum character" in str(error):
+        return DataError("an argument holds text with code points that no character has; read it again from where it came.")
     place, step = None, error.__traceback__
     if isinstance(error, StructPercError) or not isinstance(error, Exception) or getattr(error, "__notes__", ()):
         return error

@@ -23,6 +23,7 @@ CHUNK_VALUES = 1 << 20      # values of X that a prediction looks at at a time,
 CHUNK_EXAMPLES = 1 << 11    # or examples of many rows
 IN_PLACE = ["C", "ALIGNED"]         # what arrays must be that compiled code reads where they stand
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+NO_TEXT = "X holds text with code points that no character has; read it again from where it came."
 
 
 def read(X, offsets=None) -> Rows:
@@ -122,7 +123,7 @@ def as_objects(X):
     try:
         objects = X.tolist()
     except SystemError:
-        raise DataError("X holds text with code points that no character has; read it again from where it came.") from None
+        raise DataError(NO_TEXT) from None
     return X if objects[0] is None or isinstance(objects[0], numbers.Number) or is_row(objects[0]) else objects
 
 
@@ -163,6 +164,8 @@ def as_dense(X) -> np.ndarray:
             if array.dtype.kind in "mM":
                 raise explain_frame(X) or DataError(f"X has the type {array.dtype}; turn dates and durations into numbers first.")
             array = array if array.dtype.kind == "c" else array.astype(np.float64)
+    except SystemError:
+        raise DataError(NO_TEXT) from None
     except (TypeError, ValueError, OverflowError):
         error = explain_frame(X)
         array = typed_numbers(X) if error is None else None

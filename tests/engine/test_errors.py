@@ -195,7 +195,7 @@ BAD_X = [
     (["one", "two"] * 30, "X is a list of objects"),
     (np.ma.masked_greater(np.arange(240.0).reshape(60, 4), 200), "X is masked.*fill"),
     ([np.zeros((1, 4)), np.zeros((1, 3))] * 30, r"X\[1\] has 3 columns but X\[0\] has 4"),
-    ([np.zeros((1, 4)), [1.0] * 4] * 30, r"X\[1\] has 1 dimension"),
+    ([np.zeros((1, 4)), [1.0] * 4] * 30, r"X\[1\] is .*, but X\[0\] is a table"),
     ([np.zeros((1, 4))] * 3 + [np.zeros((2, 4))] * 57, r"example 3 .*2 rows"),
 ]
 
@@ -899,3 +899,24 @@ def test_columns_of_dates_are_numbers_without_an_option(columns, problem, method
     getattr(engine, method)(X, y)
     scores, later = engine.atom_scores(X), engine.atom_scores(X.assign(day=X["day"] + pd.Timedelta(days=400)))
     assert np.isfinite(scores).all() and np.array_equal(later, scores) == (X["day"].nunique() == 1)
+
+
+FEW, FEW_LABELS = [[0.0, 1.0], [1.0, 0.0], [0.5, 2.0], [2.0, 1.5]], [1, 2, 1, 2]
+
+
+def no_text(shape):
+    """An array of texts with code points beyond Unicode, as a damaged file that is mapped may have."""
+    texts = np.full(shape, "a")
+    texts.view(np.uint32)[...] = 0x110000
+    return texts
+
+
+@pytest.mark.parametrize("call", [
+    lambda: Engine("cusum").fit(no_text((4, 2)), [1, 2, 1, 2]), lambda: Engine("cusum").fit(no_text(4), [1, 2, 1, 2]),
+    lambda: Engine("multiclass").fit(FEW, no_text(4)), lambda: Engine("multiclass").fit(FEW, FEW_LABELS, sample_weight=no_text(4)),
+    lambda: Engine("cusum").fit(FEW, FEW_LABELS).predict(no_text((3, 2))),
+    lambda: Engine("cusum").fit(FEW, FEW_LABELS).predict_proba(no_text((3, 2))),
+])  # fmt: skip
+def test_texts_beyond_unicode_are_refused_by_a_sentence(call):
+    with pytest.raises(DataError, match="text with code points that no character has"):
+        call()

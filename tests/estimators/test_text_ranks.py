@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import has_fit_parameter
 from structperc_boosting.estimators import AdaBoostOR, ORStump
 from structperc_boosting.reductions import BinaryReduction, RankerClassifier
 from structperc_large_margin.estimators import SVOR
@@ -168,7 +169,8 @@ def test_an_order_that_ensembles_lose_on_the_way_to_another_thread_or_process_ra
     """There the ensemble is no caller of the ranker. An ensemble that met texts before takes numbers."""
     ensemble = encoders(model)[k].set_params(n_jobs=2)
     with parallel_config("threading"):
-        for cloned in (ensemble, clone(ensemble), BaggingClassifier(ensemble, n_estimators=1)):
+        bagged = [BaggingClassifier(ensemble, n_estimators=1)] * has_fit_parameter(model, "sample_weight")      # older ones pass weights
+        for cloned in (ensemble, clone(ensemble), *bagged):
             with pytest.raises(DataError, match=r"Classifier made of the sorted texts 'awful'.*order of the ranks is lost"):
                 cloned.fit(X, ORDERED)
         if hasattr(model, "predict_proba"):

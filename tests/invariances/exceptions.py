@@ -7,6 +7,7 @@ from collections.abc import Callable
 import attrs
 
 from invariances.transformations import TRANSFORMATIONS, distance, scores
+from structperc.core.features import is_constrained
 from structperc.engine import plugins as registry
 from structperc.errors import StructPercError
 
@@ -91,7 +92,7 @@ def beside_the_mean(one, answer) -> list:
 RULES = [
     Rule(("columns times powers of two", "columns times three", "columns shifted", "constant added"),
          "without scaling, the steps see the units of the columns, and a constant is another intercept",
-         lambda one: not one.engine.scale, under=lambda one: one.under(scale=True)),
+         lambda one: not one.engine.scale or is_constrained(one.case.parts.features), under=lambda one: one.under(scale=True)),
     Rule(("columns shifted", "constant added"), "without an intercept nothing does what a constant would",
          lambda one: not getattr(one.engine, "fit_intercept", True),
          under=lambda one: one.under(fit_intercept=True)),
