@@ -136,7 +136,7 @@ def test_a_generator_goes_on_behind_a_resumed_stream_as_behind_an_undisturbed_on
     ({"options": {"n_shards": 2}}, OptionError, "is of a training with n_shards=1, and this one has n_shards=2"),
     ({"parts": Slices(X, Y, rows=9)}, DataError, r"with another number of parts \(9; here 10\). Pass the same as before, or remove"),
     ({"parts": Slices(X[:-1], Y[:-1], rows=10)}, DataError, r"with another number of rows \(90; here 89\)"),
-    ({"source": {"path": "b.csv"}}, DataError, r"with another path \(None; here b.csv\)"),
+    ({"source": {"path": "b.csv"}}, DataError, r"with another path \(none; here b.csv\)"),
 ])  # fmt: skip
 def test_the_checkpoint_of_another_stream_is_refused(change, error, message, path):
     trained("in order", Checkpoint(path))

@@ -126,7 +126,7 @@ EFFECTS = """\
 examples:
   structperc effects wine.model wine.csv --target quality
   structperc effects wine.model wine.csv --scale odds-ratio --interval wald
-  structperc effects wine.model wine.csv --scale odds-ratio --per alcohol=2 --output effects.tex
+  structperc effects wine.model wine.csv --scale odds-ratio --output effects.tex
   structperc effects wine.model wine.csv --proportional-odds
   structperc effects visits.model visits.csv --target stage --groups patient
 

@@ -326,7 +326,7 @@ cdef int learn_chunk(EngineCore engine, X, offsets, y, allowed, sample_weight, c
             model.make_room(rows)
             if allowed is not None:
                 model.restrict(rows, allowed)
-            example_weights = weights = None
+            example_weights = weights = counts = None
             if sample_weight is not None or model.weighted:
                 example_weights = weights = sample_weights(1.0 if sample_weight is None else sample_weight, rows.n_examples)
             if engine.class_weight is not None:
@@ -334,7 +334,7 @@ cdef int learn_chunk(EngineCore engine, X, offsets, y, allowed, sample_weight, c
             if weights is not None:                                 # the parts compare them with earlier weights
                 context = with_weights(context, weights)
                 check_parts(context, model.parts)
-            counts = counted(example_weights, weights)
+                counts = counted(example_weights, weights)
             scaling = model.scaling
             if scaling is None and not model.parts.weights.averaging.n_visited:      # made without data, to learn from a stream
                 scaling = scaling_of(engine.scale, model.parts, rows, counts)
