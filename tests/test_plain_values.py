@@ -6,6 +6,7 @@ import pytest
 
 from structperc import Engine, distributed
 from structperc.core.labels import plain_values
+from structperc.errors import DataError
 from structperc.metrics import measures
 from structperc.streams import Slices, fit_stream
 
@@ -231,3 +232,11 @@ def test_an_error_in_encode_names_the_method(plugin):
     with pytest.raises(AttributeError) as caught:
         Engine(Problem(), epochs=1).fit(X, ["a", "b"] * 6)
     assert caught.value.__notes__ == ["in Broken.encode"]
+
+
+@pytest.mark.parametrize("problem", ["cusum", "multiclass", "sequence"])
+def test_lists_that_hold_themselves_are_refused_by_a_sentence(problem):
+    loop = [1, 2]
+    loop[1] = loop
+    with pytest.raises(DataError, match="y"):
+        Engine(problem).fit([[[0.0], [1.0]]] * 2 if problem == "sequence" else [[0.0], [1.0]], loop)

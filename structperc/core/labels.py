@@ -139,6 +139,7 @@ def plain(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
+DEEPEST = 100           # lists in lists: what is nested more deeply, or holds itself, stays as it is
 NAMED = (np.number, np.bool_, np.str_, np.bytes_)       # scalars of numpy that Python has too; times have no exact plain form
 
 
@@ -152,7 +153,7 @@ class PlainValues(np.ndarray):
         return map(plain_values, super().__iter__())
 
 
-def plain_values(y):
+def plain_values(y, depth=0):
     """Labels or outputs as an author's code reads them: whatever holds them, their entries are plain values of Python.
 
     Lists stay lists. Arrays and columns of tables become `PlainValues`, which keeps the order of ordered categories.
@@ -162,8 +163,8 @@ def plain_values(y):
     if isinstance(y, NAMED) and not isinstance(y, np.timedelta64):
         return y.item()
     for kind in (list, tuple, set, frozenset):
-        if isinstance(y, kind):
-            entries = [plain_values(entry) for entry in y]
+        if isinstance(y, kind) and depth < DEEPEST:
+            entries = [plain_values(entry, depth + 1) for entry in y]
             return y if all(map(operator.is_, entries, y)) else kind(entries)
     if isinstance(y, np.ndarray) or not hasattr(y, "__array__") or getattr(y, "ndim", 1) != 1 or hasattr(y, "column_names"):
         return y            # also matrices and tables
