@@ -125,12 +125,7 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
     >>> table.columns, bool(table.lower[0] > 0.9), bool(table.lower[1] < 0 < table.upper[1])
     (['x[0]', 'x[1]'], True, True)
     """
-    before, last = unwrapped(model)
-    last, X = carried(model, X)
-    engine = last if isinstance(last, Engine) else getattr(last, "engine_", None)
-    if not isinstance(engine, Engine):
-        raise NotFittedError(f"effects needs a trained engine or estimator of structperc, but this {type(last).__name__} has no engine; "
-                             f"call fit first.")
+    engine, X = trained_engine(model, X, "effects")
     per = ("unit" if scale == "odds-ratio" else "deviation") if per is None else per
     check(engine, n_boot, level, scale, per, interval, groups)
     rows = engine.model_.read(X)
@@ -139,8 +134,7 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
     sd = columns.deviation
     low, high = ends_of(engine, rows, y)
     levels = one_hot_groups(engine.model_.parts.reader, columns.mean)
-    names = None if before is None else column_names(before, last)
-    names = [engine.model_.feature_name(j) for j in range(len(sd))] if names is None else list(map(str, names))
+    names = names_of_columns(model, engine, len(sd))
     unit, texts = units(per, scale, names, sd, levels)
     remarks = remarks_on(engine, rows, low, high, weights, levels)
     effect = scaled(engine, unit, scale, levels)
@@ -172,6 +166,23 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
         effect, lower, upper = map(np.exp, (effect, lower, upper))
     return Effects(names, effect, lower, upper, scale, float(level), int(n_boot) if interval == "bootstrap" else 0, note,
                    remarks.tolist(), texts, **tests)
+
+
+def trained_engine(model, X, function):
+    """The engine of a model, and X as the engine reads it; `function` is named in the error."""
+    last, X = carried(model, X)
+    engine = last if isinstance(last, Engine) else getattr(last, "engine_", None)
+    if not isinstance(engine, Engine):
+        raise NotFittedError(f"{function} needs a trained engine or estimator of structperc, but this {type(last).__name__} has no engine; "
+                             f"call fit first.")
+    return engine, X
+
+
+def names_of_columns(model, engine, n_features) -> list[str]:
+    """What the steps before the engine call its columns, or the engine itself."""
+    before, last = unwrapped(model)
+    names = None if before is None else column_names(before, last)
+    return [engine.model_.feature_name(j) for j in range(n_features)] if names is None else list(map(str, names))
 
 
 def units(per, scale, names, sd, levels):

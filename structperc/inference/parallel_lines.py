@@ -14,17 +14,15 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 from scipy.stats import chi2
 
-from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
+from structperc.core.errors import DataError, OptionError, PluginError
 from structperc.core.outputs import is_ordered
 from structperc.engine.dependence import Dependence
-from structperc.engine.engine import Engine
 from structperc.engine.references import one_hot_groups
 from structperc.engine.separation import separating
 from structperc.extras import require
-from structperc.inference.effect_sizes import ends_of
+from structperc.inference.effect_sizes import ends_of, names_of_columns, trained_engine
 from structperc.inference.tables import in_degrees, latex_table, p_of, short
 from structperc.pictures.markup import aligned, block, element, table
-from structperc.pipelines import carried, column_names, unwrapped
 from structperc.reading.matrices import sample_weights
 
 __all__ = ["OddsTests", "proportional_odds"]
@@ -223,12 +221,7 @@ def proportional_odds(model, X, y, level=0.95, *, sample_weight=None) -> OddsTes
     >>> print(tests.conclusion()[2])
     The evidence is strongest for x[1] (p < 0.001).
     """
-    before, last = unwrapped(model)
-    last, X = carried(model, X)
-    engine = last if isinstance(last, Engine) else getattr(last, "engine_", None)
-    if not isinstance(engine, Engine):
-        raise NotFittedError(f"proportional_odds needs a trained engine or estimator of structperc, but this {type(last).__name__} has no "
-                             f"engine; call fit first.")
+    engine, X = trained_engine(model, X, "proportional_odds")
     if not (isinstance(level, (int, float)) and 0 < level < 1):
         raise OptionError(f"level={level!r}; expected a number between 0 and 1, such as 0.95.")
     if not is_ordered(engine.parts_.outputs):
@@ -256,8 +249,7 @@ def proportional_odds(model, X, y, level=0.95, *, sample_weight=None) -> OddsTes
                           f"{MOST_COLUMNS}; test fewer columns.")
     Z = rows.X[active][:, columns]
     Z = ((Z.toarray() if hasattr(Z, "toarray") else Z) - dependence.mean[columns]) / dependence.spread[columns]
-    names = None if before is None else column_names(before, last)
-    names = [engine.model_.feature_name(j) for j in range(rows.n_features)] if names is None else list(map(str, names))
+    names = names_of_columns(model, engine, rows.n_features)
     undetermined = np.concatenate([[], *dependence.sets()])
     tests = [(ALL, list(range(len(columns))))]
     for i, j in enumerate(columns.tolist()):
