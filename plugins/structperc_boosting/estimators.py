@@ -469,7 +469,7 @@ class AdaBoostOR(KnownParameters, SortedClasses, RankScore, EngineAnswers, MetaE
         while boosting.rounds < n_rounds and status == MAX_EPOCHS:
             try:
                 member = boosting.round(base)
-            except OptionError as error:            # an option that has no place for costs, which the user has not passed
+            except OptionError as error:            # about costs that AdaBoostOR passes
                 error.args = (f"AdaBoostOR passes costs to {type(self.estimator).__name__}.fit in each round: {error}",)
                 raise
             if member is not None:

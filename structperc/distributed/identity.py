@@ -27,7 +27,7 @@ def identity_of(loader) -> str:
 
 
 def described(value) -> str:
-    """A function that reads, or its argument, in words that the next process finds too."""
+    """The name of a reading function or the text of its argument, equal in every process."""
     if isinstance(value, functools.partial):
         return f"{described(value.func)} {value.args} {sorted(value.keywords.items())}"
     return getattr(value, "__qualname__", None) or ADDRESS.sub("", repr(value))

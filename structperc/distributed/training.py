@@ -297,7 +297,7 @@ def engine_of(model, data, reader_state=None):
 
 
 def refuse_weights_that_do_not_mix(model, first) -> None:
-    """Raises the error of a model that no number of shards can train, such as one with a kernel."""
+    """Raises an error if shards cannot train the model, for example one with a kernel."""
     tried = copy.deepcopy(model)
     tried.n_shards = 2
     engine_of(tried, first)

@@ -221,7 +221,7 @@ def plain(state):
 
 
 def with_a_feature(X, n_keys):
-    """Blocks that have the keys of their rows only, with a column of zeros as the feature that readers expect."""
+    """If blocks only have keys, adds a column of zeros, since readers expect a feature."""
     if isinstance(X, (list, tuple)):
         return [with_a_feature(block, n_keys) for block in X]
     if not isinstance(X, np.ndarray) or n_keys == 0 or X.ndim != 2 or X.shape[1] != n_keys:

@@ -1,7 +1,7 @@
 """scipy's branch and bound, without the line that HiGHS prints, and without its presolve where that fails.
 
-Some versions of HiGHS print a debugging line while they repair a vector, and no option stops them. It would stand among the output of a
-program.
+Some versions of HiGHS print a debugging line while they repair a vector, and no option turns it off. Without this
+module users find that line in their own output.
 """
 
 from __future__ import annotations
