@@ -8,7 +8,7 @@ WORKERS ?= --numprocesses auto --maxprocesses 8 --dist loadfile
 BIN := $(VENV)/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null)
 listed = $(shell sed -n 's/^$(1) = \[\(.*\)\]/\1/p' pyproject.toml | tr -d ,)
-COMPILED := $(shell find structperc plugins -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
+COMPILED := $(shell find structperc plugins -name '*.pyx' -o -name '*.px[di]' -o -name '*.h')
 PYTHON_SOURCES := $(shell find structperc plugins -name '*.py')
 
 ifneq ($(words x$(VENV)x),1)

@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LIBRARY = [ROOT / "structperc", ROOT / "plugins"]
 UNMEASURED = "testing"                  # a folder that no measurement depends on
-SOURCES = {".py", ".pyx", ".pxd", ".h"}
+SOURCES = {".py", ".pyx", ".pxd", ".pxi", ".h"}
 COMMENT = re.compile(r"^\s*#(?! distutils| cython).*\n", re.MULTILINE)
 
 

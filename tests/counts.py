@@ -187,7 +187,8 @@ def counts(checkout) -> dict:
         rows[f"{room}: files, floors, arrows"] = f"{len(inside)}, {max(floors(inside).values())}, {sum(map(len, inside.values()))}"
     rows["modules"] = len(modules)
     rows["extension modules"] = sum(path.suffix == ".pyx" for path in paths) + 1       # one more: the module that Cython's modules share
-    rows["lines of .pyx"] = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths if path.suffix == ".pyx")
+    rows["lines of .pyx and .pxi"] = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths
+                                         if path.suffix in (".pyx", ".pxi"))
     rows["import names of a wheel"] = len({module.split(".")[0] for module in modules})
     for name, contract in contracts.items():
         rows[f"{name}: methods, flags, compiled"] = f"{len(contract.methods)}, {len(contract.flags)}, {len(contract.compiled)}"

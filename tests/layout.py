@@ -69,12 +69,13 @@ def imports_in(text, suffix, nodes) -> list:
 
 
 def sources(root) -> dict:
-    """The source files of structperc and its bundled plugins by module; a .pyx and its .pxd are one module."""
+    """The source files of structperc and its bundled plugins by module. A .pyx, its .pxd and its .pxi are one module."""
     found = defaultdict(list)
     for top in (root, root / "plugins"):
         for path in sorted(top.glob("structperc*/**/*")):
-            if path.suffix in (".py", ".pyx", ".pxd") and "templates" not in path.relative_to(root).parts:
-                parts = path.relative_to(top).with_suffix("").parts
+            if path.suffix in (".py", ".pyx", ".pxd", ".pxi") and "templates" not in path.relative_to(root).parts:
+                *folders, file = path.relative_to(top).parts
+                parts = [*folders, file.partition(".")[0]]
                 found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)].append(path)
     return found
 

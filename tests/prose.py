@@ -171,7 +171,7 @@ def files():
     for pattern in ("*.md", "docs/*.md", "docs/guide/*.md", "docs/papers/*.md", "docs/rooms/*.md", "examples/**/*.md", "benchmarks/*.md"):
         yield from sorted(ROOT.glob(pattern))
     for pattern in ("structperc", "plugins", "examples", "benchmarks", "docs/_extensions"):
-        yield from sorted(path for path in (ROOT / pattern).rglob("*") if path.suffix in (".py", ".pyx", ".pxd"))
+        yield from sorted(path for path in (ROOT / pattern).rglob("*") if path.suffix in (".py", ".pyx", ".pxd", ".pxi"))
     yield ROOT / "docs/conf.py"
     yield from sorted(path for path in (ROOT / "tests").rglob("*.py") if path.name not in ("prose.py", "test_prose.py"))
 

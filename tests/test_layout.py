@@ -118,10 +118,21 @@ def from_the_end(text):
 
 def test_compiled_code_indexes_from_the_start():
     """With `wraparound=False` a negative index reaches the array as it is, and arrays of numpy 2.5 raise an IndexError."""
-    compiled = [path for paths in MODULES.values() for path in paths if path.suffix == ".pyx"]
+    compiled = [path for paths in MODULES.values() for path in paths if path.suffix in (".pyx", ".pxi")]
 
     assert len(compiled) > 50
     assert {str(path): lines for path in compiled if (lines := from_the_end(path.read_text(encoding="utf-8")))} == {}
+
+
+def test_each_part_of_a_compiled_module_is_included_by_it():
+    """`x.idea.pxi` is a part of x.pyx and of no other module, which has the imports."""
+    parts = [path for paths in MODULES.values() for path in paths if path.suffix == ".pxi"]
+    included = [path.with_name(name) for paths in MODULES.values() for path in paths if path.suffix == ".pyx"
+                for name in re.findall(r'^include "(.*)"$', path.read_text(encoding="utf-8"), re.MULTILINE)]
+
+    assert len(parts) > 20 and sorted(included) == sorted(parts)
+    assert [path for path in parts if not path.with_name(f"{path.name.partition('.')[0]}.pyx").exists()] == []
+    assert [path for path in parts if re.search(r"^(from|import|cimport) ", path.read_text(encoding="utf-8"), re.MULTILINE)] == []
 
 
 def test_an_index_from_the_end_is_noticed():
@@ -213,7 +224,7 @@ def listed(title):
 
 PUBLIC, DECLARED = set(listed("Python")), set(listed("Cython"))
 CLIENTS = sorted(path for folder in ("plugins", "examples", "structperc/cli/templates") for path in (ROOT / folder).rglob("*")
-                 if path.name.removesuffix(".txt").endswith((".py", ".pyx", ".pxd")))
+                 if path.name.removesuffix(".txt").endswith((".py", ".pyx", ".pxd", ".pxi")))
 
 
 def strangers(path):

@@ -55,7 +55,7 @@ def title(citation):
 def collected():
     """Papers in the order of their first author's family name: (citation, files that cite it)."""
     texts = {path.relative_to(ROOT): path.read_text(encoding="utf-8") for folder in ("structperc", "plugins")
-             for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (".py", ".pyx") and "templates" not in path.parts}
+             for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (".py", ".pyx", ".pxi") and "templates" not in path.parts}
     papers = {}
     for path, text in texts.items():
         for name, citation in entries(text):

@@ -81,7 +81,7 @@ def test_no_door_converts_what_it_has_not_checked(call):
 
 def test_no_module_converts_matrices_on_its_own():
     """`core.sparse_parts` checks the parts; the others here convert what they made or what has been read."""
-    sources = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyx")]
+    sources = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyx"), *PACKAGE.rglob("*.pxi")]
 
     assert {path.relative_to(PACKAGE).as_posix() for path in sources if ".tocsr(" in path.read_text()} == {
         "core/sparse_parts.py", "core/rows.pyx", "counterfactuals/chains.py", "engine/dependence.py",
