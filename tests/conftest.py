@@ -11,7 +11,8 @@ import sysconfig
 import textwrap
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
+from hypothesis.strategies import none
 
 from structperc.cli import main
 from structperc.engine import plugins as registry
@@ -25,12 +26,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)        # a shell that r
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_collection():
-    """The 500,000 objects that collecting makes stay to the end, so Python looks for garbage among them more rarely.
-
-    They are not frozen: hypothesis asks who refers to a generator, and frozen objects are not asked.
-    """
+    """The 500,000 objects that collecting makes stay to the end: Python looks for no garbage among them."""
     gc.disable()
     yield
+    given(none())(lambda _: None)()     # hypothesis asks who refers to NumPy's generator, and frozen objects are not asked
+    gc.freeze()
     gc.set_threshold(10_000, 10, 100)
     gc.enable()
 
