@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, has_fit_parameter, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, has_fit_parameter, validate_data
 
 from structperc.errors import DataError, OptionError
 from structperc.plugin_tools import LabelCodes, class_weights, find_labels, read_alone
@@ -25,7 +25,7 @@ def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **chec
     has_classes : bool, default False
         Whether the labels are known.
     **checks
-        Of `validate_data`.
+        Of `read_rows`.
 
     Returns
     -------
@@ -46,12 +46,32 @@ def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **chec
     X, column = read_rows(estimator, X, y, **checks)
     if not has_classes:
         check_classification_targets(column)
-    if sample_weight is not None:
-        sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    return X, y if getattr(getattr(y, "dtype", None), "ordered", False) else column, sample_weight
+    return X, y if getattr(getattr(y, "dtype", None), "ordered", False) else column, read_weights(sample_weight, X)
 
 
-def read_rows(estimator, X, *y, **checks):
+def read_weights(sample_weight, X):
+    """Sample weights as floats of at least 0, one for each row; None stays None.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,) or None
+    X : rows
+
+    Returns
+    -------
+    float64 array of shape (n,) or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc_boosting.bases import read_weights
+    >>> read_weights([1, 2], np.zeros((2, 1))).tolist()
+    [1.0, 2.0]
+    """
+    return None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+
+def read_rows(estimator, X, *y, passed=False, **checks):
     """X, or X and y, checked by scikit-learn's `validate_data`, as C-ordered floats. An error names columns that are not numbers.
 
     Parameters
@@ -60,6 +80,8 @@ def read_rows(estimator, X, *y, **checks):
     X : array-like of shape (n, d)
     *y : array-like of shape (n,)
         In training.
+    passed : bool, default False
+        Whether an estimator within reads the rows. Frames of pandas then stay frames, and arrays may hold NaN.
     **checks
         Of `validate_data`.
 
@@ -74,6 +96,13 @@ def read_rows(estimator, X, *y, **checks):
     >>> read_rows(ORStump(), [[0, 1], [2, 3]]).tolist()
     [[0.0, 1.0], [2.0, 3.0]]
     """
+    if passed and hasattr(X, "iloc"):
+        y = [validate_data(estimator, "no_validation", one) for one in y]
+        X = validate_data(estimator, X, skip_check_array=True, reset=checks.get("reset", True))
+        check_consistent_length(X, *y)
+        return (X, *y) if y else X
+    if passed:
+        checks["ensure_all_finite"] = "allow-nan"
     try:
         return validate_data(estimator, X, *y, dtype=FLOATS, order="C", **checks)
     except ValueError:

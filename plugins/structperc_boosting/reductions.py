@@ -10,28 +10,51 @@ H.-T. Lin and L. Li: Combining ordinal preferences by boosting. ECML PKDD 2009 W
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structperc.errors import DataError, OptionError
 from structperc.estimators.keeping import InnerMethods
 from structperc.estimators.rankers import KnownParameters, RankScore, SortedClasses, cloned_ranker, levels_named, order_in
-from structperc.plugin_tools import generator
+from structperc.plugin_tools import (
+    LabelCodes,
+    find_ends,
+    find_labels,
+    generator,
+    interval_labels,
+    read_alone,
+    read_intervals,
+    warn_of_open_ends,
+)
 from structperc_boosting import citation as LIN_LI
-from structperc_boosting.bases import FLOATS, example_weights, ranks_predicted, read_examples, read_ranks, require_parameter
-from structperc_boosting.costs import ranks_of_answers, reduce_costs, threshold_answers
+from structperc_boosting.bases import (
+    FLOATS,
+    example_weights,
+    ranks_predicted,
+    read_examples,
+    read_ranks,
+    read_rows,
+    read_weights,
+    require_parameter,
+)
+from structperc_boosting.costs import check_v_shape, cost_matrix, ranks_of_answers, reduce_costs, threshold_answers
+from structperc_boosting.falling import fall_with_k, grows_trees, remedy_inside
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["BinaryReduction", "RankerClassifier"]
 
-BELOW_OR_ABOVE = [-1, 1]        # labels of the binary examples
-THRESHOLDS = ("indicators", "number")
+BELOW_OR_ABOVE = [0, 1]         # labels of the binary examples: XGBoost takes no others
+THRESHOLDS = ("auto", "indicators", "number")
+SMALLEST = np.finfo(float).tiny         # a probability of 0, so that log odds are finite
 LI_LIN = """@inproceedings{li2006ordinal,
   author = {Ling Li and Hsuan-Tien Lin},
   title = {Ordinal Regression by Extended Binary Classification},
@@ -64,8 +87,20 @@ class Reduction(InnerMethods):
         return self.estimator_
 
 
+def has_probabilities(model) -> bool:
+    """Whether there are probabilities. scikit-learn shows the error as the cause of its AttributeError."""
+    classifier = vars(model).get("estimator_", model.estimator)
+    if not hasattr(classifier, "predict_proba"):
+        raise OptionError(f"{type(classifier).__name__} has no predict_proba, so the reduction has no probabilities; threshold_scores has "
+                          f"its scores.")
+    if not vars(model).get("even_costs_", True):
+        raise OptionError("a step between two ranks costs more for some labels than for others. So the classifier's probabilities are not "
+                          "those of the ranks. Train with cost='absolute' and without costs.")
+    return True
+
+
 class BinaryReduction(KnownParameters, SortedClasses, RankScore, Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Predicts ordered labels by any binary classifier that takes sample weights.
+    """Predicts ordered labels by any binary classifier that takes sample weights, such as boosted trees.
 
     The classifier learns "is the rank of x above k?" for k = 1..K - 1, from one weighted binary example for each x and k. The rank of x is
     1 + the number of its positive labels. The mean cost of the ranks is at most the classifier's weighted error. This holds if the labels
@@ -74,12 +109,17 @@ class BinaryReduction(KnownParameters, SortedClasses, RankScore, Reduction, Meta
     Parameters
     ----------
     estimator : classifier
-        With `fit(X, y, sample_weight=...)`. Its `decision_function`, if there is one, decides by its sign, 0 counting as above.
+        With `fit(X, y, sample_weight=...)`; its labels are 0 and 1. Its score is its `decision_function`, else the log odds of its
+        `predict_proba`, else its prediction. A score of 0 counts as above.
     cost : {"absolute", "squared", "zero-one"} or (K, K) array, default "absolute"
         What a wrong rank costs (row: right label, column: predicted label), where `fit` is given no costs.
-    thresholds : {"indicators", "number"}, default "indicators"
+    thresholds : {"auto", "indicators", "number"}, default "auto"
         The form of k for the classifier. "indicators" are K - 1 columns, of which the k-th is 1, for linear classifiers and kernels.
-        "number" is one column with k, for trees.
+        "number" is one column with k, for trees. "auto" is "number" if the classifier has a parameter of trees, such as `max_depth` or
+        `num_leaves`; else "indicators".
+    falling : bool, default False
+        Whether P(y > k) falls with k by construction. This sets the monotone constraint of k as a number. Classifiers of LightGBM,
+        XGBoost and CatBoost, and scikit-learn's histogram boosting, trees and forests have it. Their constraints of columns of X stay.
     class_weight : None, "balanced" or dict, default None
         Multiplies the costs of rows by a weight of their labels, {label: weight}; labels that are left out weigh 1. "balanced": all labels
         that occur weigh the same in all.
@@ -92,6 +132,11 @@ class BinaryReduction(KnownParameters, SortedClasses, RankScore, Reduction, Meta
         What was trained.
     levels_ : ndarray of shape (K,)
         The labels in the order of ranks; `classes_` has them sorted.
+    k_is_number_ : bool
+        Whether k is one column.
+    even_costs_ : bool
+        Whether the step from rank k to k + 1 costs the same for every right label, as in "absolute". Only then is there
+        `predict_proba`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
 
@@ -99,28 +144,44 @@ class BinaryReduction(KnownParameters, SortedClasses, RankScore, Reduction, Meta
     -----
     The classifier is trained on up to n (K - 1) examples; those of weight 0 are left out.
 
+    The classifier reads the rows. So a frame of pandas stays a frame, with its categories, and the classifier may allow NaN.
+
+    Without `falling`, probabilities of some rows may rise with k. `predict_proba` then sorts the K - 1 probabilities of a row. Its median
+    remains the prediction.
+
+    References
+    ----------
+    V. Chernozhukov, I. Fernández-Val and A. Galichon: Quantile and probability curves without crossing. Econometrica 78, 2010.
+
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> from structperc.estimators import BinaryReduction
     >>> X, y = [[-2.0], [-1.0], [0.5], [0.7], [2.0], [3.0]], [1, 1, 2, 2, 3, 3]
-    >>> BinaryReduction(LogisticRegression(C=100)).fit(X, y).predict([[-3.0], [0.6], [4.0]]).tolist()
+    >>> model = BinaryReduction(LogisticRegression(C=100)).fit(X, y)
+    >>> model.predict([[-3.0], [0.6], [4.0]]).tolist()
     [1, 2, 3]
+    >>> model.predict_proba([[0.6]]).argmax()
+    np.int64(1)
     """
 
     _cited: ClassVar[str] = LI_LIN
     _labels: ClassVar[str] = "levels_"
+    _known: ClassVar[tuple] = (*Reduction._known, "k_is_number_", "even_costs_")
 
-    def __init__(self, estimator, *, cost="absolute", thresholds="indicators", class_weight=None, classes=None) -> None:
-        self.estimator, self.cost, self.thresholds, self.class_weight, self.classes = estimator, cost, thresholds, class_weight, classes
+    def __init__(self, estimator, *, cost="absolute", thresholds="auto", falling=False, class_weight=None, classes=None) -> None:
+        self.estimator, self.cost, self.thresholds, self.falling = estimator, cost, thresholds, falling
+        self.class_weight, self.classes = class_weight, classes
 
     def fit(self, X, y, costs=None, sample_weight=None) -> Self:
         """Trains the classifier.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
-        y : array-like of shape (n,)
+        X : array-like, sparse matrix or data frame of shape (n, d)
+        y : array-like of shape (n,) or (n, 2)
+            The label of each row, or the lowest and highest label that it may have, in the forms of `IntervalPA`. Labels of an interval
+            cost nothing: its inner thresholds have weight 0.
         costs : array-like of shape (n, K), optional
             Of predicting each label for each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
         sample_weight : array-like of shape (n,), optional
@@ -129,24 +190,61 @@ class BinaryReduction(KnownParameters, SortedClasses, RankScore, Reduction, Meta
         Returns
         -------
         self
+            A failed fit leaves it as it was.
         """
         if self.thresholds not in THRESHOLDS:
             raise OptionError(f"thresholds={self.thresholds!r}; expected one of {', '.join(map(repr, THRESHOLDS))}.")
-        require_parameter(self.estimator, "sample_weight", "the reduction to binary examples")
-        order, class_weight = order_in(y, levels_named(self), self.class_weight)
-        X, y, weights = read_examples(self, X, y, sample_weight, order is not None, accept_sparse="csr")
-        labels, ranks, costs = read_ranks(y, order, self.cost, costs, example_weights(class_weight, order, y, weights))
-        z, weights = (values.T.ravel() for values in reduce_costs(ranks, costs))        # all examples at k = 1, then at k = 2, ...
+        if self.falling and self.thresholds == "indicators":
+            raise OptionError("falling=True constrains k as a number, but thresholds='indicators'; leave thresholds out.")
+        require_parameter(self.estimator, "sample_weight", "the reduction to binary examples", remedy_inside(self.estimator)
+                          or "choose an estimator with it")
+        reader = copy.copy(self)            # learns the columns of X before the checks end
+        X, labels, ranks, example_costs = self._read(reader, X, y, costs, sample_weight)
+        z, weights = (values.T.ravel() for values in reduce_costs(ranks, example_costs))      # all examples at k = 1, then at k = 2, ...
         kept = np.flatnonzero(weights)
         if len(kept) == 0:
             raise DataError("all costs are 0, so there is nothing to learn from.")
         estimator = cloned_ranker(self.estimator, BELOW_OR_ABOVE)
-        estimator.fit(self._extended(X, len(labels))[kept], z[kept], sample_weight=weights[kept])
-        self.levels_, self.estimator_ = labels, estimator
+        k_is_number = bool(self.falling or self.thresholds == "number" or self.thresholds == "auto" and grows_trees(estimator))
+        if self.falling:
+            fall_with_k(estimator, X.shape[1], name_of_k(X) if hasattr(X, "iloc") else None)
+        k, rows = np.divmod(kept, X.shape[0])
+        extended = with_thresholds(X, rows, k + 1, None if k_is_number else len(labels) - 1)
+        try:
+            estimator.fit(extended, (z[kept] > 0).astype(int), sample_weight=weights[kept])
+        except ValueError as error:
+            if hasattr(X, "iloc") and "could not convert" in str(error):        # numpy's words, which name no column
+                read_alone(X)
+            raise
+        vars(self).pop("feature_names_in_", None)
+        vars(self).update({name: value for name, value in vars(reader).items() if name in ("n_features_in_", "feature_names_in_")})
+        self.levels_, self.estimator_, self.k_is_number_ = labels, estimator, k_is_number
+        self.even_costs_ = costs is None and weighs_evenly(cost_matrix(self.cost, len(labels)))
         return self
 
+    def _read(self, reader, X, y, costs, sample_weight):
+        """The rows, the labels in order, the right rank of each row, or the lowest, and the costs of ranks."""
+        order, class_weight = order_in(y, levels_named(self), self.class_weight)
+        if find_ends(y) is None:
+            X, y, weights = read_examples(reader, X, y, sample_weight, order is not None, passed=True, accept_sparse="csr")
+            return X, *read_ranks(y, order, self.cost, costs, example_weights(class_weight, order, y, weights))
+        if class_weight is not None:
+            raise OptionError("class_weight weighs rows by their label, but y has intervals of labels; pass sample_weight to fit instead.")
+        X = read_rows(reader, X, passed=True, accept_sparse="csr")
+        labels = find_labels(interval_labels(y), order, True)
+        low, high = read_intervals(y, labels, LabelCodes(labels).encode, X.shape[0])
+        if order is None:
+            warn_of_open_ends(y, labels)
+        if costs is None:
+            matrix, ranks = cost_matrix(self.cost, len(labels)), np.arange(1, len(labels) + 1)
+            costs = np.where(ranks < low[:, None], matrix[low - 1], np.where(ranks > high[:, None], matrix[high - 1], 0))
+        costs, weights = check_v_shape(check_v_shape(costs, low), high), read_weights(sample_weight, X)
+        return X, labels, low, costs if weights is None else costs * weights[:, None]
+
     def threshold_scores(self, X) -> np.ndarray:
-        """The classifier's scores, or labels 1 and -1, for "is the rank above k?", shape (n, K - 1).
+        """The classifier's scores for "is the rank above k?", shape (n, K - 1): 0 or more speaks for yes.
+
+        They are its `decision_function`, else the log odds of its `predict_proba`, else its predictions as 1 and -1.
 
         Parameters
         ----------
@@ -157,10 +255,7 @@ class BinaryReduction(KnownParameters, SortedClasses, RankScore, Reduction, Meta
         -------
         float64 array of shape (n_samples, K - 1)
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
-        answer = getattr(self.estimator_, "decision_function", self.estimator_.predict)
-        return np.asarray(answer(self._extended(X, len(self.levels_))), dtype=float).reshape(len(self.levels_) - 1, -1).T
+        return self._answers(X, scores_above)
 
     def predict(self, X) -> np.ndarray:
         """The labels of rows, shape (n,).
@@ -177,24 +272,127 @@ class BinaryReduction(KnownParameters, SortedClasses, RankScore, Reduction, Meta
         ranks = ranks_of_answers(self.threshold_scores(X))
         return self.levels_[ranks - 1]
 
+    @available_if(has_probabilities)
+    def predict_marginals(self, X) -> np.ndarray:
+        """The probability of a level above `levels_[k]` for each row, shape (n, K - 1). It never rises with k.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples, K - 1)
+        """
+        probabilities = self._answers(X, lambda estimator, rows: probabilities_of(estimator, rows)[1])
+        return np.sort(probabilities, axis=1)[:, ::-1]
+
+    @available_if(has_probabilities)
+    def predict_proba(self, X) -> np.ndarray:
+        """How probable every label is, shape (n, K): the differences of `predict_marginals`. The median is the prediction.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples, K)
+            Columns in the order of `classes_`; each row sums to 1.
+        """
+        return self._by_class(-np.diff(self.predict_marginals(X), axis=1, prepend=1.0, append=0.0))
+
+    @available_if(has_probabilities)
+    def predict_log_proba(self, X) -> np.ndarray:
+        """The logarithm of `predict_proba`; -inf for a probability of 0.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as in `fit`.
+
+        Returns
+        -------
+        float64 array of shape (n_samples, K)
+            Columns in the order of `classes_`.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            tags.input_tags.allow_nan = get_tags(self.estimator).input_tags.allow_nan
         tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True      # one direction cannot separate classes that have no order
         return tags
 
-    def _extended(self, X, n_ranks):
-        """All (x, k), those of one k together."""
-        thresholds = np.repeat(np.arange(1, n_ranks), X.shape[0])
-        if self.thresholds == "number":
-            k = thresholds[:, None].astype(X.dtype)
-        elif sparse.issparse(X):
-            k = sparse.csr_matrix((np.ones(len(thresholds), X.dtype), (np.arange(len(thresholds)), thresholds - 1)))
-        else:
-            k = (thresholds[:, None] == np.arange(1, n_ranks)).astype(X.dtype)
-        if sparse.issparse(X):
-            return sparse.hstack([sparse.vstack([X] * (n_ranks - 1)), k], format="csr")
-        return np.concatenate([np.tile(X, (n_ranks - 1, 1)), k], axis=1)
+    def _revive(self, trained, fitted):
+        for name in ("k_is_number_", "even_costs_"):
+            if type(fitted[name]) is not bool:
+                raise DataError(f"its {name} is {fitted[name]!r:.40}, which is neither true nor false")
+        super()._revive(trained, fitted)
+
+    def _answers(self, X, answer):
+        """The numbers that a function has for all rows and thresholds, shape (n, K - 1)."""
+        check_is_fitted(self)
+        X = read_rows(self, X, reset=False, passed=True, accept_sparse="csr")
+        n, n_thresholds = X.shape[0], len(self.levels_) - 1
+        rows, k = np.tile(np.arange(n), n_thresholds), np.repeat(np.arange(1, n_thresholds + 1), n)
+        extended = with_thresholds(X, rows, k, None if self.k_is_number_ else n_thresholds)
+        return np.asarray(answer(self.estimator_, extended), dtype=float).reshape(n_thresholds, -1).T
+
+
+def weighs_evenly(matrix) -> bool:
+    """Whether each step between neighbouring ranks costs the same, whatever label is right."""
+    steps = np.abs(np.diff(matrix, axis=1))
+    return bool((steps == steps[0]).all())
+
+
+def scores_above(estimator, X):
+    """The score of label 1 for each row: 0 or more speaks for it."""
+    if hasattr(estimator, "decision_function"):
+        return estimator.decision_function(X)
+    if hasattr(estimator, "predict_proba"):
+        below, above = np.log(np.maximum(probabilities_of(estimator, X), SMALLEST))
+        return above - below
+    return np.where(np.asarray(estimator.predict(X)) == BELOW_OR_ABOVE[1], 1, -1)
+
+
+def probabilities_of(estimator, X):
+    """The probabilities of the labels 0 and 1, shape (2, n). A classifier that was trained on one label has no column for the other."""
+    probabilities = np.asarray(estimator.predict_proba(X), dtype=float)
+    classes = np.asarray(getattr(estimator, "classes_", BELOW_OR_ABOVE))
+    return np.array([probabilities[:, classes == label].sum(axis=1) for label in BELOW_OR_ABOVE])
+
+
+def with_thresholds(X, rows, k, n_indicators):
+    """Some rows of X, each with its k behind them: as a number, or as one of `n_indicators`."""
+    if n_indicators is None:
+        columns = k[:, None].astype(float)
+    elif sparse.issparse(X):
+        columns = sparse.csr_matrix((np.ones(len(k), X.dtype), (np.arange(len(k)), k - 1)), shape=(len(k), n_indicators))
+    else:
+        columns = (k[:, None] == np.arange(1, n_indicators + 1)).astype(float)
+    if sparse.issparse(X):
+        return sparse.hstack([X[rows], columns.astype(X.dtype)], format="csr")
+    if not hasattr(X, "iloc"):
+        return np.concatenate([X[rows], columns.astype(X.dtype)], axis=1)
+    if not all(isinstance(name, str) for name in X.columns):            # scikit-learn takes texts or whole numbers, not both
+        X = X.set_axis([str(i) for i in range(X.shape[1])], axis=1)
+    name = name_of_k(X)
+    names = [name] if n_indicators is None else [f"{name}_{i + 1}" for i in range(n_indicators)]
+    return X.iloc[rows].reset_index(drop=True).assign(**dict(zip(names, columns.T, strict=True)))
+
+
+def name_of_k(frame) -> str:
+    """A name that begins none of the frame's columns."""
+    name = "above_rank"
+    while any(str(column).startswith(name) for column in frame.columns):
+        name += "_"
+    return name
 
 
 class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):

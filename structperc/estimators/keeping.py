@@ -373,8 +373,12 @@ class InnerAnswers(InnerMethods):
 
 
 def has(outer, method) -> bool:
-    """Whether the model within an estimator has a method."""
-    return hasattr(vars(outer).get("estimator_", outer.estimator), method)
+    """True if the model within an estimator has a method; else an AttributeError names this model."""
+    inner = vars(outer).get("estimator_", outer.estimator)
+    if not hasattr(inner, method):
+        raise AttributeError(f"{type(outer).__name__} has no {method}, since the {type(inner).__name__} within it has none. Estimators "
+                             f"with an engine of structperc have it.")
+    return True
 
 
 def innermost(estimator) -> Engine:

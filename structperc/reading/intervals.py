@@ -218,7 +218,28 @@ def ends_of(y, unrated) -> Ends | None:
 
 
 def find_ends(y) -> Ends | None:
-    """The ends of all intervals; None where y holds one plain label for each example."""
+    """The ends of all intervals; None where y holds one plain label for each example.
+
+    Parameters
+    ----------
+    y : sequence
+        As in `read_intervals`.
+
+    Returns
+    -------
+    Ends or None
+
+    Raises
+    ------
+    DataError
+        If y or a row of it is no interval.
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import find_ends
+    >>> find_ends([1, 2, 2]) is None, find_ends([[1, 3], [2, 2]]).high.tolist()
+    (True, [3, 2])
+    """
     if is_real(getattr(y, "array", y)):
         holder = getattr(y, "array", y)
         low, high = np.asarray(holder.left), np.asarray(holder.right)

@@ -92,5 +92,8 @@ left.invert_yaxis()
 plt.show()
 
 # %%
+# **Trees inside.** The last bar is ``BinaryReduction(LGBMClassifier())``: boosted trees that learn "is the grade above k?" for each k. With
+# ``falling=True`` its probabilities fall with k, see :doc:`/docs/guide/boosting`.
+#
 # **What to try next.** ``kernel="rbf"`` also follows curves, and :class:`~structperc_boosting.estimators.AdaBoostOR` boosts stumps for
 # grades: see :doc:`/docs/guide/ranks` and :doc:`/docs/guide/boosting`.
