@@ -229,7 +229,8 @@ class BinaryReduction(KnownParameters, SortedClasses, RankScore, Reduction, Meta
             X, y, weights = read_examples(reader, X, y, sample_weight, order is not None, passed=True, accept_sparse="csr")
             return X, *read_ranks(y, order, self.cost, costs, example_weights(class_weight, order, y, weights))
         if class_weight is not None:
-            raise OptionError("class_weight weighs rows by their label, but y has intervals of labels; pass sample_weight to fit instead.")
+            raise OptionError("class_weight weighs rows by their label, but y has intervals of labels. Leave class_weight out, and weigh "
+                              "rows by the sample_weight of fit.")
         X = read_rows(reader, X, passed=True, accept_sparse="csr")
         labels = find_labels(interval_labels(y), order, True)
         low, high = read_intervals(y, labels, LabelCodes(labels).encode, X.shape[0])

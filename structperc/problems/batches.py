@@ -11,7 +11,9 @@ from structperc.core.outputs import decode_many, encoded_answers
 from structperc.core.signals import map_in_threads
 from structperc.core.structures import Structures
 from structperc.engine import answers
-from structperc.problems.losses import check_supported, kind_of, parameters_of
+from structperc.problems.losses import check_curvature, check_supported, kind_of, parameters_of
+
+SMALLEST_CURVATURE = 1e-9       # trees divide by sums of it
 
 
 class Batch:
@@ -121,8 +123,8 @@ class Batch:
     # ---- what training needs ----
 
     def loss(self, scores, loss="log-loss", *, threads=1, margin=None, width=None, sigma=None, n_draws=None, tolerance=None,
-             random_state=None):
-        """The loss of each example and its gradient by the scores.
+             random_state=None, curvature=False):
+        """The loss of each example and its gradient by the scores, and with `curvature` its second derivatives, for boosted trees.
 
         n_y are the atom counts of an output y, s . n_y is its score, g is the gold output, and L(g, y) the loss of `Problem`.
 
@@ -158,20 +160,25 @@ class Batch:
             Of "sparsemap": the duality gap to reach, relative to the largest score. Default 1e-9.
         random_state : int or numpy.random.Generator, optional
             Of "perturbed". None: other draws in each call.
+        curvature : bool, default False
+            Whether to return the second derivative by each score too. "logistic" and "cumulative-logit" have one, and of labels also
+            "log-loss" and "softmax-margin".
 
         Returns
         -------
         values : float64 array of shape (n_examples,)
         gradient : float64 array of the shape of the scores
+        curvature : float64 array of the shape of the scores
+            At least 1e-9, so that Newton steps of trees are finite. Only with `curvature=True`.
 
         Raises
         ------
         DataError
             If a score is NaN or +inf, or -inf forbids a gold output.
         OptionError
-            If the loss or a parameter is unknown, or y is missing.
+            If the loss or a parameter is unknown, y is missing, or the loss has no curvature.
         PluginError
-            If the problem cannot have this loss.
+            If the problem cannot have this loss, or not its curvature.
 
         Examples
         --------
@@ -180,8 +187,13 @@ class Batch:
         >>> values, gradient = batch.loss([[0.5, -0.25]], "hinge")
         >>> values.tolist(), gradient.tolist()
         ([1.75], [[-1.0, -1.0]])
+        >>> values, gradient, curvature = batch.loss([[0.0, 0.0]], "logistic", curvature=True)
+        >>> gradient.tolist(), curvature.tolist()
+        ([[-0.5, -0.5]], [[0.25, 0.25]])
         """
         kind = kind_of(loss)
+        if curvature:
+            check_curvature(loss, self._prepared.parts)
         parameters = parameters_of(loss, {"margin": margin, "width": width, "sigma": sigma, "n_draws": n_draws, "tolerance": tolerance,
                                           "random_state": random_state})
         draws = {name: parameters.pop(name) for name in kind.in_draws}
@@ -194,6 +206,9 @@ class Batch:
             gradient *= 2
         else:
             values, gradient = self._losses(passes, flat, lambda: kind.make(**parameters))
+        if curvature:
+            second = np.maximum(kind.curvature(flat, gradient), SMALLEST_CURVATURE)
+            return values, *(one[:self.offsets[-1]].reshape(shape) for one in (gradient, second))
         return values, gradient[:self.offsets[-1]].reshape(shape)
 
     def _losses(self, passes, flat, make):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import attrs
+import numpy as np
+from scipy.special import expit
 
 from structperc.core.argmax import has_marginals
 from structperc.core.arguments import POSITIVE, real_number, whole_number
@@ -26,27 +28,44 @@ class Kind:
     in_draws : tuple of str
         Of the parameters, those that `make` does not take: the scores are changed instead.
     needs_costs : bool
+    curvature : function of the scores and the gradient, or None
+        The diagonal of the second derivative; None: the loss has kinks.
     """
 
     make: object
     parameters: dict = attrs.field(factory=dict)
     in_draws: tuple = ()
     needs_costs: bool = False
+    curvature: object = None
+
+
+def bernoulli_variance(scores, gradient):
+    """The variance of each atom with a probability p of being there: the gradient is p or p - 1."""
+    return np.abs(gradient) * (1 - np.abs(gradient))
+
+
+def odds_curvature(scores, gradient):
+    """That of an end of the right ranks: of its sigmoid, and of the barrier between both ends. The gradient has the sum of both slopes."""
+    above = gradient > 0
+    slope = expit(np.where(above, scores, -scores))
+    barrier = np.maximum(np.abs(gradient) - slope, 0)
+    return np.where(gradient == 0, 0, slope * (1 - slope) + barrier * (1 + barrier))
 
 
 LOSSES = {
     "perceptron": Kind(lambda: Hinge(0.0)),
     "hinge": Kind(lambda margin: Hinge(margin), {"margin": 1.0}),
-    "log-loss": Kind(LogLoss),
-    "softmax-margin": Kind(lambda margin: SoftmaxMargin(margin), {"margin": 1.0}),
+    "log-loss": Kind(LogLoss, curvature=bernoulli_variance),
+    "softmax-margin": Kind(lambda margin: SoftmaxMargin(margin), {"margin": 1.0}, curvature=bernoulli_variance),
     "perturbed": Kind(lambda: Hinge(0.0), {"sigma": 1.0, "n_draws": 10, "random_state": None}, ("sigma", "n_draws", "random_state")),
     "sparsemap": Kind(lambda tolerance: SparseMap(tolerance), {"tolerance": 1e-9}),
     "direct": Kind(lambda width: OfRule(DirectUpdate("direct", 1.0, False, width), ("search",), predicts=True), {"width": 1.0}),
     "spo+": Kind(lambda: Hinge(0.0), needs_costs=True),
-    "logistic": Kind(lambda: OfRule(LogisticUpdate(1.0), ("signs",))),
-    "cumulative-logit": Kind(CumulativeLogit),
+    "logistic": Kind(lambda: OfRule(LogisticUpdate(1.0), ("signs",)), curvature=bernoulli_variance),
+    "cumulative-logit": Kind(CumulativeLogit, curvature=odds_curvature),
 }
 SEARCHES = ("hinge", "direct")          # with the loss in the scores
+OF_LABELS = ("log-loss", "softmax-margin")      # whose curvature is the variance of counts, which are 0 and 1 in labels
 
 
 def kind_of(loss) -> Kind:
@@ -73,6 +92,17 @@ def parameters_of(loss, given) -> dict:
             value = real_number(value, name, POSITIVE)
         values[name] = value
     return values
+
+
+def check_curvature(loss, parts) -> None:
+    """Raises an error for a loss without a second derivative, and where the gradient does not determine it."""
+    kind, outputs = kind_of(loss), parts.outputs
+    if kind.curvature is None:
+        smooth = ", ".join(repr(name) for name, other in LOSSES.items() if other.curvature is not None)
+        raise OptionError(f"loss={loss!r} has no second derivative, so it has no curvature. Expected one of {smooth}.")
+    if loss in OF_LABELS and not isinstance(outputs, LabelOutputs):
+        raise PluginError(f"curvature=True with loss={loss!r} is for labels. {type(outputs).__name__} may count an atom twice, and then "
+                          f"the gradient does not show the variance; leave curvature out.")
 
 
 def check_supported(parts, loss, make, gold) -> None:

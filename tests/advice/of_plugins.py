@@ -1,6 +1,8 @@
 """Messages of the bundled plugins."""
 
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
 from structperc_decisions import regret
 from structperc_dual_kernel.nystroem import NystroemReader
 from structperc_parsing.scores import attachment_scores
@@ -9,7 +11,7 @@ from structperc_prank.cumulative_logit import CumulativeLogitTrainer
 from advice.followed import SENTENCES, TAGS, X, Y, messages_of
 from structperc import Engine, hookimpl
 from structperc.engine.assembly import ask
-from structperc.estimators import AdaBoostOR, DecisionMaker, PRank
+from structperc.estimators import AdaBoostOR, BinaryReduction, DecisionMaker, PRank
 from structperc.plugin_tools import options_alone
 from structperc.solvers.integer_programs import ILP
 from structperc.testing.case import make_case
@@ -74,6 +76,11 @@ MESSAGES = [
     *messages_of("plugins/structperc_boosting/bases.py",
         ("Pass a cost for each label, or name labels that y lacks", lambda _: AdaBoostOR().fit(X, Y, costs=np.ones((24, 4))),
          lambda _: AdaBoostOR().fit(X, Y, costs=1 - np.eye(3)[Y]), lambda _: AdaBoostOR(classes=SCALE).fit(X, Y, costs=1 - np.eye(4)[Y])),
+    ),
+    *messages_of("plugins/structperc_boosting/falling.py",
+        ("has no monotone constraints, which falling=True needs", lambda _: BinaryReduction(LogisticRegression(), falling=True).fit(X, Y),
+         lambda _: BinaryReduction(HistGradientBoostingClassifier(max_iter=2), falling=True).fit(X, Y),
+         lambda _: BinaryReduction(LogisticRegression()).fit(X, Y)),
     ),
     *messages_of("plugins/structperc_decisions/__init__.py",
         ("decide=None; pass a function", lambda _: DecisionMaker().fit([X[:3]] * 2, [[0], [1]]),

@@ -322,7 +322,7 @@ def test_intervals_that_mean_nothing_are_refused():
         model.fit(X[:3], [[1, 2], [1, 3]])
     with pytest.raises(DataError, match="the right rank"):
         model.fit(X[:2], [[1, 2], [3, 3]], costs=[[0, 1, 2], [1, 1, 0]])
-    with pytest.raises(OptionError, match="y has intervals of labels; pass sample_weight"):
+    with pytest.raises(OptionError, match="y has intervals of labels. Leave class_weight out"):
         clone(model).set_params(class_weight="balanced").fit(X[:2], [[1, 2], [3, 3]])
     with pytest.raises(DataError, match="all costs are 0"):
         model.fit(X[:2], [[1, 3], [1, 3]])
