@@ -46,13 +46,15 @@ RULES = [
          seen=without_level),
     Rule(("columns times three", "columns shifted"), "without scaling, the steps see the units of the columns",
          lambda one: engine_of(one) is not None and not engine_of(one).scale, under=lambda one: one.under(scale=True)),
-    Rule(("columns times three",), "the penalty sees the units of the columns", lambda one: "C" in one.estimator.get_params()
-         and "scale" not in one.estimator.get_params(), bound=lambda one: 1.0),
+    Rule(("columns times three",), "the penalty sees the units of the columns", lambda one: "scale" not in one.estimator.get_params()
+         and {"C", "estimator__C"} & one.estimator.get_params().keys(), bound=lambda one: 1.0),
+    Rule(("columns renamed", "frame"), "its classifier reads a frame, whose columns lie one after the other: sums round in another order",
+         lambda one: one.name == "BinaryReduction", bound=lambda one: 1e-14),
     Rule(("columns times three",), "points are whole numbers: a half is rounded by its last bit", lambda one: one.name == "ScoreCard",
          bound=lambda one: 0.5),
     Rule(("columns permuted", "columns times three", "columns shifted", "rows reversed", "zeros added", "constant added", "weight 0",
-          "weight 2"), "a solver stops within its tolerance", lambda one: "tolerance" in one.estimator.get_params() or "tol" in
-         one.estimator.get_params() or not trains_online(one) and engine_of(one) is not None, bound=lambda one: 0.02),
+          "weight 2"), "a solver stops within its tolerance", lambda one: {"tolerance", "tol", "estimator__tol"} &
+         one.estimator.get_params().keys() or not trains_online(one) and engine_of(one) is not None, bound=lambda one: 0.02),
     Rule(("columns permuted", "zeros added", "constant added", "rows reversed", "weight 0", "weight 2", "CSR"),
          "trees draw rows and columns: a row is in a leaf of each", lambda one: hasattr(one.estimator, "transform"),
          seen=lambda one, answers: {name: answer.sum(axis=1) for name, answer in answers.items()}),
