@@ -30,6 +30,7 @@ def as_label_array(y, name="y", expected="one label per example"):
         raise DataError(f"{name} has the dtype {values.dtype}; expected {expected}: numbers, strings or dates.")
     if values.dtype == object and values.size and all(isinstance(v, datetime.date) for v in values.reshape(-1)):
         values = values.astype("datetime64[us]")
+    refuse_no_text(values, name)
     if values.ndim != 1:
         if values.ndim == 2 and values.shape[1] == 1:
             return values[:, 0]
@@ -54,6 +55,14 @@ def equal_labels(first, second):
         return first == second
     except (TypeError, ValueError):         # ValueError: arrays as labels
         raise DataError("labels of these types cannot be compared; expected numbers, strings or dates.") from None
+
+
+def refuse_no_text(values, name):
+    """Raises an error for an array of texts with numbers that are no characters of Unicode; NumPy raises SystemError when it reads them."""
+    if values.dtype.kind == "U" and values.size and values.dtype.itemsize:
+        numbers = np.ascontiguousarray(values).view(np.dtype(np.uint32).newbyteorder(values.dtype.byteorder))
+        if numbers.max() > sys.maxunicode:
+            raise DataError(f"{name} holds text with code points that no character has; read it again from where it came.")
 
 
 def refuse_no_labels(y, name, expected):

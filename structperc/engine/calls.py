@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 
+from structperc.core.component import located
 from structperc.core.errors import OptionError, did_you_mean, shortened
 from structperc.engine.options import ENGINE_OPTIONS
 
@@ -57,6 +58,8 @@ def checked(method):
             if error.__traceback__.tb_next is not None:         # raised in the method
                 raise
             raise refusal(method, unnamed, keywords, self._place_of) from None
+        except SystemError as error:                            # of NumPy, at texts that are none
+            raise located(error) from None
 
     return call
 

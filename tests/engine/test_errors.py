@@ -14,7 +14,7 @@ from reference.samples import data
 from scipy.sparse import coo_array, csr_array, csr_matrix
 from subsets import Subsets
 
-from structperc import hookimpl
+from structperc import hookimpl, metrics
 from structperc.components import (
     AbsoluteLoss,
     BlockFeatures,
@@ -24,6 +24,7 @@ from structperc.components import (
     VectorFeatures,
 )
 from structperc.errors import DataError, DataTypeError, ModelFormatError, NotFittedError, OptionError, PluginError, StructPercError
+from structperc.estimators import PRank, RankingSVM
 
 RANKS = [1, 2, 3, 4]
 PROBLEMS = ["cusum", "prank", "multiclass"]
@@ -919,4 +920,18 @@ def no_text(shape):
 ])  # fmt: skip
 def test_texts_beyond_unicode_are_refused_by_a_sentence(call):
     with pytest.raises(DataError, match="text with code points that no character has"):
+        call()
+
+
+@pytest.mark.parametrize(("call", "what"), [
+    (lambda: PRank().fit(FEW, FEW_LABELS).score(FEW, no_text(4)), "y_true"), (lambda: PRank().fit(FEW, no_text(4)), "y"),
+    (lambda: RankingSVM().fit(FEW, FEW_LABELS, groups=no_text(4)), "groups"),
+    (lambda: RankingSVM().fit(FEW, FEW_LABELS, groups=no_text(4).astype(">U1")), "groups"),
+    (lambda: RankingSVM().fit(FEW, FEW_LABELS, groups=no_text(8)[::2]), "groups"),
+    (lambda: PRank().fit(FEW, FEW_LABELS, sample_weight=no_text(4)), "an argument"),
+    (lambda: PRank().partial_fit(FEW, FEW_LABELS, classes=no_text(2)), "classes"),
+    (lambda: metrics.accuracy(no_text(4), no_text(4)), "y_true"),
+])  # fmt: skip
+def test_estimators_and_metrics_name_the_argument_of_texts_beyond_unicode(call, what):
+    with pytest.raises(DataError, match=f"^{what} holds text with code points that no character has; read it again"):
         call()
