@@ -13,7 +13,7 @@ import numpy as np
 from structperc.core.errors import DataError, OptionError, shortened
 from structperc.extras import require
 from structperc.files.frames import PART_CELLS, FrameFile, is_number
-from structperc.files.opening import can_be_read_again, name_of, opened_text, passed
+from structperc.files.opening import can_be_read_again, line_of_fault, name_of, opened_text, passed
 from structperc.files.parsing import parse_csv
 from structperc.files.tables import Table
 
@@ -353,8 +353,14 @@ class CsvFile(FrameFile):
         if str(self.path).lower().endswith((".xlsx", ".xls", ".ods")):
             return DataError(f"{self.name} is a spreadsheet; save it as CSV, and name that file.")
         said = "UTF-8" if self.encoding == "utf-8-sig" else self.encoding
-        return DataError(f"{self.name} is no CSV file in {said} ({error}). Set --encoding, such as cp1252 or utf-16, or save the file as "
-                         f"UTF-8 text.")
+        remedy = "Set --encoding, such as cp1252 or utf-16, or save the file as UTF-8 text."
+        if isinstance(error, UnicodeDecodeError):           # whose position is one in a block of the file
+            fault = line_of_fault(self.path, self.encoding) if can_be_read_again(self.path) else None
+            if fault is not None:
+                return DataError(f"{self.name}, line {fault[0]} has the byte 0x{fault[1]:02x}, which is no text in {said} "
+                                 f"({error.reason}). {remedy}")
+            error = f"{error.reason}, 0x{error.object[error.start]:02x}"
+        return DataError(f"{self.name} is no CSV file in {said} ({error}). {remedy}")
 
     def damage(self, error) -> DataError:
         """Why the file could not be parsed: a ragged line, or an open quote."""

@@ -146,6 +146,23 @@ def opened_text(path, encoding="utf-8-sig"):
             text.detach()       # the file is closed by whoever opened it
 
 
+def line_of_fault(path, encoding):
+    """The first line that holds no text of an encoding, and the byte there, read from the file once more; None: there is none."""
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(), translate=True)
+    line = 1
+    with opened(path) as file:
+        while True:
+            block, before = file.read(BLOCK), decoder.getstate()
+            try:
+                line += decoder.decode(block, final=not block).count("\n")
+            except UnicodeDecodeError as error:
+                decoder.setstate(before)
+                line += decoder.decode(block[:max(0, error.start - len(before[0]))]).count("\n")
+                return line + (decoder.getstate()[1] & 1), error.object[error.start]        # 1: behind a carriage return
+            if not block:
+                return None
+
+
 def refuse_return(line, where) -> None:
     """Raises an error for a line of text with a carriage return, at which other programs begin a line."""
     if "\r" in line:

@@ -80,7 +80,7 @@ def test_files_of_european_excel(visits, run, encoding):
     assert Engine.load("m").parts_.reader.input_columns().codes[2].fill == visits["bmi"].median()
     code, out, _ = run("evaluate", "m", "visits.csv")       # the model keeps the form of the file
     assert code == 0 and "120 rows" in out
-    assert "is no CSV file in UTF-8" in run("fit", "cusum", "visits.csv", *CLASSES, "--model", "m", "--separator", ";")[2]
+    assert "visits.csv, line 1 has the byte 0xf" in run("fit", "cusum", "visits.csv", *CLASSES, "--model", "m", "--separator", ";")[2]
 
 
 def test_decimal_commas_of_plain_columns(visits, run):

@@ -1,5 +1,7 @@
 """A CSV file has the same content in parts of any size as in one read. No cell changes the meaning of another."""
 
+import gzip
+import io
 import os
 import tempfile
 
@@ -107,3 +109,32 @@ def test_labels_are_numbers_where_all_of_them_are(tmp_path):
         pd.DataFrame({"x": [1, 2], "y": cells}).to_csv(tmp_path / "d.csv", index=False)
         y = read_csv(tmp_path / "d.csv", target="y").y
         assert y.tolist() == expected and y.dtype.kind == np.array(expected).dtype.kind
+
+
+LINES = "".join(f"{i},{i % 3 + 1}\n" for i in range(20000)).encode()
+
+
+@pytest.mark.parametrize(("content", "encoding", "message"), [
+    (b"a\xff,level\n1,2\n", "utf-8", "line 1 has the byte 0xff, which is no text in UTF-8"),
+    (b"a,level\n1,2\n\xe9,3\n", "utf-8", "line 3 has the byte 0xe9"),
+    (b"a,level\r\n1,2\r\n\xe9,3\r\n", "utf-8", "line 3 has the byte 0xe9"),
+    (b"a,level\r1,2\r\xe9,3\r", "utf-8", "line 3 has the byte 0xe9"),
+    ("\ufeffa,level\nü,2\n".encode() + b"1,2\n\xc3", "utf-8", "line 4 has the byte 0xc3"),
+    (b'a,level\n"1\n2",2\n\x81,1\n', "cp1252", "line 4 has the byte 0x81, which is no text in cp1252"),
+    (b"a,level\n" + LINES + b"\xff,1\n", "utf-8", "line 20002 has the byte 0xff"),
+    ("a,level\n1,2\n".encode("utf-16") + b"\x00\xdc\x00\x00", "utf-16", "line 3 has the byte 0x00"),
+])  # fmt: skip
+@pytest.mark.parametrize("rows", [None, 2])
+def test_a_byte_that_is_no_text_is_named_by_its_line(tmp_path, content, encoding, message, rows):
+    (tmp_path / "a.csv").write_bytes(content)
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(content))
+    for name in ("a.csv", "a.csv.gz"):
+        with pytest.raises(DataError) as caught:
+            list(stream_csv(tmp_path / name, target="level", features=["a"], as_text=["a"], rows=rows, encoding=encoding))
+        assert f"{name}, {message}" in str(caught.value) and "position" not in str(caught.value)
+
+
+def test_a_wrong_byte_of_standard_input_has_no_position(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a,level\n1,2\n\xff,3\n")))
+    with pytest.raises(DataError, match=r"standard input is no CSV file in UTF-8 \(invalid start byte, 0xff\). Set --encoding"):
+        list(stream_csv("-", target="level", text_labels=False))
