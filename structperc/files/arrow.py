@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import mmap
 from contextlib import contextmanager
+from functools import partial
 
 import attrs
 import numpy as np
@@ -11,7 +14,7 @@ import numpy as np
 from structperc.core.errors import DataError, shortened
 from structperc.extras import require
 from structperc.files.frames import FrameFile
-from structperc.files.opening import STANDARD_INPUT, is_url, opened_bytes, passed
+from structperc.files.opening import PART_BYTES, STANDARD_INPUT, is_url, opened_bytes, passed
 from structperc.files.tables import Table
 from structperc.reading.other_libraries import as_stream
 
@@ -102,9 +105,9 @@ def opened_arrow(path):
         yield ArrowFile("the Arrow stream", reader.schema, lambda rows, columns: parts_of_stream(reader, rows, columns))
         return
     ipc = require("pyarrow.ipc", "reading Arrow files", "parquet")
-    with readable(path, "Arrow", arrow), mapped(path, arrow) as file:
+    with readable(path, "Arrow", arrow), mapped(path, arrow) as (file, let_go):
         reader = ipc.open_file(file)
-        yield ArrowFile(path, reader.schema, lambda rows, columns: parts_of(arrow, reader, rows, columns))
+        yield ArrowFile(path, reader.schema, lambda rows, columns: letting_go(parts_of(arrow, reader, rows, columns), let_go))
 
 
 def parts_of(arrow, reader, rows, columns):
@@ -140,16 +143,43 @@ def filled(arrow, batches, rows):
         yield arrow.Table.from_batches(waiting)
 
 
+@contextmanager
 def mapped(path, arrow):
-    """A file mapped into memory. A URL is read block by block, and a file where a limit of memory forbids mapping."""
+    """A file mapped into memory, and a function that lets go of the pages that were read.
+
+    A URL is read block by block, and so is a file where a limit of memory forbids mapping.
+    """
     if is_url(path):
-        return opened_bytes(path)
-    try:
-        return arrow.memory_map(str(path))
-    except (OSError, arrow.ArrowException) as error:
-        if "allocate memory" not in str(error):
-            raise
-        return arrow.OSFile(str(path))
+        with opened_bytes(path) as file:
+            yield file, keep_pages
+        return
+    with open(path, "rb") as file:
+        try:
+            pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:              # ValueError: an empty file
+            if getattr(error, "errno", errno.ENOMEM) != errno.ENOMEM:
+                raise
+            pages = None
+    if pages is None:
+        with arrow.OSFile(str(path)) as file:
+            yield file, keep_pages
+        return
+    yield arrow.BufferReader(pages), partial(pages.madvise, mmap.MADV_DONTNEED) if hasattr(pages, "madvise") else keep_pages
+
+
+def keep_pages() -> None:
+    """Nothing is mapped, or the system takes no advice."""
+
+
+def letting_go(tables, let_go):
+    """The same tables. Of the file's pages a process holds those of some tables; Linux counts all others as its memory too."""
+    size = 0
+    for table in tables:
+        yield table
+        size += table.nbytes
+        if size >= PART_BYTES:
+            let_go()            # what tables still refer to is read again from the file
+            size = 0
 
 
 @contextmanager

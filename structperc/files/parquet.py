@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from structperc.extras import require
-from structperc.files.arrow import ArrowFile, filled, mapped, readable
+from structperc.files.arrow import ArrowFile, filled, letting_go, mapped, readable
 from structperc.files.tables import Table
 
 __all__ = ["opened_parquet", "read_parquet", "stream_parquet"]
@@ -90,9 +90,9 @@ def opened_parquet(path):
     """
     parquet = require("pyarrow.parquet", "reading Parquet files", "parquet")
     arrow = require("pyarrow", "reading Parquet files", "parquet")
-    with readable(path, "Parquet", arrow), mapped(path, arrow) as source:
+    with readable(path, "Parquet", arrow), mapped(path, arrow) as (source, let_go):
         file = parquet.ParquetFile(source, pre_buffer=False)        # buffers of row groups ahead would hold the whole file
-        yield ArrowFile(path, file.schema_arrow, lambda rows, columns: parts_of(arrow, file, rows, columns))
+        yield ArrowFile(path, file.schema_arrow, lambda rows, columns: letting_go(parts_of(arrow, file, rows, columns), let_go))
 
 
 def parts_of(arrow, file, rows, columns):
