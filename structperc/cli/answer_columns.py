@@ -9,31 +9,37 @@ import numpy as np
 from structperc.cli.files import row_answers
 from structperc.errors import OptionError
 
-FLAGS = {"scores": "--scores", "margin": "--margin", "probabilities": "--probabilities", "interval": "--interval"}
+FLAGS = {"scores": "--scores", "margin": "--margin", "probabilities": "--probabilities", "interval": "--interval",
+         "sets": "--sets"}
 
 
-def intervals_of(arguments):
-    """The function of rows that --interval asks for; None without the flag."""
-    if not arguments.interval:
+def covering(arguments):
+    """The trained estimator that --interval or --sets asks for; None without these flags."""
+    if not (arguments.interval or arguments.sets):
         return None
     from structperc import estimators
 
     model = estimators.load(arguments.model)
-    if not hasattr(model, "predict_interval"):
-        raise OptionError(f"--interval needs a model with intervals, and {arguments.model} has none. Expected a file that "
-                          f"OrdinalConformal.save wrote; or leave the flag out.")
-    return model.predict_interval
+    for asked, flag, what, kind in ((arguments.interval, "--interval", "intervals", estimators.OrdinalConformal),
+                                    (arguments.sets, "--sets", "sets", estimators.StructureConformal)):
+        if asked and not isinstance(model, kind):
+            raise OptionError(f"{flag} needs a model with {what}, and {arguments.model} has none. Expected a file that "
+                              f"{kind.__name__}.save wrote; or leave the flag out.")
+    return model
 
 
-def columns_of(engine, arguments, table, intervals=None) -> dict:
-    """Columns by name, an entry for each row of the table; intervals as of `intervals_of`."""
+def columns_of(engine, arguments, table, estimator=None) -> dict:
+    """Columns by name, an entry for each row of the table; the estimator is that of `covering`."""
     model = engine.model_
     rows = model.read(table.X, table.offsets)
     predicted = row_answers(engine, engine.predict_rows(rows), table.offsets)
     columns = {**table.kept, "prediction": predicted}
     single = bool(engine.parts_.outputs.n_labels)       # one label for each example
-    if intervals is not None:
-        columns |= dict(zip(("lowest", "highest"), intervals(table.X).T.tolist(), strict=True))
+    if arguments.interval:
+        columns |= dict(zip(("lowest", "highest"), estimator.predict_interval(table.X).T.tolist(), strict=True))
+    if arguments.sets:
+        lengths = None if table.offsets is None else np.diff(table.offsets)
+        columns |= of_sets(engine, rows, estimator.predict(table.X, lengths), single)
     if arguments.scores and single:
         columns |= of_labels("score", engine, model.label_scores(rows))
     elif arguments.scores:
@@ -45,6 +51,17 @@ def columns_of(engine, arguments, table, intervals=None) -> dict:
     elif arguments.probabilities:
         columns |= of_rows("probability", rows, model.marginals(rows, "sum"))
     return columns
+
+
+def of_sets(engine, rows, sets, single) -> dict:
+    """A column for each label: 1 in the set, 0 outside. Or one column: 2 for rows that all outputs of the set have, 1 for some."""
+    if single:
+        return {f"set {label}": [int(label in one) for one in sets] for label in engine.classes_.tolist()}
+    states = [np.reshape(one.states, -1) for one in sets]
+    if [len(one) for one in states] != rows.sizes().tolist():
+        raise OptionError("the sets of this problem are no number for each row. Leave --sets out, and use StructureConformal.predict in "
+                          "Python.")
+    return {"set": np.concatenate(states).tolist()}
 
 
 def of_labels(what, engine, values) -> dict:

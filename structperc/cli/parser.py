@@ -97,6 +97,7 @@ examples:
   structperc predict wine.model new.csv --output predictions.csv
   structperc predict visits.model new.csv --keep patient --probabilities
   structperc predict conformal.model new.csv --interval
+  structperc predict structures.model new.csv --sets
   structperc predict plan.model talks.csv --group day
   structperc predict chunks.model new.txt
 
@@ -367,6 +368,7 @@ def build() -> Parser:
     predict.add_argument("--margin", action="store_true", help="add the margin over the runner-up")
     predict.add_argument("--probabilities", action="store_true", help="add the probability of each label or row")
     predict.add_argument("--interval", action="store_true", help="add the lowest and highest label (models of OrdinalConformal)")
+    predict.add_argument("--sets", action="store_true", help="add what is in the set of outputs (models of StructureConformal)")
     add_flag(predict)
     reading(predict)
 

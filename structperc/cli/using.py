@@ -49,12 +49,12 @@ def predict(arguments) -> int:
         answer_columns.refuse(arguments, "the model labels the tokens of files that keep all their cells")
     elif arguments.target is not None:
         raise OptionError("--target of predict names a column of tokens to fill in, but the model predicts rows; leave it out.")
-    intervals = answer_columns.intervals_of(arguments)
+    estimator = answer_columns.covering(arguments)
     with closing(parts_for(engine, arguments, needs_target=False, rows=PART_ROWS, keep=keep)) as tables:
         tables = chain([next(tables)], tables)          # faults of the data are found before a file is made
 
         def write(text):
-            write_answers(engine, arguments, tables, text, intervals)
+            write_answers(engine, arguments, tables, text, estimator)
 
         if arguments.output:
             replace_file(arguments.output, lambda file: write_text(file, write))
@@ -67,7 +67,7 @@ def predict(arguments) -> int:
     return 0
 
 
-def write_answers(engine, arguments, tables, file, intervals=None) -> None:
+def write_answers(engine, arguments, tables, file, estimator=None) -> None:
     """The predictions for tables, in the form of the data."""
     header = True
     for table in tables:
@@ -77,7 +77,7 @@ def write_answers(engine, arguments, tables, file, intervals=None) -> None:
             table.write(file, predicted)
         else:
             with counted_in(table, arguments.data):
-                columns = answer_columns.columns_of(engine, arguments, table, intervals)
+                columns = answer_columns.columns_of(engine, arguments, table, estimator)
             write_table(file, safe_columns(columns) if arguments.safe_cells else columns, header)
         header = False
 

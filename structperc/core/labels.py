@@ -58,7 +58,7 @@ def equal_labels(first, second):
 
 
 def refuse_no_text(values, name):
-    """Raises an error for an array of texts with numbers that are no characters of Unicode; NumPy raises SystemError when it reads them."""
+    """Raises an error for texts with numbers that are no characters of Unicode. NumPy raises SystemError when it reads them."""
     if values.dtype.kind == "U" and values.size and values.dtype.itemsize:
         numbers = np.ascontiguousarray(values).view(np.dtype(np.uint32).newbyteorder(values.dtype.byteorder))
         if numbers.max() > sys.maxunicode:

@@ -147,7 +147,7 @@ def opened_text(path, encoding="utf-8-sig"):
 
 
 def line_of_fault(path, encoding):
-    """The first line that holds no text of an encoding, and the byte there, read from the file once more; None: there is none."""
+    """The first line that holds no text of an encoding, and the byte there; None: there is none. It reads the file."""
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(), translate=True)
     line = 1
     with opened(path) as file:

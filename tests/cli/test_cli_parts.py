@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from structperc.cli import comparing, evaluation, using
-from structperc.estimators import CuSumRank, OrdinalConformal, PRank
+from structperc.estimators import CuSumRank, OrdinalConformal, PRank, StructureConformal, StructuredEstimator
 
 KINDS = {
     "ranks": ("cusum", "level.csv", ("--target", "level")),
@@ -99,4 +99,40 @@ def test_intervals_are_predicted_part_by_part(data, run, small):
         problem, path, flags = KINDS[kind]
         run("fit", problem, path, *flags, "--model", "plain", "--quiet")
         code, _, err = run("predict", "plain", path, "--interval")
+        assert code == 2 and message in err, err
+
+
+@pytest.mark.parametrize(("kind", "own"), [("ranks", {}), ("classes of text", {}), ("lists", {"plugin_options": {"k": 2}})])
+def test_sets_are_predicted_part_by_part(kind, own, data, run, small):
+    problem, path, flags = KINDS[kind]
+    table = pd.read_csv(path)
+    X, target, group = table[["a", "b"]], flags[1], ("--group", "query") if kind == "lists" else ()
+    ranker = StructuredEstimator(problem=problem, random_state=0, **own)
+    if group:
+        blocks = [table[table["query"] == query] for query in range(20)]
+        X = [block[["a", "b"]].to_numpy() for block in blocks]
+        table.drop(columns=target).to_csv(path, index=False)            # X has no names, so all columns but the groups are its own
+        model = StructureConformal(ranker, coverage=0.5, random_state=0).fit(X, [block["chosen"].tolist() for block in blocks])
+    else:
+        model = StructureConformal(ranker, coverage=0.7, random_state=0).fit(X, table[target])
+    model.save("m")
+    at_once = run("predict", "m", path, "--sets", *group)
+    assert at_once[0] == 0, at_once[2]
+    written = pd.read_csv(io.StringIO(at_once[1]))
+    if group:
+        assert written["set"].tolist() == [state for one in model.predict(X) for state in one.states.tolist()]
+    else:
+        labels = sorted(table[target].unique())
+        assert written[[f"set {label}" for label in labels]].to_numpy().tolist() == [[label in one for label in labels]
+                                                                                     for one in model.predict(X)]
+    small()
+    assert run("predict", "m", path, "--sets", *group) == at_once
+
+
+def test_sets_need_a_model_with_sets(data, run):
+    for kind, message in (("ranks", "has none. Expected a file that StructureConformal.save wrote"),
+                          ("tokens", "--sets adds columns to a table, but the model labels the tokens")):
+        problem, path, flags = KINDS[kind]
+        run("fit", problem, path, *flags, "--model", "plain", "--quiet")
+        code, _, err = run("predict", "plain", path, "--sets")
         assert code == 2 and message in err, err
