@@ -147,6 +147,16 @@ class Progress:
         if record.epoch == record.epochs or record.updates == 0:
             self.close()
 
+    def note(self, text) -> None:
+        """Write a line about what comes before the training, above the bar.
+
+        Parameters
+        ----------
+        text : str
+        """
+        if self.delay == 0:
+            self.tqdm.write(text, file=sys.stderr if self.file is None else self.file)
+
     def close(self) -> None:
         """Removes the bar, if a fit was ended from outside."""
         if self.bar is not None:

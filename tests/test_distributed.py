@@ -771,3 +771,20 @@ def test_what_labels_weigh_has_the_same_bits_in_any_parts_and_in_one_process(opt
     for parts in ([[0, 30], [30, 60]], [[0, 11, 11, 29, 30], [30, 47, 52, 60]]):
         found = shards.fit(made(), parts, read=read, dtype="float64")
         assert np.array_equal(weights_of(found), weights_of(whole)) and found.model_.visit_totals == whole.model_.visit_totals
+
+
+@pytest.mark.parametrize("where", ["here", "workers"])
+@pytest.mark.parametrize("kind", ["levels", "names"])
+def test_passes_before_a_training_tell_how_far_they_are(kind, where, request):
+    """Each part is counted, to the last one. Lines come after 1, 2, 4, ... parts, and the model has the same bits."""
+    X = [[["u"], ["v"]], [["w"]], [["u"]], [["x"], ["v"]], [["y"]]] if kind == "names" else [np.full((2, 1), float(i)) for i in range(5)]
+    y = [["A", "B"], ["C"], ["A"], ["A", "B"], ["C"]] if kind == "names" else [[1, 2], [3, 1], [2, 4], [1, 5], [2, 3]]
+    parts = [([x], [own]) if kind == "names" else (x, own) for x, own in zip(X, y, strict=True)]
+    problem, lines = "sequence" if kind == "names" else "multiclass", []
+    client = request.getfixturevalue("client") if where == "workers" else None
+    models = [shards.fit(Engine(problem, n_shards=2, random_state=0), parts, progress=progress, client=client)
+              for progress in (lines.append, None)]
+    np.testing.assert_array_equal(*map(weights_of, models))
+    counts = [line.rpartition(": ")[2] for line in lines]
+    assert counts[:4] == ["1 of 5 parts", "2 of 5 parts", "4 of 5 parts", "5 of 5 parts"]
+    assert all(line.startswith("looking through the data for ") for line in lines)

@@ -28,7 +28,7 @@ def sources_of(source, arguments) -> list:
     return [attrs.evolve(source, path=path if is_url(path) else os.path.abspath(path)) for path in parts_of(source.path)]
 
 
-def learn(engine, sources, plugins, classes, resume, address, stream, text_labels=None) -> Facts:
+def learn(engine, sources, plugins, classes, resume, address, stream, text_labels=None, progress=None) -> Facts:
     """Trains an engine on files, a part each.
 
     Parameters
@@ -47,6 +47,8 @@ def learn(engine, sources, plugins, classes, resume, address, stream, text_label
         Whether each pass reads the files anew, as many examples at a time as the sources say.
     text_labels : bool or None
         As of `structperc.files.csv_tables.stream_csv`.
+    progress : function of a text, optional
+        As of `structperc.distributed.fit`.
 
     Returns
     -------
@@ -60,7 +62,7 @@ def learn(engine, sources, plugins, classes, resume, address, stream, text_label
         elif not sources[0].of_tokens:
             options["reader"] = reader_of(engine)
         reading = FileReader(engine, plugins, options, {source.path: fingerprint(source.path) for source in sources})
-        fit(engine, sources, read=reading, client=client, stream=stream, resume=resume)
+        fit(engine, sources, read=reading, client=client, stream=stream, resume=resume, progress=progress)
         facts = client.submit(reading.facts, sources, pure=False).result()
     return attrs.evolve(facts, examples=engine.parts_.weights.n_visited // len(engine.mistakes_), rows=None, answers=None)
 

@@ -76,7 +76,7 @@ def fit(arguments) -> int:
                                     text_labels)
         elif arguments.dask is not None:
             facts = sharded.learn(engine, files, [arguments.problem, *arguments.plugin], classes, arguments.resume, arguments.dask,
-                                  arguments.stream, text_labels)
+                                  arguments.stream, text_labels, None if bar is None else bar.note)
         else:
             facts = learn(engine, source, [arguments.problem, *arguments.plugin], classes, arguments.resume, text_labels)
         engine.save(arguments.model)

@@ -61,7 +61,8 @@ from structperc.streams import GroupEnds, named
 __all__ = ["fit"]
 
 
-def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=None, stream=False, dtype="float32", resume=False):
+def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=None, stream=False, dtype="float32", resume=False,
+        progress=None):
     """Trains an engine or an estimator on data in parts, shard by shard on Dask's workers.
 
     Shard i has the parts len(parts) * i // n_shards to len(parts) * (i + 1) // n_shards, in their order. Before the training, workers make
@@ -95,6 +96,8 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
     resume : bool, default False
         As in `Engine.fit`, of engines: go on from the checkpoint among the engine's plugins. Another part, or other parts, raise an error.
         Of files the fingerprint is compared. With a checkpoint, other parts are read once more for a checksum.
+    progress : function of a text, optional
+        Called with lines about the passes before the training, such as `print`. Observers of the model show the training.
 
     Returns
     -------
@@ -130,8 +133,8 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
         raise OptionError(f"the data have {len(parts)} part, and each of 2 or more shards needs one. Divide the data, or call fit.")
     if isinstance(client, str):
         with require("distributed", "training on workers", "dask").Client(client) as connected:
-            return fit(model, parts, client=connected, read=read, stream=stream, dtype=dtype, resume=resume)
-    workers = Workers(client)
+            return fit(model, parts, client=connected, read=read, stream=stream, dtype=dtype, resume=resume, progress=progress)
+    workers = Workers(client, progress)
     workers.check()
     loaders = [Loader(part, read, name_of(part, number)) for number, part in enumerate(parts, start=1)]
     name, first, has_groups = first_with_examples(loaders, stream, workers)
@@ -145,7 +148,7 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
     entries = entries_of(first["y"])
     label = next(entries, None)
     if getattr(model, "classes", None) is None and all(entry == label for entry in entries):        # it does not show the others
-        others = workers.map(with_another_label, loaders, [label] * len(loaders))
+        others = workers.map(with_another_label, loaders, [label] * len(loaders), what="another label")
         first = joined([first, *(one for one in others if one is not None)])
         engine = engine_of(model, first)
     else:
@@ -157,19 +160,21 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
         reader = engine.model.parts.reader
         sends_names = learns_names(engine, first["X"]) and reader.learn_names(reader.state())
         if sends_names:
-            reader_state = workers.joined(joined_names, names_in, blueprint, loaders)
+            reader_state = workers.joined(joined_names, names_in, blueprint, loaders, "names")
         samples = []
         if learns_labels(engine) or not sends_names:
-            samples = [one for one in workers.map(strangers, [blueprint] * n, loaders, [not sends_names] * n) if one is not None]
+            samples = [one for one in workers.map(strangers, [blueprint] * n, loaders, [not sends_names] * n, what="labels and levels")
+                       if one is not None]
         if samples or sends_names:
             first = joined([first, *samples])
             engine = engine_of(model, first, reader_state)
     sums = None
     if needs_totals(engine, first):
         blueprint = workers.kept(blueprint_of(engine, workers.dumps))
-        sums = functools.reduce(operator.add, workers.map(totals, [blueprint] * len(loaders), loaders))
+        sums = functools.reduce(operator.add, workers.map(totals, [blueprint] * len(loaders), loaders, what="sums"))
         if engine.class_weight == "balanced" and engine.weighting == "visits":      # what examples weigh, they know only now
-            counts = workers.map(visits, [blueprint] * len(loaders), loaders, [sums.class_weight(engine)] * len(loaders))
+            counts = workers.map(visits, [blueprint] * len(loaders), loaders, [sums.class_weight(engine)] * len(loaders),
+                                 what="weights of visits")
             sums = attrs.evolve(sums, visits=tuple(map(sum, zip(*counts, strict=True))))
     token = SHARDS_ELSEWHERE.set(Elsewhere(loaders, model.n_shards, stream, workers, np.dtype(dtype), engine, sums, reader_state))
     try:
@@ -312,8 +317,8 @@ def divided(loaders, n_shards) -> list:
 class Workers:
     """The workers of a client, or this process in their place."""
 
-    def __init__(self, client):
-        self.client = client
+    def __init__(self, client, progress=None):
+        self.client, self.progress = client, progress
         self.dumps = pickle.dumps if client is None else require("distributed.protocol.pickle", "training on workers", "dask").dumps
 
     def submit(self, function, *arguments):
@@ -338,12 +343,26 @@ class Workers:
                 raise OptionError(f"the worker {worker} has {what}, and this process has structperc {own[0]} on Python {own[1]}. Install "
                                   f"the same on all machines.")
 
-    def gathered(self, futures) -> list:
-        """Results, in the order of their futures."""
+    def looked(self, what, n):
+        """A function that the caller calls after each of n parts of a pass; it tells of 1, 2, 4, ... and of all parts."""
+        def told():
+            nonlocal count
+            count += 1
+            if count == n or not count & (count - 1):
+                self.progress(f"looking through the data for {what}: {count} of {n} parts")
+
+        count = 0
+        return None if what is None or self.progress is None else told
+
+    def gathered(self, futures, told=None, results=True) -> list | None:
+        """Results, in the order of their futures, or None. `told` is called when one more is there."""
         if self.client is None:
             return futures
         try:
-            return self.client.gather(futures)
+            if told is not None:
+                for _ in require("distributed", "training on workers", "dask").as_completed(futures):
+                    told()
+            return self.client.gather(futures) if results else None
         except ModuleNotFoundError as error:
             self.client.cancel(futures)
             raise OptionError(f"a worker has no module {error.name!r}. Install structperc, its plugins and your own modules on all "
@@ -358,19 +377,33 @@ class Workers:
             for future in futures:
                 future.release()
 
-    def map(self, function, *arguments) -> list:
-        """The function's results, in order."""
-        return self.gathered([self.submit(function, *one) for one in zip(*arguments, strict=True)])
+    def map(self, function, *arguments, what=None) -> list:
+        """The function's results, in order. `what`: what a pass before the training looks for."""
+        told, futures = self.looked(what, len(arguments[0])), []
+        for one in zip(*arguments, strict=True):
+            futures.append(self.submit(function, *one))
+            if told is not None and self.client is None:
+                told()
+        return self.gathered(futures, told)
 
-    def joined(self, join, function, blueprint, loaders):
+    def joined(self, join, function, blueprint, loaders, what=None):
         """The function's results of all loaders, joined in their order by a tree. Only the last comes to the caller."""
         if self.client is None:
-            return functools.reduce(lambda one, loader: join(blueprint, one, function(blueprint, loader)), loaders[1:],
-                                    function(blueprint, loaders[0]))
+            told, state = self.looked(what, len(loaders)), None
+            for loader in loaders:
+                own = function(blueprint, loader)
+                state = own if state is None else join(blueprint, state, own)
+                if told is not None:
+                    told()
+            return state
+        told = self.looked(what, len(loaders))
         level = [self.submit(function, blueprint, loader) for loader in loaders]
+        leaves = [] if told is None else level
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2], strict=False)
             level = [self.submit(join, blueprint, *pair) for pair in pairs] + level[len(level) // 2 * 2:]
+        if leaves:
+            self.gathered(leaves, told, results=False)
         return self.gathered(level)[0]
 
     def kept(self, value):
