@@ -343,25 +343,25 @@ class Workers:
                 raise OptionError(f"the worker {worker} has {what}, and this process has structperc {own[0]} on Python {own[1]}. Install "
                                   f"the same on all machines.")
 
-    def looked(self, what, n):
-        """A function that the caller calls after each of n parts of a pass; it tells of 1, 2, 4, ... and of all parts."""
-        def told():
+    def counter(self, what, n):
+        """A function that the caller calls after each of n parts of a pass; it shows 1, 2, 4, ... and all parts."""
+        def part_done():
             nonlocal count
             count += 1
             if count == n or not count & (count - 1):
                 self.progress(f"looking through the data for {what}: {count} of {n} parts")
 
         count = 0
-        return None if what is None or self.progress is None else told
+        return None if what is None or self.progress is None else part_done
 
-    def gathered(self, futures, told=None, results=True) -> list | None:
-        """Results, in the order of their futures, or None. `told` is called when one more is there."""
+    def gathered(self, futures, part_done=None, results=True) -> list | None:
+        """Results, in the order of their futures, or None. `part_done` is called when one more is there."""
         if self.client is None:
             return futures
         try:
-            if told is not None:
+            if part_done is not None:
                 for _ in require("distributed", "training on workers", "dask").as_completed(futures):
-                    told()
+                    part_done()
             return self.client.gather(futures) if results else None
         except ModuleNotFoundError as error:
             self.client.cancel(futures)
@@ -379,31 +379,31 @@ class Workers:
 
     def map(self, function, *arguments, what=None) -> list:
         """The function's results, in order. `what`: what a pass before the training looks for."""
-        told, futures = self.looked(what, len(arguments[0])), []
+        part_done, futures = self.counter(what, len(arguments[0])), []
         for one in zip(*arguments, strict=True):
             futures.append(self.submit(function, *one))
-            if told is not None and self.client is None:
-                told()
-        return self.gathered(futures, told)
+            if part_done is not None and self.client is None:
+                part_done()
+        return self.gathered(futures, part_done)
 
     def joined(self, join, function, blueprint, loaders, what=None):
         """The function's results of all loaders, joined in their order by a tree. Only the last comes to the caller."""
         if self.client is None:
-            told, state = self.looked(what, len(loaders)), None
+            part_done, state = self.counter(what, len(loaders)), None
             for loader in loaders:
                 own = function(blueprint, loader)
                 state = own if state is None else join(blueprint, state, own)
-                if told is not None:
-                    told()
+                if part_done is not None:
+                    part_done()
             return state
-        told = self.looked(what, len(loaders))
+        part_done = self.counter(what, len(loaders))
         level = [self.submit(function, blueprint, loader) for loader in loaders]
-        leaves = [] if told is None else level
+        leaves = [] if part_done is None else level         # nothing else keeps results that were joined
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2], strict=False)
             level = [self.submit(join, blueprint, *pair) for pair in pairs] + level[len(level) // 2 * 2:]
-        if leaves:
-            self.gathered(leaves, told, results=False)
+        if part_done is not None:
+            self.gathered(leaves, part_done, results=False)
         return self.gathered(level)[0]
 
     def kept(self, value):
