@@ -7,23 +7,8 @@ from structperc.later import module_at
 
 
 def require(module: str, purpose: str, extra: str):
-    """The imported module.
-
-    Parameters
-    ----------
-    module : str
-        Its dotted name.
-    purpose : str
-        What needs it, the beginning of the sentence.
-    extra : str
-        The extra of structperc that installs it.
-
-    Raises
-    ------
-    MissingExtra
-    KeyboardInterrupt
-        Ctrl-C came meanwhile, also where compiled modules turn it into an ImportError of their own.
-    """
+    """The imported module. Without it `MissingExtra`: the purpose begins its sentence, and the extra installs it."""
+    # Ctrl-C stays KeyboardInterrupt, also where compiled modules turn it into an ImportError of their own.
     try:
         return module_at(module)
     except ImportError as error:

@@ -55,10 +55,8 @@ def names_of(package, modules):
 
 
 def module_at(name):
-    """The module of this name, imported after its packages.
-
-    Python locks a module before the packages around it. Here all of them are there before, whatever they import themselves.
-    """
+    """The module of this name, imported after its packages."""
+    # Python locks a module before the packages around it. Here all of them are there before, whatever they import themselves.
     parts = name.split(".")
     for end in range(1, len(parts)):
         import_module(".".join(parts[:end]))

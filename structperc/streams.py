@@ -119,19 +119,7 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
 
 
 def learn_ahead(engine, first, read, within) -> None:
-    """Learns levels of categories from all parts before training, if the first part may lack some.
-
-    Parameters
-    ----------
-    engine : Engine
-        Not yet trained.
-    first : part
-        That training begins with.
-    read : function
-        Returns all parts once more.
-    within : function of a part
-        Returns the context manager that reading it needs.
-    """
+    """Learns levels of categories from all parts before training, if the first part may lack some. `read` returns all parts once more."""
     with rows_in(first) as data:
         if not isinstance(reader_for(engine, options_alone(engine), data.X), TableReader):
             return
@@ -262,16 +250,7 @@ def read_ahead(read):
 
 
 def learner(engine, read, place):
-    """Learns from a part by `partial_fit`; returns how many examples it has.
-
-    Parameters
-    ----------
-    engine : Engine
-    read : function or None
-        Returns all parts once more. None: they come once.
-    place : Place
-        Of the part among all of them.
-    """
+    """Learns from a part by `partial_fit`; returns how many examples it has. `read` returns all parts once more; None: they come once."""
     ends = GroupEnds()
 
     def learn(part):

@@ -1,14 +1,22 @@
-"""Docstrings of public names have the sections of numpydoc, and list parameters in the order of the signature."""
+"""Docstrings of public names have numpydoc's sections, with parameters in order. Those of private functions have one line."""
 
 import importlib.util
 import inspect
 import re
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
+from layout import sources
+from structperc.engine.run import TrainingRun
+
+from structperc.engine.context import FitContext
+from structperc.engine.explanation import Explanation
+from structperc.engine.model_card import ModelCard
 
 ROOT = Path(__file__).parents[1]
 SECTION = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
+HEAD = re.compile(r"( *)((?:cdef )?class|c?p?def|async def)\b.*?(\w+)(?=[(:])")
 ENTRY = re.compile(r"^(\*{0,2}[A-Za-z]\w*(?:, \*{0,2}\w+)*)(?: : .*)?$", re.MULTILINE)
 
 
@@ -105,3 +113,63 @@ def test_a_missing_section_and_a_wrong_order_are_noticed():
 
     assert lacking(swapped) == ["Returns"]
     assert documented(sections(swapped.__doc__)["Parameters"]) == ["b", "a"] != signature(swapped) == ["a", "b"]
+
+
+def docstrings(text):
+    """(full name, whether it is a function, lines) of each docstring of a class or function, in Python or Cython."""
+    heads, lines = [], iter(re.sub("'''(?s:.*?)'''", "", text).splitlines())         # without templates of exported modules
+    for line in lines:
+        start = line.lstrip()
+        if not start or start[0] in "#)]}@":
+            continue
+        depth, head = len(line) - len(start), HEAD.match(line)
+        heads = [one for one in heads if one[0] < depth]
+        if head:
+            heads.append((depth, head[3], "class" not in head[2]))
+        elif start.startswith(('"""', 'r"""')):
+            number = 1 if start.count('"""') == 2 else 2 + sum(1 for _ in takewhile(lambda one: '"""' not in one, lines))
+            if heads:
+                yield ".".join(name for _, name, _ in heads), heads[-1][2], number
+
+
+def heads_of(text):
+    """The full names of the classes and functions that a .pxd file declares."""
+    heads = []
+    for head in filter(None, map(HEAD.match, text.splitlines())):
+        heads = [one for one in heads if one[0] < len(head[1])] + [(len(head[1]), head[3])]
+        yield ".".join(name for _, name in heads)
+
+
+def listed_names():
+    """(module, full name) of what docs/api.md lists, the members of classes included, also those of private bases."""
+    pages = reference_pages()
+    values = [value for names in pages.Reference().names.values() for value in names.values()]
+    values += [FitContext, TrainingRun, Explanation, ModelCard]         # whose methods and attributes are public, as those of results
+    paths = {module: path for module in pages.listed("Cython") for folder in ("", "plugins/")
+             if (path := ROOT / f"{folder}{module.replace('.', '/')}.pxd").exists()}
+    names = {(module, name) for module, path in paths.items() for name in heads_of(path.read_text(encoding="utf-8"))}
+    for value in values:
+        if not inspect.isclass(value):
+            names.add((getattr(value, "__module__", ""), getattr(value, "__qualname__", "")))
+            continue
+        for base in value.__mro__:
+            members = {member: getattr(one, "__func__", getattr(one, "fget", one)) for member, one in vars(base).items()}
+            modules = {base.__module__, *(getattr(one, "__module__", None) for one in members.values())}
+            names |= {(module, f"{base.__qualname__}.{one}") for module in modules for one in members if not re.match("_[^_]", one)}
+    return names
+
+
+def test_private_functions_have_one_line_of_docstring():
+    listed = listed_names()
+    several = [f"{path.relative_to(ROOT)}: {name} has {number} lines" for module, paths in sources(ROOT).items() for path in paths
+               for name, is_function, number in docstrings(path.read_text(encoding="utf-8"))
+               if is_function and number > 1 and path.suffix == ".py" and (module, name) not in listed]
+
+    assert not several, "\n".join(("docs/api.md lists none of these. Write one line; reasons and sources are comments.", *several))
+
+
+def test_docstrings_of_python_and_cython_are_counted():
+    one = 'cdef class A(B):\n    """One."""\n\n    cdef int f(\n        self, x\n    ) except -1:\n'
+    text = one + '        """Two.\n\n        More.\n        """\ndef g(x: int):\n    return x\n"""No head."""\n'
+
+    assert list(docstrings(text)) == [("A", False, 1), ("A.f", True, 4)]

@@ -104,15 +104,9 @@ class FrankWolfeTrainer(Trainer):
         passes.improve()
 
     def attributes(self, weights):
-        """What the engine shows.
-
-        objective_ : float
-            P(w), see `structperc_batch.dual_blocks`; NaN after an interruption, since nothing was measured there.
-        gap_ : float
-            P(w) is larger than the optimum by no more than this; inf after an interruption.
-        objectives_, gaps_ : ndarray
-            The objectives and gaps measured on the way.
-        """
+        """What the engine shows; after an interruption objective_ is NaN and gap_ inf, since nothing was measured there."""
+        # objective_ is P(w) of `structperc_batch.dual_blocks`, above the optimum by at most gap_. objectives_ and gaps_ were measured on
+        # the way.
         return {
             "objective_": lambda: self.measured.objective,
             "gap_": lambda: self.measured.gap,

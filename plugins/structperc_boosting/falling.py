@@ -14,24 +14,7 @@ AROUND = ("steps", "estimator", "base_estimator", "estimators")         # parame
 
 
 def grows_trees(estimator) -> bool:
-    """Whether a classifier, or one within it, has a parameter that limits the size of trees.
-
-    Parameters
-    ----------
-    estimator : estimator
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from structperc_boosting.falling import grows_trees
-    >>> grows_trees(DecisionTreeClassifier()), grows_trees(LogisticRegression())
-    (True, False)
-    """
+    """Whether a classifier, or one within it, has a parameter that limits the size of trees."""
     parameters = estimator.get_params()
     within = [value for value in parameters.values() if hasattr(value, "get_params") and not isinstance(value, type)]
     names = {name.split("__")[-1] for name in parameters}
@@ -39,33 +22,8 @@ def grows_trees(estimator) -> bool:
 
 
 def fall_with_k(estimator, n_columns, k_name=None) -> None:
-    """Sets the classifier's constraint on its last column, k: the probability of the second class falls with it.
-
-    Constraints of other columns stay as they are.
-
-    Parameters
-    ----------
-    estimator : classifier
-        Of LightGBM, XGBoost or CatBoost, or a tree, forest or histogram boosting of scikit-learn. It changes.
-    n_columns : int
-        Of X, without k.
-    k_name : str, optional
-        The name of the column k in a data frame.
-
-    Raises
-    ------
-    OptionError
-        If it has no such parameter, or one of another form or length.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import HistGradientBoostingClassifier
-    >>> from structperc_boosting.falling import fall_with_k
-    >>> model = HistGradientBoostingClassifier(monotonic_cst=[1, 0])
-    >>> fall_with_k(model, 2)
-    >>> model.monotonic_cst
-    [1, 0, -1]
-    """
+    """Sets the classifier's constraint on its last column, k, behind n_columns of X: the probability of the second class falls with it."""
+    # Constraints of other columns stay. OptionError without such a parameter, or with one of another form or length.
     name = constraint_of(estimator)
     value = estimator.get_params(deep=False).get(name)
     if isinstance(value, dict):

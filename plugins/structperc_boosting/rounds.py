@@ -73,17 +73,7 @@ class Boosting:
         self.votes, self.answers = np.zeros(costs.shape), np.full(len(y), costs.shape[1], dtype=np.intc)
 
     def round(self, base):
-        """One round; None where it adds no ranker, and is the last.
-
-        Parameters
-        ----------
-        base : object
-            `base.fit(costs)` and `base.constant(rank)` return a ranker and its ranks, an int32 array of shape (n,).
-
-        Returns
-        -------
-        Round or None
-        """
+        """One round with a base of `fit(costs)` and `constant(rank)`; None where it adds no ranker, and is the last."""
         if self.total == 0:
             return self.end(base)
         ranker, ranks = base.fit(self.costs)

@@ -78,11 +78,7 @@ class BoostingTrainer(Trainer):
         return EARLY_STOPPED if run.stop_requested else MAX_EPOCHS
 
     def attributes(self, weights):
-        """What the engine shows.
-
-        errors_ : ndarray of shape (T,)
-            The cost of each stump, by the costs of its round. It is a part of the costs of both ends of the scale: at most 1/2.
-        """
+        """errors_, (T,): by each round's costs, the stump's share of the costs of both ends of the scale, at most 1/2."""
         return {"errors_": lambda: np.array(self.errors)}
 
     def state(self):

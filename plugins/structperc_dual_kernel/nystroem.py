@@ -18,6 +18,8 @@ from structperc.errors import DataError, OptionError, PluginError
 from structperc.plugin_tools import check_same, engine_options, generator, install_model, read, read_array, refuse_not_finite, substate
 from structperc_dual_kernel.weights import DualWeights
 
+__all__ = ["NystroemReader", "to_primal"]
+
 WILLIAMS_SEEGER = r"""@inproceedings{williams2001using,
   author = {Christopher K. I. Williams and Matthias Seeger},
   title = {Using the {Nystr\"om} Method to Speed Up Kernel Machines},
@@ -93,10 +95,10 @@ class NystroemReader(Reader):
             raise OptionError(f"n_components={n_components!r}; expected a whole number, at least 1.")
         self.n_components, self.random_state = int(n_components), random_state
         self.options = {**DEFAULTS, **options, "kernel": kernel}
-        self.kernel_rows_like(SimpleNamespace(sparse=False, objects=False))
-        self.forget()
+        self._kernel_rows_like(SimpleNamespace(sparse=False, objects=False))
+        self._forget()
 
-    def kernel_rows_like(self, like):
+    def _kernel_rows_like(self, like):
         """Empty kernel rows for data like these."""
         return kernel_rows_for(SimpleNamespace(sparse=like.sparse, objects=like.objects, options=self.options))
 
@@ -104,19 +106,19 @@ class NystroemReader(Reader):
         changed = "".join(f", {name}={value!r}" for name, value in self.options.items() if name != "kernel" and value != DEFAULTS[name])
         return f"NystroemReader({self.options['kernel']!r}, {self.n_components}{changed})"
 
-    def forget(self):
+    def _forget(self):
         """Back to what it was before `learn`."""
         self.seen = self.kernel_rows = self.normalization = None
 
     def clone(self):
         component = super().clone()
-        component.forget()
+        component._forget()
         return component
 
     def learn(self, X, offsets=None) -> Rows:
         """The mapped rows of the first data, some of which become the landmarks; a failure changes nothing."""
-        rows = self.checked(read(X, offsets))
-        kernel_rows = self.kernel_rows_like(rows)
+        rows = self._checked(read(X, offsets))
+        kernel_rows = self._kernel_rows_like(rows)
         kernel_rows.start(rows)
         kernel_rows.settle_parameters(rows)
         for row in drawn(rows.n_rows, self.n_components, self.random_state):
@@ -134,10 +136,10 @@ class NystroemReader(Reader):
             raise DataError("this reader has learned from no data yet; call learn first.")
         rows = read(X, offsets)
         check_same(self.seen, rows)
-        return mapped_rows(self.checked(rows), self.kernel_rows, self.normalization)
+        return mapped_rows(self._checked(rows), self.kernel_rows, self.normalization)
 
     @staticmethod
-    def checked(rows):
+    def _checked(rows):
         """Rows that a kernel can compare."""
         refuse_not_finite(rows)
         return rows.canonical() if rows.sparse else rows
@@ -151,7 +153,7 @@ class NystroemReader(Reader):
     def fingerprint(self):
         return None if self.kernel_rows is None else self.kernel_rows.fingerprint()
 
-    def described(self) -> str:
+    def _described(self) -> str:
         """The kernel and its options, to be compared when a model is loaded."""
         kernel = self.options["kernel"]
         kernel_name = kernel if isinstance(kernel, str) else getattr(kernel, "__qualname__", type(kernel).__name__)
@@ -162,7 +164,7 @@ class NystroemReader(Reader):
         if self.seen is None:
             return {}
         names = self.seen.feature_names
-        return {"described": np.array(self.described()), "normalization": self.normalization,
+        return {"described": np.array(self._described()), "normalization": self.normalization,
                 "seen": np.array([self.seen.n_features, self.seen.sparse, self.seen.objects], dtype=np.int64),
                 **({} if names is None else {"names": np.array(names, dtype=str)}),
                 **{f"kernel_rows.{key}": value for key, value in self.kernel_rows.state().items()}}
@@ -170,18 +172,18 @@ class NystroemReader(Reader):
     def restore(self, state):
         """Reads what `state` returned. A DataError names what does not fit."""
         if not state:
-            self.forget()
+            self._forget()
             return
         described = read_array(state, "described", str)
-        if described != self.described():
-            raise DataError(f"the model was trained with NystroemReader's options {described}, but this one has {self.described()}")
+        if described != self._described():
+            raise DataError(f"the model was trained with NystroemReader's options {described}, but this one has {self._described()}")
         n_features, sparse, objects = read_array(state, "seen", np.int64, (3,), low=0).tolist()
         if max(sparse, objects) > 1:
             raise DataError(f"the saved form of the data is {sparse, objects}; expected 0 or 1 for sparse and for objects.")
         names = read_array(state, "names", str, (n_features,)).tolist() if "names" in state else None
         seen = SimpleNamespace(n_features=n_features, sparse=bool(sparse), objects=bool(objects),
                                feature_names=None if names is None else tuple(names))
-        kernel_rows = self.kernel_rows_like(seen)
+        kernel_rows = self._kernel_rows_like(seen)
         kernel_rows.start(seen)
         kernel_rows.restore(substate(state, "kernel_rows."))
         normalization = read_array(state, "normalization", np.float64, (kernel_rows.n, kernel_rows.n))
@@ -317,11 +319,9 @@ def engine_with(engine, reader) -> Engine:
 
 
 def written(features, blocks, own, values):
-    """A weight vector of a feature map: rows of weights for its blocks, (n_features, n_blocks), and what atoms have besides.
-
-    Both are found by what single atoms add. phi(x, a) with a row x less phi(0, a) is x in the block of a. phi(0, a) is the rest of a, which
-    the map without columns has in the same order.
-    """
+    """A weight vector of a feature map: rows of weights for its blocks, (n_features, n_blocks), and what atoms have besides."""
+    # Both are found by what single atoms add. phi(x, a) with a row x less phi(0, a) is x in the block of a. phi(0, a) is the rest of a,
+    # which the map without columns has in the same order.
     vector, blocks_written = np.zeros(features.n_weights), set()
     place = np.full(len(values), -1)
     for n_rows in (1,) if features.layout.rows_per_example == 1 else (1, 2):

@@ -124,13 +124,7 @@ class Form:
                             f"threshold there; give that step a cost.")
 
     def chain(self, C) -> Chain:
-        """The dual problem for one C. The sum of margins has a largest C, `MOST_C` times `smallest_C`.
-
-        Raises
-        ------
-        OptionError
-            C is not positive and finite, or below `smallest_C`.
-        """
+        """The dual problem for one C, positive, from `smallest_C` on, for the sum of margins at most `MOST_C` times that."""
         self.check_C(C)
         example, node, sign, weight = self.coordinates
         if not self.of_margins:

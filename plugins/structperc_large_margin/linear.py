@@ -49,38 +49,9 @@ STALLED_ROUNDS = 12     # without a better gap
 
 
 def solve_linear(chain, rows, tolerance=1e-3, max_iterations=-1, start=None, progress=None) -> MeasuredSolution:
-    """Minimises P for a chain of margin 1: the methods "implicit", "explicit" and "fixed-margin".
-
-    Parameters
-    ----------
-    chain : structperc_large_margin.chain.Chain
-        Its gain is 1 and its offsets are 0.
-    rows : structperc.components.Rows
-        One row for each example, dense or sparse.
-    tolerance : float, default 1e-3
-        Ends at a duality gap of this share of P.
-    max_iterations : int, default -1
-        The most Newton steps; -1 for no limit.
-    start : array of shape (n_coordinates,), optional
-        mu to begin with, of another C for instance; it is clipped to the caps.
-    progress : callable, optional
-        Called as progress(n_iterations, mu, scores, w) before each step; ends the training where it returns True.
-
-    Returns
-    -------
-    MeasuredSolution
-
-    Examples
-    --------
-    >>> from structperc.components import Rows
-    >>> from structperc_large_margin.forms import Form
-    >>> from structperc_large_margin.linear import solve_linear
-    >>> import numpy as np
-    >>> chain = Form("explicit", [1, 1, 2, 3, 3], 3).chain(0.1)
-    >>> solution = solve_linear(chain, Rows(np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])), tolerance=1e-8)
-    >>> solution.status, round(solution.objective, 6), solution.thresholds.values.round(3).tolist()
-    ('converged', 0.425, [1.0, 1.0])
-    """
+    """Minimises P for a chain of margin 1, of "implicit", "explicit" or "fixed-margin", to a gap of this share."""
+    # The chain's gain is 1 and its offsets are 0. `progress(n_iterations, mu, scores, w)` is called before each step, and True ends the
+    # training. The start may be the mu of another C; it is clipped to the caps.
     return NewtonSteps(chain, rows, tolerance).solve(max_iterations, start, progress)
 
 

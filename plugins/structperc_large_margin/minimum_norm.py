@@ -93,36 +93,9 @@ class KernelSpace:
 
 
 def maximise_margins(chain, space, tolerance=1e-3, max_iterations=-1, progress=None) -> MeasuredSolution:
-    """The direction of norm 1 with the largest sum of margins net of errors.
-
-    Parameters
-    ----------
-    chain : structperc_large_margin.chain.Chain
-        Of the method "sum-of-margins".
-    space : LinearSpace or KernelSpace
-    tolerance : float, default 1e-3
-        Ends at a duality gap of this share of the objective.
-    max_iterations : int, default -1
-        The most points; -1 for no limit.
-    progress : callable, optional
-        Called as progress(n_iterations, mu, scores, w) before each point, with mu None and a direction of any length. Training ends if it
-        returns True.
-
-    Returns
-    -------
-    MeasuredSolution
-
-    Examples
-    --------
-    >>> from structperc.components import Rows
-    >>> from structperc_large_margin.forms import Form
-    >>> from structperc_large_margin.minimum_norm import LinearSpace, maximise_margins
-    >>> import numpy as np
-    >>> chain = Form("sum-of-margins", [1, 2, 2, 3], 3).chain(2.0)
-    >>> solution = maximise_margins(chain, LinearSpace(Rows(np.array([[0.0], [2.0], [4.0], [7.0]]))))
-    >>> solution.objective, solution.thresholds.values.tolist()
-    (-5.0, [0.0, 2.0, 4.0, 7.0])
-    """
+    """The direction of norm 1 with the largest sum of margins net of errors, to a gap of this share. The chain is of "sum-of-margins"."""
+    # `progress(n_iterations, mu, scores, w)` comes before each point, with mu None and a direction of any length, and True ends the
+    # training.
     return NearestPoint(chain, space, tolerance).solve(max_iterations, progress)
 
 
@@ -228,20 +201,8 @@ class NearestPoint:
 
 
 def vanished_ranks(chain, scores) -> list:
-    """The middle ranks 2..K-1 that have no slab between b_(k-1) and a_k in any best solution for these scores.
-
-    A rank of fewer than 2 / C members has none.
-
-    Parameters
-    ----------
-    chain : structperc_large_margin.chain.Chain
-        Of the method "sum-of-margins".
-    scores : array-like of shape (n_examples,)
-
-    Returns
-    -------
-    list of int
-    """
+    """The middle ranks 2..K-1 that have no slab between b_(k-1) and a_k in any best solution for these scores."""
+    # A rank of fewer than 2 / C members has none.
     quantiles = ChainThresholds(chain)
     best = quantiles.best(scores)
     lower = np.where(np.isfinite(best.lower), best.lower, best.values)
@@ -256,30 +217,9 @@ def vanished_ranks(chain, scores) -> list:
 
 
 def largest_C(form, X) -> float:
-    """C_max: from it on the sum of margins is 0 and no direction is left; inf where every C has one.
-
-        min C   over   0 <= mu <= C W,  the flows of the chain,  w(mu) = 0
-
-    A linear program, for some thousand examples at most.
-
-    Parameters
-    ----------
-    form : structperc_large_margin.forms.Form
-        Of the method "sum-of-margins".
-    X : array or sparse matrix of shape (n_examples, n_columns)
-        The examples' rows; with a kernel the matrix of all K(x_i, x_j).
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> from structperc_large_margin.forms import Form
-    >>> from structperc_large_margin.minimum_norm import largest_C
-    >>> round(largest_C(Form("sum-of-margins", [1, 1, 2, 2], 2), [[0.0], [2.0], [1.0], [3.0]]), 6)
-    0.75
-    """
+    """C_max: from it on the sum of margins is 0 and no direction is left; inf where every C has one."""
+    #     min C   over   0 <= mu <= C W,  the flows of the chain,  w(mu) = 0
+    # A linear program, for some thousand examples at most. With a kernel X is the matrix of all K(x_i, x_j).
     chain = form.chain(max(form.smallest_C, 1.0))
     n, places = len(chain.cap), np.arange(len(chain.cap))
     weight = chain.cap / max(form.smallest_C, 1.0)

@@ -79,32 +79,9 @@ class NuSolution:
 
 
 def solve_nu(form, nu, solve_at, scores_of, length, tolerance=1e-3) -> NuSolution:
-    """Finds the C that belongs to nu.
-
-    Parameters
-    ----------
-    form : structperc_large_margin.forms.Form
-        Any method but "sum-of-margins".
-    nu : float
-        Above 0, at most `form.largest_nu`.
-    solve_at : callable
-        solve_at(C, start, tolerance) returns a solution with `mu`, `beta` and `status`; `start` is a feasible mu for C, or None.
-    scores_of : callable
-        scores_of(beta) are the scores of sum_i beta_i phi(x_i).
-    length : float
-        The largest norm of an example.
-    tolerance : float, default 1e-3
-        Ends at a gap of (31) of this share of its objective.
-
-    Returns
-    -------
-    NuSolution
-
-    Raises
-    ------
-    OptionError
-        nu is out of range.
-    """
+    """Finds the C that belongs to nu, in (0, form.largest_nu]. Ends at a gap of (31) of this share of its objective."""
+    # `solve_at(C, start, tolerance)` returns a solution, `scores_of(beta)` the scores of sum_i beta_i phi(x_i). `length` is an example's
+    # largest norm.
     form.check_nu(nu)
     return Search(form, nu, solve_at, scores_of, length, tolerance).run()
 

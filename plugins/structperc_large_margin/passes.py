@@ -160,10 +160,7 @@ class Passes:
             self.count(self.n_before, notify=True)
 
     def keep(self, solution):
-        """Makes the better of the last two points of an interrupted solver the model. Returns the dual solution.
-
-        May be called again.
-        """
+        """Makes the better of the last two points of an interrupted solver the model; returns the dual solution. May be called again."""
         point = self.problem.interrupted(self.chain, solution)
         places = [(point, self.primal.of(point), solution.mu), self.last]
         point, primal, mu = min((place for place in places if place is not None), key=lambda place: place[1].objective)

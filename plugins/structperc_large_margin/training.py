@@ -235,24 +235,12 @@ class LargeMarginTrainer(Trainer):
     # ---- what is shown and kept ----
 
     def attributes(self, weights):
-        """What the engine shows; online steps make objective_ NaN, gap_ inf, and forget margins_.
-
-        objective_ : float
-            The primal value: 1/2 ||w||^2 + C * the hinges. For "sum-of-margins" C * the slacks - the sum of the margins. With nu
-            1/2 ||rho w||^2 - nu rho + 1/n * the slacks.
-        dual_objective_ : float
-        gap_ : float
-            The objective is larger than the optimum by no more than this.
-        margins_ : ndarray of shape (K - 1, 2)
-            The planes a_j and b_j below and above each threshold.
-        norm_ : float
-            ||w|| in the kernel's space of the training rows, which are scaled unless scale=False; 1 for "sum-of-margins". A margin has
-            the width (b_j - a_j) / `norm_` there.
-        free_thresholds_ : ndarray of shape (K - 1,)
-            The best thresholds of the same direction where none need be in order.
-        C_, rho_ : float
-            With nu: the C that it means, and the margin.
-        """
+        """What the engine shows; online steps make objective_ NaN, gap_ inf, and forget margins_."""
+        # objective_ is 1/2 ||w||^2 + C * the hinges. For "sum-of-margins" it is C * the slacks - the sum of the margins. With nu it is 1/2
+        # ||rho w||^2 - nu rho + 1/n * the slacks. The optimum is less by at most gap_. margins_ (K - 1, 2): the planes a_j and b_j below
+        # and above each threshold. norm_ is ||w|| in the kernel's space of the training rows, which are scaled unless scale=False; 1 for
+        # "sum-of-margins". A margin has the width (b_j - a_j) / norm_ there. free_thresholds_ (K - 1,): the best thresholds of the same
+        # direction where none need be in order. C_ and rho_: with nu the C that it means, and the margin.
         optimum = self.optimum if weights.n_visited == self.n_visited else None
         if optimum is None:
             return {"objective_": lambda: np.nan, "dual_objective_": lambda: np.nan, "gap_": lambda: np.inf}
@@ -294,10 +282,7 @@ class LargeMarginTrainer(Trainer):
 
 
 def direction(model, rows, n_examples):
-    """The scores of training rows along the one direction of a model, and the squared length of w.
-
-    `n_examples` rows have a weight.
-    """
+    """The scores of training rows with a weight along the direction of a model, and the squared length of w."""
     scores = model.atom_scores(rows)[:, 0] + model.attribute("thresholds_")[0]
     if model.parts.weights.vector() is not None:
         return scores, float(np.sum(model.attribute("coef_") ** 2))

@@ -11,16 +11,7 @@ LENGTHS = 2.0 ** np.arange(-12, 13)     # that a direction is tried at, around t
 
 
 def rescaled(chain, mu, ratio):
-    """The solution of the same chain within other caps. If its flows are those of other ranks, the chain's start.
-
-    Parameters
-    ----------
-    chain : Chain
-    mu : array of shape (N,)
-        Feasible for the caps of `chain` divided by `ratio`.
-    ratio : float
-        By what the caps have grown.
-    """
+    """The solution of the same chain within caps that have grown by `ratio`. If its flows are those of other ranks, the chain's start."""
     if chain.gain:
         mu = mu * ratio                                     # flows of 0 stay so
     above = mu > chain.cap                                  # by rounding, or of other sample weights and costs
@@ -33,19 +24,8 @@ def rescaled(chain, mu, ratio):
 
 
 def suggested(chain, scores, squared_norm, product):
-    """The part of the vertex at a direction that is best in the dual. The direction has the length that is best in the primal.
-
-    Parameters
-    ----------
-    chain : Chain
-        Of thresholds (p = 1).
-    scores : array of shape (n_examples,)
-        f, of any length.
-    squared_norm : float
-        ||w||^2.
-    product : function
-        K beta for the coefficients of examples.
-    """
+    """The part of the vertex at a direction that is best in the dual. The direction has the length that is best in the primal."""
+    # `scores` may have any length, `product` is K beta for the coefficients of examples.
     spread = np.ptp(scores)
     if not spread > 0:
         return chain.start

@@ -105,8 +105,7 @@ class PartnerLoss(Loss):
         return len({left[a] for a in wrong})
 
     def augment(self, gold, scores, scale, x):
-        """A right pair saves 1. A pair of a left item that should have none costs 1. The constant is the number of items that should have
-        one."""
+        """A right pair saves 1. A pair of a left item that should have none costs 1. The constant counts the items that should have one."""
         left, scores, gold = x.keys[:, 0], np.array(scores), list(gold)
         scores[~np.isin(left, left[gold])] += scale
         scores[gold] -= scale

@@ -48,18 +48,7 @@ class Line:
 
 
 def read_lines(text, columns, n_columns, order=1) -> list[Line]:
-    """The lines of a template; see `DependencyParser` for what they may hold.
-
-    Parameters
-    ----------
-    text : str
-    columns : sequence of str or None
-        Names of the columns; without them macros give their numbers.
-    n_columns : int
-        How many columns the tokens have.
-    order : {1, 2}
-        Whether lines of siblings are needed, or raise an error.
-    """
+    """The lines of a template, as `DependencyParser` describes them. Without `columns` macros give numbers; order 2 needs siblings."""
     if not isinstance(text, str):
         raise OptionError(f"the template is {text!r:.60} of type {type(text).__name__}; expected the text of a template.")
     lines = []
@@ -113,12 +102,10 @@ def column_number(column, where, columns, n_columns) -> int:
 
 
 def default_template(n_columns, order, columns=None) -> str:
-    """Features of first order after McDonald, Crammer and Pereira (2005), and those of siblings after McDonald and Pereira (2006).
-
-    The first column is taken for forms and all others for tags, the finest first and the coarsest last. With one column this is a tag as
-    well as the form. The words between head and dependent are seen by form and coarsest tag, and two tags beyond head and dependent. If
-    `columns` names a later column "lemma", it is no tag. It is in pairs with itself and with the coarsest tag.
-    """
+    """Features of first order after McDonald, Crammer and Pereira (2005), and of siblings after McDonald and Pereira (2006)."""
+    # The first column is taken for forms and all others for tags, the finest first and the coarsest last. With one column this is a tag as
+    # well as the form. The words between head and dependent are seen by form and coarsest tag, and two tags beyond head and dependent. If
+    # `columns` names a later column "lemma", it is no tag. It is in pairs with itself and with the coarsest tag.
     if n_columns > MOST_COLUMNS:
         raise OptionError(f"tokens have {n_columns} columns, and the default template is for at most {MOST_COLUMNS}; set template.")
     lemmas = [place for place, name in enumerate(columns or ()) if name == LEMMA and place]

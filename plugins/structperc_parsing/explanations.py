@@ -39,20 +39,7 @@ class ArcExplanation:
 
 
 def explain_arc(engine, sentence, dependent, head=None, label=None) -> ArcExplanation:
-    """Splits the score of one arc.
-
-    Parameters
-    ----------
-    engine : Engine
-        Trained, of the problem `parsing`.
-    sentence : list of tokens
-    dependent : int
-        A word, counted from 1.
-    head : int, optional
-        Another word, or 0 for the root. None: the one that is predicted, and its label.
-    label : object, optional
-        Of an arc with labels; None: that of largest score.
-    """
+    """Splits the score of one arc. The default is the predicted head of the dependent, counted from 1, and the label of largest score."""
     model = engine.model_
     x, rows = model.read_one(sentence)
     (sentence,) = as_sentences([sentence], engine.plugin_options["columns"] or ("form",))

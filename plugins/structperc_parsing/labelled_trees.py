@@ -8,20 +8,9 @@ import numpy as np
 
 
 def k_best_labelled(arcs, heads, totals, k) -> list:
-    """The k best trees with labels, best first, as pairs of codes head * n_labels + label and a score.
-
-    A tree's labelings are visited from the best down. The successors of a labeling have the next best label of one word, from the word on
-    that changed last. O(k n log k).
-
-    Parameters
-    ----------
-    arcs : ndarray of shape (n + 1, n + 1, n_labels)
-        Scores.
-    heads : ndarray of shape (n_trees, n)
-        The k best trees of the arcs' best labels, best first.
-    totals : sequence of float
-        Their scores.
-    """
+    """The k best trees with labels, best first, as pairs of codes head * n_labels + label and a score. O(k n log k)"""
+    # A tree's labelings are visited from the best down. The successors of a labeling have the next best label of one word, from the word on
+    # that changed last.
     n_labels, words = arcs.shape[2], np.arange(1, arcs.shape[0])
     trees_found, open_ones, orders = [], [], []
     for t, (tree, total) in enumerate(zip(heads, totals, strict=True)):

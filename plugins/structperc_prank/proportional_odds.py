@@ -137,11 +137,9 @@ class ProportionalOdds:
         return G.T @ G
 
     def has_maximum(self, place):
-        """Whether the slopes of single rows show that no direction separates ranks. False: this is open.
-
-        At a maximum the rows' slopes cancel. Along a direction that separates, none of them rises. So it does not move the rows whose
-        slopes are large beside the sum of all. If these rows determine u and b, there is no such direction.
-        """
+        """Whether the slopes of single rows show that no direction separates ranks. False: this is open."""
+        # At a maximum the rows' slopes cancel. Along a direction that separates, none of them rises. So it does not move the rows whose
+        # slopes are large beside the sum of all. If these rows determine u and b, there is no such direction.
         c, d = self.curvature(place.u, place.b), self.d
         square = self.X.multiply(self.X) if hasattr(self.X, "multiply") else self.X**2
         size = np.append(np.sqrt(np.asarray(square.mean(axis=0)).reshape(-1)), np.ones(self.K))
@@ -184,10 +182,8 @@ def start_of(model, low, high):
 
 
 def newton(model, place):
-    """The next place and None; or the same place and how the search ended.
-
-    "converged": no step promises more than rounding, and no tie is better undone. "stalled": no step lowers the objective.
-    """
+    """The next place and None; or the same place and how the search ended."""
+    # "converged": no step promises more than rounding, and no tie is better undone. "stalled": no step lowers the objective.
     c = model.curvature(place.u, place.b)
     g = model.gradient(place.u, c)
     tie = expansion(model.d, place.ties)

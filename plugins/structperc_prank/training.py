@@ -110,11 +110,7 @@ class PocketTrainer(Trainer):
         return EARLY_STOPPED if run.stop_requested else MAX_EPOCHS
 
     def attributes(self, weights):
-        """What the engine shows.
-
-        pocket_costs_ : ndarray
-            The total cost of the ranker in the pocket after each epoch, over all examples: it never rises.
-        """
+        """pocket_costs_: the total cost of the ranker in the pocket after each epoch, over all examples: it never rises."""
         return {"pocket_costs_": lambda: np.array(self.costs)}
 
     def state(self):

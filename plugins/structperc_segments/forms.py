@@ -31,11 +31,9 @@ def is_open(entry) -> bool:
 
 
 def segments_of(y, i, n_tokens, tagged) -> list:
-    """The segments of a sentence, checked, in order: (start, stop, label, follows), None for the label of an open part.
-
-    `follows` of an open part: the segment before it may continue in it. Of a segment: it may be the rest of one that began in the open part
-    before.
-    """
+    """The segments of a sentence, checked, in order: (start, stop, label, follows), None for the label of an open part."""
+    # `follows` of an open part: the segment before it may continue in it. Of a segment: it may be the rest of one that began in the open
+    # part before.
     if not is_listed(y):
         raise DataError(f"y[{i}] is {shortened(y)}; expected {'a tag for each token' if tagged else 'a list of (start, stop, label)'}.")
     return from_tags(y, i, n_tokens) if tagged else from_triples(y, i, n_tokens)

@@ -39,23 +39,8 @@ class Constraints:
 
 
 def read_constraints(labels, forbidden=(), required=()) -> Constraints:
-    """From the options.
-
-    Parameters
-    ----------
-    labels : sequence
-        All labels in order.
-    forbidden : sequence of pairs, or str
-        (a, b): b may not follow a; None means the boundary: (None, b), (a, None). Or a scheme: "iob1", "iob2", "iobes",
-        "bilou", "bmes" forbid what phrases written so never contain.
-    required : sequence of pairs
-        (a, b): after a only the b of such pairs may come (None: the end); (None, b): only these may begin.
-
-    Raises
-    ------
-    OptionError
-        For what is no pair, and labels that do not exist.
-    """
+    """From the options `forbidden`, pairs or the name of a scheme, and `required`: None is the boundary. OptionError for other pairs."""
+    # (a, b): b may not follow a, or after a only the b of such pairs may come. The schemes forbid what phrases written so never contain.
     labels = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
     place = {label: k for k, label in enumerate(labels)}
     L = len(labels)

@@ -18,27 +18,7 @@ KINDS = ("problem", "loss", "update", "weights", "features", "reader", "cython")
 
 
 def new(name, folder=".", kind="problem") -> Path:
-    """Writes a plugin package that can be installed and passes its test.
-
-    Parameters
-    ----------
-    name : str
-        What users will write: Engine(name). Lower-case letters and digits, hyphens between words.
-    folder : path, default "."
-        Where the package's own folder, `structperc-NAME`, is made.
-    kind : str, default "problem"
-        What it holds: a whole "problem"; a part, "loss", "update", "weights", "features" or "reader"; or a compiled solver, "cython".
-
-    Returns
-    -------
-    Path
-        That folder.
-
-    Raises
-    ------
-    OptionError
-        The name cannot be used or is taken, or the folder exists or cannot be written.
-    """
+    """Writes a plugin package of this kind into a new folder, and returns that. It can be installed and passes its test."""
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise OptionError(f"{name!r} cannot name a plugin; expected lower-case letters and digits, with hyphens between words, "
                           f"such as 'disjoint-intervals'.")

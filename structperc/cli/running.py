@@ -13,18 +13,7 @@ from structperc.errors import DataWarning, OptionError, ScaleWarning, StructPerc
 
 
 def main(argv=None) -> int:
-    """Runs one command.
-
-    Parameters
-    ----------
-    argv : list of str, optional
-        The arguments; those of the process.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Runs the command of these arguments, by default those of the process; returns the exit code."""
     stops, name, arguments = None, "structperc", None           # no call, which could raise KeyboardInterrupt, before the try
     try:
         refuse_closed_output()

@@ -21,19 +21,7 @@ EXPECTED = {bool: "true or false", int: "a whole number", float: "a number", tup
 
 
 def read_settings(pairs, plugins) -> dict:
-    """Engine options from texts like "epochs=10".
-
-    Parameters
-    ----------
-    pairs : list of str
-        A later one of the same key wins.
-    plugins : list of str
-        The problem and the plugins in use, which declare further options.
-
-    Raises
-    ------
-    OptionError, PluginError
-    """
+    """Engine options from texts like "epochs=10", of which a later one of the same key wins. The plugins declare further options."""
     if not pairs:
         return {}
     options = {**ENGINE_OPTIONS, **plugin_defaults([registry.load(name) for name in plugins])}
@@ -54,17 +42,7 @@ def read_settings(pairs, plugins) -> dict:
 
 
 def unknown_argument(unknown, flags, settable) -> str:
-    """What is wrong with the arguments that a command does not have, and what to write.
-
-    Parameters
-    ----------
-    unknown : list of str
-        As they were typed.
-    flags : list of str
-        Those of the command.
-    settable : bool
-        Whether the command has --set.
-    """
+    """What is wrong with the arguments that a command does not have, and what to write. `settable`: the command has --set."""
     flag = next((text for text in unknown if text.startswith("--")), None)
     if flag is None:
         return f"{unknown[0]!r} is one argument too many."

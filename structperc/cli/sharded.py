@@ -29,32 +29,9 @@ def sources_of(source, arguments) -> list:
 
 
 def learn(engine, sources, plugins, classes, resume, address, stream, text_labels=None, progress=None) -> Facts:
-    """Trains an engine on files, a part each.
-
-    Parameters
-    ----------
-    engine : Engine
-        Not yet trained; it keeps what it has learned when Ctrl-C comes.
-    sources : list of Source
-    plugins : list of str
-        The names of the engine's plugins.
-    classes : list or None
-        The labels, if they are known.
-    resume : bool
-    address : str
-        Of a scheduler, or "local:N".
-    stream : bool
-        Whether each pass reads the files anew, as many examples at a time as the sources say.
-    text_labels : bool or None
-        As of `structperc.files.csv_tables.stream_csv`.
-    progress : function of a text, optional
-        As of `structperc.distributed.fit`.
-
-    Returns
-    -------
-    Facts
-        Those of the first file, with the examples of all files.
-    """
+    """Trains an engine on files, a part each. Returns the facts of the first file, with the examples of all files."""
+    # After Ctrl-C the engine keeps what it has learned. `address` is a scheduler's, or "local:N". If `stream`, each pass reads the files
+    # anew. `progress` is as of `structperc.distributed.fit`.
     with connected(address) as client:
         options = {"text_labels": text_labels, "labels": classes or ()}
         if sources[0].format == "svmlight":

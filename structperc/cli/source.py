@@ -48,11 +48,8 @@ class Source:
 
     @classmethod
     def from_arguments(cls, arguments, default=None, rows=None, notes=None):
-        """The source of a command. Flags of another format than that of the data raise an error.
-
-        The format is that of --format, of the file's name or of --columns, else `default`. Missing flags have the values of training, which
-        `notes` keep as `Source.notes` wrote them.
-        """
+        """The source of a command, whose format is that of --format, of the file's name or of --columns, else `default`."""
+        # Flags of another format than that of the data raise an error. Missing flags have the values of training, from `notes`.
         path = arguments.data
         flags = {name: getattr(arguments, name, None) for name in ("target", *COLUMN_FLAGS, *TABLE_FLAGS)}
         passed = {name for name, value in flags.items() if value is not None}

@@ -33,29 +33,9 @@ RANKED_LOSSES = ("absolute", "squared")         # which compare places in the or
 
 
 def learn(engine, source, plugins, report=None, resume=False, text_labels=None) -> Facts:
-    """Trains an engine on a file; `refuse` has found no fault with it.
-
-    Parameters
-    ----------
-    engine : Engine
-        Not yet trained; it keeps what it has learned when Ctrl-C comes.
-    source : Source
-        With its `rows`, the number of examples read at a time.
-    plugins : list of str
-        What the engine is made of.
-    report : function of (epoch, examples, mistakes, loss), optional
-        Called after each part with the epoch, and with the part's number of examples, mistakes and loss. Its method `note` takes a line,
-        `expect` the number of examples.
-    resume : bool
-        Go on from the checkpoint among the engine's plugins, if it is there.
-    text_labels : bool or None
-        As of `structperc.files.csv_tables.stream_csv`.
-
-    Returns
-    -------
-    Facts
-        Those of the whole file.
-    """
+    """Trains an engine on a file with which `refuse` has found no fault; returns the facts of the whole file."""
+    # After Ctrl-C the engine keeps what it has learned. `report(epoch, examples, mistakes, loss)` is called after each part. Its method
+    # `note` takes a line, `expect` the number of examples.
     contents = fingerprint(source.path) if can_be_read_again(source.path) else None
     identity = identity_of(source, contents)
     if report is not None and contents is not None:
@@ -159,14 +139,7 @@ def looks_through(engine, source) -> bool:
 
 @contextmanager
 def looked_through(source, report):
-    """Shows the rows that a pass without training has read, their rate, and the time that is left.
-
-    Parameters
-    ----------
-    source : Source
-    report : as of `learn`
-        Knows the number of examples afterwards, if rows are examples.
-    """
+    """Shows the rows that a pass without training has read, their rate, and the time that is left. `report` gets the number of examples."""
     if report is None:
         yield
         return

@@ -46,10 +46,7 @@ FORCED = NUMBERS._replace(summed=True)          # costs of which inf forbids one
 # ---- arrays ----
 
 def number_array(values, name: str, most: int = MOST) -> np.ndarray:
-    """An array of real numbers, in any order and dtype, of at most so many entries along an axis.
-
-    Text, complex numbers, dates and masked entries raise an error. Nothing is copied before the size is known.
-    """
+    """An array of real numbers, of any order and dtype, at most so many along an axis. Nothing is copied before the size is known."""
     array = values
     if type(values) is not np.ndarray:
         masked = sys.modules.get("numpy.ma")            # a masked array cannot exist before this module does
@@ -103,10 +100,7 @@ def objects_as_floats(array, values, name) -> np.ndarray:
 
 
 def shaped(array, name: str, shape: tuple) -> np.ndarray:
-    """An array of this shape; a text means any size, and the same text for the same size.
-
-    An empty list is an array of any such shape without entries.
-    """
+    """An array of this shape. A text means any size, the same text the same size; an empty list has no entries in any shape."""
     if array.shape == shape:
         return array
     sizes, fits = {}, array.ndim == len(shape)
@@ -122,18 +116,7 @@ def shaped(array, name: str, shape: tuple) -> np.ndarray:
 
 
 def real_array(values, name: str, shape: tuple, policy: Policy = SCORES) -> np.ndarray:
-    """A float64 array in C order.
-
-    Parameters
-    ----------
-    values : array-like of real numbers
-    name : str
-        Of the argument.
-    shape : tuple of int or str
-        As in `shaped`.
-    policy : Policy
-        Which numbers are allowed.
-    """
+    """A float64 array in C order. `shape` is as in `shaped`, and `policy` has the numbers that are allowed."""
     n = values.size if type(values) is np.ndarray else 1            # only such an array is taken as it is
     most = MOST_SUMMED / max(1, n) if policy.summed else policy.high
     if are_reals(values, shape, max(policy.low, -most), min(policy.high, most), MOST):

@@ -15,28 +15,7 @@ EXPONENTS = 4096    # more than there are
 
 
 def exact_sums(values, groups, n_groups) -> list[Fraction]:
-    """The sum of the numbers of each group.
-
-    Parameters
-    ----------
-    values : float64 array of shape (n,)
-        Finite numbers.
-    groups : int64 array of shape (n,)
-        From 0 to n_groups - 1.
-    n_groups : int
-
-    Returns
-    -------
-    list of Fraction
-        `rounded` makes a float of one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from structperc.core.exact_sums import exact_sums, rounded
-    >>> [rounded(one) for one in exact_sums(np.array([1e300, 0.1, -1e300, 0.2]), np.array([0, 0, 0, 1]), 2)]
-    [0.1, 0.2]
-    """
+    """The exact sums of finite float64 numbers by their groups 0..n_groups - 1, a list of Fraction. `rounded` makes a float of one."""
     mantissas, exponents = np.frexp(values)
     whole = np.ldexp(mantissas, MANTISSA).astype(np.int64)
     keys, where = np.unique(groups * EXPONENTS + (exponents.astype(np.int64) + EXPONENTS // 2), return_inverse=True)
@@ -51,27 +30,12 @@ def exact_sums(values, groups, n_groups) -> list[Fraction]:
 
 
 def exact_sum(values) -> Fraction:
-    """The sum of finite numbers, a float64 array of shape (n,).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from structperc.core.exact_sums import exact_sum, rounded
-    >>> rounded(exact_sum(np.array([0.1] * 10)))
-    1.0
-    """
+    """The exact sum of finite numbers, a float64 array of shape (n,)."""
     return exact_sums(values, np.zeros(len(values), dtype=np.int64), 1)[0]
 
 
 def rounded(total) -> float:
-    """The float nearest to a number from 0 on, the largest one of sums beyond it.
-
-    Examples
-    --------
-    >>> from structperc.core.exact_sums import rounded
-    >>> rounded(10**400) < float("inf")
-    True
-    """
+    """The float nearest to a number from 0 on, the largest one of sums beyond it."""
     try:
         return float(total)
     except OverflowError:

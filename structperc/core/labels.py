@@ -163,10 +163,7 @@ class PlainValues(np.ndarray):
 
 
 def plain_values(y, depth=0):
-    """Labels or outputs as an author's code reads them: whatever holds them, their entries are plain values of Python.
-
-    Lists stay lists. Arrays and columns of tables become `PlainValues`, which keeps the order of ordered categories.
-    """
+    """Labels or outputs as an author's code reads them: entries are plain values, arrays and columns of tables become `PlainValues`."""
     if type(y) is np.ndarray:
         return y.view(PlainValues)
     if isinstance(y, NAMED) and not isinstance(y, np.timedelta64):
@@ -356,8 +353,7 @@ def find_labels(y, classes, ordered):
 
 
 def storable(labels, name):
-    """Labels as a model file has them, so that every trained engine can be saved. Scalars of numpy become Python's; anything else raises an
-    error."""
+    """Labels as a model file has them: scalars of numpy become Python's, and what no file can hold raises an error."""
     if labels.dtype.kind in "biufSMm":
         return labels
     if labels.dtype == object:

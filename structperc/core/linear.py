@@ -8,13 +8,7 @@ SMALL = 1e-9        # of the largest number: rounding
 
 
 def over_atoms(counts, costs) -> np.ndarray | None:
-    """Numbers d of atoms such that counts @ d is costs, up to a constant; None: there are none.
-
-    Parameters
-    ----------
-    counts : float64 array of shape (n_labels, n_atoms)
-    costs : float64 array of shape (n_labels,)
-    """
+    """Numbers d of atoms such that counts @ d, (n_labels,), is costs up to a constant; None: there are none."""
     table = np.column_stack([counts, np.ones(len(costs)), costs])
     pivots, n = [], table.shape[1] - 1
     for row in range(len(table)):

@@ -28,16 +28,7 @@ def is_zero_one(y, n) -> bool:
 
 
 def row_numbers(y, n, name):
-    """An output as row numbers: the places where a mask is True. A 0/1 vector as long as the example raises an error.
-
-    Parameters
-    ----------
-    y : collection
-    n : int
-        Rows of the example.
-    name : str
-        Of the output, in messages.
-    """
+    """An output as row numbers: the places where a mask is True. A 0/1 vector as long as the example raises an error."""
     if is_mask(y):
         if n and len(y) % n:
             raise DataError(f"{name} is a mask of {len(y)} values, but the example has {n} rows; expected True or False for each.")

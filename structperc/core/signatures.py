@@ -25,10 +25,8 @@ class ClassSignature:
 
 
 def class_signature(cls):
-    """What a call of a class takes: the nearest constructor's own, in Python or as Cython wrote it in front of the docstring.
-
-    `inspect.signature` of a class before Python 3.11.4 prefers any `__new__`, however far, to an `__init__`.
-    """
+    """What a call of a class takes: the nearest constructor's own, in Python or as Cython wrote it in front of the docstring."""
+    # `inspect.signature` of a class before Python 3.11.4 prefers any `__new__`, however far, to an `__init__`.
     for kind in cls.__mro__:
         own = vars(kind)
         if isinstance(own.get("__signature__"), inspect.Signature):

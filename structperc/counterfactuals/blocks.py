@@ -55,13 +55,7 @@ class Block:
         return self.model.parts.outputs.encode_answers(answers, rows)[0]
 
     def slopes(self, places, spread):
-        """The derivatives of the scores by the values at these places, a CSC array of shape (n_atoms, n_places).
-
-        Raises
-        ------
-        PluginError
-            The scores are not linear in the values.
-        """
+        """The derivatives of the scores by the values at these places, CSC (n_atoms, n_places); `PluginError` if they are not linear."""
         base = self.values.ravel().copy()
         base[places] = 0
         at_base, atoms, values = self.scores(base), [], []

@@ -65,10 +65,8 @@ class Chain:
         return Chain(self.atoms[first:end], scores, self.pairs)
 
     def favour(self, t, pairs):
-        """The least lead of label b over label a beside row t, at [a, b].
-
-        Labels of row t that forbid a are left out. -inf: others forbid b. `pairs` has the scores of a label of row t and the one beside it.
-        """
+        """The least lead of label b over label a beside row t, at [a, b], by the scores of pairs. -inf: others forbid b."""
+        # Labels of row t that forbid a are left out.
         if not 0 <= t < len(self.atoms):
             return np.zeros(pairs.shape)
         pairs = pairs[self.atoms[t] >= 0]

@@ -145,14 +145,7 @@ class Columns:
                           f"or a number from 0 to {self.n - 1}.{hint}")
 
     def variables(self, values, only) -> tuple:
-        """The values that may change, as places in the block, and the `Variables` of their changes.
-
-        Parameters
-        ----------
-        values : float64 array of shape (n_rows, n_features)
-        only : list of int or None
-            The rows that may change.
-        """
+        """The values that may change, as places in the block, and the `Variables` of their changes. `only`: the rows that may."""
         movable = np.tile(self.movable, (len(values), 1))
         if only is not None:
             movable[[r for r in range(len(values)) if r not in only]] = False
@@ -243,18 +236,7 @@ def ends_of(column, ends):
 
 
 def as_given(x, rows, n_keys, values, changes):
-    """The new block in the form in which the user passed x.
-
-    Parameters
-    ----------
-    x : one example, as it was passed
-    rows : Rows
-        As read.
-    n_keys : int
-        How many of their keys are columns of x.
-    values : array of shape (n_rows, n_features)
-    changes : list of Change
-    """
+    """The new block in the form in which the user passed x. `n_keys` of the rows' keys are columns of x."""
     if is_frame(x) or hasattr(x, "to_frame"):
         new = x.copy() if hasattr(x, "copy") else x
         if not is_frame(x):                                 # a row of a pandas frame

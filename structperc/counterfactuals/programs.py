@@ -56,10 +56,8 @@ class Variables:
         return float(np.sqrt((z * z).sum()) if norm == "l2" else (self.cost * np.abs(z)).sum())
 
     def least_length(self, slopes, gaps, prices, norm) -> float:
-        """A lower bound on the length of every z with slopes @ z >= gaps between low and high. Any prices >= 0 give one.
-
-        For each such z: length >= prices @ gaps + min over z between low and high of length - (prices @ slopes) @ z.
-        """
+        """A lower bound on the length of every z with slopes @ z >= gaps between low and high. Any prices >= 0 give one."""
+        # For each such z: length >= prices @ gaps + min over z between low and high of length - (prices @ slopes) @ z.
         if not len(prices):
             return 0.0
         prices = np.maximum(prices, 0)
@@ -110,17 +108,7 @@ class Solution:
 
 
 def shortest(variables, slopes, gaps, norm, clock) -> Solution:
-    """The shortest z with slopes @ z >= gaps and low <= z <= high. It has whole numbers as required, and groups add up to 0.
-
-    Parameters
-    ----------
-    variables : Variables
-    slopes : float64 array of shape (m, n)
-    gaps : float64 array of shape (m,)
-    norm : {"l1", "l2"}
-        "l2" has no whole numbers.
-    clock : Clock
-    """
+    """The shortest z with slopes @ z >= gaps and low <= z <= high. It has whole numbers as required, but in "l2". Groups add up to 0."""
     size = np.abs(slopes).max(axis=1, initial=0)
     size[size == 0] = 1
     rows, needed = slopes / size[:, None], gaps / size          # tolerances of solvers are absolute

@@ -121,10 +121,8 @@ class Search:
         return float(steepest)
 
     def nearest(self, counts) -> float:
-        """A lower bound on the distance at which this structure wins; keeps the nearest change that is known.
-
-        Programs ask for a lead over the rivals that win a tie with it, and over no others. The bound is that of programs without a lead.
-        """
+        """A lower bound on the distance at which this structure wins; keeps the nearest change that is known."""
+        # Programs ask for a lead over the rivals that win a tie with it, and over no others. The bound is that of programs without a lead.
         if self.variables.whole.any():
             return Boxes(self, counts).least()
         leads, bound = {}, 0.0

@@ -140,16 +140,9 @@ class Goal:
         return self.has_atoms(counts) if self.keys is None else counts.tobytes() in self.keys
 
     def ranked(self, scores, deciding):
-        """The counts of the wanted structures, by falling score. Of those with the same deciding atoms only the best.
-
-        Structures that differ from one in their deciding atoms are divided by the first such atom (Lawler 1972). The argmax finds the best
-        one of each part.
-
-        Parameters
-        ----------
-        scores : float64 array of shape (n_atoms,)
-        deciding : bool array of shape (n_atoms,)
-        """
+        """The counts of the wanted structures, by falling score. Of those with the same deciding atoms only the best."""
+        # Structures that differ from one in their deciding atoms are divided by the first such atom (Lawler 1972). The argmax finds the
+        # best one of each part.
         if self.listed is not None:
             every = [self.counts(y) for y in self.listed]
             yield from sorted(every, key=lambda counts: -(counts @ scores))

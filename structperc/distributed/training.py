@@ -322,11 +322,9 @@ class Workers:
         self.dumps = pickle.dumps if client is None else require("distributed.protocol.pickle", "training on workers", "dask").dumps
 
     def submit(self, function, *arguments):
-        """The future of a result, or the result of this process.
-
-        No task names its worker. A task with a worker's name waits for ever if it was submitted while there was no worker at all. This is
-        so even with `allow_other_workers`, since Dask compares each new worker with the name.
-        """
+        """The future of a result, or the result of this process."""
+        # No task names its worker. A task with a worker's name waits for ever if it was submitted while there was no worker at all. This is
+        # so even with `allow_other_workers`, since Dask compares each new worker with the name.
         return function(*arguments) if self.client is None else self.client.submit(function, *arguments, pure=False)
 
     def check(self) -> None:

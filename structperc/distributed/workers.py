@@ -215,20 +215,7 @@ def rows_of(model, data):
 
 
 def run_of(engine, model, data, class_weight, totals=None, left_out=0) -> TrainingRun:
-    """A run of the examples of a piece.
-
-    Parameters
-    ----------
-    engine : Engine
-    model : Model
-    data : dict
-    class_weight : dict or None
-        The option, with names of labels.
-    totals : (int, Fraction), optional
-        With weighting="visits": how many examples of all shards have a weight, and the sum of their weights.
-    left_out : int
-        Of so many examples the last one is as if it were absent; 0: none.
-    """
+    """A run of the examples of a piece. `totals` counts all shards' examples with a weight. Every `left_out`-th is as if absent."""
     rows = rows_of(model, data)
     model.make_room(rows)
     model.restrict(rows, data.get("allowed"))
@@ -351,8 +338,7 @@ class Slot:
 
 
 def train_shard(slot, number, share, epoch, seed, shuffle, dtype, news):
-    """One pass of one shard, on the worker: counts, changes, and with the first weights the columns' sums. None if the worker lacks the
-    weights that the news are about."""
+    """One pass of one shard, on the worker: counts, changes, at first the columns' sums. None if it lacks the weights of these news."""
     with slot.lock:
         if slot.held is None:
             if news[0] != "all":

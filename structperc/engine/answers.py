@@ -14,20 +14,7 @@ MOST_STRUCTURES = 100_000
 
 
 def k_best(parts, scores, x, k) -> list:
-    """The k structures of largest score, best first.
-
-    Parameters
-    ----------
-    parts : Parts
-    scores : array of shape (x.n_atoms,)
-    x : Example
-    k : int
-
-    Returns
-    -------
-    list of (structure, score)
-        The first is what the argmax finds; structures of the same atoms count once.
-    """
+    """The k structures of largest score with their scores, best first, the argmax's before all. Those of the same atoms count once."""
     if k > 1:
         refuse_hidden(parts, "the k best outputs and margins")
     ranked = ranked_by(parts.argmax, scores, x, k)

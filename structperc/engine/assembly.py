@@ -283,8 +283,7 @@ def ask(engine, kind, context):
 
 
 def own(engine, kind, part):
-    """The part that a hook has returned and something else refers to. It is made again if this engine uses it; if another does, it raises
-    an error."""
+    """The part that a hook has returned and something else refers to: made again if this engine uses it, an error if another does."""
     if uses(engine, kind, part):
         return part.clone()
     other = ENGINES.get(id(part))

@@ -13,16 +13,7 @@ ABSENT = "(absent columns)"
 
 
 def example(model, rows, baseline):
-    """What an example is compared with, and an example of such rows; None in its place for zero.
-
-    Parameters
-    ----------
-    model : Model
-    rows : Rows
-        Of the example that is explained, as `Model.read_one` has read them.
-    baseline : None, "mean", "zero" or a row
-        None: the mean where the model has one, else zero.
-    """
+    """What an example is compared with, and an example of such rows, None for zero. No baseline: the model's mean, else zero."""
     if isinstance(baseline, str) and baseline not in ("mean", "zero"):
         raise OptionError(f"baseline={baseline!r}; expected 'mean', 'zero' or a row of numbers.{did_you_mean(baseline, ('mean', 'zero'))}")
     if baseline is None:

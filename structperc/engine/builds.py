@@ -22,13 +22,7 @@ FINGERPRINT = re.compile(rb"structperc-abi-[0-9a-f]{16}")
 
 @functools.cache
 def check_build(package: str) -> None:
-    """Raises `PluginError` if a module of a package was compiled against another structperc; imports nothing, reads each file once.
-
-    Parameters
-    ----------
-    package : str
-        The name of an importable package or module.
-    """
+    """Raises `PluginError` if a module of a package was compiled against another structperc; imports nothing, reads each file once."""
     for path in compiled_files(package):
         if path.stat().st_size:
             with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:

@@ -57,19 +57,7 @@ def has_marginals(model, rows) -> bool:
 
 
 def calibrate(engine, run, rows, y, costs) -> None:
-    """Gives what a run has trained its temperature and its spread.
-
-    Parameters
-    ----------
-    engine : Engine
-        In the middle of its fit.
-    run : TrainingRun
-        Which has ended.
-    rows : Rows
-        As they were read.
-    y, costs
-        As `fit` takes them.
-    """
+    """Gives what a run has trained its temperature and its spread."""
     elsewhere = SHARDS_ELSEWHERE.get()
     find = held_out if elsewhere is None else functools.partial(held_out_elsewhere, elsewhere)
     samples = find(engine, run, rows, y, costs)
@@ -143,21 +131,8 @@ def dealt(run, shuffled) -> list:
 
 
 def sample(model, run, examples, weights, share, most=MOST_STRUCTURES):
-    """What the log loss of some examples by a model needs: of labels the arguments of `LabelOutputs.calibration`, else its slope.
-
-    Parameters
-    ----------
-    model : Model
-    run : TrainingRun
-        Whose rows and gold outputs these are.
-    examples : int64 array
-    weights : float64 array
-        Of all examples of the run.
-    share : float
-        How much of the loss is that of one more output, drawn at random: else the temperature of right outputs were 0.
-    most : int
-        So many structures of many atoms are looked at.
-    """
+    """What the log loss of some examples by a model needs: of labels the arguments of `LabelOutputs.calibration`, else its slope."""
+    # `share` of the loss is that of one more output, drawn at random: else the temperature of right outputs were 0.
     if isinstance(model.parts.outputs, LabelOutputs):
         return label_scores(model, run.rows, examples), right_labels(model, run, examples), weights[examples], share
     return structures_slope(model, run, examples[:most], weights[examples[:most]], share)
@@ -192,10 +167,7 @@ def right_labels(model, run, examples):
 
 
 def structures_slope(model, run, fold, weights, share):
-    """The slope of the log loss of outputs of many atoms, a function of b = 1 / t.
-
-    Of a partial output its best completion counts.
-    """
+    """The slope of the log loss of outputs of many atoms, a function of b = 1 / t. Of a partial output its best completion counts."""
     parts, examples = model.parts, []
     store = parts.weights.averaged()
     for weight, i in zip(weights.tolist(), fold.tolist(), strict=True):

@@ -29,20 +29,7 @@ def place_in_engine(name, value, candidates) -> str:
 
 
 def wrong_call(method, names, unnamed, unknown, place_of=place_in_engine) -> OptionError:
-    """The error of arguments that a method does not have.
-
-    Parameters
-    ----------
-    method : str
-    names : sequence of str
-        The arguments that it has.
-    unnamed : sequence
-        Values that were passed without a name after those that the method accepts so.
-    unknown : dict
-        Arguments of other names.
-    place_of : function of name, value and candidates, optional
-        Returns the sentence about where an argument belongs.
-    """
+    """The error of arguments that a method does not have: `unnamed` values too many, or `unknown` names. `place_of` adds a sentence."""
     has = f"It has {', '.join(names)}." if names else "It has none."
     for name, value in unknown.items():
         return OptionError(f"{method} has no argument {name!r}.{place_of(name, value, names)} {has}")

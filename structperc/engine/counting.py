@@ -9,19 +9,10 @@ EXACT = 2.0**53             # floats hold all whole numbers below
 
 
 def labellings_within(tables, distance) -> tuple[int, int]:
-    """At least and at most so many labellings have a score within a distance of the largest one.
-
-    Each label has a best way to go on. Its loss is how far this is behind the best way to go on from the label before. The losses of a
-    labelling add up to its distance from the best one. They are rounded to a grid of 256 steps: up for the lower bound, down for the upper
-    one. The upper bound counts nothing beyond distance * (1 + n_rows / 256).
-
-    Parameters
-    ----------
-    tables : tuple of arrays
-        Of at least one row, as `Argmax.chain_of` returns them.
-    distance : float
-        Above 0; inf counts all labellings.
-    """
+    """At least and at most so many labellings have a score within a distance of the largest one."""
+    # The tables are those of `Argmax.chain_of`. Each label has a best way to go on. Its loss is how far this is behind the best way to go
+    # on from the label before. The losses of a labelling add up to its distance from the best one. They are rounded to a grid of 256 steps:
+    # up for the lower bound, down for the upper one. The upper bound counts nothing beyond distance * (1 + n_rows / 256).
     rows, pairs, start, end = tables
     rest, losses = rows[-1] + end, []                       # of the best way to go on from each label
     for row in rows[-2::-1]:

@@ -23,10 +23,7 @@ EARLIER = {         # names that are no longer read, and what does the same
 
 
 def check_declarations(engine, context, parts) -> None:
-    """Raises an error for unknown names in `needs`, `options_used` and `attributes`, and for names of earlier versions.
-
-    Once for each class of parts and its names.
-    """
+    """Raises an error for unknown names in `needs`, `options_used` and `attributes`, once for each class of parts and its names."""
     for kind, part in parts.items():
         needs = part.needs if kind == "update" else ()
         declared = needs, part.options_used

@@ -242,27 +242,7 @@ def structure_of(model, answer, rows, option):
 
 
 def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
-    """Splits the margin of one example; see `Engine.explain`.
-
-    Parameters
-    ----------
-    model : Model
-        With weights that are a vector.
-    x : one row, one block of rows, a list with one object, or another example that the reader accepts
-    against : output, optional
-        The rival; without it the runner-up.
-    baseline : "mean", "zero" or one row, optional
-    groups : dict, optional
-
-    Raises
-    ------
-    PluginError
-        The weights are no vector, or nothing finds the runner-up.
-    OptionError
-        The baseline or a group is none that this model has.
-    DataError
-        x is not one example, has no other structure, or `against` is none of its structures.
-    """
+    """Splits the margin of one example; see `Engine.explain`."""
     parts, vector = model.parts, model.parts.weights.vector()
     if vector is None:
         raise PluginError(f"explain needs a weight vector, but {type(parts.weights).__name__} has none; train without a kernel.")

@@ -145,15 +145,7 @@ class Near:
         return Atoms(search.some & chosen, search.all & chosen, search.exact)
 
     def distances_of(self, counts, chosen) -> np.ndarray:
-        """For some atoms of a structure: how far the best structure with the atom is below the prediction, as far as one is found.
-
-        Parameters
-        ----------
-        counts : array of shape (n_atoms,)
-            The structure's.
-        chosen : int array
-            Atoms that it has.
-        """
+        """For the chosen atoms of a structure: how far the best structure with the atom is below the prediction, as far as one is found."""
         farthest = self.distance(counts)
         if self.listed() is not None:
             _, every, totals = self.listed()

@@ -247,37 +247,13 @@ def same(a, b):
 
 
 def option(default=attrs.NOTHING, help=None, **declaration) -> Any:
-    """Declares an option of a class, `NAME: TYPE = option(DEFAULT, HELP)`.
-
-    Parameters
-    ----------
-    default : object
-        Without one: that of the base class's option of the same name. If there is none, the constructor requires a value.
-    help : str, optional
-        One line. Like all below: without it that of the base class's option of the same name.
-    **given
-        Further fields of `Option`.
-
-    Examples
-    --------
-    >>> from structperc.engine.option import Options, option
-    >>> class Saw(Options):
-    ...     '''Cuts.'''
-    ...     teeth: int = option(12, "number of teeth", low=1)
-    >>> class FineSaw(Saw):
-    ...     '''Cuts more slowly.'''
-    ...     teeth: int = 40
-    >>> FineSaw().teeth, options_of(FineSaw)["teeth"].help
-    (40, 'number of teeth')
-    """
+    """Declares an option of a class: `NAME: TYPE = option(DEFAULT, HELP)`. What is not written is that of the base class's option."""
     return positional_option(kw_only=True, default=default, help=help, **declaration)
 
 
 def positional_option(*, kw_only, default=attrs.NOTHING, help=None, **declaration) -> Any:
-    """`option` of a parameter that the constructor accepts without its name.
-
-    Type checkers read `kw_only` and `default` where it is called, so both are written there: ``kw_only=False, default=10``.
-    """
+    """`option` of a parameter that the constructor accepts without its name."""
+    # Type checkers read `kw_only` and `default` where it is called, so both are written there: ``kw_only=False, default=10``.
     declaration |= {} if help is None else {"help": help}
     return attrs.field(default=default, kw_only=kw_only, metadata={GIVEN: declaration})
 

@@ -36,17 +36,8 @@ class Table:
 
 
 def settle(engine, own, of_plugins) -> dict:
-    """Gives the options that the user has not set the values of the engine's preset, and returns these.
-
-    If the user chooses an update or a trainer, values for another one are left out. Trainers that make online passes count as the
-    same.
-
-    Parameters
-    ----------
-    engine : Engine
-    own, of_plugins : dict
-        What the user has set of the engine's own options and of those of the plugins.
-    """
+    """Gives the options that the user has not set the values of the engine's preset, and returns these."""
+    # If the user chooses an update or a trainer, values for another one are left out. Trainers that make online passes count as the same.
     values = values_of(engine, options_of(type(engine)), own | of_plugins)
     for name, default in declared_values(type(engine)).items():
         if name not in own:

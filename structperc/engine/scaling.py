@@ -197,16 +197,7 @@ def restored(state, n_features) -> Scaling:
 
 
 def scaling_of(wanted, parts, rows, sample_weight):
-    """The scaling of the first rows of a fit, or None.
-
-    Parameters
-    ----------
-    wanted : bool or "auto"
-        "auto": of dense rows of numbers, and of sparse ones that a kernel compares. True raises an error for rows that cannot be scaled.
-    parts : Parts
-    rows : Rows
-    sample_weight : float64 array or None
-    """
+    """The scaling of the first rows of a fit, or None. "auto" scales dense rows of numbers, and sparse ones that a kernel compares."""
     if not wanted:
         return None
     zeros = np.zeros(rows.n_features)
@@ -308,17 +299,7 @@ def variance_on_one_scale(X, weights) -> float:
 
 
 def warn_of_wild_cells(before, scaling, X, weights) -> None:
-    """Warns if a cell is a thousand deviations from all other rows: its column then hardly differs between these.
-
-    Parameters
-    ----------
-    before, scaling : Scaling
-        Without the rows of X, and with them.
-    X : array or CSR array
-        The rows with a weight, after those of `before.first`.
-    weights : array or None
-        Of all rows, to count those without a weight.
-    """
+    """Warns if a cell is a thousand deviations from all other rows: its column then hardly differs between these."""
     if scaling.n_rows < FEWEST:
         return
     n_earlier = 0 if before.first is None else before.first.shape[0]

@@ -9,10 +9,8 @@ from structperc.core.signals import map_in_threads
 
 
 def predicted(model, rows, n_threads):
-    """The result of `model.predict(rows)`, computed by threads that each predict a part of the rows.
-
-    All parts see the model of one moment. If a chunk of a stream has changed the model meanwhile, one thread begins anew.
-    """
+    """The result of `model.predict(rows)`, by threads that predict a part each. All see the model of one moment."""
+    # If a chunk of a stream has changed the model meanwhile, one thread begins anew.
     n, parts = rows.n_examples, min(n_threads, rows.n_examples)
     if parts < 2:
         return model.predict(rows)

@@ -9,10 +9,7 @@ from structperc.engine.presets import give_way
 
 
 def refuse_unused(engine, context, parts) -> list:
-    """Raises an error for options that no part uses, and for an object that replaces a plugin or the reverse.
-
-    Returns the names of those that the preset has set, which give way.
-    """
+    """Raises an error for options that no part uses, or an object that replaces a plugin. Returns those of the preset, which give way."""
     left_out = []
     for plugin in engine.loaded_plugins[2:]:
         if plugin not in context.reads.called and OBSERVER not in plugin.hooks:

@@ -122,10 +122,7 @@ def by_class(wanted, model, rows, y, weights):
 
 
 def counted(sample_weight, weights):
-    """What rows count for scales, medians and means: their sample weights, but 0 where the class weighs nothing.
-
-    The same object if no class weighs nothing.
-    """
+    """What rows count for scales, medians and means: their sample weights, 0 where the class weighs nothing. Else the same object."""
     if weights is None:
         return sample_weight
     counts = np.ones(len(weights)) if sample_weight is None else sample_weight
@@ -147,20 +144,8 @@ def visited(weights):
 
 
 def expected_visits(weights, before):
-    """How often each example is visited in an epoch, on average; and `before` with these examples.
-
-    Parameters
-    ----------
-    weights : float64 array of shape (n,)
-    before : (n, total)
-        How many examples with a weight were learned from, and the sum of their weights, a float or exact. One that weighs the mean of all
-        is visited once.
-
-    Returns
-    -------
-    expected : float64 array of shape (n,), or None where each example with a weight is visited once
-    after : (n, total)
-    """
+    """How often each example is visited in an epoch, on average, and `before` with these examples. None where each is visited once."""
+    # `before` has the number of examples with a weight, and the sum of their weights, a float or exact.
     kept = weights[weights > 0]
     n, total = before[0] + len(kept), Fraction(before[1]) + exact_sum(kept)
     expected = weights * rounded(n / total) if total else weights
@@ -169,11 +154,9 @@ def expected_visits(weights, before):
 
 
 def drawn(expected, random, shuffle):
-    """The examples of an epoch, an int64 array in which i occurs `expected[i]` times on average.
-
-    Systematic sampling: i occurs whenever the sum up to i passes a whole number, counted from a random one. So i occurs as often as
-    expected, rounded up or down. In file order the visits of an example are spread evenly over the epoch.
-    """
+    """The examples of an epoch, an int64 array in which i occurs `expected[i]` times on average, by systematic sampling."""
+    # i occurs whenever the sum up to i passes a whole number, counted from a random one. So i occurs as often as expected, rounded up or
+    # down. In file order the visits of an example are spread evenly over the epoch.
     ends = np.floor(np.cumsum(expected) + random.random())
     copies = np.diff(ends, prepend=0.0).astype(np.int64)
     order = np.repeat(np.arange(len(expected)), copies)

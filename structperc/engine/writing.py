@@ -21,25 +21,10 @@ except ImportError:         # Windows: no locks, so nothing is ever taken for le
 
 
 def replace_file(path, write) -> None:
-    """Gives a file a new content once that is complete; until then, and after any failure, the old one stays.
-
-    Links are followed, also to a file that does not exist yet. FIFOs, devices and open descriptors such as /dev/stdout are written to
-    directly. An existing file keeps its mode, and its owner if the system permits it. A new one has the mode of the umask. Costs one fsync
-    of the file and one of its folder. These take about a millisecond on an SSD and ten on a turning disk.
-
-    Parameters
-    ----------
-    path : str, bytes or path
-    write : function of a binary file
-        Writes the content. Its errors are raised as they are, but for those of the system about this file.
-
-    Raises
-    ------
-    OSError
-        Of the kind that the system reported, with a sentence.
-    OptionError
-        For a path that no system takes.
-    """
+    """Gives a file a new content once `write` has written all of it. Until then, and after any failure, the old one stays."""
+    # Links are followed, also to a file that does not exist yet. FIFOs, devices and open descriptors such as /dev/stdout are written to
+    # directly. An existing file keeps its mode, and its owner if the system permits it. A new one has the mode of the umask. Costs one
+    # fsync of the file and one of its folder. These take about a millisecond on an SSD and ten on a turning disk.
     path = readable_path(path)
     try:
         open_number = descriptor(path)

@@ -255,10 +255,7 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
 
 
 def brought(problem, own_plugins, plugin_options) -> tuple:
-    """The plugins that options of plugins ask for: of each option that no plugin in use has, the installed one that has it.
-
-    Only the parameter `kernel` brings the plugin of kernels.
-    """
+    """The plugins that options of plugins ask for: of each option that no plugin in use has, the installed one that has it."""
     if not plugin_options:
         return ()
     declared = plugin_defaults([plugins.load(plugin) for plugin in (problem, *own_plugins)])

@@ -260,11 +260,9 @@ def codes_of(y, labels, n_rows):
 
 
 def rank_distances(estimator, X, labels):
-    """How far the score of each row would have to move until the prediction could be each level, (n, K).
-
-    0 at the prediction itself. Behind each boundary, the distance is the largest one so far, so it never falls outwards. With one latent
-    score it is the distance to the interval of the level, between its two thresholds.
-    """
+    """How far the score of each row would have to move until the prediction could be each level, (n, K)."""
+    # 0 at the prediction itself. Behind each boundary, the distance is the largest one so far, so it never falls outwards. With one latent
+    # score it is the distance to the interval of the level, between its two thresholds.
     scores = boundary_scores(estimator, X, labels)
     answers = LabelCodes(np.asarray(labels)).encode(estimator.predict(X), len(scores))
     boundaries, nothing = np.arange(1, len(labels)), np.zeros((len(scores), 1))

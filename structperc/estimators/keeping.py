@@ -382,13 +382,7 @@ def has(outer, method) -> bool:
 
 
 def innermost(estimator) -> Engine:
-    """The engine of an estimator around others.
-
-    Raises
-    ------
-    OptionError
-        If one of these is of another library.
-    """
+    """The engine of an estimator around others; `OptionError` if one of these is of another library."""
     if isinstance(estimator, InnerMethods):
         return innermost(estimator.estimator_)
     if isinstance(estimator, SavedEstimator):

@@ -45,10 +45,7 @@ class SortedClasses:
         return columns[:, sorting(self.levels_)]
 
     def _decision(self, lead, log_probabilities):
-        """The decision function: of two labels how far the second of `classes_` leads, of more the logarithms of their probabilities.
-
-        Both arguments are functions without parameters; `lead` is that of the higher level.
-        """
+        """The decision function: of two labels how far the second of `classes_` leads, of more the logarithms of their probabilities."""
         if len(self.levels_) != 2:
             return self._by_class(log_probabilities())
         return lead() if sorting(self.levels_)[0] == 0 else -lead()

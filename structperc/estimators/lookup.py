@@ -27,19 +27,7 @@ def addresses() -> dict:
 
 
 def estimator(name, others=()):
-    """The class of this name.
-
-    Parameters
-    ----------
-    name : str
-    others : sequence of str, default ()
-        Names of the module itself, for the hint of an error.
-
-    Raises
-    ------
-    AttributeError
-        No installed package declares it, or its package cannot be imported.
-    """
+    """The class of this name, or AttributeError with a hint among all names and `others`, those of the module itself."""
     entry = addresses().get(name)
     if entry is None:
         raise no_name(GROUP, name, (*others, *addresses()))
@@ -58,10 +46,8 @@ def loaded(entry):
 
 
 def class_at(module, name):
-    """The class that a package declares and defines at a place, else None. Only declared entry points are imported.
-
-    A class may name another module of its package, or `structperc.estimators`, as its own. So its address is compared once more.
-    """
+    """The class that a package declares and defines at a place, else None. Only declared entry points are imported."""
+    # A class may name another module of its package, or `structperc.estimators`, as its own. So its address is compared once more.
     for entry in sorted(declared(), key=lambda entry: (entry.module, entry.attr) != (module, name)):
         exact = (entry.module, entry.attr) == (module, name)
         if exact or (entry.name == name and package(module) in (package(entry.module), package(GROUP))):

@@ -24,23 +24,8 @@ CLONING = "sklearn.base"        # its frames hold what is cloned, and the texts 
 
 
 def refuse_numbered(y) -> None:
-    """Raises an error if y has three or more numbers, and the tool that calls `fit` holds texts for them.
-
-    Two ranks are symmetric: their order changes no prediction.
-
-    Parameters
-    ----------
-    y : array-like of labels
-
-    Raises
-    ------
-    DataError
-
-    Examples
-    --------
-    >>> from structperc.estimators.numbered import refuse_numbered
-    >>> refuse_numbered([0, 1, 2])
-    """
+    """Raises an error if y has three or more numbers, and the tool that calls `fit` holds texts for them."""
+    # Two ranks are symmetric: their order changes no prediction.
     if not isinstance(y, np.ndarray) or y.dtype.kind not in "iu" or y.ndim != 1 or not y.size or y.min() < 0:
         return
     for tool, texts in numbering():

@@ -445,18 +445,8 @@ def ranks_of(columns, cutoffs, values):
 
 
 def best_cutoffs(totals, ranks, n_ranks, never):
-    """Whole cut-offs of least mean absolute error over the rows, K - 1 of them in order. Ties: those with the lowest levels.
-
-    The map from sums to ranks is a nondecreasing one of least cost: V[g][k] = cost of rank k at sum g + min over k' <= k of V[g - 1][k'].
-
-    Parameters
-    ----------
-    totals, ranks : int arrays of shape (n,)
-    n_ranks : int
-        K.
-    never : int
-        The cut-off that no sum reaches.
-    """
+    """Whole cut-offs of least mean absolute error over the rows, K - 1 of them in order. Ties: those with the lowest levels."""
+    # The map from sums to ranks is a nondecreasing one of least cost: V[g][k] = cost of rank k at sum g + min over k' <= k of V[g - 1][k'].
     sums, place = np.unique(totals, return_inverse=True)
     counts = np.zeros((len(sums), n_ranks))
     np.add.at(counts, (place, ranks - 1), 1)

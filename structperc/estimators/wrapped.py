@@ -101,26 +101,9 @@ def has_order(estimator) -> bool:
 
 
 def boundary_scores(estimator, X, labels):
-    """The score of "the rank is above k" for k = 1..K - 1, float64 of shape (n, K - 1): 0 or more speaks for yes.
-
-    From the first of these that the estimator has: `atom_scores` or `threshold_scores`; `latent_score` or `decision_function` minus
-    `thresholds_`; `predict_proba`, as the probability of a rank above k less 1/2.
-
-    Parameters
-    ----------
-    estimator : object
-        Trained.
-    X : rows
-    labels : ndarray of shape (K,)
-        In order.
-
-    Raises
-    ------
-    DataError
-        The estimator does not know the same labels, or its scores have another shape.
-    OptionError
-        It has none of these methods.
-    """
+    """The score of "the rank is above k" for k = 1..K - 1, float64 of shape (n, K - 1): 0 or more speaks for yes."""
+    # From the first of these that the estimator has: `atom_scores` or `threshold_scores`; `latent_score` or `decision_function` minus
+    # `thresholds_`; `predict_proba`, as the probability of a rank above k less 1/2.
     classes = levels_of(estimator).tolist() if hasattr(estimator, "classes_") else labels.tolist()
     name = type(estimator).__name__
     if set(classes) != set(labels.tolist()):

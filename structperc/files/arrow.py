@@ -127,10 +127,7 @@ def parts_of_stream(reader, rows, columns):
 
 
 def filled(arrow, batches, rows):
-    """Batches joined to tables of so many rows or a multiple, the last of what is left; rows of None: one of all.
-
-    Parts are then those of the same rows in any other file, whatever batches it was written in.
-    """
+    """Batches joined to tables of so many rows or a multiple, so as in any other file; rows of None: one of all."""
     waiting, n_rows = [], 0
     for batch in batches:
         waiting.append(batch)
@@ -145,10 +142,8 @@ def filled(arrow, batches, rows):
 
 @contextmanager
 def mapped(path, arrow):
-    """A file mapped into memory, and a function that lets go of the pages that were read.
-
-    A URL is read block by block, and so is a file where a limit of memory forbids mapping.
-    """
+    """A file mapped into memory, and a function that lets go of the pages that were read."""
+    # A URL is read block by block, and so is a file where a limit of memory forbids mapping.
     if is_url(path):
         with opened_bytes(path) as file:
             yield file, keep_pages

@@ -421,10 +421,7 @@ def stream_file(path, conllu=None, sentences=None):
 
 
 def blocks(name, file):
-    """The lines between blank ones, each with its number, in blocks: the number of the first line, the lines, the text.
-
-    The text has all lines with their ends, also blank ones. The last block may have no others.
-    """
+    """The lines between blank ones in blocks: the number of the first line, the lines with their numbers, the text with all line ends."""
     lines, raw, start = [], [], 1
     for number, line in enumerate(file, start=1):
         try:

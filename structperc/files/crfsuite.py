@@ -44,18 +44,7 @@ class CRFsuiteModel:
 
 
 def read_model(path) -> CRFsuiteModel:
-    """Reads a model file of CRFsuite.
-
-    Parameters
-    ----------
-    path : path
-
-    Raises
-    ------
-    ModelFormatError
-        The file is no model of a chain, is damaged, or holds names that are no UTF-8 text.
-    OSError
-    """
+    """Reads a model file of CRFsuite. No model of a chain, damage, and names that are no UTF-8 text raise `ModelFormatError`."""
     path = os.fsdecode(path)
     if "\0" in path:
         raise OptionError(f"the path {path!r} holds a zero character, which no file name can; choose another path.")

@@ -47,17 +47,7 @@ class ItemFile:
         return sum(map(len, self.X))
 
     def place(self, i, t=0) -> str:
-        """Where an item is, for messages.
-
-        Parameters
-        ----------
-        i, t : int
-            Sequence of this part, and item of the sequence.
-
-        Returns
-        -------
-        str
-        """
+        """Where item t of sequence i of this part is, for messages."""
         numbers = [number for number, line in enumerate(self.texts[i].split("\n"), start=self.lines[i]) if is_item(line)]
         return f"line {numbers[min(t, len(numbers) - 1)]} of {self.path}"
 
@@ -98,16 +88,7 @@ def stream_data(path, sequences=None):
 
 
 def write_labels(file, part, labels) -> None:
-    """Writes the lines of a part again, byte for byte but for the labels.
-
-    Parameters
-    ----------
-    file : text file
-        Opened for writing; it must leave the ends of lines as they are.
-    part : ItemFile
-    labels : sequence of sequences of str
-        Of each item of each sequence.
-    """
+    """Writes the lines of a part again, byte for byte but for the labels. The file leaves the ends of lines as they are."""
     for text, own in zip(part.texts, labels, strict=True):
         own = iter(own)
         file.write("\n".join(with_label(line, next(own)) if is_item(line) else line for line in text.split("\n")))

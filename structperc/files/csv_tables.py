@@ -219,10 +219,8 @@ class CsvFile(FrameFile):
         return pandas.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
 
     def parsed(self, text, columns, numbers):
-        """The rows of a text: `numbers` are float64 where all cells of them are numbers, all other columns are text.
-
-        What a cell is does not depend on other cells, so parts are what the whole file is.
-        """
+        """The rows of a text: `numbers` are float64 where all cells of them are numbers, all other columns are text."""
+        # What a cell is does not depend on other cells, so parts are what the whole file is.
         try:
             frame = self.read(text, columns, [name for name in numbers if name not in self.odd])
         except ValueError:
@@ -236,11 +234,9 @@ class CsvFile(FrameFile):
         return frame
 
     def read(self, text, columns, numbers=(), alone=False):
-        """What the parser makes of a text: numbers of these columns, or a ValueError, and text of the others; None: as it guesses.
-
-        If it only reads these columns, it does not notice lines that are too long. It would drop a byte order mark at the beginning, which
-        is an empty line here.
-        """
+        """What the parser makes of a text: numbers of these columns, or a ValueError, and text of the others; None: as it guesses."""
+        # If it only reads these columns, it does not notice lines that are too long. It would drop a byte order mark at the beginning,
+        # which is an empty line here.
         pandas = require("pandas", "reading CSV files", "cli")
         kinds = None if numbers is None else {name: float if name in numbers else str for name in columns}
         try:
@@ -252,10 +248,8 @@ class CsvFile(FrameFile):
             raise self.damage(error) from None
 
     def texts(self, rows):
-        """The lines below the header in texts of at most so many, each of whole records.
-
-        The parser would do the same, but it cuts off a first line that is too long (pandas issue 11569).
-        """
+        """The lines below the header in texts of at most so many, each of whole records."""
+        # The parser would do the same, but it cuts off a first line that is too long (pandas issue 11569).
         lines, line = chain(self.peeked.lines[self.header_lines:], self.peeked.file), self.header_lines
         while part := list(islice(lines, rows)):
             if any('"' in text for text in part):
@@ -322,10 +316,8 @@ class CsvFile(FrameFile):
         return header
 
     def records(self):
-        """(line number, cells) of every line that is not blank, also of the header. The file is read once more for it.
-
-        They end before a cell that is too long for the reader, as behind a quote that is never closed.
-        """
+        """(line number, cells) of every line that is not blank, also of the header. The file is read once more for it."""
+        # They end before a cell that is too long for the reader, as behind a quote that is never closed.
         with opened_text(self.path, self.encoding) as file, suppress(csv.Error):
             reader = self.reader(file)
             for cells in filter(is_record, reader):

@@ -33,20 +33,7 @@ class LabelTexts:
         return meaning(texts, self.decimal) if self.text_labels is None else written_kind(texts, self.decimal)
 
     def read(self, texts, where) -> np.ndarray:
-        """The labels of a part.
-
-        Parameters
-        ----------
-        texts : list of str
-            None of them empty.
-        where : function of int
-            Returns what holds a row of the part.
-
-        Raises
-        ------
-        DataError
-            For a label that is of another kind than those of the parts before.
-        """
+        """The labels of a part's texts; `where` names the place of a row. A label of another kind than those before raises an error."""
         kind = self.kind_of(list(dict.fromkeys(texts)))
         if self.kind is None:
             self.kind = kind
@@ -59,13 +46,7 @@ class LabelTexts:
         return as_labels(texts, self.decimal, kind)
 
     def read_ends(self, texts, missing):
-        """Lowest and highest labels, (n, 2): numbers with NaN for open ends, whole numbers beyond 2**53 and texts with None.
-
-        Parameters
-        ----------
-        texts : object array of shape (n, 2)
-        missing : bool array of shape (n, 2)
-        """
+        """Lowest and highest labels, (n, 2): numbers with NaN for open ends, whole numbers beyond 2**53 and texts with None."""
         present = [column[~gone].tolist() for column, gone in zip(texts.T, missing.T, strict=True)]
         kinds = [self.kind_of(list(dict.fromkeys(column))) for column in present if column]
         if not {*kinds} <= set(NUMBERS):

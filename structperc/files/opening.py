@@ -94,15 +94,7 @@ def uncompressed_suffix(path) -> str:
 
 @contextmanager
 def opened(path):
-    """A file opened for bytes, decompressed by its ending; "-" is standard input.
-
-    Raises
-    ------
-    DataError
-        Within the block, where compressed data are damaged or end too early.
-    OSError
-        The file cannot be opened.
-    """
+    """A file opened for bytes, decompressed by its ending; "-" is standard input. Damaged data raise DataError within the block."""
     if path == STANDARD_INPUT:
         yield sys.stdin.buffer
         return

@@ -6,13 +6,8 @@ from structperc.extras import require
 
 
 def parse_csv(source, **options):
-    """A frame of what a file in memory contains: `pandas.read_csv` with these options; no word means NaN.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        When Ctrl-C comes. Before Python 3.12, pandas raises a ParserError for it, a ValueError.
-    """
+    """A frame of what a file in memory contains: `pandas.read_csv` with these options; no word means NaN."""
+    # Before Python 3.12, pandas raises a ParserError for Ctrl-C, a ValueError.
     pandas = require("pandas", "reading CSV files", "cli")
     try:
         return pandas.read_csv(source, keep_default_na=False, **options)

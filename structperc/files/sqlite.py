@@ -23,19 +23,7 @@ def connected(path):
 
 
 def result(path, connection, query):
-    """The result of a query as a stream. SQLite has types of cells, so one more pass over the result looks at them.
-
-    Parameters
-    ----------
-    path : str
-        For messages.
-    connection : sqlite3.Connection
-    query : str
-
-    Returns
-    -------
-    pyarrow.RecordBatchReader
-    """
+    """The result of a query as a pyarrow.RecordBatchReader. SQLite has types of cells, so one more pass over the result looks at them."""
     arrow = require("pyarrow", "reading databases", "databases")
     cursor = connection.execute(query)
     if cursor.description is None:

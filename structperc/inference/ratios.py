@@ -12,50 +12,12 @@ from structperc.inference.tables import Likelihood, Term
 
 
 def likelihood_of(engine):
-    """The log-likelihood at its maximum; None: the model has none, or a penalty.
-
-    Parameters
-    ----------
-    engine : Engine
-        Trained.
-
-    Returns
-    -------
-    float or None
-
-    Examples
-    --------
-    >>> from structperc import Engine
-    >>> from structperc.inference.ratios import likelihood_of
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [1.5]], [1, 2, 1, 2, 2]
-    >>> round(float(likelihood_of(Engine("prank", trainer="cumulative-logit").fit(X, y))), 2), likelihood_of(Engine("prank").fit(X, y))
-    (-2.92, None)
-    """
+    """The log-likelihood of a trained engine at its maximum; None: the model has none, or a penalty."""
     return None if engine.plugin_options.get("penalty", 0) else getattr(engine, "log_likelihood_", None)
 
 
 def ratio_tests(engine, X, y, weights, tested, dependence, levels):
-    """p values by refits without each column, a test of each text column, and the likelihood of the model.
-
-    Parameters
-    ----------
-    engine : Engine
-        Trained, with a likelihood.
-    X : array or CSR array of shape (n_examples, n_features)
-        The columns that the model has.
-    y : sequence
-    weights : array of shape (n_examples,), or None
-    tested : int array
-        The columns that get a p value.
-    dependence : Dependence
-        Of the columns of X.
-    levels : list of OneHot
-
-    Returns
-    -------
-    dict
-        `p_ratio`, `terms` and `fit` of `Effects`.
-    """
+    """`p_ratio`, `terms` and `fit` of `Effects`: p values by refits without each tested column, tests of text columns, the likelihood."""
     log_likelihood, columns = float(engine.log_likelihood_), dependence.columns
 
     def without(some):

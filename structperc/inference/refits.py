@@ -61,10 +61,8 @@ def clusters_of(groups, n) -> np.ndarray:
 
 
 def content(model, rows, sd, low, high, weights) -> np.ndarray:
-    """A number of each example by its cells, label and weight. Neither its place nor order and units of columns change it.
-
-    Columns count by their correlation with the labels. Their names decide between columns that are equal in this.
-    """
+    """A number of each example by its cells, label and weight. Neither its place nor order and units of columns change it."""
+    # Columns count by their correlation with the labels. Their names decide between columns that are equal in this.
     X, label = rows.X, low / np.e + high / np.pi
     unit = 1 / np.where(sd > 0, sd, np.inf)
     correlation = X.T @ ((label - label.mean()) / rows.n_examples) * unit / max(label.std(), np.finfo(float).tiny)

@@ -134,10 +134,8 @@ def pairs(true, predicted):
 
 
 def of_codes(measure, ordered=True):
-    """A measure of labels from one of their pairs: `measure(true, predicted, counts, n_labels)`.
-
-    `of_pairs` is that one. Counts of parts add up to those of all data, so the measures have the same bits.
-    """
+    """A measure of labels from one of their pairs, `of_pairs(true, predicted, counts, n_labels)`."""
+    # Counts of parts add up to those of all data, so the measures have the same bits.
 
     @functools.wraps(measure)
     def measured(y_true, y_pred, classes=None):

@@ -11,24 +11,7 @@ LOADED = re.compile(r'<link rel="stylesheet" href="([\w.-]+)">|<script src="([\w
 
 
 def page(name, title=None, scripts=()) -> str:
-    """The text of a page, with its style sheets and scripts written into it.
-
-    Parameters
-    ----------
-    name : str
-        A page of this folder, such as "model.html".
-    title : str, optional
-        What means @title@ in it; any text.
-    given : mapping from str to str
-        Scripts by name that are no files of this folder.
-
-    Examples
-    --------
-    >>> from structperc.pages import page
-    >>> text = page("model.html", "Grades", {"exported.js": "const model = ...", "about.js": "const about = ..."})
-    >>> "<title>Grades</title>" in text, "<link" in text, "src=" in text
-    (True, False, False)
-    """
+    """The text of a page, such as "model.html", with its style sheets and scripts written into it. `given` has further scripts."""
     def inlined(match):
         style, script = match.groups()
         text = scripts[script] if script in scripts else FOLDER.joinpath(style or script).read_text(encoding="utf-8")

@@ -94,19 +94,7 @@ class Arcs(Picture):
 
 
 def arcs_between(texts, marked, labels, above, below) -> list:
-    """Shapes of words in a row with arcs above, and dashed ones below.
-
-    Parameters
-    ----------
-    texts : list of str
-        Words.
-    marked : collection of int
-        Words that are strong, from 1.
-    labels : sequence of str
-        A label for each word that has to fit below its arc.
-    above, below : list of (int, int, str)
-        Numbers of words from 1, those of their heads, 0 for the root, and labels or "".
-    """
+    """Shapes of words in a row with arcs (word, head, label) above, and dashed ones below. The labels have to fit below their arcs."""
     ends = [0.0]
     for word, label in zip(texts, labels, strict=False):
         ends.append(ends[-1] + LETTER * max(len(word), len(excerpt(label, 12))) + 22)

@@ -144,10 +144,7 @@ class Problem:
             return self._model
 
     def _of_lengths(self, y, lengths, allowed, costs):
-        """A model, rows without content for examples of these lengths, and their gold outputs.
-
-        The model is that of all such batches, unless y or costs change its parts.
-        """
+        """A model, rows without content of these lengths, and gold outputs. Batches share the model, unless y or costs change its parts."""
         model = self._shared_model()
         rows, parts = self._rows_of(model, y, lengths, allowed), model.parts
         with self._lock:

@@ -17,18 +17,7 @@ BETWEEN = "\u0020\u00a0\u2009\u202f'\u2019"                     # what people ty
 
 
 def meaning(texts, decimal="."):
-    """What a column of labels is, by all its different texts: no text may change if it is read and written again.
-
-    Parameters
-    ----------
-    texts : sequence of str
-    decimal : str, default "."
-
-    Returns
-    -------
-    type
-        bool, int or float if all texts are such, and no two of them are the same number. Otherwise str.
-    """
+    """What a column of labels is, by all its texts: bool, int, float or str. None of them may change if it is read and written again."""
     if not texts or all(text in TRUTH for text in texts):
         return bool if texts else str
     if all(WHOLE.fullmatch(text) for text in texts):
@@ -77,18 +66,7 @@ def to_number(cell, decimal="."):
 
 
 def written_number(text, decimal="."):
-    """A number as people write it: with marks between thousands, a sign of a currency or of percent; None if it is none.
-
-    Parameters
-    ----------
-    text : str
-    decimal : {".", ","}, default "."
-        The character before decimals. The other one may stand between thousands.
-
-    Returns
-    -------
-    float or None
-    """
+    """A number as people write it: with marks between thousands, a sign of a currency or of percent; None if it is none."""
     text = text.strip().translate(MINUS)
     below = text.startswith("(") and text.endswith(")")         # as accountants write it
     text = "".join(c for c in (text[1:-1] if below else text) if unicodedata.category(c) != "Sc" and c != "%").strip()

@@ -72,13 +72,7 @@ class ColumnCode:
         return (*own, f"{self.name} missing") if self.indicated else own
 
     def values(self, column) -> np.ndarray:
-        """The cells as numbers, days since `origin` or positions: NaN where a cell is missing, `UNKNOWN` for an unknown level of one_hot.
-
-        Raises
-        ------
-        Unusable
-            For cells that are none of this.
-        """
+        """The cells as numbers, days since `origin` or positions: NaN for a missing cell, `UNKNOWN` for an unknown level of one_hot."""
         if self.kind == "number":
             return numbers_of(column, self.decimal, self.missing)
         if self.kind == "date":
@@ -143,19 +137,7 @@ class ColumnCode:
 
 
 def learned(column, options, weights=None) -> ColumnCode:
-    """The code of a column.
-
-    Parameters
-    ----------
-    column : Column
-    options : TableOptions
-    weights : float64 array of shape (n_rows,), optional
-        What rows count for the value that fills gaps.
-
-    Raises
-    ------
-    Unusable, OptionError
-    """
+    """The code of a column. The weights are what rows count for the value that fills gaps."""
     kind, missing = options.kind(column), options.missing_words(column.name)
     levels, fill = options.levels(column.name), options.filling(column.name, kind)
     if kind in ("ordinal", "one_hot") and levels is None:
@@ -181,18 +163,7 @@ def learned(column, options, weights=None) -> ColumnCode:
 
 
 def widened(code, column, options) -> ColumnCode:
-    """The code of a column after further data, which may have further levels, earlier dates and the first missing cells.
-
-    Parameters
-    ----------
-    code : ColumnCode
-    column : Column
-    options : TableOptions
-
-    Raises
-    ------
-    Unusable, DataError
-    """
+    """The code of a column after further data, which may have further levels, earlier dates and the first missing cells."""
     if code.levels and options.levels(code.name) is None:
         levels = merged(code, levels_in(column, code.missing))
         fill = code.fill if np.isnan(code.fill) or code.fill == UNKNOWN else float(levels.index(code.levels[int(code.fill)]))

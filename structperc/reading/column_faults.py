@@ -153,10 +153,7 @@ class ColumnError(DataError):
                                                                                                    "by_hand", "message")})
 
     def advised(self, advise, **where):
-        """The same error with other advice, and for the command line with another `where` and `place`. What was added to it stays.
-
-        Advice that no option follows stays as it is.
-        """
+        """The same error with other advice, and for the command line with another `where` and `place`. What was added to it stays."""
         error = type(self)(self.faults, self.trained, advise=in_a_frame if self.by_hand else advise, encoded=self.encoded, **where)
         error.args = (error.message + str(self).removeprefix(self.message),)
         return error
@@ -270,14 +267,7 @@ def one_by_one(faults) -> list:
 
 
 def find_fault(name, cells) -> Fault | None:
-    """What is wrong with a column, None if nothing is.
-
-    Parameters
-    ----------
-    name : str
-    cells : list
-        Its entries.
-    """
+    """What is wrong with a column of these cells, None if nothing is."""
     rows_by_kind, texts, first = {}, {}, None
     for row, cell in enumerate(cells):
         kind = kind_of(cell)

@@ -63,15 +63,7 @@ def is_frame(X) -> bool:
 
 
 def columns_of(X) -> dict:
-    """The columns of a data frame by name.
-
-    Raises
-    ------
-    DataError
-        For names that are no texts, stand twice, or hold what no file can.
-    MissingExtra
-        Without narwhals.
-    """
+    """The columns of a data frame by name. Names that are no texts, stand twice, or hold what no file can, raise an error."""
     narwhals = require("narwhals.stable.v2", "reading tables", "tables")
     X = as_table(X)
     names = frame_names(X)

@@ -138,19 +138,8 @@ def offsets_of(lengths, n_rows) -> np.ndarray:
 
 
 def gather(groups):
-    """The rows of each group together, groups in the order in which they first appear.
-
-    Parameters
-    ----------
-    groups : array-like of shape (n_rows,)
-
-    Returns
-    -------
-    order : int array of shape (n_rows,), or None
-        The rows, group by group; None where they stand so already.
-    offsets : int array of shape (n_groups + 1,)
-        Where each group begins among them, and the end. O(n) where rows stand so already, else O(n log n).
-    """
+    """The rows of each group together, in the order of first appearance, and the groups' offsets. None where they stand so already."""
+    # O(n) where rows stand so already, else O(n log n).
     values = entries_of(groups)
     if len(values) == 0:
         raise DataError("groups is empty; expected an entry for each row of X.")

@@ -41,15 +41,7 @@ class Keyed:
 
 
 def of_frames(X, choose) -> Keyed | None:
-    """The keys of a data frame, or of one for each example; None for anything else.
-
-    Parameters
-    ----------
-    X : object
-        As users pass it.
-    choose : function
-        Returns the places of the keys among the names of the columns.
-    """
+    """The keys of a data frame, or of one for each example; None for anything else. `choose` returns their places among the names."""
     X = as_table(X)
     frames = list(X) if isinstance(X, (list, tuple)) else [X]
     if not frames or not all(map(is_frame, frames)):
@@ -98,10 +90,8 @@ def without(frame, header, places):
 
 
 def of_arrays(X, k):
-    """The first k columns of arrays and rows that are no floats, and X with 0 in their place. None and X of anything else.
-
-    Floats and sparse matrices hold their keys already as exactly as they ever did.
-    """
+    """The first k columns of arrays and rows that are no floats, and X with 0 in their place. None and X of anything else."""
+    # Floats and sparse matrices hold their keys already as exactly as they ever did.
     blocks = list(X) if isinstance(X, (list, tuple)) else [X]
     if not blocks:
         return None, X
@@ -140,23 +130,8 @@ def joined(parts) -> np.ndarray:
 
 
 def numbered(columns, offsets, name):
-    """Keys as float64, equal and ordered as the keys of an example are, and as users pass them.
-
-    Parameters
-    ----------
-    columns : list of ndarray
-    offsets : int array or None
-        Where each example begins, and the end.
-    name : function of int
-        Returns what a message calls a column.
-
-    Returns
-    -------
-    keys : float64 array of shape (n_rows, n_columns)
-        The keys themselves if float64 holds them all. Otherwise the keys of each example are numbered from 0.
-    values : object array of shape (n_rows, n_columns), or None
-        None if the keys are the numbers.
-    """
+    """Keys as float64, equal and ordered as the keys of an example are. Also as users pass them, None if these are such numbers."""
+    # If float64 does not hold them all, the keys of each example are numbered from 0.
     for j, column in enumerate(columns):
         refuse_unusable(column, name(j))
     numbers = [exact(column) for column in columns]

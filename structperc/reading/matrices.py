@@ -292,16 +292,8 @@ def as_floats(csr):
 
 
 def chunks(rows, n_atoms=1, least=1):
-    """The data set in pieces of moderate size, each with the number of its first example.
-
-    Parameters
-    ----------
-    rows : Rows
-    n_atoms : int
-        The most atoms of an example: a piece is small enough for the scores of all its atoms, too.
-    least : int
-        So many examples are in a piece, whatever their size. Each piece costs a look at as many numbers per atom.
-    """
+    """The data set in pieces, each with the number of its first example. The scores of all n_atoms atoms of a piece are few enough."""
+    # A piece has at least `least` examples, whatever their size: each piece costs a look at as many numbers per atom.
     most = max(least, CHUNK_VALUES // max(1, n_atoms, values_of_one(rows)))
     if rows.offsets is not None:
         most = min(most, CHUNK_EXAMPLES)

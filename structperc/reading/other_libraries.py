@@ -15,20 +15,7 @@ ATTRIBUTES = {"form": "text", "lemma": "lemma_", "upos": "pos_", "xpos": "tag_",
 
 
 def as_table(X):
-    """The table of a query of polars, a batch of pyarrow, or an Arrow stream like a relation of DuckDB.
-
-    Anything else as it is.
-
-    Parameters
-    ----------
-    X : object
-        As users pass it. A list of such objects has one for each example.
-
-    Returns
-    -------
-    object
-        A data frame of polars for a LazyFrame, a table of pyarrow for a stream or a batch. A list for a list of them.
-    """
+    """A frame of polars for its query, a table of pyarrow for a batch or an Arrow stream. Others stay as they are."""
     if is_query(X):
         return X.collect()
     if is_stream(X):

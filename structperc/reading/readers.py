@@ -57,39 +57,15 @@ class InputColumns:
     key_places: object = None
 
     def count(self, n_features) -> int:
-        """The number of columns of X.
-
-        Parameters
-        ----------
-        n_features : int
-
-        Returns
-        -------
-        int
-        """
+        """The number of columns of X."""
         return self.n_keys + (n_features if self.codes is None else len(self.codes))
 
     def names(self, feature_names) -> tuple:
-        """The names of the columns of X.
-
-        Parameters
-        ----------
-        feature_names : sequence of str
-
-        Returns
-        -------
-        tuple of str
-        """
+        """The names of the columns of X, a tuple."""
         return *self.key_names, *(feature_names if self.codes is None else (code.name for code in self.codes))
 
     def places(self):
-        """The code of each column of a table, and the number of its first feature.
-
-        Yields
-        ------
-        code : ColumnCode
-        place : int
-        """
+        """The code of each column of a table, and the number of its first feature."""
         place = 0
         for code in self.codes or ():
             yield code, place

@@ -31,12 +31,7 @@ class TableOptions:
 
     @classmethod
     def read(cls, drop=(), one_hot=(), ordinal=(), date=(), fill=None, missing_indicators=False, number=(), missing=(), reference=()):
-        """The options as users give them.
-
-        Raises
-        ------
-        OptionError
-        """
+        """The options as users give them."""
         if not isinstance(missing_indicators, bool):
             raise OptionError(f"missing_indicators={shortened(missing_indicators)}; expected True or False.")
         options = cls(names("drop", drop), named_levels(one_hot), orders(ordinal), formats(date), fills(fill), missing_indicators,

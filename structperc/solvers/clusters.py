@@ -273,8 +273,7 @@ class ClusterProgram:
         self.bound, self.status = self.score, EXACT_SUBSETS
 
     def solve(self, clock, most_nodes=None):
-        """One program after the other, until none violates a cycle or time is over. The first are over fractions, the later ones over whole
-        numbers."""
+        """One program after the other, over fractions, then whole numbers, until none violates a cycle or time is over."""
         graph = adjacency(self.n, self.first, self.second)
         for relaxed, proof in ((True, EXACT_LP), (False, EXACT_MILP)):
             while not clock.over:

@@ -49,17 +49,7 @@ class FewVariables:
         return (codes[:, None] >> np.arange(self.n) & 1).astype(float)
 
     def best(self, scores, k):
-        """The k feasible vectors of largest score, best first; of equal ones the smallest number first. -inf forbids a variable.
-
-        Parameters
-        ----------
-        scores : float64 array of shape (n,)
-        k : int
-
-        Returns
-        -------
-        float64 array of shape (at most k, n)
-        """
+        """The k feasible vectors of largest score, best first; of equal ones the smallest number first. -inf forbids a variable."""
         codes, barred = self.feasible, scores == -np.inf
         if barred.any():
             codes = codes[codes & int((1 << np.flatnonzero(barred)).sum()) == 0]
@@ -90,16 +80,7 @@ def exact_order(vectors, scores, k):
 
 
 def exact_sums(terms):
-    """The sums of rows, each as two numbers: the rounded sum, and the rest up to about 2**-100 of the largest term.
-
-    Parameters
-    ----------
-    terms : float64 array of shape (n_sums, n_terms)
-
-    Returns
-    -------
-    sums, rests : float64 arrays of shape (n_sums,)
-    """
+    """The sums of rows, each as two numbers: the rounded sum, and the rest up to about 2**-100 of the largest term."""
     sums, rests = np.zeros(len(terms)), np.zeros(len(terms))
     for term in terms.T[np.argsort(-np.abs(terms).max(axis=0, initial=0.0), kind="stable")]:
         total = sums + term

@@ -145,10 +145,7 @@ class HighsProgram:
 
 
 def scales(rows: ProgramRows, free):
-    """Powers of two for columns and rows: the smallest coefficient of a row is about 1 if the largest one allows it.
-
-    So are the largest ones of `free` columns.
-    """
+    """Powers of two for columns and rows: the smallest coefficient of a row, the largest of `free` columns, is about 1 if possible."""
     width, sizes, smallest, largest = np.ones(rows.matrix.shape[1]), rows.sizes, rows.smallest, rows.largest
     if free.any() and len(largest):
         dense = sizes if isinstance(sizes, np.ndarray) else sizes.toarray()

@@ -237,30 +237,13 @@ class Block:
         self.distance = np.zeros((1, 1))
 
     def take(self, a, size, alpha) -> None:
-        """Begin with these sets. Their coefficients are scaled so that they add up to the cost.
-
-        Parameters
-        ----------
-        a : array of shape (n_sets, n_rows)
-        size, alpha : arrays of shape (n_sets,)
-            Number of pairs and coefficient of each set.
-        """
+        """Begins with these sets of rows, whose coefficients are scaled so that they add up to the cost."""
         self.a, self.size, self.alpha = a, size, alpha * (self.cost / alpha.sum())
         vectors = self.X.T @ a.T
         self.distance = np.array([np.square(vectors - vector[:, None]).sum(axis=0) for vector in vectors.T])
 
     def improved(self, w):
-        """Improve the block.
-
-        Parameters
-        ----------
-        w : ndarray of shape (n_features,)
-
-        Returns
-        -------
-        ndarray of shape (n_features,)
-            The weights after it.
-        """
+        """Improves the block for the weights w; returns the weights after it."""
         scores = np.ascontiguousarray(self.X @ w, dtype=float)
         up, down, _, _ = short_pairs(scores, self.levels, np.argsort(scores, kind="stable"), self.offsets)
         new, size = up - down, up.sum()
@@ -283,12 +266,7 @@ class Block:
         return w + moved
 
     def keep(self, alpha) -> None:
-        """Set the coefficients, and drop sets without any.
-
-        Parameters
-        ----------
-        alpha : ndarray of shape (n_sets,)
-        """
+        """Sets the coefficients, (n_sets,), and drops sets without any."""
         kept = alpha > 0
         self.a, self.size, self.alpha, self.distance = self.a[kept], self.size[kept], alpha[kept], self.distance[np.ix_(kept, kept)]
 

@@ -304,14 +304,10 @@ class PairwiseModel:
         return own, tables
 
     def _switched(self, keep, switch, T00, T01, T10, T11):
-        """The best y of two labels, 0 and 1, by scores of nodes and edges, and its score by flow.
-
-        The energies of an edge `(i, j)` are
-
-            A, B, C, D = -T00, -T01, -T10, -T11 = A + a y_i + b y_j + c (1 - y_i) y_j + d y_i (1 - y_j)
-
-        with `a + d = C - A`, `b + c = B - A` and `c + d = B + C - A - D`.
-        """
+        """The best y of two labels, 0 and 1, by scores of nodes and edges, and its score by flow."""
+        # An edge (i, j) has the energies A, B, C, D = -T00, -T01, -T10, -T11. They are
+        #     A + a y_i + b y_j + c (1 - y_i) y_j + d y_i (1 - y_j)
+        # where a + d = C - A, b + c = B - A and c + d = B + C - A - D.
         m = len(self.edges)
         A, B, C, D = (np.broadcast_to(-scores, m) for scores in (T00, T01, T10, T11))
         never, nor = np.isinf(B), np.isinf(C)           # then their energies are free: only c or d forbids the pair

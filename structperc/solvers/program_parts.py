@@ -51,10 +51,7 @@ class Part:
         return FewVariables(self.rows) if not self.auxiliary and few(len(self.places), self.n) else None
 
     def best(self, scores, relaxed, most_nodes, clock):
-        """Values of the columns, a bound of their score, and the status.
-
-        None if no values are feasible. `OutOfTime` if none are known at the limit.
-        """
+        """Values of the columns, a bound of their score, and the status. None if none are feasible. `OutOfTime` if none are known."""
         if self.few is not None and not relaxed:
             best = self.few.best(scores, 1)
             return (best[0], float(finite(scores) @ best[0]), EXACT_SUBSETS) if len(best) else None
@@ -204,10 +201,8 @@ def finite(scores):
 
 
 def levelled(scores):
-    """Scores as a sum of scores of levels: what one level gains is more than all later ones together can.
-
-    HiGHS sees scores down to a share of the largest one. Most scores have one level.
-    """
+    """Scores as a sum of scores of levels: what one level gains is more than all later ones together can."""
+    # HiGHS sees scores down to a share of the largest one. Most scores have one level.
     order = np.argsort(-np.abs(scores), kind="stable")[:np.count_nonzero(scores)]
     sizes = np.abs(scores[order])
     if len(order) and sizes[-1] < WIDE * sizes[0]:

@@ -90,20 +90,9 @@ class ProgramRows:
         return self.matrix.indices[inside], self.matrix.data[inside]
 
     def wrong(self, v, share=AMOUNT):
-        """Which rows each vector breaks.
-
-        Rows of whole numbers are exact where the variables are whole too. Other rows may miss their right side by the rounding of their
-        own terms. With fractions of variables they may miss it by `share` of these terms.
-
-        Parameters
-        ----------
-        v : array of shape (n,) or (n, n_vectors)
-        share : float, default 1e-6
-
-        Returns
-        -------
-        bool array of shape (n_rows,) or (n_rows, n_vectors)
-        """
+        """Which rows each vector breaks, bool of shape (n_rows,) or (n_rows, n_vectors)."""
+        # Rows of whole numbers are exact where the variables are whole too. Other rows may miss their right side by the rounding of their
+        # own terms. With fractions of variables they may miss it by `share` of these terms.
         values, terms = self.matrix @ v, self.sizes @ np.abs(v)
         shape = (-1,) + (1,) * (v.ndim - 1)
         high, low = self.high.reshape(shape), self.low.reshape(shape)

@@ -193,8 +193,7 @@ class Case:
         return self.weights(self.random.standard_normal)
 
     def answers(self, teacher, examples, noise=0.0) -> list:
-        """The predictions of a teacher's weights, with noise in their atom scores. The weights are a mean of two, as allowed weights may
-        have it."""
+        """The predictions of a teacher's weights, with noise in their atom scores. They are a mean of two, as allowed weights may be."""
         return [self.answer((self.features.scores(teacher, x) + noise * self.scores(x, self.random.standard_normal)) / (1 + noise), x)
                 for x in examples]
 

@@ -103,10 +103,8 @@ def argmax_maximises(case):
 
 
 def features_add_up(case):
-    """Phi is the sum of its atoms' vectors, and scores, add, norm, inner and batch_scores agree with these.
-
-    Of the inner products, each atom's with itself and with one drawn atom of one drawn example: linear in atoms.
-    """
+    """Phi is the sum of its atoms' vectors, and scores, add, norm, inner and batch_scores agree with these."""
+    # Of the inner products, each atom's with itself and with one drawn atom of one drawn example: linear in atoms.
     features, name = case.features, name_of(case.parts.features)
     phi = [np.array([features.vector(x, unit) for unit in np.eye(x.n_atoms)]).reshape(x.n_atoms, features.n_weights)
            for x in case.examples]
@@ -204,8 +202,7 @@ def agreeing_is_counting_the_same(case):
 
 
 def decoding_is_undone(case):
-    """`encode_answers` (of whole gold outputs, `encode`) returns the structure that `decode` shows. Of hidden parts, it returns one with
-    the same shown parts."""
+    """`encode_answers` (of whole gold outputs, `encode`) returns the structure that `decode` shows, of hidden parts the same shown ones."""
     outputs, rows, features = case.parts.outputs, case.rows_of(case.data), case.parts.features
     answers = [case.some_structures(x)[-1] for x in case.examples]
     decoded = decode_many(outputs, answers, rows, features)
@@ -492,11 +489,9 @@ def predictions_follow_from_scores(case):
 
 
 def separable_set_is_learned(case):
-    """A set that a teacher labels with a margin is learned within the mistake bound: sum of losses <= (R^2 + 2c) ||u||^2.
-
-    u is the teacher, scaled so that u . (Phi(x, gold) - Phi(x, y)) >= loss(gold, y) for all y of Y(x). R^2 is the largest squared norm of
-    such a difference divided by its loss. c is `loss_weight`.
-    """
+    """A set that a teacher labels with a margin is learned within the mistake bound: sum of losses <= (R^2 + 2c) ||u||^2."""
+    # u is the teacher, scaled so that u . (Phi(x, gold) - Phi(x, y)) >= loss(gold, y) for all y of Y(x). R^2 is the largest squared norm of
+    # such a difference divided by its loss. c is `loss_weight`.
     engine = case.engine()
     if not isinstance(case.parts.trainer, OnlineTrainer):
         return NOT_ONLINE
@@ -634,8 +629,7 @@ def primal_equals_dual(case):
 
 
 def linear_kernel_equals_weights(case):
-    """A linear kernel instead of the weights raises an error, or trains the same model. Of a map it only calls `cell` and
-    `explicit_part`."""
+    """A linear kernel instead of the weights raises an error, or trains the same model. Of a map it only calls `cell`, `explicit_part`."""
     if type(case.parts.weights) is not PrimalWeights or not isinstance(case.parts.trainer, OnlineTrainer):
         return None                         # no kernel takes the place of such weights
     options = {"epochs": 2, "average": False}
@@ -801,10 +795,8 @@ def atom_scores(engine, data) -> np.ndarray:
 
 
 def require_same(case, one, other, what, only_scores=False, other_data=None) -> None:
-    """Two engines predicted the same before each step, and score the same in the end.
-
-    Averages are divided, so exact ties between them may be broken either way: then only scores are compared.
-    """
+    """Two engines predicted the same before each step, and score the same in the end."""
+    # Averages are divided, so exact ties between them may be broken either way: then only scores are compared.
     data = case.taught
     other_data = data if other_data is None else other_data
     if not only_scores:

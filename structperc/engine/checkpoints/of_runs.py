@@ -160,13 +160,7 @@ class Checkpoints(Progress):
     # ---- reading ----
 
     def resume(self):
-        """Goes on from the last whole checkpoint, or begins where there is none.
-
-        Returns
-        -------
-        str or None
-            The status of a training that was over, and with these epochs still is; None: there is something to do.
-        """
+        """Goes on from the last whole checkpoint, or begins without one. Returns the status of a training that is over, else None."""
         return self.file.resumed(self.restore)
 
     def restore(self, header, arrays):

@@ -45,15 +45,7 @@ def export(engine, path, to) -> None:
 
 
 def described(engine) -> LinearLabels | LinearChain:
-    """The form of a trained model, found by its scores. So any problem of these forms can be exported.
-
-    Its arithmetic is compared with the model's scores and predictions of drawn rows, whatever the format.
-
-    Raises
-    ------
-    PluginError
-        The model has neither form, or a part whose predictions an export cannot repeat.
-    """
+    """The form of a trained model, by its scores, so of any problem. It is compared with the model's predictions of drawn rows."""
     engine.model_.parts.trainer.check_answers()
     refuse_other_plugins(engine)
     try:

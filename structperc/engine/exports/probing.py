@@ -33,16 +33,8 @@ def probes(n_columns) -> np.ndarray:
 
 
 def rounding(X, weights, bias) -> np.ndarray:
-    """What rounding may change in each row's scores, shape (n_rows, 1).
-
-    The score of a rank is a sum of others that may cancel. So the label of the largest terms counts for all.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_rows, n_columns)
-    weights : array of shape (n_labels, n_columns)
-    bias : array of shape (n_labels,)
-    """
+    """What rounding may change in each row's scores, shape (n_rows, 1)."""
+    # The score of a rank is a sum of others that may cancel. So the label of the largest terms counts for all.
     return TOLERANCE * (abs(X) @ np.abs(weights.T) + np.abs(bias)).max(axis=1, keepdims=True)
 
 
@@ -53,16 +45,7 @@ def check_linear(X, scores, weights, bias) -> None:
 
 
 def check_best(engine, score, best, allowance) -> None:
-    """Raises an error for a model whose predictions are not those of largest score.
-
-    Parameters
-    ----------
-    engine : Engine
-    score, best : arrays of shape (n,)
-        The score of each prediction, and the largest one there is.
-    allowance : array of shape (n,)
-        What rounding may change in them.
-    """
+    """Raises an error if predictions score less than the `best`, by more than rounding may change in them."""
     if not (score >= best - allowance).all():
         raise PluginError(f"The predictions of this model for random rows are not those of largest score: {part_name(engine, 'argmax')} "
                           f"searches by another rule.")

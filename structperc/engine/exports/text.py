@@ -24,13 +24,7 @@ def table(rows, indent="    ", brackets="[]") -> str:
 
 
 def exported_labels(classes) -> list:
-    """The labels of a model as numbers, truth values and texts, which every format has. Dates become texts as in ISO 8601.
-
-    Raises
-    ------
-    PluginError
-        For labels that are none of this.
-    """
+    """The labels as numbers, truth values and texts, which every format has. Dates become texts as in ISO 8601. Others raise an error."""
     if classes.dtype.kind == "M":
         unit = next((unit for unit in ("D", "s", "ms", "us") if (classes.astype(f"M8[{unit}]") == classes).all()), "ns")
         return np.datetime_as_string(classes, unit=unit).tolist()

@@ -31,10 +31,8 @@ SUM = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def write(file, header: bytes, arrays: dict) -> None:
-    """Writes a header and arrays to a file opened for bytes, front to back; the arrays are not copied. Equal content makes equal files.
-
-    Without `zipfile.ZipFile`: a Ctrl-C that falls into its `__del__` is lost, and its `close` raises an error instead of one.
-    """
+    """Writes a header and arrays, not copied, to a file opened for bytes, front to back. Equal content makes equal files."""
+    # Without `zipfile.ZipFile`: a Ctrl-C that falls into its `__del__` is lost, and its `close` raises an error instead of one.
     sums, listed, at = [], [], 0
     for name, array in {"header": np.frombuffer(header, dtype=np.uint8), **arrays}.items():
         head, array = io.BytesIO(), portable(array)

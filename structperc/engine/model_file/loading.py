@@ -33,10 +33,7 @@ REQUIRED = ("format", "format_number", "problem", "plugins", "options", "plugin_
 
 
 def load(cls, path, plugins=(), options=None):
-    """Reads an engine that `save` wrote, from a path or a file opened for bytes.
-
-    `plugins` and `options` are what a file cannot hold: plugin objects, and functions that were given as options, by name.
-    """
+    """Reads an engine that `save` wrote, from a path or an open file. Plugins and options are the objects that a file cannot hold."""
     if hasattr(path, "read"):
         return read(cls, path, "the file", plugins, options)
     path = readable_path(path)
@@ -208,8 +205,7 @@ def resolve(reference, by_name, source):
 
 
 def restore(engine, header, arrays, source="the model", random=None):
-    """Restores the saved training to a constructed engine. `random` is a generator that continues the saved one; the default is a new
-    one."""
+    """Restores the saved training to a constructed engine. `random` continues the saved generator; the default is a new one."""
     try:
         saved, record = header["context"], header["record"]
         names, n_features = texts(saved, "feature_names"), field(saved, "n_features", int, low=0, below=2**63)

@@ -17,13 +17,7 @@ ABOUT = "const about = {};\n\nif (typeof module !== \"undefined\") module.export
 
 
 def written(model, name) -> bytes:
-    """The page, which is titled `name`. Parameters as of `structperc.engine.exports`.
-
-    Raises
-    ------
-    PluginError
-        There are more inputs than a form has room for.
-    """
+    """The page, which is titled `name`. Parameters as of `structperc.engine.exports`."""
     if len(model.inputs) > MOST_INPUTS:
         raise PluginError(f"this model has {len(model.inputs)} columns, and the form of a page has room for {MOST_INPUTS}; export it to "
                           f"\"js\".")
