@@ -4,8 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from plain import Engine
-from test_testing import (
+from faulty_parts import (
     AlwaysRight,
     Answers,
     BestTwice,
@@ -18,6 +17,7 @@ from test_testing import (
     Weightless,
     WorstFirst,
 )
+from plain import Engine
 
 from structperc import hookimpl
 from structperc.components import (

@@ -13,6 +13,8 @@ from structperc.reading.tokens import default_template
 from structperc import metrics
 from structperc.files.conll import read_columns
 
+from .lines import one_line
+
 TRAIN = """\
 The DT B-NP
 dog NN I-NP
@@ -66,10 +68,6 @@ def fitted(run):
     code, _, err = run("fit", "sequence", *NAMED, "--model", "m", *LEARN)
     assert (code, err) == (0, "")
     return Engine.load("m")
-
-
-def one_line(text):
-    return text.endswith("\n") and text.count("\n") == 1
 
 
 def data(name, used, target):

@@ -13,6 +13,8 @@ from plain import Engine
 from structperc.cli import main
 from structperc.cli.terminal import Shown, printable, say
 
+from .lines import one_line
+
 TRAIN = "age,bmi,level\n1,2,1\n2,1,2\n3,5,3\n4,1,2\n"
 
 
@@ -23,10 +25,6 @@ def folder(tmp_path, monkeypatch):
     Path("train.csv").write_text(TRAIN)
     Engine("cusum").fit(pd.read_csv("train.csv")[["age", "bmi"]], [1, 2, 3, 2]).save("my.model")
     return tmp_path
-
-
-def one_line(text):
-    return text.endswith("\n") and text.count("\n") == 1
 
 
 # ---- what reaches the terminal ----
