@@ -156,6 +156,7 @@ lint: $(VENV)/with-lint
 	$(BIN)/python tests/typing/check.py
 	$(BIN)/python tests/prose.py
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 
 clean:
 	rm -rf .venv .venv-* build dist demo-output docs/reference docs/gallery *.egg-info .pytest_cache .ruff_cache .hypothesis
