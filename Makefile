@@ -149,10 +149,10 @@ test-wheel: wheel
 	CC=no-compiler $(VENV)/alone/bin/python -m pip install --quiet "$$(echo dist/*.whl)[test]"
 	cd $(VENV)/alone && CC=no-compiler bin/python -m pytest $(WORKERS) -rs --rootdir $(CURDIR) -c $(CURDIR)/pyproject.toml $(if $(findstring /tests/,$(ARGS)),,$(CURDIR)/tests) $(ARGS)
 
-lint: $(VENV)/with-lint
+lint: $(VENV)/installed $(VENV)/with-lint
 	$(BIN)/ruff check .
 	PATH="$(BIN):$$PATH" cython-lint --max-line-length=140 structperc plugins examples
-	$(BIN)/python tests/typing/stubs.py --check
+	$(BIN)/python tests/typing/stubs.py
 	$(BIN)/python tests/typing/check.py
 	$(BIN)/python tests/prose.py
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
@@ -216,7 +216,7 @@ $(VENV)/with-sanitizers: $(VENV)/python-$(VERSION) pyproject.toml setup.py $(COM
 $(VENV)/with-lint $(VENV)/with-wheel: $(VENV)/with-%: $(VENV)/python-$(VERSION) pyproject.toml
 	$(alone) $(call pip,,$(call listed,$*)) && touch $@
 
-# What compiling needs; `make lint` compiles nothing.
+# What compiling needs.
 define check_compiler
 compiler=$$($(PYTHON) -c 'import os, sysconfig; print((os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()[0])'); \
 	command -v "$$compiler" >/dev/null || { missing="$$missing build-essential"; \
@@ -233,7 +233,7 @@ $(VENV)/python-$(VERSION):
 	  echo "make: structperc needs Python 3.10 or newer, but '$(PYTHON)' is $(VERSION). Name a newer one: make PYTHON=python3.12" >&2; \
 	  exit 1; }
 	@missing=; \
-	$(if $(filter-out lint,$(or $(MAKECMDGOALS),help)),$(check_compiler)) \
+	$(check_compiler) \
 	$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { missing="$$missing python3-venv"; \
 	  echo "make: '$(PYTHON)' cannot make virtual environments. Install its venv module." >&2; }; \
 	[ -z "$$missing" ] || { \

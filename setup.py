@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import shutil
+import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -23,6 +24,8 @@ else:
     FLAGS, VECTORS, GLUE = ["-O2", "-g0", "-fno-tree-vectorize", "-ffp-contract=off"], ["-O3", "-ftree-vectorize"], ["-Og"]
 
 SHARED = "structperc.core._cyutility"       # what Cython needs for memoryviews, compiled once and not once per module
+
+STUBS = "tests/typing/stubs.py"
 
 ABI_HEADER = Path("structperc/core/abi.h")
 ABI = """/* Written by setup.py; see structperc/engine/builds.py. */
@@ -76,6 +79,14 @@ class BuildExtensions(build_ext):
             module.sources, module.depends = translated.sources, translated.depends
             module.extra_compile_args, module.extra_link_args = translated.extra_compile_args, translated.extra_link_args
         super().run()
+        self.write_stubs()
+
+    def write_stubs(self):
+        """Writes what type checkers read beside the modules, by importing these in a process of its own."""
+        folders = [".", "plugins"] if self.inplace else [self.build_lib]
+        path = os.pathsep.join(os.path.abspath(folder) for folder in folders)
+        if subprocess.run([sys.executable, STUBS], env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}).returncode:
+            self.warn("The modules cannot be imported here, as with sanitizers or for another processor. Type checkers will know less of them.")
 
     def forget_other_flags(self):
         """Removes what another compiler or other flags have made: one installation never mixes them, also after a kill."""

@@ -1,16 +1,14 @@
-"""Writes the stubs of public compiled modules, from signatures embedded by Cython, and of packages that list names.
+"""Writes the stubs of public compiled modules, from signatures embedded by Cython, and of packages that list names, beside the modules.
 
-    python tests/typing/stubs.py [--check]
+    python tests/typing/stubs.py
 
-With --check nothing is written, and a stub that differs ends the script with 1. Run it after a change of a public compiled class or
-function.
+Each build runs it, and so does `make lint`. The modules are those that Python imports.
 """
 
 import ast
 import importlib
 import inspect
-import sys
-from importlib.metadata import entry_points
+import re
 from pathlib import Path
 
 from structperc.core.signatures import TYPES, ClassSignature, parameters
@@ -131,25 +129,25 @@ def listing(package):
     """The stub of a package that imports its modules when their names are first used."""
     names = [(f"{package}.{module}", name) for module, names in importlib.import_module(package).MODULES.items() for name in names]
     if package == "structperc.estimators":      # those of plugins' packages are looked up at run time
-        names += [(entry.module, entry.attr) for entry in sorted(entry_points(group=package)) if entry.dist.name == "structperc"]
+        names += entries(package)
     lines = [f"from {module} import {name} as {name}\n" for module, name in sorted(names)]
     return "# Written by tests/typing/stubs.py from the table of names.\n" + "".join(lines)
 
 
-def main(check):
-    different = []
-    stubs = {name.replace(".", "/"): str(Stub(name)) for name in MODULES}
-    stubs |= {f"{'plugins/' * (package[10] == '_')}{package.replace('.', '/')}/__init__": listing(package) for package in LISTS}
-    for name, text in stubs.items():
-        path = ROOT / f"{name}.pyi"
+def entries(group):
+    """The addresses of an entry point group in pyproject.toml: of a build, nothing is installed yet."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition(f'[project.entry-points."{group}"]\n')[2]
+    return re.findall(r'^\w+ = "([\w.]+):(\w+)"$', text.partition("\n[")[0], re.MULTILINE)
+
+
+def main():
+    for name, text in [*((package, listing) for package in LISTS), *((module, Stub) for module in MODULES)]:
+        path, text = Path(importlib.import_module(name).__file__), str(text(name))
         ast.parse(text)
-        if not path.exists() or path.read_text() != text:
-            different.append(path.relative_to(ROOT).as_posix())
-            if not check:
-                path.write_text(text)
-    print(*different, sep="\n")
-    return bool(check and different)
+        path = path.with_name(f"{path.name.partition('.')[0]}.pyi")
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main("--check" in sys.argv))
+    main()

@@ -1,9 +1,0 @@
-# Written by tests/typing/stubs.py from the compiled module.
-from typing import Any
-
-class Siblings:
-    def __init__(self, siblings: Any, sentences: Any) -> None: ...
-
-def projective_tree(scores: Any, siblings: Any = ..., one_root: Any = ...) -> Any: ...
-
-def projective_marginals(scores: Any, siblings: Any = ..., one_root: Any = ...) -> Any: ...

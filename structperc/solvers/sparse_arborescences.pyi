@@ -1,9 +1,0 @@
-# Written by tests/typing/stubs.py from the compiled module.
-from typing import Any
-
-class Graph:
-    def __init__(self, n: Any, heads: Any, dependents: Any, scores: Any, root_scores: Any) -> None: ...
-
-def with_none(values: Any) -> Any: ...
-
-def max_sparse_arborescence(scores: Any, one_root: Any = ...) -> Any: ...
