@@ -86,7 +86,7 @@ class BuildExtensions(build_ext):
         folders = [".", "plugins"] if self.inplace else [self.build_lib]
         path = os.pathsep.join(os.path.abspath(folder) for folder in folders)
         if subprocess.run([sys.executable, STUBS], env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}).returncode:
-            self.warn("The modules cannot be imported here, as with sanitizers or for another processor. Type checkers will know less of them.")
+            self.warn("The modules cannot be imported here, as with sanitizers or for another processor: type checkers will know less.")
 
     def forget_other_flags(self):
         """Removes what another compiler or other flags have made: one installation never mixes them, also after a kill."""
