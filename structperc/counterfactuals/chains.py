@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from functools import cached_property
+from functools import cache, cached_property
 
 import attrs
 import numpy as np
@@ -99,133 +99,60 @@ class Window:
     def rows(self):
         return range(self.first, self.first + len(self.labels))
 
+    def with_bound(self, bound):
+        """The window with the larger of its bound and this one."""
+        return attrs.evolve(self, bound=max(self.bound, bound))
 
-class Windows:
-    """The wanted outputs of a search, divided by their labels in windows.
+
+class WindowBounds:
+    """What bounds the distance of all outputs of a window: functions of a window and a change, by tables that never change.
 
     Parameters
     ----------
-    search : Search
-        Of which the goal has and lacks labels of rows.
     chain : Chain
+    goal : Goal
+        Of which labels of rows are wanted and others are not.
+    slopes : sparse matrix of shape (n_atoms, n_variables)
+        Of the scores of atoms.
+    variables : Variables
+    norm : {"l1", "l2"}
     """
 
-    def __init__(self, search, chain):
-        self.search, self.chain, self.goal, self.variables, self.norm = search, chain, search.goal, search.variables, search.norm
-        self.tried, self.kept_rows, self.kept_parts, self.kept_ends = set(), {}, {}, {}
-        self.slopes = search.slopes.tocsr()
-        self.allowed = (chain.atoms >= 0) & ~np.isin(chain.atoms, self.goal.without)
-        for a in self.goal.must.tolist():
+    def __init__(self, chain, goal, slopes, variables, norm):
+        self.chain, self.slopes, self.variables, self.norm = chain, slopes.tocsr(), variables, norm
+        self.allowed = (chain.atoms >= 0) & ~np.isin(chain.atoms, goal.without)
+        for a in goal.must.tolist():
             self.allowed &= (chain.atoms == a) | ~(chain.atoms == a).any(axis=1, keepdims=True)
+        self.decided = np.flatnonzero(np.isin(chain.atoms, np.append(goal.must, goal.without)).any(axis=1)).tolist()
         self.ahead, self.onward = best_before(chain.scores, chain.pairs), best_before(chain.scores[::-1], chain.pairs.T)[::-1]
-        self.decided = np.flatnonzero(np.isin(chain.atoms, np.append(self.goal.must, self.goal.without)).any(axis=1)).tolist()
+        self.row, self.part, self.beside = cache(self._row), cache(self._part), cache(self._beside)
 
-    @classmethod
-    def of(cls, search):
-        """None: there is no chain, or what is wanted is no labels of rows."""
-        if search.goal.listed is not None:
-            return None
-        chain = Chain.of(search.block.model.parts.argmax, search.scores, search.block.example, search.deciding)
-        goal_atoms = np.append(search.goal.must, search.goal.without)
-        if chain is None or not np.isin(goal_atoms, chain.atoms).all():
-            return None
-        return cls(search, chain.between(np.isin(chain.atoms, [*goal_atoms, *np.flatnonzero(search.deciding)]).any(axis=1)))
+    def __len__(self):
+        return len(self.allowed)
 
-    def least(self) -> float:
-        """A lower bound on the distance of every wanted output; keeps the nearest change."""
-        serial, bounds = itertools.count(), []
-        self.consider(self.search.start)
-        heap = [(0.0, next(serial), Window(self.decided[0], (k,), 0.0, [])) for k in np.flatnonzero(self.allowed[self.decided[0]]).tolist()]
-        while heap and not self.search.clock.over and not self.search.excludes(heap[0][0]):
-            window, slopes, prices, z = self.bounded(heapq.heappop(heap)[2])
-            if self.search.excludes(window.bound):
-                bounds.append(window.bound)
-            elif len(window.labels) == len(self.allowed):
-                bounds.append(max(window.bound, self.search.nearest(self.counts_of(window.labels))))
-            else:
-                self.consider(self.search.moved(z))
-                for child in self.children(window, slopes, prices):
-                    heapq.heappush(heap, (child.bound, next(serial), child))
-        return min([*bounds, *(bound for bound, *_ in heap[:1])], default=np.inf)
+    # ---- the lead of a window over its rivals ----
 
-    # ---- changes that may win ----
+    def gaps(self, window):
+        """How far a window is behind each of its rivals without a change."""
+        before, after = self.ends(window)
+        scores = self.chain.scores[window.rows.start:window.rows.stop]
+        own = path_score(scores, self.chain.pairs, window.labels)
+        return np.array([path_score(scores, self.chain.pairs, rival) + before[window.labels[0], rival[0]]
+                         + after[window.labels[-1], rival[-1]] - own for rival in window.rivals])
 
-    def consider(self, values):
-        """Keeps a change if it wins. Else the best wanted output of these values has a program."""
-        if self.goal.holds(self.goal.counts(self.search.block.predicted(values))):
-            self.search.keep(values)
-            return
-        counts = self.goal.best(self.search.block.scores(values), self.goal.must, self.goal.without)
-        if self.goal.has_atoms(counts) and counts.tobytes() not in self.tried:
-            self.tried.add(counts.tobytes())
-            self.search.nearest(counts)
+    def leads(self, window, rivals):
+        """The slopes of a window's lead over each of these rivals, by the variables of its rows."""
+        columns, _ = self.part(window.rows)
+        leads = np.zeros((len(rivals), len(columns)))
+        for lead, rival in zip(leads, rivals, strict=True):
+            for t, a, b in zip(window.rows, window.labels, rival, strict=True):
+                own, slopes = self.row(t)
+                lead[np.searchsorted(columns, own)] += slopes[a] - slopes[b]
+        return leads
 
-    def counts_of(self, labels):
-        return self.goal.best(self.search.scores, self.chain.atoms[np.arange(len(labels)), list(labels)], [])
-
-    # ---- windows ----
-
-    def bounded(self, window):
-        """A window with its bound and the rivals that prove it, their slopes and prices, and the least change."""
-        columns, variables = self.part(window.rows)
-        rivals, bound, z = list(window.rivals), window.bound, np.zeros(len(columns))
-        slopes = np.array([self.lead(window, rival) for rival in rivals]).reshape(len(rivals), len(columns))
-        prices = np.zeros(len(rivals))
-        while True:
-            gaps = np.array([self.gap(window, rival) for rival in rivals])
-            bound = max(bound, variables.least_of_one(slopes, gaps, self.norm))
-            if self.search.excludes(bound):
-                break
-            if rivals:
-                optimum = shortest(variables, slopes, gaps, self.norm, self.search.clock)
-                bound, prices = max(bound, optimum.bound), optimum.prices
-                if optimum.z is None or self.search.excludes(bound):
-                    break
-                z = optimum.z
-            rival = self.rival(window, columns, z)
-            if rival is None or rival in rivals or self.search.clock.over:
-                break
-            rivals, slopes, prices = [*rivals, rival], np.vstack([slopes, self.lead(window, rival)]), np.append(prices, 0.0)
-        whole = np.zeros(len(self.variables))
-        whole[columns] = z
-        return attrs.evolve(window, bound=bound, rivals=rivals), slopes, prices, whole
-
-    def children(self, window, slopes, prices):
-        """The windows with one more row, on the side that is nearer to the row where the first one began."""
-        _, variables = self.part(window.rows)
-        start, before, after = self.decided[0], window.rows.start, window.rows.stop
-        left = before > 0 and (after == len(self.allowed) or start - before <= after - 1 - start)
-        t, beside = (before - 1, window.labels[0]) if left else (after, window.labels[-1])
-        pairs = self.chain.pairs[:, beside] if left else self.chain.pairs[beside]
-        for k in np.flatnonzero(self.allowed[t] & np.isfinite(pairs)).tolist():
-            labels, *rivals = ((k, *one) if left else (*one, k) for one in (window.labels, *window.rivals))
-            child = Window(min(t, before), labels, window.bound, rivals)
-            gaps = np.array([self.gap(child, rival) for rival in rivals])
-            bound = max(window.bound, self.behind(child) / self.steepest, variables.least_length(slopes, gaps, prices, self.norm))
-            yield attrs.evolve(child, bound=bound)
-
-    def behind(self, window) -> float:
-        """How far the best output of a window is behind the best one without a change."""
-        rows = window.rows
-        own = path_score(self.chain.scores[rows.start:rows.stop], self.chain.pairs, window.labels)
-        own += self.ahead[rows.start, window.labels[0]] + self.onward[rows.stop - 1, window.labels[-1]]
-        return max(float((self.ahead[-1] + self.chain.scores[-1]).max() - own), 0.0)
-
-    @cached_property
-    def steepest(self) -> float:
-        """How much an output can gain on the prediction by a change of length 1, at most; above 0."""
-        gains = np.zeros((2, len(self.variables)))
-        for t, atoms in enumerate(self.chain.atoms):
-            own, slopes = self.row(t)
-            lead = slopes - slopes[np.argmax(self.search.winner[atoms] * (atoms >= 0))]
-            gains[:, own] += np.maximum(lead, 0).max(axis=0), np.maximum(-lead, 0).max(axis=0)
-        gains = np.where([self.variables.high > 0, self.variables.low < 0], gains, 0).max(axis=0)
-        steepest = np.sqrt((gains**2).sum()) if self.norm == "l2" else (gains / self.variables.cost).max(initial=0)
-        return max(float(steepest), float(np.finfo(float).tiny))       # a float of Python: division gives inf without a warning
-
-    def rival(self, window, columns, z):
-        """The labels of a window that are not wanted and lead it most after a change; None: none leads."""
-        rows, (before, after) = window.rows, self.ends(window)
+    def rival(self, window, z):
+        """The labels of a window that are not wanted and lead it most after a change of its variables; None: none leads."""
+        rows, (before, after), (columns, _) = window.rows, self.ends(window), self.part(window.rows)
         scores = self.chain.scores[rows.start:rows.stop].copy()
         for score, t in zip(scores, rows, strict=True):
             own, slopes = self.row(t)
@@ -243,49 +170,147 @@ class Windows:
                     best, largest = labels, total
         return best
 
-    def gap(self, window, rival) -> float:
-        """How far a window is behind a rival without a change."""
-        rows, (before, after) = window.rows, self.ends(window)
-        scores = self.chain.scores[rows.start:rows.stop]
-        lead, own = (path_score(scores, self.chain.pairs, labels) for labels in (rival, window.labels))
-        return float(lead + before[window.labels[0], rival[0]] + after[window.labels[-1], rival[-1]] - own)
+    # ---- bounds without a program ----
+
+    def behind(self, window) -> float:
+        """How far the best output of a window is behind the best one without a change."""
+        rows = window.rows
+        own = path_score(self.chain.scores[rows.start:rows.stop], self.chain.pairs, window.labels)
+        own += self.ahead[rows.start, window.labels[0]] + self.onward[rows.stop - 1, window.labels[-1]]
+        return max(float((self.ahead[-1] + self.chain.scores[-1]).max() - own), 0.0)
+
+    def steepest(self, winner) -> float:
+        """How much an output can gain on the winner by a change of length 1, at most; above 0."""
+        gains = np.zeros((2, len(self.variables)))
+        for t, atoms in enumerate(self.chain.atoms):
+            own, slopes = self.row(t)
+            lead = slopes - slopes[np.argmax(winner[atoms] * (atoms >= 0))]
+            gains[:, own] += np.maximum(lead, 0).max(axis=0), np.maximum(-lead, 0).max(axis=0)
+        gains = np.where([self.variables.high > 0, self.variables.low < 0], gains, 0).max(axis=0)
+        steepest = np.sqrt((gains**2).sum()) if self.norm == "l2" else (gains / self.variables.cost).max(initial=0)
+        return max(float(steepest), float(np.finfo(float).tiny))       # a float of Python: division gives inf without a warning
+
+    # ---- tables of rows, made once ----
 
     def ends(self, window):
         """`Chain.favour` of the labels before and after a window."""
-        for key, t, pairs in (((-1, window.rows.start), window.rows.start - 1, self.chain.pairs),
-                              ((1, window.rows.stop), window.rows.stop, self.chain.pairs.T)):
-            if key not in self.kept_ends:
-                self.kept_ends[key] = self.chain.favour(t, pairs)
-        return self.kept_ends[-1, window.rows.start], self.kept_ends[1, window.rows.stop]
+        return self.beside(window.rows.start - 1, False), self.beside(window.rows.stop, True)
 
-    # ---- slopes of windows ----
+    def _beside(self, t, after):
+        return self.chain.favour(t, self.chain.pairs.T if after else self.chain.pairs)
 
-    def lead(self, window, rival):
-        """The slopes of a window's lead over a rival, by the variables of its rows."""
-        columns, _ = self.part(window.rows)
-        lead = np.zeros(len(columns))
-        for t, a, b in zip(window.rows, window.labels, rival, strict=True):
-            own, slopes = self.row(t)
-            lead[np.searchsorted(columns, own)] += slopes[a] - slopes[b]
-        return lead
-
-    def row(self, t):
+    def _row(self, t):
         """The variables that change the scores of labels of a row, and their slopes."""
-        if t not in self.kept_rows:
-            slopes = self.slopes[np.maximum(self.chain.atoms[t], 0)].toarray()
-            slopes[self.chain.atoms[t] < 0] = 0
-            own = np.flatnonzero(slopes.any(axis=0))
-            self.kept_rows[t] = own, slopes[:, own]
-        return self.kept_rows[t]
+        slopes = self.slopes[np.maximum(self.chain.atoms[t], 0)].toarray()
+        slopes[self.chain.atoms[t] < 0] = 0
+        own = np.flatnonzero(slopes.any(axis=0))
+        return own, slopes[:, own]
 
-    def part(self, rows):
-        """The variables of some rows, with whole groups."""
-        if rows not in self.kept_parts:
-            columns = np.unique(np.concatenate([self.row(t)[0] for t in rows]))
-            of_groups = [group for group in self.variables.groups if np.isin(group, columns).any()]
-            columns = np.unique(np.concatenate([columns, *of_groups]))
-            self.kept_parts[rows] = columns, self.variables.part(columns)
-        return self.kept_parts[rows]
+    def _part(self, rows):
+        """The variables of some rows, with whole groups: their columns, and themselves."""
+        columns = np.unique(np.concatenate([self.row(t)[0] for t in rows]))
+        of_groups = [group for group in self.variables.groups if np.isin(group, columns).any()]
+        columns = np.unique(np.concatenate([columns, *of_groups]))
+        return columns, self.variables.part(columns)
+
+
+class BranchAndBound:
+    """The wanted outputs of a search, divided by their labels in windows, the window with the least bound first.
+
+    Parameters
+    ----------
+    search : Search
+        It has the nearest change so far, and the clock.
+    bounds : WindowBounds
+    """
+
+    def __init__(self, search, bounds):
+        self.search, self.goal, self.bounds = search, search.goal, bounds
+        self.tried = set()
+
+    @classmethod
+    def of(cls, search):
+        """None: there is no chain, or what is wanted is no labels of rows."""
+        if search.goal.listed is not None:
+            return None
+        chain = Chain.of(search.block.model.parts.argmax, search.scores, search.block.example, search.deciding)
+        goal_atoms = np.append(search.goal.must, search.goal.without)
+        if chain is None or not np.isin(goal_atoms, chain.atoms).all():
+            return None
+        chain = chain.between(np.isin(chain.atoms, [*goal_atoms, *np.flatnonzero(search.deciding)]).any(axis=1))
+        return cls(search, WindowBounds(chain, search.goal, search.slopes, search.variables, search.norm))
+
+    def least(self) -> float:
+        """A lower bound on the distance of every wanted output; keeps the nearest change."""
+        serial, bounds, start = itertools.count(), [], self.bounds.decided[0]
+        self.consider(self.search.start)
+        heap = [(0.0, next(serial), Window(start, (k,), 0.0, [])) for k in np.flatnonzero(self.bounds.allowed[start]).tolist()]
+        while heap and not self.search.clock.over and not self.search.excludes(heap[0][0]):
+            window, slopes, prices, z = self.proved(heapq.heappop(heap)[2])
+            if self.search.excludes(window.bound):
+                bounds.append(window.bound)
+            elif len(window.labels) == len(self.bounds):
+                bounds.append(max(window.bound, self.search.nearest(self.counts_of(window.labels))))
+            else:
+                self.consider(self.search.moved(z))
+                for child in self.children(window, slopes, prices):
+                    heapq.heappush(heap, (child.bound, next(serial), child))
+        return min([*bounds, *(bound for bound, *_ in heap[:1])], default=np.inf)
+
+    def proved(self, window):
+        """A window with its bound and the rivals that prove it, their slopes and prices, and the least change."""
+        columns, variables = self.bounds.part(window.rows)
+        slopes, prices, z = self.bounds.leads(window, window.rivals), np.zeros(len(window.rivals)), np.zeros(len(columns))
+        while True:
+            gaps = self.bounds.gaps(window)
+            window = window.with_bound(variables.least_of_one(slopes, gaps, self.search.norm))
+            if self.search.excludes(window.bound):
+                break
+            if window.rivals:
+                optimum = shortest(variables, slopes, gaps, self.search.norm, self.search.clock)
+                window, prices = window.with_bound(optimum.bound), optimum.prices
+                if optimum.z is None or self.search.excludes(window.bound):
+                    break
+                z = optimum.z
+            rival = self.bounds.rival(window, z)
+            if rival is None or rival in window.rivals or self.search.clock.over:
+                break
+            window = attrs.evolve(window, rivals=[*window.rivals, rival])
+            slopes, prices = np.vstack([slopes, self.bounds.leads(window, [rival])]), np.append(prices, 0.0)
+        whole = np.zeros(len(self.search.variables))
+        whole[columns] = z
+        return window, slopes, prices, whole
+
+    def children(self, window, slopes, prices):
+        """The windows with one more row, on the side that is nearer to the row where the first one began."""
+        _, variables = self.bounds.part(window.rows)
+        pairs, start, before, after = self.bounds.chain.pairs, self.bounds.decided[0], window.rows.start, window.rows.stop
+        left = before > 0 and (after == len(self.bounds) or start - before <= after - 1 - start)
+        t, joined = (before - 1, pairs[:, window.labels[0]]) if left else (after, pairs[window.labels[-1]])
+        for k in np.flatnonzero(self.bounds.allowed[t] & np.isfinite(joined)).tolist():
+            labels, *rivals = ((k, *one) if left else (*one, k) for one in (window.labels, *window.rivals))
+            child = Window(min(t, before), labels, window.bound, rivals)
+            child = child.with_bound(self.bounds.behind(child) / self.steepest)
+            yield child.with_bound(variables.least_length(slopes, self.bounds.gaps(child), prices, self.search.norm))
+
+    @cached_property
+    def steepest(self):
+        return self.bounds.steepest(self.search.winner)
+
+    # ---- changes that may win ----
+
+    def consider(self, values):
+        """Keeps a change if it wins. Else the best wanted output of these values has a program."""
+        if self.goal.holds(self.goal.counts(self.search.block.predicted(values))):
+            self.search.keep(values)
+            return
+        counts = self.goal.best(self.search.block.scores(values), self.goal.must, self.goal.without)
+        if self.goal.has_atoms(counts) and counts.tobytes() not in self.tried:
+            self.tried.add(counts.tobytes())
+            self.search.nearest(counts)
+
+    def counts_of(self, labels):
+        return self.goal.best(self.search.scores, self.bounds.chain.atoms[np.arange(len(labels)), list(labels)], [])
 
 
 def path_score(scores, pairs, labels) -> float:

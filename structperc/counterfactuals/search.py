@@ -2,7 +2,7 @@
 
 For one wanted structure y the master program asks that y is not behind the rivals so far. The argmax at its solution is the next rival.
 Each rival is found once, so this ends. Each master bounds the distance from below (Kelley 1960). Several wanted structures are several
-programs. A program is left out if a bound on the slope of its lead excludes it. `Windows` divides labellings of chains instead.
+programs. A program is left out if a bound on the slope of its lead excludes it. `BranchAndBound` divides labellings of chains instead.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from structperc.core.outputs import LabelOutputs
 from structperc.counterfactuals.boxes import Boxes
-from structperc.counterfactuals.chains import Windows
+from structperc.counterfactuals.chains import BranchAndBound
 from structperc.counterfactuals.programs import LARGEST_LEAD, LEAD, ROUNDING, SAME, shortest
 
 
@@ -71,7 +71,7 @@ class Search:
     def run(self) -> Outcome:
         """The nearest change and a lower bound on its distance."""
         self.add(self.winner)
-        bound = (Windows.of(self) or self).least()
+        bound = (BranchAndBound.of(self) or self).least()
         if not self.block.model.parts.argmax.exact:
             bound = 0.0
         return attrs.evolve(self.best, bound=min(bound, self.best.distance), rivals=len(self.rivals), out_of_time=self.clock.over)
