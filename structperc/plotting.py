@@ -282,7 +282,7 @@ def plot_steps(engine, X, y, steps=6):
     if order and max(order) >= len(points):
         raise DataError(f"X has {len(points)} rows, but history_ has row {max(order)}; pass the rows that the engine was trained on.")
     options = changed_options(engine) | {"average": False, "scale": False, "calibrate": False, "class_weight": None, "classes": labels}
-    learner = type(engine)(engine.problem, **options)
+    learner = engine._like(**options)
     sides = sides_of(points, GRID_POINTS // 3)
     grid = grid_of(sides, points)
     drawn, before = [], None

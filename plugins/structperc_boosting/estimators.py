@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,7 +14,7 @@ from structperc import Engine, Option, hookimpl
 from structperc.errors import OptionError
 from structperc.estimators.keeping import EngineAnswers, note
 from structperc.estimators.rankers import (
-    KnownParameters,
+    Parameters,
     RankScore,
     SortedClasses,
     cloned_ranker,
@@ -56,7 +56,7 @@ PATIENCE = Option(None, types=(int, type(None)), low=1)
 FRACTION = Option(0.1, above=0, below=1)
 
 
-class ORStump(KnownParameters, SortedClasses, RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
+class ORStump(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Parameters):
     """Ordinal decision stump: cuts one column into ranks at K - 1 thresholds, with the least costs of its predictions.
 
     The search over all columns, both directions and all thresholds is exact, for any costs. Of equal stumps it takes the first column,
@@ -198,7 +198,7 @@ class ORStump(KnownParameters, SortedClasses, RankScore, EngineAnswers, Classifi
         return tags
 
 
-class AdaBoostOR(KnownParameters, SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, ClassifierMixin, Parameters):
     """AdaBoost.OR: an ensemble of rankers for ordered labels, each trained on the costs that the rankers before it left.
 
     The prediction is the weighted median of the rankers' ranks: the lowest rank that more than half of the votes do not exceed. Over

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structperc.errors import DataError, OptionError
 from structperc.estimators.keeping import InnerMethods
-from structperc.estimators.rankers import KnownParameters, RankScore, SortedClasses, cloned_ranker, levels_named, order_in
+from structperc.estimators.rankers import Parameters, RankScore, SortedClasses, cloned_ranker, levels_named, order_in
 from structperc.plugin_tools import (
     LabelCodes,
     find_ends,
@@ -99,7 +99,7 @@ def has_probabilities(model) -> bool:
     return True
 
 
-class BinaryReduction(KnownParameters, SortedClasses, RankScore, Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class BinaryReduction(SortedClasses, RankScore, Reduction, MetaEstimatorMixin, ClassifierMixin, Parameters):
     """Predicts ordered labels by any binary classifier that takes sample weights, such as boosted trees.
 
     The classifier learns "is the rank of x above k?" for k = 1..K - 1, from one weighted binary example for each x and k. The rank of x is
@@ -396,7 +396,7 @@ def name_of_k(frame) -> str:
     return name
 
 
-class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, Parameters):
     """Classifies binary examples (x, k), "is the rank of x above k?", by any ranker that takes costs.
 
     The reverse of `BinaryReduction`: each weighted binary example becomes an ordinal example. Its costs are the weight / (K - 1) on the

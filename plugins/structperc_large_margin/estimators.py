@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d
 from structperc_boosting.bases import read_examples, read_rows
 from structperc_kernels import USED_BY, ObjectKernel
@@ -13,7 +13,7 @@ from structperc_kernels import USED_BY, ObjectKernel
 from structperc import Engine, Option
 from structperc.errors import DataError
 from structperc.estimators.keeping import EngineAnswers, note
-from structperc.estimators.rankers import KnownParameters, RankScore, SortedClasses, log_probabilities, order_in
+from structperc.estimators.rankers import Parameters, RankScore, SortedClasses, log_probabilities, order_in
 from structperc.plugin_tools import find_labels, variance_on_one_scale
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ COLUMNS = ("n_features_in_", "feature_names_in_")
 OBJECTS = ("subset-tree", "subsequence")        # kernels of rows that are no numbers
 
 
-class SVOR(KnownParameters, SortedClasses, RankScore, EngineAnswers, ClassifierMixin, BaseEstimator):
+class SVOR(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Parameters):
     """Support vector ordinal regression: predicts ordered labels by one direction that thresholds cut with a large margin.
 
     The exact solution of one of four quadratic programs, each with a certified duality gap. "implicit" and "explicit" minimise 1/2 ||w||^2

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from structperc import Engine
 from structperc.errors import DataError, OptionError
 from structperc.estimators.keeping import EngineAnswers, note
-from structperc.estimators.rankers import KnownParameters
+from structperc.estimators.rankers import Parameters
 from structperc.plugin_tools import as_sentences
 from structperc_parsing import conllu
 from structperc_parsing.arc_templates import default_template
@@ -25,7 +24,7 @@ __all__ = ["DependencyParser"]
 ANNOTATIONS = {"lemma": "LEMMA", "xpos": "TAG", "feats": "MORPH", "upos": "POS"}      # what spaCy calls the columns of CoNLL-U
 
 
-class DependencyParser(KnownParameters, EngineAnswers, BaseEstimator):
+class DependencyParser(EngineAnswers, Parameters):
     """Predicts the head of every word of a sentence, and the label of its arc. All words form a tree.
 
     A tree scores the sum of its arcs. The score of an arc adds the weights of its features: its head, its dependent, the words around and

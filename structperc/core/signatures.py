@@ -41,6 +41,45 @@ def class_signature(cls):
     return inspect.Signature()
 
 
+def written_constructor(cls):
+    """The `__init__` that stands in a class, not one that was put around it; None: it has none."""
+    function = vars(cls).get("__init__")
+    return getattr(function, "__wrapped__", function) if inspect.isfunction(function) and not hasattr(function, "inherited") else None
+
+
+def constructor_signature(cls):
+    """What a call of a class takes whose constructors may pass on what they do not name: by `*args` or `**options` to the next one.
+
+    A constructor whose parameters follow from the class of the object has the class method `_parameters_of_options`.
+    """
+    return inspect.Signature(constructor_parameters(cls, cls.__mro__))
+
+
+def constructor_parameters(cls, kinds):
+    """The parameters of the nearest constructor of these bases, for objects of a class."""
+    for k, kind in enumerate(kinds):
+        function = written_constructor(kind)
+        if function is not None:
+            if "_parameters_of_options" in vars(kind):
+                return cls._parameters_of_options()
+            own = [*inspect.signature(function).parameters.values()][1:]
+            return joined(own, constructor_parameters(cls, kinds[k + 1:]) if any(one.kind is one.VAR_KEYWORD for one in own) else [])
+    return []
+
+
+def joined(own, further):
+    """The parameters of a constructor, with those of the next one that it passes on."""
+    kinds, names = {one.kind for one in own}, {one.name for one in own if one.kind is not one.VAR_KEYWORD}
+    further = [one for one in further if one.name not in names]
+    placed = [one for one in own if one.kind is one.POSITIONAL_OR_KEYWORD]
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        optional = any(one.default is not one.empty for one in placed)
+        placed += [one for one in further if one.kind is one.POSITIONAL_OR_KEYWORD and not (optional and one.default is one.empty)]
+    named = [one for one in own if one.kind is one.KEYWORD_ONLY]
+    named += [one.replace(kind=one.KEYWORD_ONLY) for one in further if one.kind is not one.VAR_KEYWORD and one not in placed]
+    return [*placed, *named, *(one for one in further if one.kind is one.VAR_KEYWORD)]
+
+
 def parameters(text):
     """The parameters that a list such as `Rows source=None, Py_ssize_t index=0` declares."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD

@@ -50,7 +50,7 @@ def blueprint_of(engine, dumps, **changed) -> bytes:
     """An engine with its facts about the data and with changed options, as `dumps` pickles it. Observers stay with the caller."""
     kept = [plugin_argument for plugin_argument, plugin in zip(engine.plugins, engine.loaded_plugins[2:], strict=False)
             if plugin.hooks != OBSERVER or plugin.options]
-    twin = type(engine)(engine.problem, **{**constructor_arguments(engine), **changed, "plugins": kept})
+    twin = engine._like(**{**constructor_arguments(engine), **changed, "plugins": kept})
     twin.model, twin.chosen = engine.model, engine.chosen
     try:
         return dumps(twin)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copyreg
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from structperc.engine.citations import bibliography, parts_in_use
 from structperc.engine.engine_core import EngineCore
 from structperc.engine.fitted_names import FittedNames
 from structperc.engine.model import Model, NoAttribute, read_for
-from structperc.engine.option import options_of
+from structperc.engine.option import options_of, same
 from structperc.engine.options import EngineOptions, changed_options, check_plugin_options, given_parts, n_threads, read_given
 from structperc.engine.presets import settle
 from structperc.engine.threads import predicted
@@ -91,6 +91,8 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
     (20, True, 1)
     """
 
+    _further: ClassVar[str] = "plugin_options"
+
     def __init__(self, problem=None, *unnamed, **plugin_options) -> None:
         if unnamed:
             raise OptionError(f"Engine got {shortened(unnamed[0])} without a name; write Engine({shortened(problem)}, "
@@ -101,7 +103,7 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         own = {name: plugin_options.pop(name) for name in (*plugin_options,) if name in declared}
         own = {name: read_given(declared[name], name, value) for name, value in own.items() if value is not declared[name].unset}
         self.problem = problem
-        self.__attrs_init__(**own)
+        super().__init__(**own)
         parts = given_parts(self)
         self.loaded_plugins = [BUILTIN, *(registry.load(p) for p in (problem, *self.plugins, *parts.values()))]
         for (name, part), plugin in zip(parts.items(), self.loaded_plugins[2 + len(self.plugins):], strict=True):
@@ -122,6 +124,20 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         self.reader_ahead = None    # a reader that has seen more than the first data, for the next training
         self.answered = {}          # the last plugin that has returned a part for each hook
         self.notes = {}
+
+    def _begin(self, problem, options, own) -> Self:
+        """Does what the constructor does, with all options, and without a constructor of a subclass. `own` are parameters of that one."""
+        Engine.__init__(self, problem, **options)
+        vars(self).update({name: own[name] for name in own_names(type(self)) if name in own})
+        return self
+
+    def _like(self, **options) -> Self:
+        """An untrained engine of the same class and problem."""
+        return type(self).__new__(type(self))._begin(self.problem, options, self._own_parameters())
+
+    def _own_parameters(self) -> dict:
+        """The parameters of a subclass's own constructor that are no options, where it keeps them."""
+        return {name: vars(self)[name] for name in own_names(type(self)) if name in vars(self)}
 
     # ---- training ----
 
@@ -778,8 +794,16 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         return engine_card(self)
 
     def __repr__(self):
-        changed = (f"{name}={value!r}" for name, value in changed_options(self).items())
-        return f"{type(self).__name__}({', '.join([repr(self.problem), *changed])})"
+        parameters, values = type(self).__signature__.parameters, {**changed_options(self), **self._own_parameters()}
+        shown = {"problem": self.problem, **values} if next(iter(parameters), None) != "problem" else values
+        changed = [f"{name}={value!r}" for name, value in shown.items()
+                   if (not same(value, parameters[name].default) if name in parameters else self._further in parameters)]
+        return f"{type(self).__name__}({', '.join([*([repr(self.problem)] if shown is values else []), *changed])})"
+
+
+def own_names(cls) -> list[str]:
+    """The parameters of a subclass's own constructor that are no options."""
+    return [name for name in cls.__signature__.parameters if name not in ("problem", cls._further) and name not in options_of(cls)]
 
 
 def is_fitted_name(name) -> bool:

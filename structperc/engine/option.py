@@ -18,6 +18,7 @@ import numpy as np
 
 from structperc.core.errors import OptionError, did_you_mean, shortened
 from structperc.core.schedules import Schedule
+from structperc.core.signatures import constructor_signature, written_constructor
 
 if sys.version_info >= (3, 11):
     from typing import dataclass_transform
@@ -263,20 +264,59 @@ class Options:
     """Base of classes whose constructor's parameters are options, declared in the class or in one of its bases.
 
     A subclass changes a default by naming the option again; what it leaves out is as in the base class. A preset does not change it.
-    The section "Parameters" of the docstring comes from the options.
+    The section "Parameters" of the docstring comes from the options. With an own constructor, it has those that this constructor accepts.
     """
 
     _declared: ClassVar[Mapping[str, Option]] = MappingProxyType({})
+    _fields: ClassVar[tuple] = ()
+    _further: ClassVar[str | None] = None       # what the constructor's keywords that are no options are named, if it has such
 
     def __init_subclass__(cls, **arguments):
         super().__init_subclass__(**arguments)
-        wrapped = hasattr(cls, "__attrs_init__")            # a base class calls the constructor from one of its own
-        attrs.define(cls, init=False if wrapped else None, slots=False, eq=False, repr=False, match_args=False, field_transformer=completed)
-        fields = attrs.fields(cls)
-        cls.__signature__ = signature_of(cls)
-        cls._declared = MappingProxyType({field.name: field.metadata[OPTION] for field in fields})
-        if vars(cls).get("__doc__"):
-            cls.__doc__ = with_section(cls.__doc__, [described(field) for field in fields])
+        declare(cls)
+
+    def __init__(self, *unnamed, **options):
+        places = [field.name for field in self._fields if not field.kw_only]
+        if len(unnamed) > len(places):
+            raise TypeError(f"{type(self).__name__} takes {len(places)} parameters without their names, but got {len(unnamed)}.")
+        twice = [name for name in places[:len(unnamed)] if name in options]
+        unknown = [name for name in options if name not in self._declared]
+        if twice or unknown:
+            raise TypeError(f"{type(self).__name__} got {twice[0]!r} twice." if twice else
+                            f"{type(self).__name__} has no parameter {unknown[0]!r}.")
+        options.update(zip(places, unnamed, strict=False))
+        for field in self._fields:
+            value = options.get(field.name, field.default)
+            if value is attrs.NOTHING:
+                raise TypeError(f"{type(self).__name__} needs a value of {field.name!r}.")
+            setattr(self, field.name, value)
+
+    @classmethod
+    def _parameters_of_options(cls):
+        """The parameters of this constructor for objects of a class."""
+        kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        own = [inspect.Parameter(field.name, kinds[field.kw_only], annotation=field.type,
+                                 default=inspect.Parameter.empty if field.default is attrs.NOTHING else field.default)
+               for field in sorted(cls._fields, key=lambda field: field.kw_only)]
+        return own if cls._further is None else [*own, inspect.Parameter(cls._further, inspect.Parameter.VAR_KEYWORD)]
+
+
+def declare(cls) -> None:
+    """Makes the fields of a class its options, once: another base's `__init_subclass__` that needs them may come first."""
+    if "_fields" in vars(cls):
+        return
+    own_constructor = "__init__" in vars(cls)
+    attrs.define(cls, init=False, slots=False, eq=False, repr=False, match_args=False, field_transformer=completed)
+    del cls.__attrs_init__
+    fields = cls._fields = attrs.fields(cls)
+    cls._declared = MappingProxyType({field.name: field.metadata[OPTION] for field in fields})
+    cls.__signature__ = constructor_signature(cls)
+    if not own_constructor:
+        refuse_fields_out_of_reach(cls, [field.name for field in fields if not field.inherited])
+    if vars(cls).get("__doc__"):
+        parameters = cls.__signature__.parameters
+        accepted = [field for field in fields if field.name in parameters]
+        cls.__doc__ = with_section(cls.__doc__, [described(field, parameters[field.name].default) for field in accepted])
 
 
 def options_of(owner) -> Mapping[str, Option]:
@@ -285,15 +325,20 @@ def options_of(owner) -> Mapping[str, Option]:
 
 
 def completed(cls, fields):
-    """The fields, each with its Option: those of the class itself first, then those of its bases."""
+    """The fields, each with its Option: those of the class itself first, then those of its bases.
+
+    A plain field that only the class's own constructor names is no option: it declares the type of an attribute.
+    """
     own, places = {}, {}
     for base in reversed(cls.__mro__[1:]):
         own[base] = [field for field in vars(base).get("__attrs_attrs__", ()) if not field.inherited]
+    nearest = {field.name: field for declared in own.values() for field in declared}
+    written = inspect.signature(vars(cls)["__init__"]).parameters if "__init__" in vars(cls) else ()
+    fields = [field for field in fields if field.inherited or GIVEN in field.metadata or field.name in nearest or field.name not in written]
     own[cls] = [field for field in fields if not field.inherited]
     for k, declared in enumerate(own.values()):
         for j, field in enumerate(declared):
             places.setdefault(field.name, (-k, j))
-    nearest = {field.name: field for declared in list(own.values())[:-1] for field in declared}
     fields_declared = [field if field.inherited else with_option(field, nearest.get(field.name)) for field in fields]
     return sorted(fields_declared, key=lambda field: places[field.name])
 
@@ -303,30 +348,41 @@ def with_option(field, base):
     declaration = dict(field.metadata.get(GIVEN, {"help": ""} if base is None else {}))
     if base is not None:
         declaration = attrs.asdict(base.metadata[OPTION], recurse=False) | declaration
-    kw_only = field.kw_only if base is None or GIVEN in field.metadata else base.kw_only
+    kw_only = field.kw_only if GIVEN in field.metadata else base is None or base.kw_only
     if field.default is not attrs.NOTHING:
         declaration |= ({} if base is None else {"by_preset": False, "recommended": None}) | {"default": field.default}
     declared = Option(**({"default": attrs.NOTHING} | declaration))
     return field.evolve(kw_only=kw_only, default=declared.unset, metadata={OPTION: declared})
 
 
-def signature_of(cls):
-    """The options, with the parameters of a constructor that passes them to the one that is made of them."""
-    own = [one for one in inspect.signature(cls.__init__).parameters.values() if one.kind is not one.VAR_POSITIONAL][1:]  # an error
-    if hasattr(cls, "__attrs_init__"):
-        made = list(inspect.signature(cls.__attrs_init__).parameters.values())[1:]
-        own = sorted([*own, *made], key=lambda parameter: parameter.kind)
-    return inspect.Signature(own)
+def refuse_fields_out_of_reach(cls, names) -> None:
+    """Raises an error for fields whose values a constructor that a base class has written would replace, or could not be passed."""
+    writer = next(base for base in cls.__mro__ if written_constructor(base) is not None)
+    if writer is Options or "_further" in vars(writer):
+        return
+    own = inspect.signature(written_constructor(writer)).parameters
+    for name in names:
+        if name in own or name not in cls.__signature__.parameters:
+            raise OptionError(f"{cls.__name__} declares {name}, but {writer.__name__} has a constructor of its own, which "
+                              f"{'sets' if name in own else 'does not accept'} it; {advice(cls, name, cls._declared[name].unset)}.")
+
+
+def advice(cls, name, default) -> str:
+    """What to write for a parameter beside a constructor that is written."""
+    writer = next(base for base in cls.__mro__ if written_constructor(base) is not None)
+    if name in cls.__signature__.parameters:
+        return f"write def __init__(self, *, {name}={shortened(default)}, **options): super().__init__({name}={name}, **options)"
+    return f"write **options in the constructor of {writer.__name__}, and pass these on: super().__init__(..., **options)"
 
 
 # ---- docstrings ----
 
 
-def described(field) -> str:
+def described(field, default) -> str:
     """The entry of a field in a section of parameters."""
     option = field.metadata[OPTION]
     kind = f"{{{', '.join(map(written, option.choices))}}}" if option.choices else str(getattr(field.type, "__name__", field.type))
-    default = "" if option.default is attrs.NOTHING else f", default {written(option.unset)}"
+    default = "" if default is inspect.Parameter.empty else f", default {written(default)}"
     text = f"{option.help[:1].upper()}{option.help[1:]}."
     about = " ".join(filter(None, [text, option.about, FALLING * option.falls, of_presets(option)]))
     return f"{field.name} : {kind}{default}\n{paragraph(about)}"

@@ -20,6 +20,7 @@ from structperc.engine.model import NoAttribute
 from structperc.engine.option import Options, option, options_of, same
 from structperc.engine.option_values import read_plugins
 from structperc.engine.options import (
+    ENGINE_OPTIONS,
     DataOptions,
     LabelOptions,
     LossOptions,
@@ -154,7 +155,7 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
 
     def _engine(self, **changed) -> Engine:
         """A new engine with these parameters."""
-        options = {**self._trained_by(), **changed}
+        options = {**self._options(), **changed}
         plugin_options = options.pop("plugin_options") or {}
         if not isinstance(plugin_options, Mapping):
             raise OptionError(f"plugin_options={shortened(plugin_options)}; expected a dict from names of options to their values, such as "
@@ -168,6 +169,8 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
         else:
             own_plugins = (KERNEL_PLUGIN, *own_plugins)
         options["plugins"] = (*brought(options["problem"], own_plugins, plugin_options), *own_plugins)
+        for name in foreign(options):
+            del options[name]
         if self.verbose:
             options["plugins"] = (*options["plugins"], progress())
         problem = options.pop("problem")
@@ -175,9 +178,13 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
         self._unused = tuple(unused)
         return engine
 
+    def _options(self) -> dict:
+        """The options, also those that a constructor has set by itself."""
+        return {name: getattr(self, name) for name in options_of(type(self)) if name not in self._untrained}
+
     def _trained_by(self) -> dict:
-        """The parameters that training sees."""
-        return {name: value for name, value in self.get_params(deep=False).items() if name not in self._untrained}
+        """The parameters and options that training sees."""
+        return {**self._options(), **{name: value for name, value in self.get_params(deep=False).items() if name not in self._untrained}}
 
     def _drop_kernel(self, options) -> list:
         """Leaves out the options that are only for kernels, and names what was set of them."""
@@ -211,7 +218,7 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
 
     def _is_set(self, name) -> bool:
         """Whether the user has set an option, which is not at the estimator's own default."""
-        return name in (self.plugin_options or ()) or name in self._changed()
+        return name in (self.plugin_options or ()) or not same(getattr(self, name), options_of(type(self))[name].unset)
 
     def _check_trained(self, engine) -> None:
         """Raises an error for an engine whose outputs are not those of this estimator."""
@@ -261,6 +268,15 @@ def brought(problem, own_plugins, plugin_options) -> tuple:
     declared = plugin_defaults([plugins.load(plugin) for plugin in (problem, *own_plugins)])
     parts = [plugins.parts_with(name) for name in plugin_options if name not in declared]
     return tuple(dict.fromkeys(part_and_option[0] for part_and_option in parts if part_and_option and part_and_option[0] != KERNEL_PLUGIN))
+
+
+def foreign(options) -> list:
+    """The options that neither the engine nor a plugin in use has: parameters of a subclass, which it uses itself."""
+    problem, others = options["problem"], [name for name in options if name != "problem" and name not in ENGINE_OPTIONS]
+    if isinstance(problem, str) and all(name in plugins.load(problem).options for name in others):
+        return []
+    of_plugins = plugin_defaults([plugins.load(plugin) for plugin in (problem, *options["plugins"])])
+    return [name for name in others if name not in of_plugins]
 
 
 class LabelledEstimator(EngineEstimator, LabelOptions):

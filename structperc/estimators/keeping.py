@@ -98,8 +98,17 @@ class SavedEstimator(EstimatorCalls):
         Parameters
         ----------
         path : path or file opened for bytes
+
+        Raises
+        ------
+        OptionError
+            If a parameter that a subclass has added is no plain value. Then use pickle.
         """
-        self._trained().save(path)
+        engine = self._trained()
+        for name in (note_of(engine) or {}).get("held", ()):
+            if name not in RULES and not holds(engine, self._held.get(name, name)):
+                raise OptionError(f"a model file cannot hold {name}={getattr(self, name)!r:.60} of {type(self).__name__}; pickle it.")
+        engine.save(path)
 
     @classmethod
     def load(cls, path, plugins=(), **options) -> Any:
@@ -426,7 +435,9 @@ def note(estimator, engine) -> None:
 def noted(estimator) -> dict:
     """The class, the parameters that JSON has, and the names of the others, which the engine has. Notes nest as estimators do."""
     defaults = class_signature(type(estimator)).parameters
-    changed = {name: value for name, value in estimator.get_params(deep=False).items() if not same(value, defaults[name].default)}
+    parameters = {name: value.item() if isinstance(value, np.generic) else value
+                  for name, value in estimator.get_params(deep=False).items()}
+    changed = {name: value for name, value in parameters.items() if not same(value, defaults[name].default)}
     entries, around = changed.pop("plugin_options", None) or {}, isinstance(estimator, InnerMethods)
     changed = {name: value for name, value in changed.items() if not is_estimator(value) and not isinstance(value, Engine)}
     plain = {name: value for name, value in changed.items() if is_plain(value)}
@@ -441,7 +452,8 @@ def noted(estimator) -> dict:
         "unused": list(vars(estimator).get("_unused", ())),
     }
     if around:
-        notes["estimator"] = noted_within(estimator.estimator) if estimator.estimator is not vars(estimator).get("estimator_") else None
+        if "estimator" in parameters:
+            notes["estimator"] = noted_within(estimator.estimator) if estimator.estimator is not vars(estimator).get("estimator_") else None
         if "estimator_" in vars(estimator):
             notes["trained"] = noted_within(estimator.estimator_)
     fitted = estimator._fitted()
@@ -469,7 +481,7 @@ def restored(engine, cls, note=None):
             engine.notes.pop(NOTE, None)
         else:
             trained = restored(engine, class_noted(note["trained"]), note["trained"])
-        if issubclass(cls, InnerMethods) and note["estimator"] is None:
+        if issubclass(cls, InnerMethods) and "estimator" in note and note["estimator"] is None:
             estimator.estimator = trained
         estimator._unused = tuple(map(str, note["unused"]))
         estimator._revive(trained, note.get("fitted", {}))
@@ -488,10 +500,15 @@ def untrained(engine, cls, note):
     if not parameters.keys() <= class_signature(cls).parameters.keys():
         raise OptionError(f"{cls.__name__} has no parameter {min(parameters.keys() - class_signature(cls).parameters.keys())!r:.{SHOWN}}")
     entries = {**note["plugin_options"], **{name: engine.plugin_options[name] for name in note["held_plugin_options"]}}
-    if issubclass(cls, InnerMethods):
+    if issubclass(cls, InnerMethods) and "estimator" in note:      # else the constructor makes it
         within = note["estimator"]
         parameters["estimator"] = None if within is None else untrained(engine, class_noted(within), within)
     return cls(**parameters, **({"plugin_options": entries} if entries else {}))
+
+
+def holds(engine, name) -> bool:
+    """Whether an engine has a parameter of an estimator as its option."""
+    return name == "problem" or name in ENGINE_OPTIONS or name in engine.plugin_options
 
 
 def held(engine, name):

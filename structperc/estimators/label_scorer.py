@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from structperc import metrics
-from structperc.engine.option import positional_option
+from structperc.engine.option import Options, positional_option
 from structperc.errors import DataError, OptionError, did_you_mean
 from structperc.estimators.parameters import Parameters
 from structperc.estimators.targets import as_column
@@ -18,7 +18,7 @@ MEASURES = {        # with the sign that makes more of it better
 }  # fmt: skip
 
 
-class LabelScorer(Parameters):
+class LabelScorer(Parameters, Options):
     """A measure of ordered labels, also of texts, as `scoring` of scikit-learn's searches and `cross_val_score`.
 
     The order of the labels is that of `classes`. Its default is the order of y if it is an ordered categorical, else the estimator's

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from structperc.core.labels import LabelCodes, ordered_categories
-from structperc.engine.option import option, positional_option
+from structperc.engine.option import Options, option, positional_option
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import NotFitted, Parameters, cloned, refuse_class
 from structperc.estimators.scikit_learn import TransformerMixin, get_config, get_tags
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class LeafFeatures(TransformerMixin, Parameters):
+class LeafFeatures(TransformerMixin, Parameters, Options):
     """Rows as the leaves that they reach in the trees of a forest or a gradient boosting: a linear model on them is not linear in X.
 
     A row has one non-zero number for each tree, in the column of the leaf that it reaches. This number is 1 / sqrt(number of trees). So the

@@ -12,10 +12,11 @@ from structperc.core.errors import nearest
 from structperc.engine import plugins
 from structperc.engine.calls import CheckedCalls, checked
 from structperc.engine.cards import estimator_card
-from structperc.engine.option import Options, options_of, same
+from structperc.engine.option import same
 from structperc.engine.option_values import is_part
 from structperc.engine.options import WITHOUT_SHARDS
 from structperc.errors import DataError, NotFittedError, OptionError, did_you_mean, shortened
+from structperc.estimators import constructors
 from structperc.estimators.scikit_learn import BaseEstimator, NotFittedInScikitLearn, clone
 
 if TYPE_CHECKING:
@@ -69,26 +70,56 @@ class EstimatorCalls(CheckedCalls):
         return f" It is a parameter of the estimator: {type(self).__name__}({parameter}={shortened(value)})."
 
 
-class Parameters(EstimatorCalls, Options, BaseEstimator):
-    """An estimator of scikit-learn whose parameters are the options that the class declares.
+class Parameters(EstimatorCalls, BaseEstimator):
+    """An estimator of scikit-learn: `get_params`, `set_params`, clones, and errors for unknown parameters with the nearest name.
 
-    `_texts` are the parts of docstrings that estimators share.
+    The parameters are those of the constructor. A class with options (`ProblemEstimator`) has a constructor made from these. A class
+    that writes its own sets an attribute for each parameter. It may have `**options`, and pass them to `super().__init__`: then the
+    parameters of the base class, apart from those that it passes itself, are parameters too.
+
+    Raises
+    ------
+    OptionError
+        If the class has no parameter of that name.
+
+    See Also
+    --------
+    RankScore : the score of estimators of ordered labels.
+
+    Examples
+    --------
+    >>> from structperc.estimators import PRank
+    >>> from structperc.estimators.rankers import Parameters
+    >>> class Mine(Parameters):
+    ...     def __init__(self, size=5):
+    ...         self.size = size
+    >>> Mine(size=3).get_params()
+    {'size': 3}
+    >>> Mine(sise=3)
+    Traceback (most recent call last):
+    structperc.core.errors.OptionError: Mine has no parameter 'sise'. Did you mean 'size'?
+    >>> class Strong(PRank):
+    ...     def __init__(self, strength=10.0, **options):
+    ...         super().__init__(C=1 / strength, **options)
+    ...         self.strength = strength
+    >>> Strong(epochs=7).set_params(strength=4.0).C
+    0.25
     """
 
-    _texts: ClassVar[dict] = {}
+    _texts: ClassVar[dict] = {}         # parts of docstrings that estimators share
 
-    def __new__(cls, *unnamed, **parameters):
-        options = options_of(cls)
-        if unnamed and next(iter(cls.__signature__.parameters.values())).kind is inspect.Parameter.KEYWORD_ONLY:
-            name = "problem" if "problem" in options else "NAME"
-            raise TypeError(f"{cls.__name__} takes its parameters by name, but got {shortened(unnamed[0])} without one; write "
-                            f"{cls.__name__}({name}={shortened(unnamed[0])}), of {', '.join(sorted(options))}.")
-        refuse_unknown(cls, parameters, options)
-        return super().__new__(cls)
+    def __init_subclass__(cls, **arguments):
+        super().__init_subclass__(**arguments)
+        constructors.declare(cls, refuse_call)
+
+    @classmethod
+    def _get_param_names(cls):
+        """For scikit-learn's tools."""
+        return sorted(name for name, one in cls.__signature__.parameters.items() if one.kind is not one.VAR_KEYWORD)
 
     def get_params(self, deep: bool = True) -> dict:
         """The constructor's parameters by name; deep: also the entries of those that are dicts or estimators, as NAME__KEY."""
-        params = {name: getattr(self, name) for name in options_of(type(self))}
+        params = {name: getattr(self, name) for name in constructors.parameters_of(self)}
         if deep:
             params.update({f"{name}__{key}": entry for name, value in tuple(params.items()) for key, entry in entries_of(value).items()})
         return params
@@ -103,27 +134,43 @@ class Parameters(EstimatorCalls, Options, BaseEstimator):
                                   f"Valid parameters are: {sorted(current)}.")
             if key and name == ENTRIES:
                 refuse_entry(key, {**current, **params})
-        for path in sorted(params, key=lambda path: "__" in path):       # a whole dict before its entries
+        changed = {name: value for name, value in params.items() if "__" not in name}
+        within = {path: value for path, value in params.items() if "__" in path}
+        for path, value in within.items():
             name, _, key = path.partition("__")
-            value = params[path]
-            if key and is_estimator(getattr(self, name)):
+            if name == ENTRIES:
+                changed[name] = {**(changed.get(name, current[name]) or {}), key: value}
+        if changed:
+            self._set_parameters(current, changed)
+        for path, value in within.items():
+            name, _, key = path.partition("__")
+            if name != ENTRIES:
                 getattr(self, name).set_params(**{key: value})
-            else:
-                setattr(self, name, {**(getattr(self, name) or {}), key: value} if key else value)
         return self
+
+    def _set_parameters(self, current, changed) -> None:
+        """Sets parameters; a constructor that is written may compute others from them, so it is called again."""
+        state = changed
+        if constructors.is_written(type(self)):
+            made = type(self)(**{**current, **changed})
+            constructors.refuse_changed(made, changed)
+            state = vars(made)
+        vars(self).update(state)
 
     def _changed(self) -> dict:
         """The parameters that are not at their defaults."""
-        options = options_of(type(self))
-        return {name: value for name, value in self.get_params(deep=False).items() if not same(value, options[name].unset)}
+        return {name: getattr(self, name) for name, one in constructors.parameters_of(self).items()
+                if not same(getattr(self, name), one.default)}
 
     def _repr_html_(self):
         return estimator_card(self, self._changed())
 
     def __sklearn_clone__(self):
         """The same parameters, untrained. Plugin objects and kernels are shared, since they are what the user named, not state."""
-        parameters = self.get_params(deep=False).items()
-        made = type(self)(**{name: value if name in SHARED or is_part(value) else cloned(value) for name, value in parameters})
+        parameters = {name: value if name in SHARED or is_part(value) else cloned(value)
+                      for name, value in self.get_params(deep=False).items()}
+        made = type(self)(**parameters)
+        constructors.refuse_changed(made, parameters)
         for name in ("_metadata_request", "_sklearn_output_config"):       # of metadata routing and set_output
             if hasattr(self, name):
                 setattr(made, name, copy.deepcopy(getattr(self, name)))
@@ -136,8 +183,13 @@ class Parameters(EstimatorCalls, Options, BaseEstimator):
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.{apart}")
 
 
-def refuse_unknown(cls, passed, names) -> None:
-    """Raises an error for parameters that an estimator does not have, with their place."""
+def refuse_call(cls, unnamed, passed) -> None:
+    """Raises an error for parameters that an estimator does not have, with their place, and for those without a name."""
+    names = cls.__signature__.parameters
+    if unnamed and next(iter(names.values()), None) is not None and next(iter(names.values())).kind is inspect.Parameter.KEYWORD_ONLY:
+        name = "problem" if "problem" in names else "NAME"
+        raise TypeError(f"{cls.__name__} takes its parameters by name, but got {shortened(unnamed[0])} without one; write "
+                        f"{cls.__name__}({name}={shortened(unnamed[0])}), of {', '.join(sorted(names))}.")
     unknown = {name: value for name, value in passed.items() if name not in names}
     if unknown:
         hint = where_it_goes(unknown, names, passed.get("problem")) or f" Its parameters are {', '.join(sorted(names))}."

@@ -9,7 +9,7 @@ import numpy as np
 
 from structperc import metrics
 from structperc.core.labels import is_nested
-from structperc.engine.option import option, positional_option
+from structperc.engine.option import Options, option, positional_option
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import Parameters
 from structperc.estimators.scikit_learn import UNUSED
@@ -25,7 +25,7 @@ QUERIES = ("groups", "qid", "lengths")
 ROUTING = ("In scikit-learn's tools: sklearn.set_config(enable_metadata_routing=True), then params={'groups': groups}.")
 
 
-class QueryRanker(Parameters):
+class QueryRanker(Parameters, Options):
     """An estimator of scores that order the documents of each query; wants `decision_function`."""
 
     __metadata_request__fit: ClassVar[dict] = {"groups": True}
@@ -153,7 +153,7 @@ MEASURES = {        # and what of the scorer they take
 }  # fmt: skip
 
 
-class RankingScorer(Parameters):
+class RankingScorer(Parameters, Options):
     """A measure of rankings as `scoring` of scikit-learn's searches, with any estimator whose `predict` gives scores.
 
     So it measures rankers, pipelines that end in one, regressors, and rankers of other libraries. It asks metadata routing for `groups`.

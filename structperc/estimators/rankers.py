@@ -5,54 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from structperc import metrics
-from structperc.core.signatures import ClassSignature
 from structperc.errors import OptionError
 from structperc.estimators.base import weighted_mean
 from structperc.estimators.levels import SortedClasses, levels_named, log_probabilities, order_in, receiver
-from structperc.estimators.parameters import EstimatorCalls, cloned, refuse_class, refuse_unknown
+from structperc.estimators.parameters import EstimatorCalls, Parameters, cloned, refuse_class
 from structperc.estimators.targets import as_column
 from structperc.pipelines import levels_of
 
-__all__ = ["KnownParameters", "RankScore", "SortedClasses", "cloned_ranker", "levels_named", "log_probabilities", "order_in"]
-
-class KnownParameters(EstimatorCalls):
-    """Raises an error for unknown parameters of an estimator's constructor, with the nearest name. Use it as the first base class.
-
-    Parameters
-    ----------
-    *unnamed
-        Values of the first parameters of the subclass.
-    **parameters
-        Values of other parameters of the subclass, by name.
-
-    Raises
-    ------
-    OptionError
-        If the subclass has no parameter of that name.
-
-    See Also
-    --------
-    RankScore : the score of estimators of ordered labels.
-
-    Examples
-    --------
-    >>> from structperc.estimators.rankers import KnownParameters
-    >>> class Mine(KnownParameters):
-    ...     def __init__(self, size=5):
-    ...         self.size = size
-    >>> Mine(size=3).size
-    3
-    >>> Mine(sise=3)
-    Traceback (most recent call last):
-    structperc.core.errors.OptionError: Mine has no parameter 'sise'. Did you mean 'size'?
-    """
-
-    __signature__ = ClassSignature()
-
-    def __new__(cls, *unnamed, **parameters):
-        refuse_unknown(cls, parameters, list(cls.__signature__.parameters))
-        return super().__new__(cls)
-
+__all__ = ["Parameters", "RankScore", "SortedClasses", "cloned_ranker", "levels_named", "log_probabilities", "order_in"]
 
 class RankScore(EstimatorCalls):
     """The score of estimators of ordered labels; wants `predict` and, of a trained one, `levels_` or `classes_`.

@@ -86,7 +86,7 @@ def scores_of(engine, data, t, a, b) -> str:
     if engine.shuffle or not engine.parts_.trainer.online or engine.parts_.outputs.partial_gold or n == 0:
         return ""
     options = {name: value for name, value in changed_options(engine).items() if name != "plugins"}
-    again = type(engine)(engine.problem, plugins=engine.plugins, **{**options, "average": False})
+    again = engine._like(plugins=engine.plugins, **{**options, "average": False})
     for i in [*range(n)] * (t // n) + [*range(t % n)]:
         one = data.take([i])
         again.partial_fit(one.X, one.y, offsets=one.offsets)

@@ -15,15 +15,15 @@ def constructor_arguments(engine) -> dict:
 
 def remembered(engine) -> dict:
     """What pickle, copy and skops keep: the constructor's arguments, and the training as in a model file."""
-    problem, arguments = registry.portable((engine.problem, constructor_arguments(engine)))
-    return {"problem": problem, "arguments": arguments, "chosen": sorted(engine.chosen),
+    problem, arguments, own = registry.portable((engine.problem, constructor_arguments(engine), engine._own_parameters()))
+    return {"problem": problem, "arguments": arguments, "own": own, "chosen": sorted(engine.chosen),
             "training": None if engine.model is None else collect(engine)}
 
 
 def set_state(engine, state) -> None:
     """Makes a new engine what another one was."""
-    problem, arguments = registry.imported((state["problem"], state["arguments"]))
-    engine.__init__(problem, **arguments)
+    problem, arguments, own = registry.imported((state["problem"], state["arguments"], state["own"]))
+    engine._begin(problem, arguments, own)
     engine.chosen = frozenset(state["chosen"])
     if state["training"] is not None:
         parts = given_parts(engine)

@@ -167,7 +167,8 @@ def constructed(cls, header, arrays, plugins, functions, source):
         options["class_weight"] = dict(options["class_weight"])
     saved = field(header, "plugin_options", dict)
     try:
-        engine = cls(resolved[0], plugins=resolved[1:], **(options | parts), **saved, **functions)
+        own = field(header, "parameters", dict) if "parameters" in header else {}
+        engine = cls.__new__(cls)._begin(resolved[0], {"plugins": resolved[1:], **options, **parts, **saved, **functions}, own)
     except PluginError:
         raise
     except Exception as error:      # a header edited by hand can hold anything

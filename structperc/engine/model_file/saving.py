@@ -92,6 +92,8 @@ def described(engine, model) -> tuple[dict, dict]:
         },
         "record": record_of(model),
     }
+    if own := engine._own_parameters():
+        header["parameters"] = {name: plain(value, f"the parameter {name}") for name, value in own.items()}
     loss, seed = options["loss"], options["random_state"]
     header["options"]["loss"] = sequence_to_header(loss, "loss", "the cost", arrays) if isinstance(loss, np.ndarray) else loss
     if isinstance(options["class_weight"], dict):
