@@ -42,16 +42,13 @@ def class_signature(cls):
 
 
 def written_constructor(cls):
-    """The `__init__` that stands in a class, not one that was put around it; None: it has none."""
+    """The `__init__` in the body of a class, without what was put around it; None: it has none."""
     function = vars(cls).get("__init__")
     return getattr(function, "__wrapped__", function) if inspect.isfunction(function) and not hasattr(function, "inherited") else None
 
 
 def constructor_signature(cls):
-    """What a call of a class takes whose constructors may pass on what they do not name: by `*args` or `**options` to the next one.
-
-    A constructor whose parameters follow from the class of the object has the class method `_parameters_of_options`.
-    """
+    """What a call of a class takes whose constructors may pass on what they do not name, by `*args` or `**options`."""
     return inspect.Signature(constructor_parameters(cls, cls.__mro__))
 
 
@@ -60,7 +57,7 @@ def constructor_parameters(cls, kinds):
     for k, kind in enumerate(kinds):
         function = written_constructor(kind)
         if function is not None:
-            if "_parameters_of_options" in vars(kind):
+            if "_parameters_of_options" in vars(kind):          # they follow from the class of the object
                 return cls._parameters_of_options()
             own = [*inspect.signature(function).parameters.values()][1:]
             return joined(own, constructor_parameters(cls, kinds[k + 1:]) if any(one.kind is one.VAR_KEYWORD for one in own) else [])

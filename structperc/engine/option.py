@@ -325,15 +325,13 @@ def options_of(owner) -> Mapping[str, Option]:
 
 
 def completed(cls, fields):
-    """The fields, each with its Option: those of the class itself first, then those of its bases.
-
-    A plain field that only the class's own constructor names is no option: it declares the type of an attribute.
-    """
+    """The fields, each with its Option: those of the class itself first, then those of its bases."""
     own, places = {}, {}
     for base in reversed(cls.__mro__[1:]):
         own[base] = [field for field in vars(base).get("__attrs_attrs__", ()) if not field.inherited]
     nearest = {field.name: field for declared in own.values() for field in declared}
     written = inspect.signature(vars(cls)["__init__"]).parameters if "__init__" in vars(cls) else ()
+    # A plain field that only the class's own constructor names is no option: it declares the type of an attribute.
     fields = [field for field in fields if field.inherited or GIVEN in field.metadata or field.name in nearest or field.name not in written]
     own[cls] = [field for field in fields if not field.inherited]
     for k, declared in enumerate(own.values()):
@@ -356,7 +354,7 @@ def with_option(field, base):
 
 
 def refuse_fields_out_of_reach(cls, names) -> None:
-    """Raises an error for fields whose values a constructor that a base class has written would replace, or could not be passed."""
+    """Raises an error for fields that the constructor of a base class would replace, or would not accept."""
     writer = next(base for base in cls.__mro__ if written_constructor(base) is not None)
     if writer is Options or "_further" in vars(writer):
         return
