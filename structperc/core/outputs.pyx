@@ -730,6 +730,25 @@ def encoded_gold(Outputs outputs, y, rows, features):
     return outputs.gold(y, rows, features)
 
 
+def checked_gold(Outputs outputs, Structures gold, rows, features):
+    """Gold outputs that are encoded already, checked as those of `encoded_gold`.
+
+    Parameters
+    ----------
+    outputs : Outputs
+    gold : Structures
+        Of numbers of labels that exist.
+    rows : Rows
+    features : Features
+
+    Returns
+    -------
+    Structures
+    """
+    outputs.check_gold(gold, rows, features)
+    return gold
+
+
 def right_outputs(Outputs outputs, y, rows, features):
     """Outputs that users know to be right, encoded and checked, to compare predictions with. They are not moved into Y(x) as for learning.
 

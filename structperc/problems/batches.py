@@ -11,6 +11,7 @@ from structperc.core.outputs import decode_many, encoded_answers
 from structperc.core.signals import map_in_threads
 from structperc.core.structures import Structures
 from structperc.engine import answers
+from structperc.problems import thresholds
 from structperc.problems.losses import check_curvature, check_supported, kind_of, parameters_of
 
 SMALLEST_CURVATURE = 1e-9       # trees divide by sums of it
@@ -61,7 +62,11 @@ class Batch:
         return len(self._numbers)
 
     def __reduce__(self):
-        raise PluginError("a Batch is neither copied nor pickled; pickle its Problem, and call its `batch` in the other process.")
+        source, numbers = self._prepared.source, self._numbers
+        if source is None:
+            raise PluginError("batches inside of layers are not pickled; pickle those of Problem.batch.")
+        some = numbers if len(numbers) or source.X is None else np.zeros(1, dtype=np.int64)     # readers need an example
+        return made_again, (source.of(some), len(numbers))
 
     def __repr__(self):
         return f"Batch of {len(self)} examples with {self.offsets[-1]} atoms"
@@ -208,8 +213,8 @@ class Batch:
             values, gradient = self._losses(passes, flat, lambda: kind.make(**parameters))
         if curvature:
             second = np.maximum(kind.curvature(flat, gradient), SMALLEST_CURVATURE)
-            return values, *(one[:self.offsets[-1]].reshape(shape) for one in (gradient, second))
-        return values, gradient[:self.offsets[-1]].reshape(shape)
+            return values, gradient.reshape(shape), second.reshape(shape)
+        return values, gradient.reshape(shape)
 
     def _losses(self, passes, flat, make):
         values, gradient = np.zeros(len(self)), np.zeros(len(flat))
@@ -225,6 +230,47 @@ class Batch:
             values += one
             gradient += slope
         return values / n_draws, gradient / n_draws
+
+    def thresholds(self, latent, loss="logistic", *, margin=None):
+        """The thresholds of ranks with the smallest loss, for one score of each example: the scores latent[:, None] - thresholds.
+
+        Boosted trees and networks with one output fit them again after each step, or once on held-out scores.
+
+        Parameters
+        ----------
+        latent : array-like of shape (n_examples,)
+        loss : {"logistic", "log-loss", "softmax-margin", "cumulative-logit"}, default "logistic"
+        margin : float, optional
+            Of "softmax-margin".
+
+        Returns
+        -------
+        float64 array of shape (n_ranks - 1,)
+            Those of "logistic" and "cumulative-logit" rise. A threshold above or below all gold labels lies far from all scores.
+
+        Raises
+        ------
+        DataError
+            If a score is not finite, or there are no examples.
+        OptionError
+            If the loss has kinks.
+        PluginError
+            If the labels have no order.
+
+        Examples
+        --------
+        >>> from structperc import Problem
+        >>> batch = Problem("cusum", classes=[1, 2, 3]).batch(y=[1, 2, 1, 3, 2, 3])
+        >>> batch.thresholds([0.0, 1.0, 1.0, 2.0, 2.0, 3.0]).round(2).tolist()
+        [0.67, 2.33]
+        """
+        parts = self._prepared.parts
+        thresholds.refuse(self, loss, parts)
+        array = number_array(latent, "latent")
+        if array.shape != (len(self),) or not np.isfinite(array).all():
+            raise DataError(f"latent is {shortened(latent)}; expected {len(self)} finite numbers, one score for each example.")
+        given = {} if margin is None else {"margin": margin}
+        return thresholds.best(self, array.astype(np.float64), loss, parts.outputs.n_atoms, **given)
 
     # ---- what predictions are ----
 
@@ -320,7 +366,7 @@ class Batch:
             for i, (x, own) in enumerate(zip(self._examples(), self._split(flat), strict=True)):
                 expected[self.offsets[i]:self.offsets[i + 1]] = answers.marginals(parts, own, x)
                 log_z[i] = answers.log_partition(parts, own, x)
-        return expected[:self.offsets[-1]].reshape(shape), log_z
+        return expected.reshape(shape), log_z
 
     def log_probability(self, scores, y, *, threads=1):
         """log P of given outputs, where P is proportional to exp(score).
@@ -439,24 +485,23 @@ class Batch:
     # ---- how scores are read, and who looks at which examples ----
 
     def _read(self, scores):
-        """Flat float64 scores, checked, with room for one more; and their shape."""
+        """Flat float64 scores, checked, not copied if they are such an array; and their shape."""
         array, n = number_array(scores, "scores"), int(self.offsets[-1])
         equal = len(self) and n % len(self) == 0 and (np.diff(self.offsets) == n // len(self)).all()
         if array.shape != (n,) and not (equal and array.shape == (len(self), n // len(self))):
             other = f", or ({len(self)}, {n // len(self)})" if equal else ""
             raise DataError(f"scores have the shape {array.shape}; expected ({n},){other}, a score for each atom of {len(self)} examples. "
                             f"`offsets` of the batch has where each example begins.")
-        flat = np.zeros(n + 1)
-        flat[:n] = array.reshape(-1)
+        flat = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
         self._passes(1)[0].refuse_scores(flat)
         return flat, array.shape
 
     def _costs(self):
-        """The true costs of all atoms of the batch, flat, with room for one more."""
+        """The true costs of all atoms of the batch, flat."""
         costs = self._prepared.costs
         if costs is None:
             raise OptionError("loss='spo+' compares predicted with true costs, but this batch has none; give costs to Problem.batch.")
-        flat = np.zeros(int(self.offsets[-1]) + 1)
+        flat = np.zeros(int(self.offsets[-1]))
         for i, number in enumerate(self._numbers):
             own = number_array(costs[number], f"costs[{number}]")
             if own.shape != (self.offsets[i + 1] - self.offsets[i],) or not np.isfinite(own).all():
@@ -478,12 +523,20 @@ class Batch:
 
     def _each(self, passes, function) -> list:
         """The results of a function of each thread's passes, its first example and the one after its last."""
+        if len(passes) == 1:
+            return [function(passes[0], 0, len(self))] if len(self) else []
         cuts = np.searchsorted(self.offsets, np.linspace(0, self.offsets[-1], len(passes) + 1)[1:-1])
         cuts = np.unique([0, *cuts, len(self)]).tolist()
         pieces = list(zip(passes, cuts[:-1], cuts[1:], strict=False))
         if len(pieces) < 2:
             return [function(*piece) for piece in pieces]
         return map_in_threads(lambda piece: function(*piece), pieces, len(pieces))
+
+
+def made_again(source, n_examples):
+    """The batch of what a pickle holds."""
+    batch = source.batch()
+    return batch if len(batch) == n_examples else batch.take(slice(n_examples))
 
 
 __all__ = ["Batch"]

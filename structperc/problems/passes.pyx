@@ -170,13 +170,13 @@ cdef class Passes:
         """How often each atom occurs in the gold outputs, which are not partial, flat."""
         cdef Trial trial = self.trial()
         cdef Py_ssize_t i, n = self.offsets.shape[0] - 1
-        answer = np.zeros(self.offsets[n] + 1)
+        answer = np.zeros(self.offsets[n])
         cdef double[::1] counts = answer
         for i in range(n):
             self.load(trial, i)
             if self.take_gold(trial, NULL, &counts[self.offsets[i]]) < 0:
                 self.refuse(i, trial, NULL, 0, None)
-        return 0.0 - answer[:self.offsets[n]]
+        return 0.0 - answer
 
     def refuse_scores(self, const double[::1] scores):
         """Raises an error for NaN and +inf, with the example and its atom."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from threading import Lock
 
+import attrs
 import numpy as np
 
 from structperc.core.component import adapted, inherits, state_of
@@ -12,6 +13,59 @@ from structperc.engine.assembly import clone_model
 from structperc.problems.passes import Passes
 
 SHARED = ("outputs", "features", "loss", "argmax", "update")        # parts whose state another thread's parts take over
+
+
+@attrs.frozen(eq=False)
+class Source:
+    """What `Problem.batch` was given, to make the batch again elsewhere.
+
+    Attributes
+    ----------
+    problem : Problem
+    offsets : int64 array of shape (n_examples + 1,)
+        The rows of each example.
+    has_blocks : bool
+        Whether X has an entry for each example, and not for each row.
+    """
+
+    problem: object
+    X: object
+    y: object
+    offsets: object
+    has_blocks: bool
+    allowed: object
+    costs: object
+
+    def of(self, numbers) -> Source:
+        """The same of some of the examples."""
+        starts, sizes = self.offsets[:-1], np.diff(self.offsets)
+        n_rows, n_examples = int(self.offsets[-1]), len(sizes)
+        rows = np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(starts[i], starts[i] + sizes[i]) for i in numbers)])
+
+        def part(values):
+            if values is None:
+                return None
+            n = values.shape[0] if hasattr(values, "shape") else len(values)
+            return entries(values, rows if n == n_rows != n_examples else numbers)
+
+        X = None if self.X is None else entries(self.X, numbers if self.has_blocks else rows)
+        offsets = np.append(0, np.cumsum(sizes[numbers])).astype(np.int64)
+        return attrs.evolve(self, X=X, y=part(self.y), offsets=offsets, allowed=part(self.allowed), costs=part(self.costs))
+
+    def batch(self):
+        """The batch of these examples."""
+        sizes = np.diff(self.offsets)
+        if self.X is None:
+            return self.problem.batch(y=self.y, lengths=sizes, allowed=self.allowed, costs=self.costs)
+        offsets = None if self.has_blocks or (sizes == 1).all() else self.offsets
+        return self.problem.batch(self.X, self.y, offsets=offsets, allowed=self.allowed, costs=self.costs)
+
+
+def entries(values, numbers):
+    """Some entries of a list, an array, a sparse matrix or a frame."""
+    if hasattr(values, "iloc"):
+        return values.iloc[numbers]
+    return values[numbers] if hasattr(values, "shape") else [values[i] for i in numbers]
 
 
 class Prepared:
@@ -27,6 +81,10 @@ class Prepared:
     gold : Structures or None
     costs : object or None
         As the user passed them.
+    source : Source, optional
+        Without it a batch is not pickled.
+    offsets : int64 array, optional
+        Where atoms begin, if the caller knows.
 
     Attributes
     ----------
@@ -36,13 +94,15 @@ class Prepared:
         Whether gold outputs are partial.
     """
 
-    def __init__(self, engine, model, rows, gold, costs):
+    def __init__(self, engine, model, rows, gold, costs, source=None, offsets=None):
+        self.source = source
         self.engine, self.rows, self.gold, self.costs = engine, rows, gold, costs
         self.partial = bool(model.parts.outputs.partial_gold)
         self.models, self.lock = [model], Lock()
-        features = adapted(model.parts.features)
-        n_atoms = [features.n_atoms(rows.example(i)) for i in range(rows.n_examples)]
-        self.offsets = np.concatenate([[0], np.cumsum(n_atoms)]).astype(np.int64)
+        if offsets is None:
+            features = adapted(model.parts.features)
+            offsets = np.append(0, np.cumsum([features.n_atoms(rows.example(i)) for i in range(rows.n_examples)]))
+        self.offsets = offsets.astype(np.int64, copy=False)
 
     @property
     def parts(self):

@@ -11,13 +11,14 @@ import numpy as np
 from structperc.core.arguments import MOST
 from structperc.core.component import state_of
 from structperc.core.errors import DataError, OptionError, shortened
-from structperc.core.outputs import LabelOutputs, encoded_gold
+from structperc.core.outputs import LabelOutputs, checked_gold, encoded_gold
+from structperc.core.rows import Rows
 from structperc.core.structures import Structures
 from structperc.engine.assembly import ask, new_model, options_alone, reader_for
 from structperc.engine.engine import Engine
 from structperc.engine.option import options_of
 from structperc.problems.batches import Batch
-from structperc.problems.prepared import Prepared, set_costs, uses_costs
+from structperc.problems.prepared import Prepared, Source, set_costs, uses_costs
 from structperc.reading.groups import Groups
 
 OWN = ("classes", "loss", "preset")
@@ -127,12 +128,24 @@ class Problem:
             gold = encoded(model, y, rows)
         if costs is not None and not (hasattr(costs, "__len__") and len(costs) == rows.n_examples):
             raise DataError(f"costs is {shortened(costs)}; expected an entry for each of {rows.n_examples} examples.")
-        prepared = Prepared(self._engine, model, rows, gold, costs)
+        offsets, has_blocks = np.append(0, np.cumsum(rows.sizes())), X is not None and isinstance(data.X, (list, tuple))
+        source = Source(self, None if X is None else data.X, y, offsets, has_blocks, allowed, costs)
+        prepared = Prepared(self._engine, model, rows, gold, costs, source)
         if gold is None and costs is not None:
             prepared.gold = self._best_under(Batch(prepared), costs)
         if costs is not None and uses_costs(model.parts):
             set_costs(model, costs, prepared.gold, rows.n_examples)
         return Batch(prepared)
+
+    def _tagged(self, lengths, codes, n_atoms):
+        """A batch of sentences with these numbers of labels, from 1, and of atoms: what `batch` makes of labels, without a look at each."""
+        if not len(codes):
+            return self.batch(y=[[]] * len(lengths), lengths=lengths)
+        model, begins = self._shared_model(), np.append(0, np.cumsum(lengths))
+        rows = Rows(np.zeros((len(codes), 1)), begins)
+        model.make_room(rows)
+        gold = checked_gold(model.parts.outputs, Structures(codes, begins), rows, model.parts.features)
+        return Batch(Prepared(self._engine, model, rows, gold, None, offsets=np.append(0, np.cumsum(n_atoms))))
 
     def _shared_model(self):
         """The model of all batches without X whose gold outputs do not change its parts."""
@@ -202,7 +215,7 @@ class Problem:
     @staticmethod
     def _best_under(batch, costs):
         """The best structures under true costs."""
-        structures, _ = batch._best(-batch._costs()[:-1], 1)
+        structures, _ = batch._best(-batch._costs(), 1)
         return structures if isinstance(structures, Structures) else Structures(structures)
 
 

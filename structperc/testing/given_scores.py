@@ -127,7 +127,7 @@ def fault_of(case, batch, examples, loss, s):
     draws = []
     if loss == "perturbed":
         random = np.random.default_rng(DRAWS["random_state"])
-        draws = [s + DRAWS["sigma"] * random.standard_normal(len(s) + 1)[:-1] for _ in range(DRAWS["n_draws"])]
+        draws = [s + DRAWS["sigma"] * random.standard_normal(len(s)) for _ in range(DRAWS["n_draws"])]
     costs = batch._costs()
     for i, example in enumerate(examples):
         part = example.part

@@ -8,7 +8,8 @@ from structperc.core.errors import DataError, shortened
 from structperc.engine.engine import Engine
 from structperc.extras import require
 from structperc.problems.problem import Problem
-from structperc.torch.structured import FirstDerivative, StructuredLoss, as_numpy
+from structperc.problems.shared import Shared
+from structperc.torch.structured import StructuredLoss, as_numpy, first
 
 torch = require("torch", "structperc.torch", "torch")
 
@@ -56,6 +57,8 @@ class Chain(torch.nn.Module):
         super().__init__()
         options = {} if constraints is None else {"forbidden_transitions": constraints}
         self.labels, self.threads, self._options = list(labels), threads, options
+        self._names = np.empty(len(self.labels), dtype=object)
+        self._names[:] = self.labels
         self.problem = Problem("sequence", classes=self.labels, start=True, end=True, **options)
         self.problem.batch(lengths=[1])                 # raises errors of labels and constraints
         self.criterion = StructuredLoss(self.problem, loss, threads=threads, **parameters)
@@ -89,10 +92,10 @@ class Chain(torch.nn.Module):
         if tags is None:
             raise DataError("tags are missing; give the right label of each token, or call decode.")
         rows, keep, lengths, tags = self._tokens(emissions, mask, tags)
-        labels = np.empty(len(self.labels), dtype=object)
-        labels[:] = self.labels
-        batch = self.problem.batch(lengths=lengths.tolist(), y=split(labels[tags], lengths))
-        return ChainValues.apply(rows, self._shared(), lengths, lambda flat: self.criterion.solve(flat, batch))
+        L = len(self.labels)
+        batch = self.problem._tagged(lengths, (tags + 1).astype(np.intc), lengths * L + L * (L + 2))
+        sentences = torch.from_numpy(np.repeat(np.arange(len(lengths)), lengths))
+        return ChainValues.apply(rows, self._common(), self._shared(lengths), sentences, lambda flat: self.criterion.solve(flat, batch))
 
     def decode(self, emissions, mask=None) -> list:
         """The best labels of each sentence, those of its tokens in the mask.
@@ -140,10 +143,8 @@ class Chain(torch.nn.Module):
         """
         batch, flat, keep = self._prepared(emissions, mask)
         expected = batch.marginals(flat, threads=self.threads)
-        L, begins = len(self.labels), batch.offsets
-        rows = [expected[a:b - L * L - 2 * L].reshape(-1, L) for a, b in zip(begins[:-1], begins[1:], strict=True)]
-        table = torch.zeros((*keep.shape, L), dtype=torch.float64)
-        table[torch.from_numpy(keep)] = torch.from_numpy(np.concatenate(rows) if rows else np.zeros((0, L)))
+        table = torch.zeros((*keep.shape, len(self.labels)), dtype=torch.float64)
+        table[torch.from_numpy(keep)] = torch.from_numpy(self._shared(keep.sum(axis=1)).parts(expected)[0])
         return table.to(self.transitions)
 
     def log_probability(self, emissions, mask, tags):
@@ -161,9 +162,8 @@ class Chain(torch.nn.Module):
         with torch.no_grad():
             rows, _, lengths, tags = self._tokens(emissions, mask, tags)
             batch = self.problem.batch(lengths=lengths.tolist())
-            y = [[self.labels[k] for k in own] for own in split(tags, lengths)]
-            flat = flat_scores(rows, self._shared(), *places(lengths * len(self.labels), len(self._shared())))
-            values = batch.log_probability(flat, y, threads=self.threads)
+            y = split(self._names[tags], lengths)
+            values = batch.log_probability(self._flat(rows, lengths), y, threads=self.threads)
         return torch.from_numpy(values).to(self.transitions)
 
     def engine(self):
@@ -190,9 +190,7 @@ class Chain(torch.nn.Module):
         """A batch, its flat scores and the mask, an array."""
         with torch.no_grad():
             rows, keep, lengths, _ = self._tokens(emissions, mask, None)
-            shared = self._shared()
-            flat = flat_scores(rows, shared, *places(lengths * len(self.labels), len(shared)))
-            return self.problem.batch(lengths=lengths.tolist()), flat, keep
+            return self.problem.batch(lengths=lengths), self._flat(rows, lengths), keep
 
     def _tokens(self, emissions, mask, tags):
         """Emissions (N, L) of the tokens that count, the mask (B, T), how many each sentence has, and tags."""
@@ -212,7 +210,8 @@ class Chain(torch.nn.Module):
         if tags is not None:
             tags = self._tags(tags, keep)
             keep = keep & (tags != IGNORED)
-        rows = table.index_select(0, torch.from_numpy(place[keep]).to(table.device))
+        whole = place.size == len(table) and keep.all()
+        rows = table if whole else table.index_select(0, torch.from_numpy(place[keep]).to(table.device))
         return rows, keep, keep.sum(axis=1), None if tags is None else self._codes(tags, keep)
 
     def _joined(self, emissions, mask):
@@ -249,45 +248,38 @@ class Chain(torch.nn.Module):
                             f"that does not count.")
         return codes.astype(np.int64)
 
-    def _shared(self):
+    def _common(self):
         """The scores that all sentences have."""
         return torch.cat([self.transitions.reshape(-1), self.start, self.end])
+
+    def _shared(self, lengths):
+        """Where the flat scores have those of tokens, and the common ones."""
+        return Shared(lengths, len(self.labels), len(self.labels) * (len(self.labels) + 2))
+
+    def _flat(self, rows, lengths):
+        """The flat scores of all sentences."""
+        return self._shared(lengths).flat(as_numpy(rows), as_numpy(self._common()))
 
 
 class ChainValues(torch.autograd.Function):
     """Values of all sentences. Flat scores are made and their gradients summed here, so that autograd sees tokens and one table."""
 
     @staticmethod
-    def forward(ctx, rows, shared, lengths, solve):
-        own, common = places(lengths * rows.shape[-1], len(shared))
-        values, gradient = solve(flat_scores(rows, shared, own, common))
-        of_rows = torch.from_numpy(gradient[own].reshape(rows.shape)).to(rows)
-        ctx.save_for_backward(rows, shared, of_rows, torch.from_numpy(gradient[common]))
-        ctx.lengths = torch.from_numpy(lengths)
+    def forward(ctx, rows, common, shared, sentences, solve):
+        values, gradient = solve(shared.flat(as_numpy(rows), as_numpy(common)))
+        of_rows, of_common = shared.parts(gradient)
+        ctx.save_for_backward(rows, common, torch.from_numpy(of_rows).to(rows), torch.from_numpy(of_common), sentences)
         return torch.from_numpy(values).to(rows.device, torch.promote_types(rows.dtype, torch.float32))
 
     @staticmethod
     def backward(ctx, upstream):
-        rows, shared, own, common = ctx.saved_tensors
+        rows, common, of_rows, of_common, sentences = ctx.saved_tensors
         with torch.no_grad():
-            each = torch.repeat_interleave(upstream, ctx.lengths.to(upstream.device), output_size=len(own))
-            of_rows = (own * each[:, None]).to(own.dtype)
-            of_shared = (common * upstream.to(common)[:, None]).sum(0).to(shared)
-        inputs = rows, shared, upstream
-        return FirstDerivative.apply(of_rows, *inputs), FirstDerivative.apply(of_shared, *inputs), None, None
-
-
-def flat_scores(rows, shared, own, common):
-    """The flat scores of all sentences: those of its tokens, then the shared ones, of each."""
-    flat = np.empty(own.size + common.size)
-    flat[own], flat[common] = as_numpy(rows).ravel(), as_numpy(shared)
-    return flat
-
-
-def places(sizes, n_shared):
-    """Where flat scores have those of all tokens, and those that all sentences share, (B, n_shared)."""
-    begins, shift = np.cumsum(sizes) - sizes, np.arange(len(sizes)) * n_shared
-    return np.arange(sizes.sum()) + np.repeat(shift, sizes), (begins + sizes + shift)[:, None] + np.arange(n_shared)
+            each = upstream.to(of_rows).index_select(0, sentences.to(upstream.device))
+            of_rows = of_rows * each[:, None]
+            of_common = (of_common * upstream.to(of_common)[:, None]).sum(0).to(common)
+        inputs = rows, common, upstream
+        return first(of_rows, *inputs), first(of_common, *inputs), None, None, None
 
 
 def split(values, lengths) -> list:

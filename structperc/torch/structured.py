@@ -29,7 +29,12 @@ class ValueAndGradient(torch.autograd.Function):
         with torch.no_grad():
             each = torch.repeat_interleave(upstream, sizes, output_size=gradient.numel()).reshape(gradient.shape)
             product = (gradient * each).to(gradient.dtype)
-        return FirstDerivative.apply(product, scores, upstream), None, None
+        return first(product, scores, upstream), None, None
+
+
+def first(gradient, *depends_on):
+    """A gradient; where autograd records (create_graph=True), one whose own gradient raises an error."""
+    return FirstDerivative.apply(gradient, *depends_on) if torch.is_grad_enabled() else gradient
 
 
 class FirstDerivative(torch.autograd.Function):
@@ -49,7 +54,7 @@ def as_numpy(scores):
     """Scores as float64 on the CPU, without their graph."""
     if not isinstance(scores, torch.Tensor) or not scores.is_floating_point():
         raise DataError(f"scores are {shortened(scores)}; expected a tensor of floats.")
-    return scores.detach().to("cpu", torch.float64).numpy()
+    return scores.detach().to("cpu", torch.float64).contiguous().numpy()
 
 
 class StructuredLoss(torch.nn.Module):

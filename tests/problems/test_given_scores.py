@@ -372,13 +372,51 @@ def test_unknown_losses_and_parameters_are_named():
         batch.take(9)
 
 
-def test_problems_are_pickled_and_batches_say_why_not():
+def test_problems_are_pickled():
     problem = pickle.loads(pickle.dumps(Problem("sequence", classes=["B", "I", "O"], forbidden_transitions="iob2")))
     batch = problem.batch(lengths=[1])
 
     assert batch.argmax([0, 1, 0] + [0] * 15).tolist() == [["B"]]
-    with pytest.raises(PluginError, match="pickle its Problem"):
-        copy.copy(batch)
+
+
+@pytest.mark.parametrize(("problem", "X", "told"), [
+    (chain(), None, {"lengths": [2, 1, 3], "y": [["a", "b"], ["b"], ["a", "a", "c"]]}),
+    (chain(), None, {"lengths": [2, 1, 3], "y": ["a", "b", "b", "a", "a", "c"]}),
+    (chain(), None, {"lengths": [1, 1, 1], "y": ["a", "b", "c"], "allowed": [None, [["b"]], None]}),
+    (Problem("cusum", classes=[1, 2, 3]), None, {"y": np.array([1, 3, 2])}),
+    (Problem("path"), [np.array([[0, 1], [1, 2], [0, 2]])] * 3, {"costs": [[1.0, 1.0, 3.0], [1.0, 1.0, 1.0], [2.0, 1.0, 4.0]]}),
+    (Problem("path"), np.tile([[0, 1], [1, 2], [0, 2]], (3, 1)), {"offsets": [0, 3, 6, 9], "y": [[0, 1], [2], [2]]}),
+])  # fmt: skip
+def test_batches_are_copied_and_pickled_with_the_examples_that_they_have(problem, X, told):
+    taken = problem.batch(X, **told).take([2, 0, 2])
+    for again in (pickle.loads(pickle.dumps(taken)), copy.deepcopy(taken)):
+        s = np.random.default_rng(0).normal(size=taken.offsets[-1])
+        assert again.offsets.tolist() == taken.offsets.tolist() and again.gold.tolist() == taken.gold.tolist()
+        assert bits(again.loss(s, "hinge")) == bits(taken.loss(s, "hinge"))
+        assert len(pickle.loads(pickle.dumps(taken.take([])))) == 0
+
+
+@pytest.mark.parametrize("loss", ["logistic", "log-loss", "softmax-margin", "cumulative-logit"])
+def test_thresholds_have_the_smallest_loss(loss):
+    random = np.random.default_rng(0)
+    latent = random.normal(size=60)
+    batch = Problem("cusum", classes=[1, 2, 3, 4]).batch(y=np.digitize(latent + random.logistic(size=60), [-1, 0, 1]) + 1)
+    best = batch.thresholds(latent, loss)
+    _, gradient = batch.loss(latent[:, None] - best, loss)
+
+    assert loss in ("log-loss", "softmax-margin") or (np.diff(best) > 0).all()
+    assert np.abs(gradient.sum(axis=0)).max() < 1e-3
+
+
+@pytest.mark.parametrize(("call", "kind", "sentence"), [
+    (lambda: Problem("multiclass", classes=["a", "b"]).batch(y=["a"]).thresholds([0.0]), PluginError, "ordered labels"),
+    (lambda: Problem("cusum", classes=[1, 2]).batch(y=[1]).thresholds([0.0], "hinge"), OptionError, "is not smooth"),
+    (lambda: Problem("cusum", classes=[1, 2]).batch(y=[1]).thresholds([np.nan]), DataError, "expected 1 finite numbers"),
+    (lambda: Problem("cusum", classes=[1, 2]).batch(y=[1]).take([]).thresholds([]), DataError, "the batch has none"),
+])  # fmt: skip
+def test_thresholds_that_cannot_be_are_one_sentence(call, kind, sentence):
+    with pytest.raises(kind, match=sentence):
+        call()
 
 
 @pytest.mark.parametrize(("make", "kind", "sentence"), [
