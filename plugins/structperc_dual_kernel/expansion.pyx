@@ -17,6 +17,7 @@ from structperc.core.rows cimport Example, Rows
 from structperc.core.weights cimport Weights
 from structperc.errors import DataError
 from structperc.plugin_tools import adapted, map_in_threads, read_array, substate
+from structperc_kernels import KernelObjects
 from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
 from structperc_kernels.vector_rows cimport best_tiles, sp_tiles
 
@@ -177,6 +178,12 @@ cdef class Expansion(Weights):
             except BaseException as error:
                 self.error = error
                 return -1
+
+    def scores(self, Example x):
+        if not x.source.objects or not isinstance(self.kernel_rows, KernelObjects):
+            return Weights.scores(self, x)
+        x.n_atoms = self.features.fixed_atoms       # the kernel reads objects, and the map only says where atoms stand
+        return self.from_rows(x, self.row_scores(x.source, np.arange(x.first_row, x.first_row + x.block.n_rows, dtype=np.int64)))
 
     def from_rows(self, Example x, const double[:, ::1] sums):
         """Atom scores of x from the sums of its rows, (n_rows, n_blocks)."""

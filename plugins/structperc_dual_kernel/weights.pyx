@@ -466,6 +466,19 @@ cdef class DualWeights(Weights):
     def batch_scores(self, rows):
         return self.averaged().batch_scores(rows)
 
+    def terms(self, Example x, c):
+        cdef Py_ssize_t a, cell
+        final, slots, shares = self.averaged(), self.live()[0], np.zeros((x.block.n_rows, self.n_blocks))
+        for a in np.flatnonzero(c):
+            cell = self.features.cell_c(x, a)
+            if cell < -1:
+                self.features.raised()
+            if cell >= 0:
+                shares[divmod(cell, self.n_blocks)] += c[a]
+        own = final.from_rows(x, np.zeros_like(shares))                     # what atoms have besides their rows
+        kernel = final.kernel_rows.values(x.source, np.arange(x.first_row, x.first_row + x.block.n_rows))
+        return self.support.arrays()[2][slots], ((shares.T @ kernel) * final.coefficients.T).sum(axis=0), float(np.dot(c, own))
+
     def attributes(self, weights):
         """support_: numbers of the rows that predictions need, over all data since training began, in the order in which they
         joined. n_support_, support_vectors_ and dual_coef_ (n_support, n_blocks) go with them; so does gamma_ if the kernel has one.

@@ -23,6 +23,7 @@ MOST_WEIGHTS = 2**55        # with averages and padding, in bytes: still an addr
 
 cdef room_for(c, Features features, Example x):
     """One coefficient per atom, copied to an array that is as long as compiled methods need it."""
+    check_call(features, x)
     x.n_atoms = features.n_atoms(x)
     padded = np.zeros(x.n_atoms + PADDING)
     c = np.asarray(c, dtype=float)
@@ -32,7 +33,7 @@ cdef room_for(c, Features features, Example x):
     return padded
 
 
-cdef int check_call(Features features, Example x, Py_ssize_t n_weights=-1) except -1:
+cdef int check_call(Features features, Example x, Py_ssize_t n_weights=-1, bint reads_rows=True) except -1:
     """Raises an error for an example or weights of another size than compiled methods read; the loop never calls it."""
     cdef Features own = unwrapped(features)
     if n_weights >= 0 and n_weights != own.n_weights:
@@ -42,6 +43,8 @@ cdef int check_call(Features features, Example x, Py_ssize_t n_weights=-1) excep
     n_features = None if "n_features" in getattr(own, "__dict__", ()) else getattr(own, "n_features", None)
     if n_features is not None and (x.block.layout == SP_OBJECTS or x.block.n_features != n_features):
         if x.block.layout == SP_OBJECTS:
+            if not reads_rows:              # a kernel compares the objects, and the map only says where atoms stand
+                return 0
             raise DataError(f"X is a list of objects, but {type(own).__name__} was made for rows of numbers.")
         came = f"has {x.block.n_features} columns"
         raise DataError(f"example {x.index} {came}; {type(own).__name__} was made for rows of {n_features} columns.")
@@ -309,7 +312,7 @@ cdef class Features(Component):
         int
         """
         cdef Py_ssize_t n
-        check_call(self, x)
+        check_call(self, x, -1, self.fixed_atoms < 0)
         n = self.n_atoms_c(x)
         raise_error(self)
         return n
@@ -500,6 +503,7 @@ cdef class Features(Component):
         d, off_diagonal : float
         """
         cdef double off_diagonal = 0, own
+        check_call(self, x)
         x.n_atoms = self.n_atoms(x)
         own = self.constant_gram_c(x, &off_diagonal)
         raise_error(self)
@@ -525,6 +529,10 @@ cdef class Features(Component):
         x.n_atoms = before
         raise_error(self)
         return None if cell < 0 else divmod(cell, self.n_blocks)
+
+    def _check_example(self, Example x):
+        """Raises an error unless x has rows such as this map reads."""
+        check_call(self, x)
 
     def _check_atom(self, Example x, Py_ssize_t a):
         """Raises an error unless a is an atom of x."""

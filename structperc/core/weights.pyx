@@ -31,7 +31,7 @@ cdef class Weights(Component):
 
     A Python class overrides `scores` and `update`. Further methods are optional:
 
-    - `vector` if w is an array, for `coef_` and `explain`;
+    - `vector` if w is an array, for `coef_` and `explain`; `terms` if w is a sum of training rows, for `explain`;
     - `norm` if the length of a step is not that of its feature vector;
     - `state` and `restore`, to save models and to undo `partial_fit`;
     - `averaged` for averaging; then name "average" in `options_used`;
@@ -208,6 +208,7 @@ cdef class Weights(Component):
         cdef Py_ssize_t n
         cdef double[::1] s
         self._refuse_unstarted()
+        self.features._check_example(x)
         n = self.features.n_atoms(x)
         s = np.zeros(n + PADDING)
         x.n_atoms = n
@@ -258,6 +259,22 @@ cdef class Weights(Component):
         -------
         float64 array of shape (n_weights,) or None
             None if w is not an array.
+        """
+        return None
+
+    def terms(self, Example x, c):
+        """The score sum_a c[a] w . phi(x, a) by training rows, for `explain`, of weights that are a sum of rows.
+
+        Parameters
+        ----------
+        x : Example
+        c : float64 array of shape (n_atoms,)
+
+        Returns
+        -------
+        (int array, float64 array, float) or None
+            Numbers of training rows, from 0 and each once; what each adds to the score; what else there is, such as thresholds. None, the
+            default, if w is no sum of rows.
         """
         return None
 
