@@ -45,7 +45,7 @@ def test_explanations_are_drawn_alike_in_notebooks_and_by_matplotlib(name, model
     engine, x = models[name]
     found = engine.explain(x)
     assert (type(found.picture) if found.picture is not None else None) is DRAWN[name]
-    assert sum(c.value for c in found.contributions) == pytest.approx(found.margin, abs=1e-12)
+    assert sum(c.value for c in found.contributions) == pytest.approx(found.total, abs=1e-12)
     html = found._repr_html_()
     texts = checked(html)
     assert "<script" not in html and "\x1b" not in html and "\u202e" not in html and any("beats" in text for text in texts)
@@ -69,7 +69,7 @@ def test_words_agree_with_signs(problem):
     y = np.digitize(X @ [1, -2] + random.normal(size=60), [-1, 1])
     engine = Engine(problem, epochs=3, average=True).fit(X, y)
     for x in X[:12]:
-        found = engine.explain(x)
+        found = engine.explain(x, against=engine.explain(x).runner_up)
         for atom, side in found.sides.items():
             has = found.winner > int(atom[2:]) if problem != "multiclass" else found.winner == int(atom)
             assert side == ("for" if has else "against")
@@ -184,6 +184,12 @@ def test_rulers_place_the_score_in_the_winners_rank():
         ruler = engine.explain(x).picture
         assert np.searchsorted(ruler.cuts, ruler.score, side="right") == ruler.winner == engine.predict([x])[0]
         assert np.diff(ruler.cuts) == pytest.approx(np.diff(engine.thresholds_))
+
+
+def test_a_ruler_marks_where_the_way_to_the_score_begins():
+    one, way = (Ruler(["low", "high"], [0.0], score=1.0, winner=1, rival=0, start=start) for start in (None, -2.0))
+    assert "○" not in one.lines(40)[1] and way.lines(40)[1].index("○") < way.lines(40)[1].index("┼") < way.lines(40)[1].index("●")
+    assert len(way.shapes()) == len(one.shapes()) + 2 and "score 1, from -2: high" in way.svg() and "score 1: high" in one.svg()
 
 
 @pytest.mark.parametrize("shift", [0, 10, -10])

@@ -36,7 +36,7 @@ def test_a_row_is_explained_in_the_names_of_the_last_steps_columns(last, patient
         found = structperc.explain(model, row)
         assert found.winner == model.predict(X[3:4])[0]
         assert {c.feature for c in found.contributions} - {"(constant)"} <= {"sex_f", "sex_m", "age", "bmi"}
-        assert sum(c.value for c in found.contributions) == pytest.approx(found.margin, abs=1e-12)
+        assert sum(c.value for c in found.contributions) == pytest.approx(found.total, abs=1e-12)
     own = model[-1].explain(model[:-1].transform(X[3:4]))
     assert [c.value for c in own.contributions] == [c.value for c in found.contributions] and own.contributions[0].feature != "age"
     rival = next(k for k in (1, 2, 3) if k != found.winner)

@@ -105,6 +105,13 @@ def floor(parts) -> float:
     return 1 / (parts.weights.n_visited + 2)
 
 
+def has_one_direction(parts) -> bool:
+    """Whether only thresholds tell the atoms "rank > k" apart: they share the one row of x and its weights."""
+    layout, outputs = parts.features.layout, parts.outputs
+    return (isinstance(outputs, RankOutputs) and layout.atoms_per_example == outputs.n_labels - 1 and layout.rows_per_example == 1
+            and (outputs.n_labels == 2 or layout.n_blocks == 1))
+
+
 def has_cumulative_probabilities(parts) -> bool:
     """Whether labels have the probabilities of ordered ones."""
     return probability_model(parts).log_probabilities is RankOutputs.log_probabilities

@@ -114,6 +114,14 @@ class Naming:
         return self.model.feature_name(column), column
 
 
+class TrainingRows:
+    """What the terms of a kernel are called: training rows, by the numbers of `support_`."""
+
+    def summed(self, terms) -> dict:
+        """As `Naming.summed`, of values by the numbers of training rows."""
+        return {(CONSTANT if number < 0 else f"training row {number}", -1): value for number, value in terms.items()}
+
+
 def named(features, j) -> str | None:
     """The name of a weight by a map, None of a constant."""
     name = features.feature_name(j)

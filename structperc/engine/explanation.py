@@ -1,4 +1,4 @@
-"""Why an example got its prediction: since scores are sums, the difference of two scores splits exactly."""
+"""Why an example got its prediction: since scores are sums, a score and the difference of two scores split exactly."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import attrs
 import numpy as np
 
 from structperc.core.component import expected
-from structperc.core.errors import DataError, PluginError, shortened
+from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.outputs import LabelOutputs, encoded_answers
 from structperc.engine import answers, baselines
 from structperc.extras import require
-from structperc.pictures import Bars, Display, Picture
+from structperc.pictures import Bars, Display, Picture, Ruler
 from structperc.pictures.markup import block, details, element, excerpt, table
 from structperc.pictures.shapes import COLUMNS
 
@@ -21,23 +21,26 @@ SHOWN = 8                   # entries that a heading has room for
 LISTED = 10                 # features of an atom that are shown as text
 GROUPS, BARS = 6, 5         # atoms that are drawn, features of each
 ROWS = 60                   # of a table in a notebook
+SCORE = "score"             # of ordered labels that thresholds cut along one direction
 COMPARED = {"mean": "compared with the mean of the training rows", "row": "compared with the row that was passed"}
 
 
 @attrs.frozen(eq=False)
 class Contribution:
-    """One term of the difference: `value` = coefficient * weight * (feature value - baseline), summed over the feature's weights.
+    """One term of a sum: `value` = coefficient * weight * (feature value - baseline), summed over the feature's weights.
 
     Attributes
     ----------
     atom : str
     feature : str
     value : float
-        Positive: speaks for the winner; negative: for its rival.
-    side : {"for", "against"}
-        "for" an atom that the winner has more often, "against" one that its rival has more often.
+        Positive: speaks for the winner; negative: for its rival. On the way to a score, positive raises it.
+    side : {"for", "against", "raises", "lowers", "start"}
+        "for" an atom that the winner has more often, "against" one that its rival has more often. On the way to a score what the term
+        does; "start" is where the way begins.
     column : int
-        The feature's number. It is -1 for the constant, for a group of columns and for the absent columns of a sparse row.
+        The feature's number. It is -1 for the constant, for a group of columns, for the absent columns of a sparse row and for a
+        training row of a kernel.
     """
 
     atom: str
@@ -49,10 +52,10 @@ class Contribution:
 
 @attrs.frozen(eq=False)
 class Explanation:
-    """The winner's score minus a rival's.
+    """The winner's score minus a rival's; or of ordered labels along one direction the way to the score, which thresholds cut.
 
     An atom that only the winner has counts "for" it. An atom that only the rival has counts "against" it: its score is subtracted. So a
-    positive value always favours the winner.
+    positive value always favours the winner. On the way to a score a positive value raises it, towards higher labels.
 
     Attributes
     ----------
@@ -61,15 +64,18 @@ class Explanation:
     margin : float
         Score of the winner minus score of the runner-up; 0 for a tie.
     atoms : dict of str to float
-        The margin by atom; atoms that both share are absent.
+        The margin by atom; atoms that both share are absent. On the way to a score, the score.
     sides : dict of str to {"for", "against"}
-        Which of the two each of these atoms is.
+        Which of the two each of these atoms is; empty on the way to a score.
     contributions : list of Contribution
-        The margin by atom and feature, largest absolute value first. They add up to `margin` (up to rounding).
+        By atom and feature, largest absolute value first. They add up to `total` (up to rounding).
     picture : structperc.pictures.Picture or None
         Both structures, as the problem draws them.
     baseline : {"mean", "zero", "row"}
         What feature values are compared with. The constant of an atom is its part of the margin at the baseline.
+    score : float or None
+        Where the example lies among the thresholds, whose mean is 0; of a score card the sum of points. None unless `contributions` are
+        the way from the baseline to it.
     """
 
     winner: object
@@ -80,30 +86,62 @@ class Explanation:
     sides: dict = attrs.field(factory=dict)
     picture: Picture | None = None
     baseline: str = "zero"
+    score: float | None = None
+
+    @property
+    def total(self) -> float:
+        """What the contributions add up to: `score` if there is one, else `margin`."""
+        return self.margin if self.score is None else self.score
+
+    @property
+    def start(self) -> float | None:
+        """The score at the baseline, where the way to `score` begins; None without `score`."""
+        return None if self.score is None else sum((c.value for c in self.contributions if c.side == "start"), 0.0)
+
+    def directions(self) -> tuple[str, str]:
+        """What negative and positive values speak for."""
+        if self.score is not None:
+            return "lower", "higher"
+        winner, runner_up = headings(self.winner, self.runner_up)
+        return runner_up, winner
+
+    def heading(self, atom, value, digits=4) -> str:
+        """What stands above the contributions to an atom."""
+        if self.score is not None:
+            return f"{atom} {value:+.{digits}g}, from {self.start:+.{digits}g}"
+        return f"{self.sides[atom]} {atom}  {value:+.{digits}g}"
 
     def __str__(self):
         winner, runner_up = headings(self.winner, self.runner_up)
         lines = [f"{winner} beats {runner_up} by {self.margin:.6g}"]
         for atom, value, terms in self.groups():
-            lines.append(f"  {value:+.6g}  {self.sides[atom]} {atom}")
-            lines += [f"      {value:+.6g}  {name}" for name, value in with_rest([(c.feature, c.value) for c in terms], LISTED)]
+            lines.append(f"  {value:+.6g}  {self.sides[atom]} {atom}" if self.score is None else f"  {self.heading(atom, value, 6)}")
+            lines += [f"      {value:+.6g}  {name}" for name, value in with_rest(drawn(terms), LISTED)]
         return "\n".join(lines)
 
     def groups(self) -> list:
-        """Triples of an atom, its value and its contributions, largest absolute values first; atoms of value 0 are left out."""
+        """Triples of an atom, its value and its contributions, largest absolute values first.
+
+        Atoms of value 0 are left out, a score never.
+        """
         terms = {atom: [] for atom in self.atoms}
         for c in self.contributions:
             terms[c.atom].append(c)
-        return [(atom, value, terms[atom]) for atom, value in sorted(self.atoms.items(), key=lambda item: -abs(item[1])) if value]
+        return [(atom, value, terms[atom]) for atom, value in sorted(self.atoms.items(), key=lambda item: -abs(item[1]))
+                if value or self.score is not None]
 
     def rows(self) -> list[dict]:
-        """A dict per contribution, largest absolute value first: side, atom, feature, value, and which structure it speaks for."""
-        winner, runner_up = headings(self.winner, self.runner_up)
+        """A dict per contribution, largest absolute value first: side, atom, feature, value, and what it speaks for.
+
+        That is one of the two structures; on the way to a score "higher" or "lower", and "" at its start.
+        """
+        negative, positive = self.directions()
         return [{"side": c.side, "atom": c.atom, "feature": c.feature, "value": c.value,
-                 "speaks for": winner if c.value > 0 else runner_up if c.value < 0 else ""} for c in self.contributions]
+                 "speaks for": "" if c.side == "start" or not c.value else positive if c.value > 0 else negative}
+                for c in self.contributions]
 
     def to_frame(self):
-        """The `rows` as a pandas DataFrame, whose column "value" adds up to `margin`.
+        """The `rows` as a pandas DataFrame, whose column "value" adds up to `total`.
 
         Raises
         ------
@@ -119,12 +157,11 @@ class Explanation:
 
     def bars(self) -> Bars:
         """The largest contributions as a picture."""
-        winner, runner_up = headings(self.winner, self.runner_up)
         atoms = self.groups()
-        groups = [(f"{self.sides[atom]} {atom}  {value:+.4g}", with_rest([(c.feature, c.value) for c in terms], BARS))
+        groups = [(self.heading(atom, value), with_rest(drawn(terms), BARS))
                   for atom, value, terms in atoms[:GROUPS]]
         rest = with_rest([(atom, value) for atom, value, _ in atoms], GROUPS)[GROUPS:]
-        return Bars(runner_up, winner, [*groups, *((f"{name}  {value:+.4g}", []) for name, value in rest)])
+        return Bars(*self.directions(), [*groups, *((f"{name}  {value:+.4g}", []) for name, value in rest)])
 
     def plot(self, ax=None):
         """Draws both structures and the largest contributions, as a notebook shows them.
@@ -182,10 +219,9 @@ class Explanation:
                                          score 2: 3
         ──────┼────────────────────┼─────────●──────
              1|2                  2|3
-                           ← 2 │ 3 →
-        for > 2  +1
-          x[0]                 │ █████████ +2
-          (constant)      ████ │           -1
+                     ← lower │ higher →
+        score +2, from +0
+          x[0]               │ ███████████ +2
         """
         blocks = [[self.title(), *self.compared()], *(picture.lines(max(width, 40)) for picture in self.pictures())]
         return "\n\n".join("\n".join(lines) for lines in blocks if lines)
@@ -210,8 +246,13 @@ class Explanation:
         pictures = [picture.svg() for picture in self.pictures()]
         compared = [element("p", line, class_="quiet") for line in self.compared()]
         return block(element("p", self.title()), *compared, *pictures,
-                     details(f"{len(self.contributions)} contributions, which add up to {self.margin:.6g}",
+                     details(f"{len(self.contributions)} contributions, which add up to {self.total:.6g}",
                              table(rows, ("side", "atom", "feature", "value"), numbers=(3,)), *more))
+
+
+def drawn(terms) -> list[tuple[str, float]]:
+    """The names and values of these contributions, without the start of a way, which the heading has."""
+    return [(c.feature, c.value) for c in terms if c.side != "start"]
 
 
 def with_rest(terms, n) -> list[tuple[str, float]]:
@@ -242,12 +283,11 @@ def structure_of(model, answer, rows, option):
 
 
 def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
-    """Splits the margin of one example; see `Engine.explain`."""
-    parts, vector = model.parts, model.parts.weights.vector()
-    if vector is None:
-        raise PluginError(f"explain needs a weight vector, but {type(parts.weights).__name__} has none; train without a kernel.")
+    """Splits the score or the margin of one example; see `Engine.explain`."""
+    parts = model.parts
     rows = model.read_one(x)[1]
     (example, scores), = model.scores(rows)             # with what is given, where outputs are conditional
+    split = splitting(model, rows, example, baseline, groups)
     if against is None:
         ranked = answers.k_best(parts, scores, example, 2)
         if len(ranked) == 1:
@@ -258,34 +298,84 @@ def explain(model, x, against=None, baseline=None, groups=None) -> Explanation:
         runner_up = structure_of(model, against, rows, "against")
         if np.ndim(winner) == 0 and winner == runner_up:
             raise DataError(f"against={shortened(against)} is the prediction itself; name another output, or leave against out.")
-    kind, compared = baselines.example(model, rows, baseline)
-    naming = baselines.Naming(model, rows, groups)
     coefficients = np.subtract(*(np.asarray(parts.outputs.count(example, y), dtype=float) for y in (winner, runner_up)))
     display = expected(parts.outputs.display(), Display, parts.outputs, "display", "a structperc.pictures.Display")
     names = names_of(display, example)
-    w = np.asarray(vector)
+    picture = display.picture(x, example, scores, (winner, runner_up))
+    if not isinstance(picture, (Picture, NoneType)):
+        raise PluginError(f"{type(display).__name__}.picture returned {shortened(picture)} for example {example.index}; expected a "
+                          f"structperc.pictures.Picture or None.")
+    labels = [parts.outputs.decode(y, example) for y in (winner, runner_up)]
+    margin = float(coefficients @ scores)
+    if against is None and answers.has_one_direction(parts):
+        score = float(np.mean(scores))
+        terms = split.terms(np.full(example.n_atoms, 1 / example.n_atoms))
+        contributions = [Contribution(SCORE, name, value, side_of(name, j, value), j)
+                         for (name, j), value in terms.items() if value]
+        way = Explanation(*labels, margin, {SCORE: score}, largest_first(contributions), {}, picture, split.baseline, score)
+        return attrs.evolve(way, picture=attrs.evolve(picture, start=way.start)) if isinstance(picture, Ruler) else way
     atoms, sides, contributions = {}, {}, []
     for a in np.flatnonzero(coefficients):
         unit = np.zeros(example.n_atoms)
         unit[a] = coefficients[a]
         atoms[names[a]] = float(coefficients[a] * scores[a])
         sides[names[a]] = side = "for" if coefficients[a] > 0 else "against"
-        terms = by_column(model, w, example, unit)
-        if compared is not None:
-            at_baseline = by_column(model, w, compared, unit)
-            for column, value in at_baseline.items():
-                if column != -1:
-                    terms[column] = terms.get(column, 0.0) - value
-            terms[-1] = terms.get(-1, 0.0) + sum(value for column, value in at_baseline.items() if column != -1)
         contributions += [Contribution(names[a], name, value, side, column)
-                          for (name, column), value in naming.summed(terms).items() if value]
-    contributions.sort(key=lambda c: -abs(c.value))
-    labels = [parts.outputs.decode(y, example) for y in (winner, runner_up)]
-    picture = display.picture(x, example, scores, (winner, runner_up))
-    if not isinstance(picture, (Picture, NoneType)):
-        raise PluginError(f"{type(display).__name__}.picture returned {shortened(picture)} for example {example.index}; expected a "
-                          f"structperc.pictures.Picture or None.")
-    return Explanation(*labels, float(coefficients @ scores), atoms, contributions, sides, picture, kind)
+                          for (name, column), value in split.terms(unit).items() if value]
+    return Explanation(*labels, margin, atoms, largest_first(contributions), sides, picture, split.baseline)
+
+
+def side_of(name, column, value) -> str:
+    """What a term does on the way to a score."""
+    return "start" if (name, column) == (baselines.CONSTANT, -1) else "raises" if value > 0 else "lowers"
+
+
+def largest_first(contributions) -> list:
+    return sorted(contributions, key=lambda c: -abs(c.value))
+
+
+def splitting(model, rows, example, baseline, groups):
+    """What splits the scores of this example: by column where weights are a vector, by training row where they are a sum of rows."""
+    vector = model.parts.weights.vector()
+    if vector is None and model.parts.weights.terms(example, np.zeros(example.n_atoms)) is None:
+        raise PluginError(f"explain needs a weight vector or a sum of training rows, but {type(model.parts.weights).__name__} has neither.")
+    if vector is None and groups:
+        raise OptionError("groups are of columns, but a kernel compares whole rows, so its explanation names training rows; leave groups "
+                          "out.")
+    if vector is None and baseline is None:             # each term is then one row's own: its coefficient times its kernel value
+        baseline = "zero"
+    kind, compared = baselines.example(model, rows, baseline)
+    naming = baselines.TrainingRows() if vector is None else baselines.Naming(model, rows, groups)
+    return Splitting(model, None if vector is None else np.asarray(vector), example, compared, naming, kind)
+
+
+@attrs.frozen(eq=False)
+class Splitting:
+    """Splits weighted sums of an example's atom scores against a baseline."""
+
+    model: object
+    vector: np.ndarray | None
+    example: object
+    compared: object
+    naming: object
+    baseline: str
+
+    def terms(self, unit) -> dict:
+        """The parts of unit @ scores by pairs of a name and a column; the constant is the sum at the baseline."""
+        terms = self.parts(self.example, unit)
+        if self.compared is not None:
+            at_baseline = self.parts(self.compared, unit)
+            for key, value in at_baseline.items():
+                if key != -1:
+                    terms[key] = terms.get(key, 0.0) - value
+            terms[-1] = terms.get(-1, 0.0) + sum(value for key, value in at_baseline.items() if key != -1)
+        return self.naming.summed(terms)
+
+    def parts(self, example, unit) -> dict:
+        if self.vector is not None:
+            return by_column(self.model, self.vector, example, unit)
+        numbers, values, rest = self.model.parts.weights.terms(example, unit)
+        return {-1: float(rest), **dict(zip(np.asarray(numbers).tolist(), np.asarray(values).tolist(), strict=True))}
 
 
 def by_column(model, w, example, unit) -> dict:

@@ -11,8 +11,7 @@ import numpy as np
 
 from structperc import metrics
 from structperc.core.labels import LabelCodes
-from structperc.engine.baselines import CONSTANT
-from structperc.engine.explanation import Contribution, Explanation
+from structperc.engine.explanation import Contribution, Explanation, largest_first, side_of
 from structperc.engine.option import option, positional_option
 from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError
@@ -21,6 +20,7 @@ from structperc.estimators.keeping import InnerMethods, array_of, listed
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.targets import as_column
 from structperc.estimators.wrapped import WrappedRanker
+from structperc.pictures import Ruler
 from structperc.reading import matrices
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class ScoreCard(InnerMethods, WrappedRanker):
         return np.abs(self.latent_score(X)[:, None] - self.cutoffs_).min(axis=1, initial=np.inf)
 
     def explain(self, x) -> Explanation:
-        """Why x got its label and not the one behind the nearest cut-off: the points of each column, and the cut-off.
+        """Why x got its label: the points of each column, on the way from 0 to their sum. The runner-up is behind the nearest cut-off.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class ScoreCard(InnerMethods, WrappedRanker):
         Returns
         -------
         Explanation
-            Its margin is that of `margins`, in points.
+            Its contributions add up to `points`. Its margin is that of `margins`, in points.
         """
         values = self._values(x if hasattr(x, "columns") else np.reshape(x, (1, -1)))
         if len(values) != 1:
@@ -209,14 +209,13 @@ class ScoreCard(InnerMethods, WrappedRanker):
             raise DataError("this card has one label, so there is no runner-up.")
         cutoff = int(min(self.cutoffs_, key=lambda cutoff: abs(total - cutoff)))
         reached = total >= cutoff
-        sign, side = (1, "for") if reached else (-1, "against")
-        rival, atom = int(np.searchsorted(self.cutoffs_, cutoff - reached, side="right")), f"sum of points >= {cutoff}"
-        terms = [Contribution(atom, column.name, float(sign * column.of(values[:, column.column])[0]), side, column.column)
-                 for column in self._columns]
-        terms.append(Contribution(atom, CONSTANT, float(-sign * cutoff), side))
-        margin = float(abs(total - cutoff))
-        return Explanation(self.levels_[rank - 1], self.levels_[rival], margin, {atom: margin},
-                           sorted(terms, key=lambda term: -abs(term.value)), {atom: side})
+        rival, atom = int(np.searchsorted(self.cutoffs_, cutoff - reached, side="right")), "sum of points"
+        terms = [Contribution(atom, column.name, points, side_of(column.name, column.column, points), column.column)
+                 for column in self._columns if (points := float(column.of(values[:, column.column])[0]))]
+        labels = [str(label) for label in self.levels_.tolist()]
+        ruler = Ruler(labels, self.cutoffs_.astype(float).tolist(), float(total), rank - 1, rival, start=0.0)
+        return Explanation(self.levels_[rank - 1], self.levels_[rival], float(abs(total - cutoff)), {atom: float(total)},
+                           largest_first(terms), {}, ruler, score=float(total))
 
     def loss(self, X, y):
         """By how much the card's mean absolute error on these rows is above the ranker's, in ranks.

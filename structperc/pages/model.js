@@ -57,8 +57,17 @@ function explain(x, winner, rival) {
     if (input.indicated) parts.push({ name: about.features[j], value: values[j++] });
   }
   const constant = weights.reduce((sum, weight, j) => sum + weight * about.means[j], model.bias[winner] - model.bias[rival]);
-  parts.push({ name: "(constant)", value: constant });
-  return { margin: scores[winner] - scores[rival], parts: parts.filter((part) => part.value).sort((a, b) => Math.abs(b.value) - Math.abs(a.value)) };
+  const rest = { name: "(constant)", value: constant };
+  parts.push(rest);
+  return { margin: scores[winner] - scores[rival], rest, parts: parts.filter((part) => part.value).sort((a, b) => Math.abs(b.value) - Math.abs(a.value)) };
+}
+
+// The way from the score of the means to that of x, of labels that thresholds cut along one direction: where it begins, where it ends, and
+// what each feature adds. The score is the mean over all boundaries, as the ruler has it.
+function way(x) {
+  const last = model.labels.length - 1, { margin, rest, parts } = explain(x, last, 0);
+  const features = parts.filter((part) => part !== rest).map(({ name, value }) => ({ name, value: value / last }));
+  return { start: rest.value / last, score: margin / last, parts: features };
 }
 
 // The smallest changes of one input that change the answer while all other inputs stay: the nearest number or day below and above, or each
@@ -124,7 +133,7 @@ function start() {
   });
   byId("description").textContent = about.description;
   const rival = byId("rival");
-  rival.append(new Option("the next best", ""));
+  rival.append(new Option(about.one_direction ? "any other" : "the next best", ""));
   model.labels.forEach((label, l) => rival.append(new Option(String(label), String(l))));
 
   function show() {
@@ -156,10 +165,14 @@ function start() {
       added(row, "td", `${(100 * probabilities[l]).toFixed(1)} %`, "number");
     });
     const against = rival.value === "" || Number(rival.value) === winner ? order[1] : Number(rival.value);
-    const { margin, parts } = explain(x, winner, against);
-    byId("margin").textContent = `Margin of ${model.labels[winner]} over ${model.labels[against]}: ${short(margin)}.`;
-    byId("sides").children[0].textContent = `← ${clipped(model.labels[against])}`;
-    byId("sides").children[1].textContent = `${clipped(model.labels[winner])} →`;
+    const whole = about.one_direction && rival.value === "" ? way(x) : null;
+    const { margin, parts: split } = explain(x, winner, against), parts = whole ? whole.parts : split;
+    const [left, right] = whole ? ["lower", "higher"] : [model.labels[against], model.labels[winner]];
+    byId("margin").textContent = whole
+      ? `Score ${short(whole.score)}, from ${short(whole.start)} at the mean of the training rows.`
+      : `Margin of ${model.labels[winner]} over ${model.labels[against]}: ${short(margin)}.`;
+    byId("sides").children[0].textContent = `← ${clipped(left)}`;
+    byId("sides").children[1].textContent = `${clipped(right)} →`;
     const drawn = parts.slice(0, BARS), rest = parts.slice(BARS);
     if (rest.length) drawn.push({ name: `${rest.length} others`, value: rest.reduce((sum, part) => sum + part.value, 0) });
     const largest = Math.max(...drawn.map((part) => Math.abs(part.value)));
@@ -170,12 +183,12 @@ function start() {
       bar.style.backgroundPosition = `${100 * (part.value < 0 ? 50 - share : 50) / (100 - share)}% 0`;
       added(row, "td", signed(part.value), "number");
     });
-    byId("ruler").replaceChildren(...(about.ordered ? [drawnRuler(ruler(scores), winner, against)] : []));
+    byId("ruler").replaceChildren(...(about.ordered ? [drawnRuler(ruler(scores), winner, against, whole ? [whole.start] : [])] : []));
   }
 
-  function drawnRuler({ score, cuts }, winner, against) {
+  function drawnRuler({ score, cuts }, winner, against, starts) {
     const width = Math.max(280, byId("why").clientWidth - 32), base = 48;
-    const low = Math.min(score, ...cuts), high = Math.max(score, ...cuts), room = 0.18 * (high - low) || 1;
+    const low = Math.min(score, ...cuts, ...starts), high = Math.max(score, ...cuts, ...starts), room = 0.18 * (high - low) || 1;
     const at = (value) => 4 + (width - 8) * (value - low + room) / (high - low + 2 * room);
     const ends = [at(low - room), ...cuts.map(at), at(high + room)];
     const svg = shape(null, "svg", { width, role: "img", "aria-label": `score ${short(score)}, among thresholds ${cuts.map(short).join(", ")}` });
@@ -193,6 +206,10 @@ function start() {
         shape(svg, "line", { x1: x, x2: x, y1: base - 12, y2: base + 14 + 15 * row, class: "line" });
         shape(svg, "text", { x: middle, y: base + 27 + 15 * row, "text-anchor": "middle" }, text);
       });
+    for (const start of starts) {
+      shape(svg, "line", { x1: at(start), x2: at(start), y1: base - 8, y2: base + 8, class: "line", "stroke-width": 2 });
+      shape(svg, "line", { x1: at(start), x2: at(score), y1: base, y2: base, class: "line", "stroke-width": 4 });
+    }
     const x = at(score), text = `score ${short(score)}`, half = 4 * text.length;
     shape(svg, "line", { x1: x, x2: x, y1: base - 24, y2: base, class: "line", "stroke-width": 2 });
     shape(svg, "circle", { cx: x, cy: base, r: 4 });
@@ -261,4 +278,4 @@ const signed = (value) => (value < 0 ? "" : "+") + short(value);
 const clipped = (label) => (String(label).length > 16 ? `${String(label).slice(0, 15)}…` : String(label));
 
 if (typeof document !== "undefined") start();
-if (typeof module !== "undefined") module.exports = { encode, ranking, explain, ruler, turns };
+if (typeof module !== "undefined") module.exports = { encode, ranking, explain, way, ruler, turns };

@@ -21,6 +21,8 @@ class Ruler(Picture):
     score : float
     winner, rival : int
         Places of labels, from 0.
+    start : float, optional
+        The score of the baseline, from which a line leads to the score.
 
     Examples
     --------
@@ -35,9 +37,20 @@ class Ruler(Picture):
     score: float
     winner: int
     rival: int
+    start: float | None = None
+
+    def range(self) -> tuple[float, float]:
+        """The least and the largest value that is marked."""
+        values = [*self.cuts, self.score, *([] if self.start is None else [self.start])]
+        return min(values), max(values)
+
+    def title(self) -> str:
+        """The score in words."""
+        way = "" if self.start is None else f", from {self.start:.3g}"
+        return f"score {self.score:.3g}{way}: {excerpt(self.labels[self.winner], 30)}"
 
     def shapes(self):
-        low, high = min(*self.cuts, self.score), max(*self.cuts, self.score)
+        low, high = self.range()
         room = 0.18 * (high - low) or 1.0
 
         def at(value):
@@ -54,11 +67,13 @@ class Ruler(Picture):
             shapes += [Line(cut, base - 14, cut, base + 14),
                       Text(cut, base + 28 + 14 * (k % 2), f"{excerpt(self.labels[k], 16)} | {excerpt(self.labels[k + 1], 16)}", "middle")]
         x = at(self.score)
-        return [*shapes, Line(x, base - 24, x, base, width=2), Dot(x, base),
-                Text(x, base - 30, f"score {self.score:.3g}: {excerpt(self.labels[self.winner], 30)}", "middle", True)]
+        if self.start is not None:
+            begin = at(self.start)
+            shapes += [Line(begin, base - 8, begin, base + 8, width=2), Line(begin, base, x, base, width=4)]
+        return [*shapes, Line(x, base - 24, x, base, width=2), Dot(x, base), Text(x, base - 30, self.title(), "middle", True)]
 
     def lines(self, width=COLUMNS):
-        low, high = min(*self.cuts, self.score), max(*self.cuts, self.score)
+        low, high = self.range()
         room = 0.18 * (high - low) or 1.0
 
         def at(value):
@@ -67,11 +82,12 @@ class Ruler(Picture):
         rule = ["─"] * width
         for cut in self.cuts:
             rule[at(cut)] = "┼"
+        if self.start is not None:
+            rule[at(self.start)] = "○"
         rule[at(self.score)] = "●"
         names = [(at(cut), f"{excerpt(below, 12)}|{excerpt(above, 12)}")
                  for cut, below, above in zip(self.cuts, self.labels[:-1], self.labels[1:], strict=True)]
-        head = (at(self.score), f"score {self.score:.3g}: {excerpt(self.labels[self.winner], 30)}")
-        return [*text_lines([head], width), "".join(rule), *text_lines(names, width)]
+        return [*text_lines([(at(self.score), self.title())], width), "".join(rule), *text_lines(names, width)]
 
 
 def text_lines(texts, width) -> list[str]:

@@ -45,12 +45,12 @@ def again(engine):
 
 @pytest.mark.parametrize("scale", [False, True])
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_contributions_add_up_to_the_margin_at_every_baseline(problem, scale):
+def test_contributions_add_up_to_the_score_or_the_margin_at_every_baseline(problem, scale):
     X, y = data()
     engine = Engine(problem, epochs=5, scale=scale).fit(X, y)
     for x, baseline in itertools.product(X[:6], (None, "mean", "zero", X[-1])):
         found = engine.explain(x, baseline=baseline)
-        assert abs(total(found) - found.margin) <= 1e-9 * sizes(found)
+        assert abs(total(found) - found.total) <= 1e-9 * sizes(found)
         for atom, value in found.atoms.items():
             own = [c.value for c in found.contributions if c.atom == atom]
             assert abs(sum(own) - value) <= 1e-9 * sum(map(abs, own))
@@ -66,7 +66,7 @@ def test_a_contribution_is_the_weight_times_the_distance_from_the_mean(problem, 
     sides = {atom: 1 if side == "for" else -1 for atom, side in mean.sides.items()}
     for c in mean.contributions:
         if c.column >= 0:
-            slope = slope_of(engine, c.atom)[c.column] * sides[c.atom]
+            slope = slope_of(engine, c.atom)[c.column] * sides.get(c.atom, 1)
             assert c.value == pytest.approx(slope * (x[c.column] - X[:, c.column].mean()), rel=1e-9, abs=1e-9)
             assert rest.get((c.atom, c.column), 0.0) == pytest.approx(slope * x[c.column], rel=1e-9, abs=1e-9)
 
@@ -85,7 +85,7 @@ def test_the_mean_row_has_no_contributions(kind):
         mean = engine.model_.means.astype(np.float32 if kind is np.float32 else float)
         found = engine.explain(kind(mean[None]))
         assert {c.feature for c in found.contributions} <= {"(constant)"} and found.baseline == "mean"
-        assert total(found) == pytest.approx(found.margin, rel=1e-6)
+        assert total(found) == pytest.approx(found.total, rel=1e-6)
 
 
 def test_a_winner_and_rival_that_change_places_change_the_sign():
@@ -273,12 +273,13 @@ def test_what_is_left_out_is_said():
     X = random.normal(size=(60, 9))
     engine = Engine("prank", epochs=5).fit(X, (X.sum(axis=1) > 0) + 1)
     found = engine.explain(X[0])
-    rest = sum(c.value for c in found.contributions[5:])
-    assert f"{len(found.contributions) - 5} others" in found.text() and f"{rest:+.4g}" in found.text()
+    columns = [c.value for c in found.contributions if c.side != "start"]
+    rest = sum(columns[5:])
+    assert f"{len(columns) - 5} others" in found.text() and f"{rest:+.4g}" in found.text()
     assert found.text().split("\n")[1] == "compared with the mean of the training rows"
     assert "compared with the mean of the training rows" in found.html() and f"{rest:+.4g}" in found.html()
     drawn = [value for _, bars in found.bars().groups for _, value in bars]
-    assert sum(drawn) == pytest.approx(found.margin)
+    assert found.start + sum(drawn) == pytest.approx(found.score)
 
 
 def test_estimators_of_plugins_explain_against_a_row():
@@ -291,5 +292,5 @@ def test_estimators_of_plugins_explain_against_a_row():
     parser = DependencyParser(tokens="vectors", random_state=0).fit(sentences, [[2, 0, 2], [2, 0, 2, 3], [2, 0, 2]])
     for model, x, row in ((ranker, X[0], X[1]), (parser, sentences[0], np.ones(4))):
         found = model.explain(x, baseline=row)
-        assert found.baseline == "row" and sum(c.value for c in found.contributions) == pytest.approx(found.margin)
+        assert found.baseline == "row" and sum(c.value for c in found.contributions) == pytest.approx(found.total)
     assert [c.feature for c in ranker.explain(X[0], baseline=X[0]).contributions] == ["(constant)"]

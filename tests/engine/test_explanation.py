@@ -13,7 +13,7 @@ from reference.layouts import LAYOUTS, stored
 import structperc
 from structperc import hookimpl
 from structperc.components import Argmax, Outputs, RankOutputs, Reader, RowFeatures, VectorFeatures
-from structperc.errors import DataError, NotFittedError, PluginError
+from structperc.errors import DataError, NotFittedError, OptionError, PluginError
 from structperc.pictures import Display
 from structperc.testing import DualWeights
 
@@ -51,6 +51,8 @@ def test_the_margin_is_that_of_the_two_best_labels_and_splits_exactly(problem, l
         assert found.winner == engine.predict(row)[0] == engine.classes_[order[0]]
         assert found.runner_up == engine.classes_[order[1]]
         assert found.margin == pytest.approx(scores[order[0]] - scores[order[1]], abs=1e-12)
+        assert (found.score is None) == (problem != "prank")
+        found = engine.explain(row, against=found.runner_up)
         assert sum(c.value for c in found.contributions) == pytest.approx(found.margin, abs=1e-12)
         assert sum(found.atoms.values()) == pytest.approx(found.margin, abs=1e-12)
         for atom, value in found.atoms.items():
@@ -86,7 +88,7 @@ def test_each_term_is_weight_times_feature():
 def test_thresholds_are_the_constant_part(kind):
     X, y = data()
     engine = Engine("prank", epochs=2).fit(kind(X), y)
-    found = engine.explain(kind(X)[:1], baseline="zero")
+    found = engine.explain(kind(X)[:1], baseline="zero", against=engine.explain(kind(X)[:1]).runner_up)
     moved = [int(atom.removeprefix("> ")) for atom in found.atoms]
     assert moved == list(range(min(found.winner, found.runner_up), max(found.winner, found.runner_up)))
     up = 1 if found.winner > found.runner_up else -1
@@ -287,8 +289,109 @@ def test_what_cannot_be_enumerated_is_said():
 
 def test_weights_without_a_vector_cannot_be_split():
     X, y = data()
-    with pytest.raises(PluginError, match="explain needs a weight vector, but DualWeights has none"):
+    with pytest.raises(PluginError, match="needs a weight vector or a sum of training rows, but DualWeights has neither"):
         Engine("cusum", plugins=[DualWeights()]).fit(X, y).explain(X[0])
+
+
+# ---- the way to a score ----
+
+
+def one_direction():
+    """Models of ordered labels that thresholds cut along one direction."""
+    from structperc.estimators import SVOR, PRank
+
+    return [Engine("prank", epochs=4, average=True), PRank(scale=True), PRank(trainer="cumulative-logit", penalty=0.1),
+            Engine("prank", trainer="svor", plugins=["large-margin"]), SVOR(kernel="linear"), SVOR(),
+            Engine("prank", plugins=["dual-kernel"], kernel="rbf", average=True, epochs=3)]
+
+
+@pytest.mark.parametrize("place", range(7))
+def test_what_raises_a_grade_is_drawn_as_raising_it(place):
+    """Whichever label is the runner-up, a term has the sign of what it does to the score; the terms and the start add up to it."""
+    X, _ = data()
+    y = np.digitize(X @ [2, -1, 0.5, 0, 0], [-1.5, 0, 1.5]) + 1
+    model = one_direction()[place].fit(X, y)
+    engine = getattr(model, "engine_", model)
+    found = [model.explain(row) for row in X[:12]]
+    assert {one.winner > one.runner_up for one in found} == {True, False}
+    for row, one in zip(X, found, strict=False):
+        atoms = engine.atom_scores(row[None])[0]
+        assert one.score == one.total == pytest.approx(atoms.mean(), abs=1e-12) and one.atoms == {"score": one.score}
+        assert one.start + sum(c.value for c in one.contributions if c.side != "start") == pytest.approx(one.score, abs=1e-9)
+        assert all((c.value > 0) == (c.side == "raises") for c in one.contributions if c.side != "start")
+        assert one.picture.score == one.score and one.picture.start == one.start
+        assert one.winner == model.predict(row[None])[0] == 1 + np.searchsorted(one.picture.cuts, one.score, side="right")
+        bars = one.bars()
+        assert (bars.left, bars.right) == ("lower", "higher")
+        assert "(constant)" not in {name for _, group in bars.groups for name, _ in group}
+        assert {r["speaks for"] for r in one.rows()} <= {"higher", "lower", ""}
+        for shown in (one.text(), str(one), *(heading for heading, _ in bars.groups)):
+            assert f"from {one.start:+.4g}" in shown or f"from {one.start:+.6g}" in shown
+        rival = model.explain(row, against=one.runner_up)
+        assert rival.score is None and rival.total == rival.margin == one.margin
+        assert sum(c.value for c in rival.contributions) == pytest.approx(one.margin, abs=1e-9)
+
+
+def test_the_way_begins_at_the_mean_row_and_is_the_same_for_all_rivals():
+    X, _ = data()
+    engine = Engine("prank", epochs=4).fit(X, np.digitize(X[:, 0], [-1, 1]) + 1)
+    mean = engine.model_.means
+    for row in X[:5]:
+        found = engine.explain(row)
+        assert found.start == pytest.approx(engine.atom_scores(mean[None]).mean())
+        terms = {c.column: c.value for c in found.contributions if c.column >= 0}
+        assert terms == pytest.approx({j: engine.coef_[j] * (row - mean)[j] for j in range(5)})
+
+
+def test_several_directions_are_compared_with_the_runner_up():
+    X, y = data()
+    assert Engine("cusum").fit(X, y).explain(X[0]).score is None
+    assert Engine("cusum").fit(X, y > 2).explain(X[0]).score is not None             # two labels have one boundary, hence one direction
+
+
+# ---- kernels ----
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_kernels_are_explained_by_their_support_rows(problem, average):
+    X, y = data(40)
+    engine = Engine(problem, plugins=["dual-kernel"], kernel="rbf", gamma=0.2, average=average, epochs=2).fit(X, y)
+    numbers, coefficients = engine.support_, engine.dual_coef_
+    for row in X[:4] + 0.1:
+        kernel = np.exp(-0.2 * ((engine.support_vectors_ - row) ** 2).sum(axis=1))
+        found = engine.explain(row)
+        assert found.baseline == "zero" and sum(c.value for c in found.contributions) == pytest.approx(found.total, abs=1e-12)
+        for c in found.contributions:
+            if c.feature == "(constant)":
+                continue
+            place = numbers.tolist().index(int(c.feature.removeprefix("training row ")))
+            block = 0 if problem == "prank" else int(c.atom.removeprefix("> ")) - 1
+            sign = -1 if c.side == "against" else 1
+            assert c.value == pytest.approx(sign * coefficients[place, block] * kernel[place], rel=1e-9, abs=1e-12) and c.column == -1
+        other = engine.explain(row, baseline=X[7])
+        assert other.baseline == "row" and sum(c.value for c in other.contributions) == pytest.approx(other.total, abs=1e-12)
+        assert {c.feature for c in engine.explain(X[7], baseline=X[7]).contributions} <= {"(constant)"}
+
+
+def test_kernels_between_objects_and_structures_are_explained_too():
+    texts, labels = ["abab", "abba", "ccdd", "dcdc"], [1, 1, 2, 2]
+    ranks = Engine("prank", plugins=["dual-kernel"], kernel="subsequence", epochs=4).fit(texts, labels)
+    chains = [np.random.default_rng(i).normal(size=(n, 2)) for i, n in enumerate((3, 4, 2, 5))]
+    tags = [["a" if row[0] > 0 else "b" for row in chain] for chain in chains]
+    tagger = Engine("sequence", plugins=["dual-kernel"], kernel="rbf", epochs=4).fit(chains, tags)
+    for engine, x in ((ranks, "ababa"), (tagger, chains[3])):
+        found = engine.explain(x)
+        assert sum(c.value for c in found.contributions) == pytest.approx(found.total, abs=1e-9)
+        assert any(c.feature.startswith("training row ") for c in found.contributions)
+    assert ranks.predict_proba(texts).sum(axis=1) == pytest.approx(1) and ranks.margins(texts).shape == (4,)
+    assert [ranked[0] for ranked in ranks.predict(texts, k=2)] == ranks.predict(texts).tolist()
+
+
+def test_groups_of_columns_do_not_fit_a_kernel():
+    X, y = data(30)
+    with pytest.raises(OptionError, match="a kernel compares whole rows"):
+        Engine("prank", plugins=["dual-kernel"], kernel="rbf").fit(X, y).explain(X[0], groups={"both": [0, 1]})
 
 
 def test_feature_maps_and_outputs_of_ones_own_are_explained_in_their_terms():

@@ -22,6 +22,7 @@ console.log(JSON.stringify(rows.map((texts) => {
   const x = encode(texts), scores = model.scores(x), [winner, rival] = ranking(scores);
   const { margin, parts } = explain(x, winner, rival);
   return { predicted: model.predict(x), first: model.labels[winner], probabilities: model.probabilities(x), margin, parts,
+           rival: model.labels[rival], way: about.one_direction ? way(x) : null,
            ruler: about.ordered ? ruler(scores) : null, turns: about.inputs.map((_, j) => turns(texts, j)) };
 })));
 """
@@ -57,7 +58,13 @@ def test_its_code_answers_and_explains_as_the_engine(exported, tmp_path):
     assert [one["predicted"] for one in found] == [one["first"] for one in found] == engine.predict(rows).tolist()
     assert np.allclose([one["probabilities"] for one in found], engine.predict_proba(rows), rtol=0, atol=1e-9)
     for i, one in enumerate(found[:20]):
-        why = engine.explain(rows.iloc[[i]] if isinstance(rows, pd.DataFrame) else rows[i])
+        row = rows.iloc[[i]] if isinstance(rows, pd.DataFrame) else rows[i]
+        why, whole = engine.explain(row, against=one["rival"]), engine.explain(row)
+        assert (one["way"] is None) == (whole.score is None)
+        if one["way"]:
+            assert (one["way"]["start"], one["way"]["score"]) == pytest.approx((whole.start, whole.score))
+            values = {c.feature: c.value for c in whole.contributions if c.side != "start"}
+            assert {part["name"]: part["value"] for part in one["way"]["parts"]} == pytest.approx(values, rel=1e-6, abs=1e-9)
         assert one["margin"] == pytest.approx(why.margin, rel=1e-9)
         parts = {}
         for c in why.contributions:

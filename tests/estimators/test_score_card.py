@@ -193,7 +193,7 @@ def test_rankers_without_one_direction_are_refused(patients, card):
     assert clone(card).max_points == 40 and not hasattr(clone(card), "table_")
 
 
-def test_a_rank_is_explained_by_the_points_that_reach_the_nearest_cut_off():
+def test_a_rank_is_explained_by_the_points_that_add_up_to_its_sum():
     random = np.random.default_rng(3)
     X = random.normal(size=(80, 3))
     y = np.digitize(X @ [1, -1, 0.5], [-1, 0, 1]) + 1
@@ -201,8 +201,10 @@ def test_a_rank_is_explained_by_the_points_that_reach_the_nearest_cut_off():
     for row, label, points, margin in zip(X, card.predict(X), card.points(X), card.margins(X), strict=True):
         why = card.explain(row)
         assert why.winner == label and why.margin == margin == min(abs(points - cutoff) for cutoff in card.cutoffs_)
-        assert sum(one.value for one in why.contributions) == margin and sum(why.atoms.values()) == margin
-        moved = points - margin - 1 if why.sides[next(iter(why.atoms))] == "for" else points + margin
+        assert sum(one.value for one in why.contributions) == why.score == why.total == points and why.start == 0
+        assert {one.side for one in why.contributions} <= {"raises"} and why.picture.score == points
+        assert why.picture.cuts == card.cutoffs_.tolist()
+        moved = points - margin - 1 if why.winner > why.runner_up else points + margin
         assert why.runner_up == card.classes_[np.searchsorted(card.cutoffs_, moved, side="right")] != label
     with pytest.raises(DataError, match="x has 2 rows; pass one"):
         card.explain(pd.DataFrame(X[:2]))

@@ -115,7 +115,7 @@ class TestWhatIsKept:
         engine = Engine("cusum", plugins=["table"], epochs=5, **OPTIONS).fit(patients(), levels())
         explanation = engine.explain(patients().iloc[3])
         assert "sex=m" in {c.feature for c in explanation.contributions}
-        assert sum(c.value for c in explanation.contributions) == pytest.approx(explanation.margin)
+        assert sum(c.value for c in explanation.contributions) == pytest.approx(explanation.total)
 
     def test_a_stream_goes_on_with_what_the_first_chunk_taught(self):
         engine = Engine("cusum", classes=[1, 2, 3], plugins=["table"], **OPTIONS).partial_fit(patients(20), levels(20))

@@ -7,7 +7,7 @@ import numpy as np
 
 from structperc.core.errors import PluginError
 from structperc.core.outputs import LabelOutputs, is_ordered
-from structperc.engine.answers import best, floor, has_cumulative_probabilities
+from structperc.engine.answers import best, floor, has_cumulative_probabilities, has_one_direction
 from structperc.engine.exports.own_parts import part_name, refuse_python_methods
 from structperc.engine.exports.probing import STEP, check_best, check_linear, check_size, probes, rounding
 from structperc.engine.exports.text import exported_labels
@@ -41,6 +41,8 @@ class LinearLabels:
         The columns that users give, before a table becomes numbers.
     ordered : bool
         Whether the labels are ranks.
+    one_direction : bool
+        Whether they are ranks that only thresholds tell apart.
     means : float64 array of shape (n_features,) or None
         Of the columns over the training rows.
     spreads : float64 array of shape (n_features,) or None
@@ -58,6 +60,7 @@ class LinearLabels:
     columns: list | None
     inputs: list
     ordered: bool
+    one_direction: bool
     means: np.ndarray | None
     spreads: np.ndarray | None
 
@@ -84,7 +87,8 @@ def linear_labels(engine) -> LinearLabels:
                         float(engine.temperature_), has_cumulative_probabilities(model.parts),
                         (model.spread, max(model.spread, floor(model.parts))),
                         None if names is None else list(names), inputs, is_ordered(outputs),
-                        model.means, None if scaling is None else scaling.deviation)
+                        has_one_direction(model.parts), model.means,
+                        None if scaling is None else scaling.deviation)
 
 
 def check(engine, weights, bias) -> None:

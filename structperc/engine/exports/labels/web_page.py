@@ -23,7 +23,7 @@ def written(model, name) -> bytes:
                           f"\"js\".")
     features = model.columns or [input.name for input in model.inputs]
     about = {"description": f"{model.description}. Everything is computed in this page; nothing leaves your browser.",
-             "ordered": model.ordered, "last": model.last, "features": features,
+             "ordered": model.ordered, "one_direction": model.one_direction, "last": model.last, "features": features,
              "means": [0.0] * len(features) if model.means is None else model.means.tolist(),
              "inputs": [about_input(input, features, model) for input in model.inputs]}
     return page("model.html", name.replace("_", " ").strip(), {"exported.js": javascript.written(model, "model").decode(),
