@@ -246,13 +246,13 @@ class SVOR(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Parameters)
         return self._by_class(log_probabilities(self._trained(), self._read(X)))
 
     def explain(self, x, against=None, baseline=None, groups=None) -> Any:
-        """Why x got its label: the winner's score minus a rival's, split by threshold and column, of kernel="linear"; see `Engine.explain`.
+        """Why x got its label: its score, split by column, with a kernel by training row; see `Engine.explain`.
 
         Parameters
         ----------
         x : one row
         against : label, optional
-            The rival; without it the runner-up.
+            Splits the margin over this rival instead.
         baseline, groups
             As in `Engine.explain`.
 

@@ -144,8 +144,9 @@ examples:
   structperc explain wine.model test.csv --row 3 --against 5 --output row3.html
   structperc explain chunks.model test.txt --row 2
 
-The margin of the prediction over its rival is split exactly by feature. Models
-with kernels have no weights of columns, and raise an error.
+The margin of the prediction over its rival is split exactly by feature. Levels
+along one direction show the way from the mean row's score to this one instead.
+With --against they have a rival too. Kernels name training rows.
 
 more: structperc help data, columns
 """

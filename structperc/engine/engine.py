@@ -447,16 +447,21 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         The contribution of a column is its weight times its distance from a baseline. For a fixed winner and rival these are the Shapley
         values of the margin if columns are independent.
 
+        Ordered labels that thresholds cut along one direction (`prank`) have no rival, unless `against` names one. Their contributions
+        lead from the score of the baseline to that of x: what is positive raises the score, towards higher labels.
+
+        A kernel has no weights of columns. The contribution of a training row is then its coefficient times its kernel value with x.
+
         Parameters
         ----------
         x : one example
             As `predict` reads it.
         against : output, optional
-            The rival, in the form in which `predict` returns outputs. Default: the runner-up.
+            The rival, in the form in which `predict` returns outputs. Default: the runner-up, or with one direction none.
         baseline : {"mean", "zero"} or one row, optional
             Values that columns are compared with. "mean": the mean of the training rows, weighted by `sample_weight`; a row equal to it
             has no contributions. "zero": weight times value. A row: its values. Default: "mean" for rows of numbers, "zero" for named
-            features and for models without means.
+            features, for kernels and for models without means.
         groups : dict of str to list, optional
             Columns, by name or number, whose contributions are summed under one name. Columns that the option `one_hot` made of one
             column are always a group.
@@ -464,12 +469,13 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         Returns
         -------
         structperc.engine.explanation.Explanation
-            Contributions and constants sum to the margin. The constant of an atom is its part of the margin at the baseline.
+            Contributions and constants sum to its `total`: the margin, or on the way to a score the score. The constant of an atom is
+            its part at the baseline. Training rows of a kernel have the numbers of `support_`.
 
         Raises
         ------
         OptionError
-            If there is no such baseline, or a group names no column.
+            If there is no such baseline, a group names no column, or a kernel is asked for groups.
         DataError
             If x is not one example.
 

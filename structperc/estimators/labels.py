@@ -158,13 +158,13 @@ class LabelEstimator(SortedClasses, ClassifierMixin, LabelledEstimator, LabelWei
         return self._trained_for(X).margins(X)
 
     def explain(self, x, against=None, baseline=None, groups=None) -> Explanation:
-        """Why x got its prediction: the winner's score minus a rival's, split exactly by atom and feature; see `Engine.explain`.
+        """Why x got its prediction: its score, or the winner's minus a rival's, split exactly by feature; see `Engine.explain`.
 
         Parameters
         ----------
         x : one row
         against : label, optional
-            The rival; without it the runner-up.
+            The rival. Without it the runner-up, or with one direction the way to the score of x.
         baseline, groups
             As in `Engine.explain`.
         """

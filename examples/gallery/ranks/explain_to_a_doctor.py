@@ -29,8 +29,8 @@ X, X_test, y, y_test = train_test_split(X, y, test_size=1 / 3, stratify=y, rando
 model = PRank(random_state=0).fit(X, y)
 
 # %%
-# **Why this grade?** Each bar compares one measurement with the mean of the training patients. Bars to the right favour the
-# predicted grade, bars to the left the runner-up. All bars and the constant add up to the margin.
+# **Why this grade?** Each bar compares one measurement with the mean of the training patients. Bars to the right raise the
+# score, towards higher grades, and bars to the left lower it. They lead from the mean patient's score to this one.
 
 chosen = int(np.flatnonzero((model.predict(X_test) == 3) & (y_test == 3))[0])
 patient = X_test.iloc[chosen]

@@ -61,7 +61,7 @@ plot_thresholds(ranker, X_test, y_test, ax=right)
 plt.show()
 
 # %%
-# Why this grade? Bars to the right favour the predicted grade, bars to the left the runner-up.
+# Why this grade? Bars to the right raise the score, towards higher grades, bars to the left lower it.
 
 structperc.explain(ranker, X_test.iloc[0])
 
