@@ -494,7 +494,7 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         >>> from structperc import Engine
         >>> engine = Engine("prank", preset="paper", epochs=9, scale=True).fit([[150.0, 1.0], [170.0, 3.0], [190.0, 2.0]], [1, 2, 3])
         >>> [c.feature for c in engine.explain([150.0, 3.0]).contributions]
-        ['x[0]', 'x[1]', '(constant)']
+        ['x[0]', '(constant)', 'x[1]']
         >>> [c.feature for c in engine.explain([170.0, 2.0]).contributions]         # the mean row
         ['(constant)']
         """

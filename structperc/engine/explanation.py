@@ -216,12 +216,12 @@ class Explanation:
         >>> print(engine.explain([2.0, 0.0]).text(width=44).replace("\\n\\n", "\\n"))
         3 beats 2 by 1
         compared with the mean of the training rows
-                                         score 2: 3
-        ──────┼────────────────────┼─────────●──────
+                                  score 2, from 0: 3
+        ──────┼─────────○──────────┼─────────●──────
              1|2                  2|3
-                     ← lower │ higher →
+                    ← lower │ higher →
         score +2, from +0
-          x[0]               │ ███████████ +2
+          x[0]              │ ████████████ +2
         """
         blocks = [[self.title(), *self.compared()], *(picture.lines(max(width, 40)) for picture in self.pictures())]
         return "\n\n".join("\n".join(lines) for lines in blocks if lines)

@@ -132,7 +132,7 @@ def is_explained(name, model, given, y, where, folder):
     except PluginError as error:
         assert name == "DecisionMaker" and "cannot enumerate" in str(error)
         return
-    assert explained.margin >= 0 and sum(c.value for c in explained.contributions) == pytest.approx(explained.margin, abs=1e-6)
+    assert explained.margin >= 0 and sum(c.value for c in explained.contributions) == pytest.approx(explained.total, abs=1e-6)
 
 
 def is_exported(name, model, given, y, where, folder):
