@@ -52,7 +52,7 @@ class Contribution:
 
 @attrs.frozen(eq=False)
 class Explanation:
-    """The winner's score minus a rival's; or of ordered labels along one direction the way to the score, which thresholds cut.
+    """The winner's score minus a rival's, or the way to the one score of ordered labels.
 
     An atom that only the winner has counts "for" it. An atom that only the rival has counts "against" it: its score is subtracted. So a
     positive value always favours the winner. On the way to a score a positive value raises it, towards higher labels.
@@ -106,7 +106,7 @@ class Explanation:
         return runner_up, winner
 
     def heading(self, atom, value, digits=4) -> str:
-        """What stands above the contributions to an atom."""
+        """The line above the contributions to an atom."""
         if self.score is not None:
             return f"{atom} {value:+.{digits}g}, from {self.start:+.{digits}g}"
         return f"{self.sides[atom]} {atom}  {value:+.{digits}g}"
@@ -361,7 +361,7 @@ class Splitting:
     baseline: str
 
     def terms(self, unit) -> dict:
-        """The parts of unit @ scores by pairs of a name and a column; the constant is the sum at the baseline."""
+        """The parts of unit @ scores by pairs of a name and a column. The constant is the sum at the baseline."""
         terms = self.parts(self.example, unit)
         if self.compared is not None:
             at_baseline = self.parts(self.compared, unit)

@@ -307,7 +307,7 @@ def one_direction():
 
 @pytest.mark.parametrize("place", range(7))
 def test_what_raises_a_grade_is_drawn_as_raising_it(place):
-    """Whichever label is the runner-up, a term has the sign of what it does to the score; the terms and the start add up to it."""
+    """A term has the sign of what it does to the score, whichever label is the runner-up. The terms and the start add up to it."""
     X, _ = data()
     y = np.digitize(X @ [2, -1, 0.5, 0, 0], [-1.5, 0, 1.5]) + 1
     model = one_direction()[place].fit(X, y)

@@ -42,7 +42,7 @@ class LinearLabels:
     ordered : bool
         Whether the labels are ranks.
     one_direction : bool
-        Whether they are ranks that only thresholds tell apart.
+        Whether they are ranks that only thresholds separate.
     means : float64 array of shape (n_features,) or None
         Of the columns over the training rows.
     spreads : float64 array of shape (n_features,) or None
