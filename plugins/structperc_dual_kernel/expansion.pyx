@@ -182,7 +182,7 @@ cdef class Expansion(Weights):
     def scores(self, Example x):
         if not x.source.objects or not isinstance(self.kernel_rows, KernelObjects):
             return Weights.scores(self, x)
-        x.n_atoms = self.features.fixed_atoms       # the kernel reads objects, and the map only says where atoms stand
+        x.n_atoms = self.features.fixed_atoms       # the kernel reads objects, and the map only has the places of atoms
         return self.from_rows(x, self.row_scores(x.source, np.arange(x.first_row, x.first_row + x.block.n_rows, dtype=np.int64)))
 
     def from_rows(self, Example x, const double[:, ::1] sums):

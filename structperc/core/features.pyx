@@ -43,7 +43,7 @@ cdef int check_call(Features features, Example x, Py_ssize_t n_weights=-1, bint 
     n_features = None if "n_features" in getattr(own, "__dict__", ()) else getattr(own, "n_features", None)
     if n_features is not None and (x.block.layout == SP_OBJECTS or x.block.n_features != n_features):
         if x.block.layout == SP_OBJECTS:
-            if not reads_rows:              # a kernel compares the objects, and the map only says where atoms stand
+            if not reads_rows:              # a kernel compares the objects, and the map only has the places of atoms
                 return 0
             raise DataError(f"X is a list of objects, but {type(own).__name__} was made for rows of numbers.")
         came = f"has {x.block.n_features} columns"

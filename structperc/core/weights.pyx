@@ -273,8 +273,8 @@ cdef class Weights(Component):
         Returns
         -------
         (int array, float64 array, float) or None
-            Numbers of training rows, from 0 and each once; what each adds to the score; what else there is, such as thresholds. None, the
-            default, if w is no sum of rows.
+            Numbers of training rows, from 0 and each once; what each adds to the score; what else there is, such as thresholds.
+            None, the default, if w is no sum of rows.
         """
         return None
 

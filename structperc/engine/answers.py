@@ -106,7 +106,7 @@ def floor(parts) -> float:
 
 
 def has_one_direction(parts) -> bool:
-    """Whether only thresholds tell the atoms "rank > k" apart: they share the one row of x and its weights."""
+    """Whether only thresholds separate the atoms "rank > k" apart: they share the one row of x and its weights."""
     layout, outputs = parts.features.layout, parts.outputs
     return (isinstance(outputs, RankOutputs) and layout.atoms_per_example == outputs.n_labels - 1 and layout.rows_per_example == 1
             and (outputs.n_labels == 2 or layout.n_blocks == 1))
