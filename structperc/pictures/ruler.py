@@ -40,12 +40,22 @@ class Ruler(Picture):
     start: float | None = None
 
     def range(self) -> tuple[float, float]:
-        """The least and the largest value that is marked."""
+        """The least and the largest value that is marked.
+
+        Returns
+        -------
+        low, high : float
+        """
         values = [*self.cuts, self.score, *([] if self.start is None else [self.start])]
         return min(values), max(values)
 
     def title(self) -> str:
-        """The score in words."""
+        """The score in words.
+
+        Returns
+        -------
+        str
+        """
         way = "" if self.start is None else f", from {self.start:.3g}"
         return f"score {self.score:.3g}{way}: {excerpt(self.labels[self.winner], 30)}"
 
