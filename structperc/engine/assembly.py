@@ -21,7 +21,7 @@ from structperc.engine.context import SHARDS_ELSEWHERE, FitContext, PluginOption
 from structperc.engine.declarations import check_declarations
 from structperc.engine.model import Model, Parts, refuse_labels
 from structperc.engine.options import check_options, engine_options, generator, options_in_context
-from structperc.engine.presets import give_way
+from structperc.engine.presets import leave_out_unused, may_leave_out
 from structperc.engine.scaling import scaling_of, warn_of_equal_rows
 from structperc.engine.unused_options import refuse_unused
 from structperc.engine.weighing import NothingWeighs, by_class, counted, warn_of_weights
@@ -42,19 +42,24 @@ def new_model(engine, X, offsets, y, allowed=None, sample_weight=None, classes=N
     check_options(engine)               # they may have been changed since
     refuse_swapped(X, y)
     X = as_table(X)
-    random = generator(engine.random_state)
+    engine.unused = ()
+    return begin_with(engine, generator(engine.random_state), X, offsets, y, allowed, sample_weight, classes)
+
+
+def without_idle_options(engine, make):
+    """What `make()` returns, without options that a hook or a part calls idle, if they may be left out."""
     while True:
         try:
-            return begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes)
+            return make()
         except (ConflictingOption, UnusedOption) as error:
-            if not give_way(engine, error.option):
+            if not may_leave_out(engine, error):
                 raise
+            leave_out_unused(engine, [error.option])
 
 
 def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
-    """The same with the options as they are."""
-    context = options_alone(engine, random)
-    reader = reader_for(engine, context, X)
+    """The same for a generator. X is read once, whatever options are left out after it."""
+    context, reader = without_idle_options(engine, lambda: asked_reader(engine, random, X))
     state = getattr(SHARDS_ELSEWHERE.get(), "reader_state", None)
     if state is not None:
         reader.restore(state)
@@ -67,6 +72,13 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
         raise error if reader.takes_tables else error.advised(in_a_frame) from None
     expected(rows, Rows, reader, "read" if learned else "learn", "Rows")
     context = attrs.evolve(context, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
+    before = state_of(random)
+    return without_idle_options(engine, lambda: made_for(engine, renewed(engine, context, before), reader, rows, learned, X, offsets, y,
+                                                         allowed, sample_weight, classes))
+
+
+def made_for(engine, context, reader, rows, learned, X, offsets, y, allowed, sample_weight, classes):
+    """The same for rows that were read, with the options as they are now."""
     outputs = ask(engine, "outputs", context)
     model = assemble(engine, context, reader, outputs, outputs.find_labels(y, engine.classes if classes is None else classes))
     row_weights = matrices.sample_weights(sample_weight, rows.n_examples)
@@ -75,7 +87,7 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     if counts is not row_weights and not learned:           # the reader has learned from rows whose class weighs nothing
         if not counts.any():
             raise NothingWeighs
-        return begin_with(engine, random, X, offsets, y, allowed, counts, classes)
+        return begin_with(engine, context.random, X, offsets, y, allowed, counts, classes)
     context = with_weights(model.context, weights)
     check_parts(context, model.parts)
     model.make_room(rows)
@@ -112,6 +124,12 @@ def warn_of_equal_labels(parts, rows) -> None:
             warnings.warn(f"{type(outputs).__name__}.count counts the same atoms for the labels {one!r} and {second!r}. Their scores are "
                           f"equal, and one is never predicted. Each label needs atoms that no other has.", DataWarning, stacklevel=3)
             return
+
+
+def asked_reader(engine, random, X):
+    """What is known before the data, and the reader that the hooks return for it."""
+    context = options_alone(engine, random)
+    return context, reader_for(engine, context, X)
 
 
 def reader_for(engine, context, X):
@@ -207,9 +225,10 @@ def install_model(engine, context, labels, states, record, reader=None) -> None:
 def assemble(engine, context, reader, outputs, labels) -> Model:
     """A model of the parts that the plugins return, started and not yet checked."""
     refuse_labels(outputs, labels)
-    loss = outputs.default_loss if context.loss is None else context.loss
-    context = attrs.evolve(context, labels=plain_values(labels), engine_options={**context.engine_options, "loss": loss})
+    context, before = attrs.evolve(context, labels=plain_values(labels)), state_of(context.random)
     while True:
+        loss = outputs.default_loss if context.loss is None else context.loss
+        context = attrs.evolve(context, engine_options={**context.engine_options, "loss": loss})
         parts = Parts(reader, outputs, **{kind: ask(engine, kind, context) for kind in ASKED})
         try:
             parts.start(context)
@@ -219,7 +238,8 @@ def assemble(engine, context, reader, outputs, labels) -> Model:
         left_out = [] if context.reads is None else refuse_unused(engine, context, parts)
         if not left_out:
             break
-        context = without(engine, context, left_out)
+        leave_out_unused(engine, left_out)
+        context = renewed(engine, context, before)
     if context.reads is not None:
         context.settle()
     return Model(context, parts, Loop(parts, context.loss_weight), engine_options(engine))
@@ -260,12 +280,19 @@ def check_parts(context, parts) -> None:
     parts.check(context)
 
 
-def without(engine, context, names) -> FitContext:
-    """The context with the defaults of these options, which the engine has now."""
-    for name in names:
-        del context.reads.changed[name]
-    options = {**context.engine_options, **{name: getattr(engine, name) for name in names if name in context.engine_options}}
-    return attrs.evolve(context, engine_options=options, options=PluginOptions(engine.plugin_options, context.reads))
+def state_of(random):
+    return None if random is None else random.bit_generator.state
+
+
+def renewed(engine, context, random_state) -> FitContext:
+    """The context with the options as they are now, and with its generator in a state."""
+    seen, changed = options_in_context(engine)
+    reads = Reads(changed)
+    reads.called |= context.reads.called
+    reads.by |= {kind: context.reads.by[kind] for kind in ("reader", "outputs") if kind in context.reads.by}
+    if random_state is not None:
+        context.random.bit_generator.state = random_state
+    return attrs.evolve(context, engine_options=seen, options=PluginOptions(engine.plugin_options, reads), reads=reads)
 
 
 def ask(engine, kind, context):

@@ -122,6 +122,8 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
                                   + (f"A problem implements {', '.join(REQUIRED)}; {self.loaded_plugins[1].origin} has {' and '.join(own)}."
                                      if own else "Name a problem first, for instance Engine('cusum', plugins=[...])."))
         self.reader_ahead = None    # a reader that has seen more than the first data, for the next training
+        self.needed = None          # options that raise an error if a plugin replaces them; None: all that have no effect do
+        self.unused = ()            # options that were left out of the last training
         self.answered = {}          # the last plugin that has returned a part for each hook
         self.notes = {}
 

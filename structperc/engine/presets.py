@@ -11,9 +11,9 @@ import functools
 
 import attrs
 
-from structperc.core.errors import PluginError, did_you_mean
+from structperc.core.errors import PluginError, ReplacedOption, UnusedOption, did_you_mean
 from structperc.engine.option import options_of, same
-from structperc.engine.options import ENGINE_OPTIONS, RECOMMENDED, plugin_defaults
+from structperc.engine.options import ENGINE_OPTIONS, RECOMMENDED, own_copy, plugin_defaults
 from structperc.engine.trainers import ONLINE
 
 OF = {"update": {"update"}, "trainer": {"update", "weights", "trainer"}}    # parts, and the options whose values are only for these
@@ -131,15 +131,45 @@ def leave_out(engine, names) -> None:
 
 def give_way(engine, name) -> bool:
     """Sets an option to its declared default if its value is impossible. Returns False if that would change a value of the user."""
-    if name in engine.chosen or name not in engine.preset_values:
+    if not is_of_preset(engine, name):
         return False
-    default, preset = default_of(engine, name), engine.preset_values[name]
-    of_plugin = name in engine.plugin_options
-    if not same(engine.plugin_options[name] if of_plugin else getattr(engine, name), preset) or same(preset, default):
-        return False
-    if of_plugin:
-        engine.plugin_options[name] = default
-    else:
-        setattr(engine, name, default)
+    set_option(engine, name, default_of(engine, name))
     leave_out(engine, [*left_out(engine), name])
     return True
+
+
+def is_of_preset(engine, name) -> bool:
+    """Whether an option has a value of the preset, and not its declared default."""
+    if name in engine.chosen or name not in engine.preset_values:
+        return False
+    value = engine.plugin_options[name] if name in engine.plugin_options else getattr(engine, name)
+    return same(value, engine.preset_values[name]) and not same(value, default_of(engine, name))
+
+
+def set_option(engine, name, value) -> None:
+    if name in engine.plugin_options:
+        engine.plugin_options[name] = value
+    else:
+        setattr(engine, name, value)
+
+
+def may_leave_out(engine, error) -> bool:
+    """Whether the option of an error is left out instead: one of the preset, or what an estimator's user has set without effect."""
+    if is_of_preset(engine, error.option):
+        return True
+    lenient = isinstance(error, UnusedOption) and engine.needed is not None and error.option in engine.chosen
+    return lenient and not (isinstance(error, ReplacedOption) and error.option in engine.needed)
+
+
+def leave_out_unused(engine, names) -> None:
+    """Leaves out options that have no effect: those of the user have the preset's value, those of the preset their default."""
+    of_user = [name for name in names if name in engine.chosen]
+    for name in set(names).difference(of_user):
+        give_way(engine, name)
+    if of_user:
+        engine.unused += tuple(of_user)
+        engine.chosen = engine.chosen.difference(of_user)
+        for name in of_user:
+            set_option(engine, name, own_copy(default_of(engine, name)))
+        own = {name: getattr(engine, name) for name in engine.chosen if name in options_of(type(engine))}
+        engine.preset_values = settle(engine, own, {name: engine.plugin_options[name] for name in engine.chosen if name not in own})

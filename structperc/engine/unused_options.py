@@ -5,12 +5,11 @@ from __future__ import annotations
 from structperc.core.errors import PluginError, ReplacedOption, UnusedOption, shortened
 from structperc.engine.option import options_of, same
 from structperc.engine.plugins import COMPONENTS, NAMED, OBSERVER
-from structperc.engine.presets import give_way
+from structperc.engine.presets import may_leave_out
 
 
 def refuse_unused(engine, context, parts) -> list:
-    """Raises an error for options that no part uses, or an object that replaces a plugin. Returns those of the preset, which give way."""
-    left_out = []
+    """The names of all options that no part uses, if each may be left out. Raises the error of one that may not, or of an idle plugin."""
     for plugin in engine.loaded_plugins[2:]:
         if plugin not in context.reads.called and OBSERVER not in plugin.hooks:
             kind = kind_of(plugin.hooks[0])
@@ -18,17 +17,19 @@ def refuse_unused(engine, context, parts) -> list:
             if plugin.is_object or maker.is_object:
                 raise PluginError(f"{plugin.origin} is not used: {maker.origin} comes later and returns the {kind} "
                                   f"({type(getattr(parts, kind)).__name__}); leave out one of them.")
-    for name, value in context.reads.changed.items():
-        try:
-            if name in engine.plugin_options:
-                refuse_plugin_option(engine, context, parts, name, value)
-            elif kind := ignoring(engine, context, parts, name, value):
-                raise unused(engine, context, parts, name, value, kind)
-        except UnusedOption:
-            if not give_way(engine, name):
-                raise
-            left_out.append(name)
-    return left_out
+    errors = [error for name, value in context.reads.changed.items() if (error := without_effect(engine, context, parts, name, value))]
+    for error in errors:
+        if not may_leave_out(engine, error):
+            raise error
+    return [error.option for error in errors]
+
+
+def without_effect(engine, context, parts, name, value) -> UnusedOption | None:
+    """The error of an option that no part uses; None: one does."""
+    if name in engine.plugin_options:
+        return unused_plugin_option(engine, context, parts, name, value)
+    kind = ignoring(engine, context, parts, name, value)
+    return unused(engine, context, parts, name, value, kind) if kind else None
 
 
 def kind_of(hook) -> str:
@@ -93,21 +94,21 @@ def left(value, default) -> str:
     return "leave it out" if same(value, default) else f"leave it at {default!r}"
 
 
-def refuse_plugin_option(engine, context, parts, name, value) -> None:
-    """Raises an error for an option of a plugin that no part in use reads or names. Observers read theirs when they are called."""
+def unused_plugin_option(engine, context, parts, name, value) -> UnusedOption | None:
+    """The error of an option of a plugin that no part in use reads or names. Observers read theirs when they are called."""
     owners = [plugin for plugin in engine.loaded_plugins if name in plugin.options]
     read = any(name in of_part for of_part in context.reads.by.values())
     if read or any(names(part, name) for _, part in parts.items()) or any(OBSERVER in plugin.hooks for plugin in owners):
-        return
+        return None
     what, default = f"{name}={shortened(value)} has no effect", engine.preset_values.get(name, owners[0].options[name].default)
     order = engine.loaded_plugins
     for owner in owners:
         for hook in owner.hooks:
             maker = engine.answered[hook] if hook in COMPONENTS else owner
             if order.index(maker) > order.index(owner):
-                raise ReplacedOption(f"{what}: it is an option of {owner.origin}, but {maker.origin} comes later. It returns the "
+                return ReplacedOption(f"{what}: it is an option of {owner.origin}, but {maker.origin} comes later. It returns the "
                                      f"{kind_of(hook)} ({type(getattr(parts, kind_of(hook))).__name__}); {left(value, default)}, or leave "
                                      f"out one of the two plugins.", name)
     choices = [f"{option}={value!r}" for option, said in NAMED.items() for value in getattr(owners[0], said)]
     hint = f" {owners[0].origin.capitalize()} is for {' or '.join(choices)}." if choices else ""
-    raise UnusedOption(f"{what} beside the other options, since no part in use reads it; {left(value, default)}.{hint}", name)
+    return UnusedOption(f"{what} beside the other options, since no part in use reads it; {left(value, default)}.{hint}", name)

@@ -28,10 +28,9 @@ from structperc.engine.options import (
     TrainingOptions,
     UpdateOptions,
     WeightOptions,
-    changed_options,
     plugin_defaults,
 )
-from structperc.errors import DataError, OptionError, ReplacedOption, UnusedOption, shortened
+from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators import keeping
 from structperc.estimators.parameters import KERNEL_PLUGIN, NotFitted, Parameters
 from structperc.reading import matrices
@@ -197,23 +196,19 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
         return unused
 
     def _train(self, engine, method, X, y, **data):
-        """Keeps the engine once it has learned something, also when it was interrupted; leaves out options without effect."""
+        """Keeps the engine once it has learned something, also when it was interrupted. It leaves out options without effect."""
+        engine.needed = frozenset(filter(self._is_set, (*options_of(type(self)), *(self.plugin_options or ()))))
         try:
             getattr(engine, method)(X, y, **data)
             self._check_trained(engine)
         except ColumnError as error:
             raise error.advised(in_estimator) from None
-        except UnusedOption as error:
-            options = changed_options(engine)
-            if error.option not in options or isinstance(error, ReplacedOption) and self._is_set(error.option):
-                raise
-            del options[error.option]
-            self._unused = (*self._unused, error.option)
-            return self._train(Engine(engine.problem, **options), method, X, y, **data)
         except KeyboardInterrupt:
             if hasattr(engine, "status_"):
                 self._keep(engine)
             raise
+        finally:
+            engine.needed = None
         return self._keep(engine)
 
     def _is_set(self, name) -> bool:
@@ -225,6 +220,7 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
 
     def _keep(self, engine):
         if vars(self).get("engine_") is not engine:
+            self._unused = (*self._unused, *engine.unused)
             keeping.note(self, engine)
             kept = {"engine_": engine, "_trained_with": self._trained_by(), "unused_parameters_": self._unused}
             vars(self).update(kept)         # all of them at once, whenever Ctrl-C comes

@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from structperc import Option, hookimpl, metrics
-from structperc.components import Argmax, Outputs, RowFeatures
-from structperc.errors import DataError, NotFittedError, OptionError, PluginError
+from structperc.components import Argmax, Outputs, Reader, RowFeatures
+from structperc.errors import DataError, NotFittedError, OptionError, PluginError, UnusedOption
 from structperc.estimators import CuSumRank, LatentRanker, SequenceTagger, StructuredClassifier, StructuredEstimator
 
 
@@ -254,3 +254,77 @@ def test_what_has_no_effect_is_left_out_named_and_refused_by_the_engine(make, un
     if not where and not isinstance(X, list):
         with pytest.raises(OptionError, match="has no effect"):
             Engine("cusum", **{name: getattr(model, name) for name in unused}).fit(X, y)
+
+
+class Counting:
+    """Counts readings of X, epochs, and how often a part is asked for."""
+
+    def __init__(self):
+        self.counts = dict.fromkeys(("readings", "epochs", "parts"), 0)
+
+    @hookimpl
+    def structperc_reader(self, context):
+        class Counted(Reader):
+            def learn(inner, X, offsets=None):
+                self.counts["readings"] += 1
+                return super().learn(X, offsets)
+
+        return Counted()
+
+    @hookimpl
+    def structperc_loss(self, context):
+        self.counts["parts"] += 1
+
+    @hookimpl
+    def structperc_epoch_end(self, engine, record):
+        self.counts["epochs"] += 1
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize("idle", [{}, {"C": 0.1}, {"C": 0.1, "step_size": 0.5}, {"C": 0.1, "step_size": 0.5, "margin": 2.0}])
+def test_parameters_without_effect_are_left_out_of_one_training(idle, method):
+    for make, options in ((CuSumRank, {}), (StructuredClassifier, {}), (StructuredEstimator, {"problem": "cusum"})):
+        counting = Counting()
+        model = make(update="perceptron", epochs=2, calibrate=False, random_state=0, plugins=[counting], **options, **idle)
+        getattr(model, method)(np.eye(4), [0, 1, 2, 2])
+        assert model.unused_parameters_ == tuple(idle) and model.engine_.chosen.isdisjoint(idle)
+        assert counting.counts == {"readings": 1, "epochs": 2 if method == "fit" else 0, "parts": 1 + bool(idle)}
+
+
+def test_parameters_that_a_hook_or_a_part_calls_idle_are_left_out_of_one_training():
+    counts = []
+
+    class Idle:
+        options = {"sharp": Option(0), "deep": Option(0)}
+
+        @hookimpl
+        def structperc_features(self, context):
+            if context.options["sharp"]:
+                raise UnusedOption("sharp has no effect here; leave it out.", "sharp")
+
+        @hookimpl
+        def structperc_reader(self, context):
+            class Counted(Reader):
+                def learn(inner, X, offsets=None):
+                    counts.append(len(X))
+                    return super().learn(X, offsets)
+
+            if context.options["deep"]:
+                raise UnusedOption("deep has no effect here; leave it out.", "deep")
+            return Counted()
+
+    idle = Idle()
+    model = StructuredEstimator(problem="cusum", plugins=[idle], plugin_options={"sharp": 1, "deep": 2}, update="perceptron", C=0.1,
+                                random_state=0).fit(np.eye(4), [0, 1, 2, 2])
+    assert set(model.unused_parameters_) == {"sharp", "deep", "C"} and counts == [4]
+    for name in ("sharp", "deep"):
+        with pytest.raises(UnusedOption, match=f"{name} has no effect here"):
+            Engine("cusum", plugins=[idle], **{name: 1}).fit(np.eye(4), [0, 1, 2, 2])
+
+
+def test_what_a_failed_fit_leaves_out_changes_nothing():
+    model = CuSumRank(update="perceptron", C=0.1, random_state=0).fit(np.eye(4), [0, 1, 2, 2])
+    before = model.engine_
+    with pytest.raises(DataError):
+        model.fit(np.eye(4) * np.nan, [0, 1, 2, 2])
+    assert model.engine_ is before and model.unused_parameters_ == ("C",) and model.get_params()["C"] == 0.1
