@@ -1,8 +1,9 @@
-"""Compiled parts of structperc. Everything else about the package stands in pyproject.toml."""
+"""Compiled parts of structperc. Everything else about the package is in pyproject.toml."""
 
 import hashlib
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -27,8 +28,11 @@ SHARED = "structperc.core._cyutility"       # what Cython needs for memoryviews,
 
 STUBS = "tests/typing/stubs.py"
 
-ABI_HEADER = Path("structperc/core/abi.h")
-ABI = """/* Written by setup.py; see structperc/engine/builds.py. */
+available_cores = runpy.run_path("structperc/basics/cores.py")["available_cores"]
+
+TRANSLATED = Path(f"build/cython-{Cython.__version__}")
+ABI_HEADER = Path("structperc/include/abi.h")
+ABI = """/* Written by setup.py; see structperc/fitting/builds.py. */
 #ifdef _WIN32
 #define SP_KEPT __declspec(dllexport) __declspec(selectany)
 #else
@@ -47,16 +51,33 @@ def found(pattern):
 
 
 def write_abi():
-    """Writes abi.h: a fingerprint of the .pxd files that compiled plugins cimport, without comments and docstrings."""
-    folders = "structperc/core", "structperc/solvers", "plugins/structperc_kernels"
-    declared = "".join(path.read_text(encoding="utf-8") for folder in folders for path in sorted(Path(folder).glob("*.pxd")))
-    header = ABI % hashlib.sha256(re.sub(r'#[^\n]*|(?s:""".*?""")|\s', "", declared).encode()).hexdigest()[:16]
+    header = ABI % fingerprint()
     if not ABI_HEADER.exists() or ABI_HEADER.read_text() != header:     # a newer file would have everything compiled
         ABI_HEADER.write_text(header)
 
 
+def fingerprint():
+    """A hash of the .pxd files that plugins cimport, and of the headers that these include. Comments and docstrings do not count."""
+    folders = "structperc/basics", "structperc/core", "structperc/solvers", "plugins/structperc_kernels"
+    declared = [re.sub(r'#[^\n]*|(?s:""".*?""")', "", path.read_text(encoding="utf-8"))
+                for folder in folders for path in sorted(Path(folder).glob("*.pxd"))]
+    return hashlib.sha256(re.sub(r"\s", "", "".join(declared + included(declared))).encode()).hexdigest()[:16]
+
+
+def included(declared):
+    """The headers that .pxd files name, and those that these include."""
+    paths = {path.name: path for path in found("*.h") if path != ABI_HEADER}
+    names, texts = re.findall(r'cdef extern from "([\w.]+)"', "".join(declared)), {}
+    while names:
+        name = names.pop()
+        if name in paths and name not in texts:
+            texts[name] = re.sub(r"(?s:/\*.*?\*/)|//[^\n]*", "", paths[name].read_text(encoding="utf-8"))
+            names += re.findall(r'#include "([\w.]+)"', texts[name])
+    return [text for _, text in sorted(texts.items())]
+
+
 def extensions():
-    """Every .pyx is a module; one that needs more than FLAGS says so: `# distutils: extra_compile_args = VECTORS`."""
+    """Every .pyx is a module; one that needs more than FLAGS names it: `# distutils: extra_compile_args = VECTORS`."""
     headers = found("*.h")
     common = {"include_dirs": sorted({str(path.parent) for path in headers}), "depends": list(map(str, headers))}
     return [
@@ -75,6 +96,7 @@ class BuildExtensions(build_ext):
     def run(self):
         check_compiler()
         self.forget_other_flags()
+        forget_moved()
         for module, translated in zip(self.extensions, translate(self.extensions), strict=True):
             module.sources, module.depends = translated.sources, translated.depends
             module.extra_compile_args, module.extra_link_args = translated.extra_compile_args, translated.extra_link_args
@@ -101,6 +123,18 @@ class BuildExtensions(build_ext):
         stamp.write_text(flags)
 
 
+def forget_moved():
+    """Removes what sources at other places have left: compilers look for headers beside a module's C first, and Python imports modules."""
+    for header in TRANSLATED.rglob("*.h"):
+        if not Path(header.relative_to(TRANSLATED)).exists():
+            header.unlink()
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    for module in found(f"*{suffix}"):
+        name = module.name.removesuffix(suffix)
+        if name != SHARED.rpartition(".")[2] and not module.with_name(f"{name}.pyx").exists():
+            module.unlink()
+
+
 def check_compiler():
     """Ends the build with sentences, before anything is translated, if the compiler or Python's headers are missing."""
     if sys.platform == "win32":
@@ -124,14 +158,14 @@ def processes():
         multiprocessing.Lock()
     except (ImportError, OSError):
         return 0
-    return os.cpu_count()
+    return available_cores()
 
 
 def translate(modules):
     """The extensions with C for Cython, in the same order, and the flags that they are compiled with."""
     modules = cythonize(
         modules,
-        build_dir=f"build/cython-{Cython.__version__}",
+        build_dir=str(TRANSLATED),
         nthreads=processes(),
         aliases={"VECTORS": VECTORS, "GLUE": GLUE},
         shared_utility_qualified_name=SHARED,
@@ -167,8 +201,9 @@ if __name__ == "__main__":      # the processes of cythonize may read this file 
     setup(
         packages=find_packages(include=["structperc", "structperc.*"]) + find_packages("plugins"),
         package_dir={"structperc": "structperc", **{path.name: str(path) for path in Path("plugins").glob("structperc_*")}},
-        package_data={"": ["py.typed", "*.pxd", "*.h", "templates/*.txt", "templates/*/*.txt", "*.conllu", "*.html", "*.css", "*.js"]},
+        package_data={"": ["py.typed", "*.pxd", "*.h", "include/*.h", "templates/*.txt", "templates/*/*.txt", "*.conllu", "*.html", "*.css",
+                           "*.js"]},
         ext_modules=extensions(),
         cmdclass={"build_ext": BuildExtensions},
-        options={"build_ext": {"parallel": os.cpu_count()}},
+        options={"build_ext": {"parallel": available_cores()}},
     )

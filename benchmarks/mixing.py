@@ -17,7 +17,7 @@ from measuring import median, table
 from structperc import Engine, hookimpl
 from structperc.callbacks import History
 from structperc.distributed import fit
-from structperc.engine import shards as engine_shards
+from structperc.fitting import shards as engine_shards
 from structperc.metrics import phrase_scores
 
 EPOCHS, TURNS = 10, 3                       # of a training; trainings of each kind, in turns

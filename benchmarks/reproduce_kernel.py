@@ -3,7 +3,6 @@
 import concurrent.futures
 import functools
 import itertools
-import os
 import sys
 import time
 
@@ -22,6 +21,7 @@ from verdicts import mean, standard_error
 from structperc import Engine
 from structperc.errors import MissingData, MissingExtra
 from structperc.files.datasets import BINS, PARTITIONED, load_partitions
+from structperc.plugin_tools import available_cores
 
 GAMMAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)       # of the RBF kernel, times the number of features: what is tried
 EPOCHS = (5, 20, 80, 320)
@@ -90,7 +90,7 @@ def measure(quick):
     cases = [(name, bins, 3 if quick else 20) for name in names for bins in BINS]
     for name in names:
         load_partitions(name)           # fetched once, or missed before anything has begun
-    with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ProcessPoolExecutor(available_cores()) as pool:
         found = list(pool.map(compare, *zip(*reversed(cases), strict=True)))        # the largest sets first: none is left over at the end
     return {"cases": found[::-1], "wall_seconds": time.perf_counter() - begin}
 

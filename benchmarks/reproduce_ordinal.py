@@ -5,7 +5,6 @@
 
 import argparse
 import functools
-import os
 import sys
 import time
 from pathlib import Path
@@ -19,6 +18,7 @@ from measuring import single_thread
 from remembered import FOLDER, Remembered
 
 from structperc.errors import MissingData, MissingExtra
+from structperc.plugin_tools import available_cores
 
 KEPT = "Fits of former runs count and are not repeated: the time above may be only that of the last run."
 PARTS = {"margins": ordinal_margins, "nine": ordinal_nine, "benchmark": ordinal_benchmark, "boosting": ordinal_boosting}
@@ -29,7 +29,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", nargs="+", choices=PARTS, default=tuple(PARTS), help="only these experiments")
     parser.add_argument("--full", action="store_true", help="the published numbers of epochs throughout: days")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes that fit at the same time (default: one a core)")
+    parser.add_argument("--jobs", type=int, default=available_cores(), help="processes that fit at the same time (default: one a core)")
     parser.add_argument("--seconds", type=float, help="after which no further fit of an experiment begins; tables have the number of fits")
     parser.add_argument("--kept", type=Path, default=FOLDER, help="folder of fits that later runs need not repeat (default: %(default)s)")
     parser.add_argument("--anew", action="store_true", help="forget them")

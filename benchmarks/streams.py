@@ -2,7 +2,6 @@
 
 import functools
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from structperc import Engine
 from structperc.files.arrow import opened_arrow
 from structperc.files.csv_tables import stream_csv
 from structperc.files.parquet import opened_parquet
+from structperc.plugin_tools import available_cores
 from structperc.streams import Slices, fit_stream
 
 D, RANKS, PART = 50, 5, 1 << 16
@@ -50,7 +50,7 @@ def measure(quick):
         write(Path(folder), n)
         contenders = {case: functools.partial(fresh, case, folder) for case in CASES}
         found = take_turns(contenders, 1 if quick else 3)
-    return {"n": n, "cores": os.cpu_count(), "cases": found}
+    return {"n": n, "cores": available_cores(), "cases": found}
 
 
 def write(folder, n):

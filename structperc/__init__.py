@@ -15,21 +15,21 @@ __all__ = ["Engine", "Option", "Problem", "__version__", "counterfactual", "effe
 
 MODULE_OF = {
     "Engine": "structperc.engine.engine",
-    "Option": "structperc.engine.option",
+    "Option": "structperc.fitting.option",
     "Problem": "structperc.problems.problem",
     "__version__": "structperc.version",
     "counterfactual": "structperc.counterfactuals",
     "effects": "structperc.inference",
     "explain": "structperc.pipelines",
-    "hookimpl": "structperc.engine.hookspecs",
+    "hookimpl": "structperc.fitting.hookspecs",
     "proportional_odds": "structperc.inference",
 }
 
 if TYPE_CHECKING:
     from structperc.counterfactuals import counterfactual
     from structperc.engine.engine import Engine
-    from structperc.engine.hookspecs import hookimpl
-    from structperc.engine.option import Option
+    from structperc.fitting.hookspecs import hookimpl
+    from structperc.fitting.option import Option
     from structperc.inference import effects, proportional_odds
     from structperc.pipelines import explain
     from structperc.problems.problem import Problem
@@ -41,7 +41,7 @@ else:
         if name == "errors":            # so that `import structperc` suffices for `except structperc.errors.DataError`
             return import_module("structperc.errors")
         if name not in MODULE_OF:
-            from structperc.core.errors import no_name
+            from structperc.basics.errors import no_name
 
             raise no_name(__name__, name, __all__)
         return getattr(import_module(MODULE_OF[name]), name)
@@ -66,4 +66,4 @@ def get_include() -> str:
     """
     from pathlib import Path
 
-    return str(Path(__file__).parent / "core")
+    return str(Path(__file__).parent / "include")

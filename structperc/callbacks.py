@@ -13,12 +13,12 @@ import attrs
 import numpy as np
 
 from structperc import metrics
-from structperc.core.errors import DataError, MissingExtra, OptionError
+from structperc.basics.errors import DataError, MissingExtra, OptionError
 from structperc.engine.cards import history_card
 from structperc.engine.checkpoints.files import Checkpoint
-from structperc.engine.hookspecs import hookimpl
-from structperc.engine.trainers import EpochRecord
 from structperc.extras import require
+from structperc.fitting.hookspecs import hookimpl
+from structperc.fitting.trainers import EpochRecord
 from structperc.metrics.engines import loss_name
 
 __all__ = ["Checkpoint", "EarlyStopping", "HeldOutLoss", "History", "Progress", "ProgressLines", "progress"]
@@ -144,8 +144,11 @@ class Progress:
         self.bar.set_postfix(mistakes=f"{record.mistakes} of {record.examples}", loss=f"{record.loss / max(record.examples, 1):.4g}",
                              refresh=False)
         self.bar.update()
-        if record.epoch == record.epochs or record.updates == 0:
-            self.close()
+
+    @hookimpl
+    def structperc_training_end(self) -> None:
+        """Removes the bar, however training ended. Training calls it."""
+        self.close()
 
     def note(self, text) -> None:
         """Write a line about what comes before the training, above the bar.
@@ -158,7 +161,7 @@ class Progress:
             self.tqdm.write(text, file=sys.stderr if self.file is None else self.file)
 
     def close(self) -> None:
-        """Removes the bar, if a fit was ended from outside."""
+        """Removes the bar."""
         if self.bar is not None:
             self.bar.close()
             self.bar = None

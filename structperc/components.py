@@ -17,9 +17,9 @@ from structperc.core.updates import LatentUpdate, PassiveAggressiveUpdate, Perce
 from structperc.core.vector_features import VectorFeatures
 from structperc.core.vector_outputs import VectorOutputs, amounts
 from structperc.core.weights import PrimalWeights, Weights
-from structperc.engine.context import FitContext
-from structperc.engine.run import TrainingRun
-from structperc.engine.trainers import EpochRecord, OnlineTrainer, Trainer
+from structperc.fitting.context import FitContext
+from structperc.fitting.run import TrainingRun
+from structperc.fitting.trainers import EpochRecord, OnlineTrainer, Trainer
 from structperc.reading.keyed import KeyedReader, KeyedRows
 from structperc.reading.named import NamedReader
 from structperc.reading.pairs import PairReader

@@ -5,13 +5,13 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError, ModelFormatError, PluginError
+from structperc.basics.errors import DataError, ModelFormatError, PluginError
 from structperc.core.rows import Rows
-from structperc.engine.assembly import ask, install_model, options_alone
 from structperc.engine.engine import Engine
-from structperc.engine.options import generator
 from structperc.files import crfsuite_data
 from structperc.files.crfsuite import read_model
+from structperc.fitting.assembly import ask, install_model, options_alone
+from structperc.fitting.options import generator
 
 __all__ = ["read_crfsuite", "read_crfsuite_data"]
 

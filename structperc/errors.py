@@ -1,6 +1,6 @@
 """The exceptions of structperc. Every message has the place, the value, the expectation and the remedy."""
 
-from structperc.core.errors import (
+from structperc.basics.errors import (
     BusyError,
     ConflictingOption,
     DataError,

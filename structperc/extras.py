@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structperc.core.errors import MissingExtra
+from structperc.basics.errors import MissingExtra
 from structperc.later import module_at
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError, NotFittedError, OptionError
-from structperc.core.labels import plain
+from structperc.basics.errors import DataError, NotFittedError, OptionError
+from structperc.basics.labels import plain
 from structperc.core.outputs import is_ordered
 from structperc.engine.cards import largest, row_name, weight_name
 from structperc.engine.engine import Engine
-from structperc.engine.options import changed_options
 from structperc.extras import require
+from structperc.fitting.options import changed_options
 from structperc.pipelines import carried, column_names, levels_of, unwrapped
 
 __all__ = ["plot_boundary", "plot_learning_curve", "plot_steps", "plot_thresholds", "plot_weights"]

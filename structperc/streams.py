@@ -10,15 +10,15 @@ from contextlib import closing, contextmanager, suppress
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError
-from structperc.core.plain_arrays import shuffled
-from structperc.engine.assembly import new_model, options_alone, reader_for
+from structperc.basics.errors import DataError, OptionError
+from structperc.basics.plain_arrays import shuffled
 from structperc.engine.checkpoints.files import Checkpoint
 from structperc.engine.checkpoints.of_streams import StreamCheckpoints
-from structperc.engine.options import generator, setting_back
-from structperc.engine.presets import give_way
-from structperc.engine.trainers import CONVERGED, INTERRUPTED
-from structperc.engine.weighing import NothingWeighs
+from structperc.fitting.assembly import new_model, options_alone, reader_for
+from structperc.fitting.options import generator, setting_back
+from structperc.fitting.presets import give_way
+from structperc.fitting.trainers import CONVERGED, INTERRUPTED
+from structperc.fitting.weighing import NothingWeighs
 from structperc.reading.groups import Groups, entries_of, runs
 from structperc.reading.table_reader import TableReader
 
@@ -100,8 +100,7 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     """
     if engine.epochs > 1 and isinstance(parts, Iterator) and not give_way(engine, "epochs"):
         raise OptionError(f"epochs={engine.epochs}: an iterator gives its parts only once; pass a function that returns one.")
-    watching = [plugin.name for plugin in engine.loaded_plugins
-                if "structperc_epoch_end" in plugin.hooks and not isinstance(plugin.plugin, Checkpoint)]
+    watching = [plugin.name for plugin in engine.loaded_plugins if plugin.observes and not isinstance(plugin.plugin, Checkpoint)]
     if watching:
         raise OptionError(f"plugin {watching[0]} observes epochs over all data at once. A stream has none; leave it out, or "
                           f"follow the parts by passed=.")

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis.strategies import none
 
 from structperc.cli import main
-from structperc.engine import plugins as registry
 from structperc.engine.checkpoints import files as checkpoint_files
+from structperc.fitting import plugins as registry
 
 settings.register_profile("reproducible", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("thorough", deadline=None, max_examples=1000)

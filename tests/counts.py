@@ -25,7 +25,7 @@ BASES = {
     "Argmax": "structperc/core/argmax.pyx",
     "Loss": "structperc/core/losses.pyx",
     "Update": "structperc/core/updates.pyx",
-    "Trainer": "structperc/engine/trainers.py",
+    "Trainer": "structperc/fitting/trainers.py",
 }
 COMPONENT = "structperc/core/component.pyx"
 METHOD = re.compile(r"    (?:c?p?def |async def )(?:[\w.\[\]:, *]+? )?\*?(\w+)\(")
@@ -103,7 +103,7 @@ def option_places(checkout) -> dict:
     Places are declarations, parameters of constructors, assignments to attributes and entries of the docstring. Options of other classes
     may have the same names and do not count: `C` of RankingSVM weighs pairs.
     """
-    table = ast.parse((checkout / "structperc/engine/options.py").read_text(encoding="utf-8"))
+    table = ast.parse((checkout / "structperc/fitting/options.py").read_text(encoding="utf-8"))
     texts = [path.read_text(encoding="utf-8") for folder in ("structperc", "plugins") for path in sorted((checkout / folder).rglob("*.py"))]
     classes = [node for text in texts if "class " in text for node in statements(ast.parse(text)) if isinstance(node, ast.ClassDef)]
     lines, declared = functools.cache(lines_by_name), {node.name: declared_options(node) for node in groups_in(table)}
@@ -181,7 +181,7 @@ def counts(checkout) -> dict:
         "arrows that do not go down": sum(heights[other] >= heights[room] for room in rooms for other in rooms[room]),
         "circles": len(circles(rooms)) + len(circles(files)),
     }
-    for room in ("core", "engine", "reading", "solvers"):
+    for room in ("basics", "core", "fitting", "engine", "reading", "solvers"):
         inside = {module: reached & {other for other in files if room_of(other) == f"structperc.{room}"}
                   for module, reached in files.items() if room_of(module) == f"structperc.{room}"}
         rows[f"{room}: files, floors, arrows"] = f"{len(inside)}, {max(floors(inside).values())}, {sum(map(len, inside.values()))}"

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 from plain import Engine
 
-from structperc.engine import plugins as registry
+from structperc.fitting import plugins as registry
 from structperc.solvers import best_intervals, best_path, grid_graph, max_clusters
 from structperc.solvers.integer_programs import ILP
 

@@ -23,6 +23,8 @@ from pathlib import Path
 
 from layout import arrows_between, sources
 
+from structperc.basics.cores import available_cores
+
 ROOT = Path(__file__).parents[1]
 MOST_FILES = 8              # test files that are run against a mutant
 SECONDS = 300               # per test file; a longer run kills the mutant
@@ -210,7 +212,7 @@ def main(arguments=None, root=ROOT):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=available_cores())
     parser.add_argument("files", nargs="*", type=Path)
     chosen = parser.parse_args(arguments)
     mutants = [mutant for path in chosen.files or modules(root) for mutant in mutants_of(path, root)]

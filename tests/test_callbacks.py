@@ -1,5 +1,6 @@
 """Observers: what they record, draw and stop."""
 
+import contextlib
 import io
 import sys
 
@@ -55,10 +56,62 @@ def test_progress_draws_a_bar_and_removes_it(noise):
     assert "0/3" in drawn[1] and drawn[-2].strip() == "" and bar.bar is None
 
 
-def test_progress_ends_when_training_converges():
-    bar = Progress(delay=0.0, file=io.StringIO())
-    engine = Engine("cusum", epochs=100, plugins=[bar]).fit([[-1.0], [1.0]], [1, 2])
-    assert engine.status_ == "converged" and bar.bar is None
+class Raises:
+    """Ends training by an error after the second epoch, or at its end."""
+
+    def __init__(self, error, at_the_end=False):
+        self.error, self.at_the_end = error, at_the_end
+
+    @hookimpl
+    def structperc_epoch_end(self, record):
+        if record.epoch == 2 and not self.at_the_end:
+            raise self.error
+
+    @hookimpl
+    def structperc_training_end(self):
+        if self.at_the_end:
+            raise self.error
+
+
+class Ends:
+    """Notes how trainings end, and whether the model is there then."""
+
+    def __init__(self):
+        self.ends = []
+
+    @hookimpl
+    def structperc_training_end(self, engine, status):
+        self.ends.append((status, getattr(engine, "status_", None)))
+
+
+@pytest.mark.parametrize(("ends", "more", "options"), [
+    ("converged", [], {"epochs": 100, "y": [1, 1, 1, 2, 2, 2]}),
+    ("max_epochs", [], {}), ("levelled_off", [], {"preset": "recommended", "epochs": 50}),
+    ("max_epochs", ["batch"], {"update": "pa1", "C": 1.0}),
+    ("early_stopped", [EarlyStopping([[0.0]], [3], patience=1)], {}), ("interrupted", [Raises(KeyboardInterrupt())], {}),
+    (None, [Raises(ValueError("no"))], {}), (None, [], {"X": [[np.nan]] * 6}), (None, [], {"sample_weight": [-1] * 6}),
+    (None, [Raises(ValueError("no"), at_the_end=True)], {}),
+])  # fmt: skip
+def test_observers_are_told_of_every_end_of_training(ends, more, options):
+    X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [1, 3, 2, 1, 3, 2]
+    options = {"problem": "cusum", "epochs": 3, "random_state": 0, "X": X, "y": y} | options
+    data = {name: options.pop(name) for name in ("X", "y", "sample_weight") if name in options}
+    bar, told, problem = Progress(delay=0.0, file=io.StringIO()), Ends(), options.pop("problem")
+    engine = Engine(problem, plugins=[*more, told, bar], **options)
+    with contextlib.nullcontext() if ends not in (None, "interrupted") else pytest.raises((ValueError, KeyboardInterrupt)):
+        engine.fit(**data)
+
+    assert bar.bar is None and told.ends[-1][0] == ends and (ends is None or told.ends == [(ends, ends)])
+    assert (engine.model is None) == (ends is None), "a failed call leaves the engine as it was"
+
+
+def test_an_observer_that_fails_at_the_end_hides_no_earlier_error(noise):
+    class RaisesThen(Raises):
+        pass
+
+    with pytest.raises(ValueError, match="first") as caught:
+        Engine("cusum", epochs=2, plugins=[RaisesThen(KeyError("then"), at_the_end=True), Raises(ValueError("first"))]).fit(*noise)
+    assert caught.value.__notes__ == ["in Raises.structperc_epoch_end", "Then structperc_training_end failed: KeyError: 'then'"]
 
 
 def test_progress_without_tqdm_names_the_extra(monkeypatch):

@@ -27,11 +27,11 @@ from structperc.core.adapters import ADAPTERS
 
 import structperc
 from structperc.cli.parser import build
-from structperc.engine import hookspecs
-from structperc.engine import plugins as registry
-from structperc.engine.builtin import BuiltinParts
-from structperc.engine.trainers import Trainer
 from structperc.errors import PluginError
+from structperc.fitting import hookspecs
+from structperc.fitting import plugins as registry
+from structperc.fitting.builtin import BuiltinParts
+from structperc.fitting.trainers import Trainer
 from structperc.reading.readers import Reader
 from structperc.testing.case import make_case
 
@@ -167,7 +167,7 @@ def modules():
 def doctests(module):
     """The examples of a module. A list of names has those of the classes whose `__module__` is this package."""
     yield from doctest.DocTestFinder().find(module)
-    for name in getattr(module, "MODULES", ()) and module.__all__:
+    for name in module.__all__ if hasattr(module, "MODULES") or hasattr(module, "MODULE_OF") else ():
         if getattr(getattr(module, name), "__module__", None) == module.__name__:
             yield from doctest.DocTestFinder().find(getattr(module, name), f"{module.__name__}.{name}", module)
 
@@ -188,7 +188,7 @@ def test_docstrings_of_compiled_modules_are_read_too():
     read = {test.name for module in compiled for test in doctest.DocTestFinder(exclude_empty=False).find(module)}
 
     assert {"structperc.core.losses.CostLoss", "structperc.core.updates.Update.step"} <= read
-    assert {"structperc.engine.engine.Engine", "structperc.estimators.PRank"} <= set(DOCTESTS)
+    assert {"structperc.Engine", "structperc.engine.predictions.explain", "structperc.estimators.PRank"} <= set(DOCTESTS)
 
 
 # ---- problems and update rules ----

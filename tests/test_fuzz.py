@@ -8,7 +8,7 @@ from fuzz.promises import BrokenPromise, attempt
 from fuzz.targets import functions, streams, targets
 
 from structperc import metrics, solvers
-from structperc.engine import plugins as registry
+from structperc.fitting import plugins as registry
 
 PROBLEMS = {plugin.name for plugin in registry.installed() if plugin.distribution == "structperc" and not plugin.problem}
 

@@ -12,7 +12,8 @@ from counts import Contract, lines_by_kind, option_places
 from counts import main as count_all
 from layout import arrows_between, between_rooms, circles, floors, imports_of, main, room_of, sources, waits_between
 
-from structperc.engine import plugins as registry
+import structperc
+from structperc.fitting import plugins as registry
 
 ROOT = Path(__file__).parents[1]
 API = ROOT / "docs/api.md"
@@ -20,16 +21,17 @@ MODULES = sources(ROOT)
 
 # From the ground up; rooms on one floor do not import each other.
 FLOORS = (
-    ("structperc.later", "structperc.version"),
-    ("structperc.pictures", "structperc.pages"),
+    ("structperc.later", "structperc.version", "structperc.basics"),
+    ("structperc.pictures", "structperc.pages", "structperc.errors", "structperc.extras"),
     ("structperc.core",),
-    ("structperc.errors", "structperc.extras"),
     ("structperc.reading", "structperc.solvers", "structperc.pipelines"),
     ("structperc.metrics", "structperc.files"),
+    ("structperc.fitting",),
+    ("structperc.components", "structperc.plugin_tools"),
     ("structperc.engine",),
     ("structperc.inference", "structperc.counterfactuals", "structperc.problems"),
-    ("structperc", "structperc.torch", "structperc.components", "structperc.plugin_tools", "structperc.callbacks", "structperc.plotting",
-     "structperc.streams", "structperc.crfsuite", "structperc.schedules"),
+    ("structperc", "structperc.torch", "structperc.callbacks", "structperc.plotting", "structperc.streams",
+     "structperc.crfsuite", "structperc.schedules"),
     ("structperc.distributed",),
     ("structperc.testing", "structperc.estimators"),
     ("plugins",),
@@ -94,9 +96,38 @@ def test_a_package_that_waits_for_its_module_is_noticed(tmp_path):
     assert circles_of(f"if TYPE_CHECKING:\n    {bound}", other=bound) == []
 
 
+def test_the_first_line_of_a_package_lists_what_it_may_import(files):
+    everywhere = {"structperc.later", "structperc.version", "structperc.extras", "structperc.errors"}
+    rooms = between_rooms(files)
+    lines = {room: path.read_text(encoding="utf-8").partition("\n")[0] for room in rooms
+             if (path := ROOT / room.replace(".", "/") / "__init__.py").is_file() and room != "structperc"}
+    imports = {room: sorted(other.removeprefix("structperc.") for other in rooms[room] - everywhere) for room in lines}
+    right = {room: f"# May import {', '.join(names) or 'nothing'}." for room, names in imports.items()}
+    right["structperc.cli"] = "# May import all rooms below."
+
+    assert lines == right
+
+
 def test_structperc_names_no_plugin(files):
     assert {other for module, reached in files.items() for other in reached
             if module.startswith("structperc.") and other.startswith("structperc_")} == set()
+
+
+def above_fitting(path):
+    """What a file imports from the floor of the engine or higher. Names of `structperc` count as their modules."""
+    reached = [structperc.MODULE_OF.get(name, "structperc.version") if given.module == "structperc" else given.module
+               for given in imports_of(path) for name in given.names or ("",) if given.module.split(".")[0] == "structperc"]
+    return sorted({module for module in reached if floor_of(room_of(module)) >= FLOOR_OF["structperc.engine"]})
+
+
+def test_of_a_plugin_only_its_estimators_reach_the_engine():
+    declared = {entry.module for entry in importlib.metadata.entry_points(group="structperc.estimators")}
+    reaching = {module: above for module, paths in MODULES.items() if module.startswith("structperc_")
+                if (above := [other for path in paths for other in above_fitting(path)])}
+
+    assert {module for module in reaching if module not in declared} == {"structperc_dual_kernel.nystroem"}, "to_primal makes an engine"
+    assert reaching["structperc_parsing.estimators"] == ["structperc.engine.engine", "structperc.estimators.keeping",
+                                                         "structperc.estimators.rankers"]
 
 
 def test_circles_and_rising_arrows_would_be_noticed(files):
@@ -105,7 +136,7 @@ def test_circles_and_rising_arrows_would_be_noticed(files):
     assert circles(house) == [{"b", "c"}] and floors(house) == {"b": 1, "c": 1, "a": 2, "d": 3}
     assert "structperc.core.rows" in files["structperc.core.loop"]
     assert "structperc.core.features" in files["structperc_dual_kernel.expansion"]
-    assert "structperc.reading.matrices" in files["structperc.engine.model"], "from structperc.reading import matrices"
+    assert "structperc.reading.matrices" in files["structperc.fitting.model"], "from structperc.reading import matrices"
 
 
 def from_the_end(text):
@@ -158,8 +189,8 @@ def test_an_option_stands_in_one_place_and_a_repetition_is_noticed(tmp_path):
     assert {option: where for option, where in places.items() if len(where) != 1} == {} and len(places) <= 22
 
     (tmp_path / "plugins").mkdir()
-    (tmp_path / "structperc/engine").mkdir(parents=True)
-    (tmp_path / "structperc/engine/options.py").write_text("""class Speeds(Options):
+    (tmp_path / "structperc/fitting").mkdir(parents=True)
+    (tmp_path / "structperc/fitting/options.py").write_text("""class Speeds(Options):
     rate: float = option(1.0, "how fast")
     size: int = option(1, "how large")
 """)
@@ -255,11 +286,11 @@ def test_imports_beyond_the_list_are_noticed(tmp_path, monkeypatch):
     folder.mkdir(parents=True)
     (folder / "part.pyx").write_text("from structperc.core.loop cimport Loop\nfrom structperc.core.rows cimport Example\n"
                                      "from structperc_mine.other import x\n"
-                                     "def f():\n    from structperc.core.labels import (\n        a,\n        b)\n")
-    (folder / "part.py").write_text("import structperc.engine.run\nfrom structperc import Engine\nfrom structperc.files import conll\n")
+                                     "def f():\n    from structperc.basics.labels import (\n        a,\n        b)\n")
+    (folder / "part.py").write_text("import structperc.fitting.run\nfrom structperc import Engine\nfrom structperc.files import conll\n")
 
-    assert strangers(folder / "part.pyx") == ["cimport structperc.core.loop: Loop", "import structperc.core.labels: a, b"]
-    assert strangers(folder / "part.py") == ["import structperc.engine.run: "]
+    assert strangers(folder / "part.pyx") == ["cimport structperc.core.loop: Loop", "import structperc.basics.labels: a, b"]
+    assert strangers(folder / "part.py") == ["import structperc.fitting.run: "]
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC))
@@ -294,5 +325,5 @@ def test_every_base_class_can_be_subclassed_in_python_and_in_cython():
 
 def test_attributes_of_plugins_are_those_of_the_page():
     assert set(listed("Hooks and attributes of plugins")) == set(registry.ATTRIBUTES)
-    documented = re.findall(r"^    (\w+) {2,}\S", (ROOT / "structperc/engine/hookspecs.py").read_text(), re.MULTILINE)
+    documented = re.findall(r"^    (\w+) {2,}\S", (ROOT / "structperc/fitting/hookspecs.py").read_text(), re.MULTILINE)
     assert documented == list(registry.ATTRIBUTES)

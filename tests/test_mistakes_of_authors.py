@@ -146,7 +146,7 @@ MISTAKES = [
     ("marginals are others", suite(Choice(argmax=with_method(Best, "marginals", lambda self, s, x: (0.0, np.ones(len(s)) / len(s)))),
                                    "further_answers_agree"), "S", "marginals"),
     # the outputs
-    ("outputs hook returns a class", choice(outputs=lambda: None), "A", "expected a structperc.core.outputs.Outputs"),
+    ("outputs hook returns a class", choice(outputs=lambda: None), "A", "expected a structperc.components.Outputs"),
     ("count of another length", outputs(count=lambda self, x, y: np.zeros(9)), "A", "MyOutputs.count returned an array of shape (9,)"),
     ("count returns None", outputs(count=lambda self, x, y: None), "A", "MyOutputs.count returned None"),
     ("count is not finite", outputs(count=lambda self, x, y: np.full(3, np.nan)), "A", "MyOutputs.count returned nan"),
@@ -353,7 +353,7 @@ MISTAKES = [
     ("an unmarked hook", lambda: Engine(hooks(structperc_argmax=lambda self, context: Best())), "A", "without the marker @structperc.hookimpl"),
     ("a misspelt hook", lambda: Engine(hooks(structperc_argmx=hookimpl(lambda self, context: Best()))), "A", "did you mean structperc_argmax"),
     ("a misspelt argument", lambda: Engine("cusum", plugins=[hooks(structperc_loss=hookimpl(lambda self, ctx: None))]), "A", "rename it"),
-    ("a hook returns a text", lambda: fit(Choice(argmax="best")), "A", "expected a structperc.core.argmax.Argmax"),
+    ("a hook returns a text", lambda: fit(Choice(argmax="best")), "A", "expected a structperc.components.Argmax"),
     ("a hook fails", lambda: fit(Choice(features=lambda context: 1 / 0)), "A", "structperc_features of plugin 'choice' failed"),
     ("a context has no classes", lambda: fit(Choice(features=lambda context: context.classes)), "A", "Did you mean 'labels'"),
     ("a context has no n_classes", lambda: fit(Choice(features=lambda context: context.n_classes)), "A", "Did you mean 'n_labels'"),
@@ -385,7 +385,7 @@ MISTAKES = [
     ("a hook with more arguments", lambda: Engine("multiclass", plugins=[hooks(structperc_loss=hookimpl(lambda self, context, rows: None))]), "A",
      "has an argument 'rows'"),
     ("a hook returns a class", lambda: fit(hooks(structperc_loss=hookimpl(lambda self, context: Measured)), X, Y, "multiclass"), "A",
-     "expected a structperc.core.losses.Loss"),
+     "expected a structperc.components.Loss"),
     ("one object for two engines", lambda: [fit(shared) for shared in [Choice(argmax=Best())] * 2], "A", "returned the same Best object to two engines"),
     ("an option that nobody reads", lambda: fit(Choice(options={"size": Option(2)}), size=3), "A", "no part in use reads it"),
     ("an option of two plugins", lambda: Engine(Choice(options={"size": Option(2)}), plugins=[hooks(

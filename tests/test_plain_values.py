@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from structperc import Engine, distributed
-from structperc.core.labels import plain_values
+from structperc.basics.labels import plain_values
 from structperc.errors import DataError
 from structperc.metrics import measures
 from structperc.streams import Slices, fit_stream

@@ -14,8 +14,8 @@ import pytest
 from plain import Engine
 
 from structperc.cli import new as scaffold
-from structperc.engine.builds import own_fingerprint
 from structperc.errors import DataError, OptionError
+from structperc.fitting.builds import own_fingerprint
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PACKAGES = ("intervals", "asymmetric_loss", "cython_plugin", "dependency_parser", "arow", "label_sets")
@@ -77,7 +77,7 @@ def site(compiler, checkout, tmp_path_factory):
 def test_strangers_are_found_and_listed(site):
     code = """
 import json
-from structperc.engine import plugins as registry
+from structperc.fitting import plugins as registry
 print(json.dumps({p.name: [p.distribution, p.broken] for p in registry.installed()}))
 """
     listed = json.loads(run(site, "-c", code))

@@ -29,8 +29,8 @@ from structperc.components import (
     RankOutputs,
     Trainer,
 )
-from structperc.engine import plugins as registry
 from structperc.errors import PluginError, UnusedOption
+from structperc.fitting import plugins as registry
 from structperc.testing import CHECKS, DualWeights, check_problem
 
 BUNDLED = sorted(p.name for p in registry.installed() if p.distribution == "structperc")

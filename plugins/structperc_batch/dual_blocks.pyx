@@ -13,8 +13,8 @@ import numpy as np
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memmove
+from structperc.basics.signals cimport interrupted
 from structperc.core.features cimport Features, Parameter, written_out
-from structperc.core.signals cimport interrupted
 from structperc.core.updates cimport Encoded, Trial
 from structperc.errors import DataError
 from structperc.plugin_tools import adapted, read_array

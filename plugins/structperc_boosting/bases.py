@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_consistent_length, has_fit_parameter, validate_data
 
 from structperc.errors import DataError, OptionError
-from structperc.plugin_tools import LabelCodes, class_weights, find_labels, read_alone
+from structperc.plugin_tools import LabelCodes, class_weights, find_labels, read_alone, sample_weights
 from structperc_boosting.costs import check_v_shape, cost_matrix
 
 FLOATS = (np.float64, np.float32)
@@ -46,29 +46,36 @@ def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **chec
     X, column = read_rows(estimator, X, y, **checks)
     if not has_classes:
         check_classification_targets(column)
-    return X, y if getattr(getattr(y, "dtype", None), "ordered", False) else column, read_weights(sample_weight, X)
+    return X, y if getattr(getattr(y, "dtype", None), "ordered", False) else column, read_weights(sample_weight, len(column))
 
 
-def read_weights(sample_weight, X):
-    """Sample weights as floats of at least 0, one for each row; None stays None.
+def read_weights(sample_weight, n_rows):
+    """Sample weights as floats of at least 0, one for each row and not all 0; None stays None.
 
     Parameters
     ----------
     sample_weight : array-like of shape (n,) or None
-    X : rows
+    n_rows : int
 
     Returns
     -------
     float64 array of shape (n,) or None
 
+    Raises
+    ------
+    DataError
+        If weights are wrong.
+
     Examples
     --------
-    >>> import numpy as np
     >>> from structperc_boosting.bases import read_weights
-    >>> read_weights([1, 2], np.zeros((2, 1))).tolist()
+    >>> read_weights([1, 2], 2).tolist()
     [1.0, 2.0]
     """
-    return None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weights = sample_weights(sample_weight, n_rows)
+    if weights is not None and not weights.any():
+        raise DataError("every sample_weight is zero, so there is nothing to learn from.")
+    return weights
 
 
 def read_rows(estimator, X, *y, passed=False, **checks):
@@ -109,6 +116,29 @@ def read_rows(estimator, X, *y, passed=False, **checks):
         if hasattr(X, "columns"):
             read_alone(X)
         raise
+
+
+def rows_of(frame, rows):
+    """The rows of a data frame with these numbers.
+
+    Parameters
+    ----------
+    frame : data frame of pandas or polars, or table of pyarrow
+    rows : int array
+
+    Returns
+    -------
+    data frame or table
+        Of the same library.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from structperc_boosting.bases import rows_of
+    >>> rows_of(pd.DataFrame({"x": [5, 6, 7]}), [2, 0])["x"].tolist()
+    [7, 5]
+    """
+    return frame.iloc[rows] if hasattr(frame, "iloc") else frame.take(rows) if hasattr(frame, "take") else frame[rows]
 
 
 def example_weights(class_weight, classes, y, sample_weight):
@@ -200,7 +230,7 @@ def require_parameter(estimator, name, what, remedy="choose an estimator with it
     >>> from structperc_boosting.bases import require_parameter
     >>> require_parameter(KNeighborsClassifier(), "sample_weight", "boosting")
     Traceback (most recent call last):
-    structperc.core.errors.OptionError: KNeighborsClassifier.fit has no sample_weight, which boosting needs; choose an estimator with it.
+    structperc.errors.OptionError: KNeighborsClassifier.fit has no sample_weight, which boosting needs; choose an estimator with it.
     """
     if not has_fit_parameter(estimator, name):
         raise OptionError(f"{type(estimator).__name__}.fit has no {name}, which {what} needs; {remedy}.")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import attrs
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from structperc import Engine, Option, hookimpl
@@ -38,6 +37,7 @@ from structperc_boosting.bases import (
     read_ranks,
     read_rows,
     require_parameter,
+    rows_of,
 )
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, Stump, tally
@@ -299,7 +299,7 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
                                   random_state=int(random.integers(2**31)))
             chosen = {"costs": None if own_costs is None else np.asarray(own_costs)[rows],
                       "sample_weight": None if weights is None else weights[rows]}
-            engine.fit(_safe_indexing(frame, rows) if hasattr(frame, "columns") else X[rows], labels[ranks[rows] - 1], **chosen)
+            engine.fit(rows_of(frame, rows) if hasattr(frame, "columns") else X[rows], labels[ranks[rows] - 1], **chosen)
         else:
             if self.calibrate:
                 raise OptionError(f"calibrate=True only fits a temperature to stumps, and estimator={self.estimator!r:.60} is another "

@@ -239,7 +239,7 @@ class BinaryReduction(SortedClasses, RankScore, Reduction, MetaEstimatorMixin, C
         if costs is None:
             matrix, ranks = cost_matrix(self.cost, len(labels)), np.arange(1, len(labels) + 1)
             costs = np.where(ranks < low[:, None], matrix[low - 1], np.where(ranks > high[:, None], matrix[high - 1], 0))
-        costs, weights = check_v_shape(check_v_shape(costs, low), high), read_weights(sample_weight, X)
+        costs, weights = check_v_shape(check_v_shape(costs, low), high), read_weights(sample_weight, X.shape[0])
         return X, labels, low, costs if weights is None else costs * weights[:, None]
 
     def threshold_scores(self, X) -> np.ndarray:

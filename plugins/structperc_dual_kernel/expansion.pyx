@@ -4,7 +4,6 @@ Typical sizes: 10^2..10^5 rows held, 1..30 blocks. Cost: one kernel value for ea
 """
 import hashlib
 import itertools
-import os
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from structperc.core.features cimport PADDING, Features, written_out
 from structperc.core.rows cimport Example, Rows
 from structperc.core.weights cimport Weights
 from structperc.errors import DataError
-from structperc.plugin_tools import adapted, map_in_threads, read_array, substate
+from structperc.plugin_tools import adapted, available_cores, map_in_threads, read_array, substate
 from structperc_kernels import KernelObjects
 from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries
 from structperc_kernels.vector_rows cimport best_tiles, sp_tiles
@@ -243,8 +242,7 @@ cdef class Expansion(Weights):
         """`row_scores` of all rows of X, chunk by chunk and, where it is worth it, on all cores."""
         starts = range(0, rows.n_rows, CHUNK)
         chunks = [np.arange(start, min(start + CHUNK, rows.n_rows), dtype=np.int64) for start in starts]
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        threads = min(cores, len(chunks), 1 + rows.n_rows * self.kernel_rows.n // WORTH_A_THREAD)
+        threads = min(available_cores(), len(chunks), 1 + rows.n_rows * self.kernel_rows.n // WORTH_A_THREAD)
         if threads > 1:
             return np.concatenate(map_in_threads(lambda chunk: self.row_scores(rows, chunk), chunks, threads))
         parts = [np.zeros((0, self.features.n_blocks))]

@@ -10,9 +10,9 @@ import inspect
 import numpy as np
 
 from libc.stdint cimport int64_t
+from structperc.basics.signals cimport interrupted
 from structperc.core.component cimport Component
 from structperc.core.rows cimport Example, Rows
-from structperc.core.signals cimport interrupted
 from structperc.errors import DataError, PluginError, shortened
 from structperc.plugin_tools import check_starts, raise_interruption, read_array
 from structperc_kernels.object_kernels cimport Encoded, ObjectKernel

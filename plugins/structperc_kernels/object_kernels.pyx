@@ -19,7 +19,7 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport NAN, ceil, sqrt
 from libc.stdint cimport int64_t
-from structperc.core.signals cimport interrupted
+from structperc.basics.signals cimport interrupted
 from structperc.errors import DataError, OptionError, shortened
 from structperc.plugin_tools import read_array
 

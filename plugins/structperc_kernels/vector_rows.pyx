@@ -18,9 +18,9 @@ from cpython.memoryview cimport PyMemoryView_FromMemory
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memmove, memset
+from structperc.basics.signals cimport interrupted
 from structperc.core.inner_products cimport sp_rows
 from structperc.core.rows cimport Example, Rows
-from structperc.core.signals cimport interrupted
 from structperc.errors import DataError, OptionError, shortened
 from structperc.plugin_tools import check_starts, read_array
 from structperc_kernels.kernel_rows cimport LANES, KernelRows, Queries

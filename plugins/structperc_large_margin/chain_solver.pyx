@@ -12,11 +12,11 @@ import numpy as np
 from libc.math cimport INFINITY, NAN, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
+from structperc.basics.signals cimport interrupted
 from structperc.core.inner_products cimport (
     SP_CSR_F32_I32, SP_CSR_F32_I64, SP_DENSE_F32, best_inner, sp_blocks, sp_index, sp_inner, sp_is_dense, sp_rows, sp_start,
 )
 from structperc.core.rows cimport Rows
-from structperc.core.signals cimport interrupted
 from structperc.errors import DataError
 from structperc.plugin_tools import CONVERGED, INTERRUPTED, STALLED, raise_interruption
 from structperc_kernels.kernel_rows cimport LANES, KernelRows

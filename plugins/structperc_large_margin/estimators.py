@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d
-from structperc_boosting.bases import read_examples, read_rows
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from structperc_boosting.bases import read_examples, read_rows, read_weights
 from structperc_kernels import USED_BY, ObjectKernel
 
 from structperc import Engine, Option
@@ -273,8 +273,7 @@ class SVOR(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Parameters)
         if self._compares_objects(X):
             check_consistent_length(X, y)
             y = y if getattr(getattr(y, "dtype", None), "ordered", False) else column_or_1d(y, warn=True)
-            weights = None if sample_weight is None else _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
-            return X, y, weights, self.gamma
+            return X, y, read_weights(sample_weight, len(y)), self.gamma
         read, y, weights = read_examples(self, X, y, sample_weight, self.classes is not None, accept_sparse="csr")
         gamma = self.gamma
         if weights is not None and weights.any() and isinstance(gamma, str) and gamma == "scale":

@@ -17,10 +17,10 @@ import numpy as np
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
+from structperc.basics.signals cimport interrupted
 from structperc.core.features cimport Features, Parameter, StepSizes, adapt_row, claimed
 from structperc.core.inner_products cimport SP_PREFETCH
 from structperc.core.rows cimport Example
-from structperc.core.signals cimport interrupted
 from structperc.errors import DataError
 from structperc_parsing.atoms cimport Layout, count_atoms, first_label, first_sibling, layout_of
 from structperc_parsing.hashed_lines cimport (Lines, Parts, TO_THE_RIGHT, find_rows, find_sibling_rows, hash_between, hash_siblings,

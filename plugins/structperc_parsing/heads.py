@@ -219,7 +219,7 @@ def refuse_no_tree(i, heads, one_root=True) -> None:
     >>> from structperc_parsing.heads import refuse_no_tree
     >>> refuse_no_tree(4, [3])
     Traceback (most recent call last):
-    structperc.core.errors.DataError: y[4] is no tree of sentence 4: word 1 has the head 3; ...
+    structperc.errors.DataError: y[4] is no tree of sentence 4: word 1 has the head 3; ...
     """
     wrong = no_tree(heads, one_root)
     if wrong:

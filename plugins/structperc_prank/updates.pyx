@@ -3,10 +3,10 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint64_t
-from structperc.core.signals cimport interrupted
+from structperc.basics.signals cimport interrupted
 from structperc.core.updates cimport Trial, Update
-from structperc.plugin_tools import check_whole_steps
 from structperc.errors import ConflictingOption
+from structperc.plugin_tools import check_whole_steps
 from structperc.plugin_tools import raise_interruption, read_array
 
 

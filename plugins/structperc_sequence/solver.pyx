@@ -15,10 +15,10 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy, memset
+from structperc.basics.signals cimport interrupted
 from structperc.core.argmax cimport Argmax
 from structperc.core.inner_products cimport best_inner
 from structperc.core.rows cimport Example
-from structperc.core.signals cimport interrupted
 from structperc.errors import DataError, OptionError, PluginError
 from structperc_kernels.vector_rows cimport best_tiles
 from structperc_sequence.chains cimport Chain

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from structperc import Engine, counterfactual
+from structperc.basics.writing import replace_file
 from structperc.cli.column_files import Tokens
 from structperc.cli.explaining import example, label_named
 from structperc.cli.files import check_writable, counted_in
 from structperc.cli.safe_cells import safe_frame
 from structperc.cli.terminal import say, say_table
 from structperc.counterfactuals import Wanted
-from structperc.engine.writing import replace_file
 from structperc.errors import OptionError
 from structperc.pictures.markup import page
 

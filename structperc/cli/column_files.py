@@ -11,12 +11,12 @@ from itertools import islice
 import attrs
 
 from structperc.cli.settings import flags_of
-from structperc.engine import plugins as registry
-from structperc.engine.options import plugin_defaults
 from structperc.errors import DataError, OptionError, did_you_mean
 from structperc.files.conll import CONLLU, SKIPPED, ColumnFile, stream_file, write_filled
 from structperc.files.crfsuite_data import ItemFile, write_labels
 from structperc.files.opening import can_be_read_again
+from structperc.fitting import plugins as registry
+from structperc.fitting.options import plugin_defaults
 from structperc.reading.tokens import default_template
 
 CONLLU_DEFAULT = ("form",)              # the features of CoNLL-U by default

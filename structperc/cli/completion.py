@@ -13,8 +13,8 @@ import attrs
 
 from structperc.cli.plugins import kind
 from structperc.cli.settings import ENGINE_OPTIONS, write_value
-from structperc.engine import plugins as registry
-from structperc.engine.builtin import BuiltinParts
+from structperc.fitting import plugins as registry
+from structperc.fitting.builtin import BuiltinParts
 
 FILE, SETTING = "file", "setting"           # values of an argument's `completes`, beside "problem", "part" and "plugin"
 WORD = re.compile(r"[\w.,=+-]+")            # no shell needs quotes around it

@@ -16,9 +16,9 @@ from pathlib import Path
 import attrs
 import numpy as np
 
+from structperc.basics.writing import replace_file
 from structperc.callbacks import HeldOutLoss
 from structperc.cli.terminal import say
-from structperc.engine.writing import replace_file
 from structperc.errors import OptionError
 from structperc.extras import require
 from structperc.metrics import accuracy, mean_absolute_error

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from structperc import Engine, effects, proportional_odds
+from structperc.basics.writing import replace_file
 from structperc.cli.explaining import DOTS_PER_INCH, PICTURES
 from structperc.cli.files import answers, check_writable, read_for
 from structperc.cli.safe_cells import safe_frame
 from structperc.cli.terminal import say, say_table
-from structperc.engine.writing import replace_file
 from structperc.errors import OptionError
 from structperc.extras import require
 from structperc.pictures.markup import page

@@ -9,10 +9,10 @@ from collections import Counter
 
 import numpy as np
 
+from structperc.basics.errors import StructPercError
+from structperc.basics.labels import plain
 from structperc.cli.column_files import Tokens, sizes
 from structperc.cli.files import PART_ROWS, answers, counted_in, parts_for
-from structperc.core.errors import StructPercError
-from structperc.core.labels import plain
 from structperc.files.opening import can_be_read_again
 from structperc.metrics.constants import Constant, best_constant_of, best_label, constant_of_pairs, everywhere, most_frequent
 from structperc.metrics.engines import Judged, Pairs, by_example, judged, labels_of

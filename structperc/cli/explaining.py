@@ -7,10 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 from structperc import Engine
+from structperc.basics.writing import replace_file
 from structperc.cli.column_files import Tokens
 from structperc.cli.files import PART_ROWS, check_writable, counted_in, parts_for
 from structperc.cli.terminal import say, say_drawn
-from structperc.engine.writing import replace_file
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
 from structperc.pictures.markup import page

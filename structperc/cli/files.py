@@ -11,19 +11,19 @@ from pathlib import Path
 import attrs
 import numpy as np
 
+from structperc.basics.errors import shortened
+from structperc.basics.labels import is_listed, is_nested
 from structperc.cli import column_files, item_files
 from structperc.cli.settings import flags_of
 from structperc.cli.source import DATABASE, ITEMS, Source
 from structperc.cli.table_flags import in_flags
 from structperc.core.component import overrides
-from structperc.core.errors import shortened
-from structperc.core.labels import is_listed, is_nested
 from structperc.core.outputs import is_ordered
-from structperc.engine.assembly import ask, options_alone
 from structperc.errors import DataError, OptionError, PluginError, StructPercError
 from structperc.files import conll as columns
 from structperc.files import csv_tables, svmlight, tables
 from structperc.files.databases import opened_query
+from structperc.fitting.assembly import ask, options_alone
 from structperc.reading.column_faults import ColumnError
 from structperc.reading.table_options import TableOptions
 

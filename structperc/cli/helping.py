@@ -10,9 +10,9 @@ from structperc.cli import files
 from structperc.cli import plugins as about_plugins
 from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, TABLE_FLAGS, describe_options, describe_preset, flags_of
 from structperc.cli.terminal import say
-from structperc.engine import plugins as registry
 from structperc.engine.engine import Engine
 from structperc.errors import PluginError, StructPercError, did_you_mean
+from structperc.fitting import plugins as registry
 
 WIDTH = 80
 

@@ -10,8 +10,8 @@ import re
 import shutil
 from pathlib import Path
 
-from structperc.core.errors import OptionError
-from structperc.engine import plugins as registry
+from structperc.basics.errors import OptionError
+from structperc.fitting import plugins as registry
 
 TEMPLATES = Path(__file__).with_name("templates")
 KINDS = ("problem", "loss", "update", "weights", "features", "reader", "cython")

@@ -8,15 +8,15 @@ import sys
 
 from structperc.cli.settings import describe_options, describe_preset
 from structperc.cli.terminal import say
-from structperc.engine import plugins as registry
 from structperc.engine.engine import REQUIRED
+from structperc.fitting import plugins as registry
 
 
 def kind(plugin) -> str:
     """Whether a plugin is a whole problem, a part of one, or an observer."""
     if set(REQUIRED) <= set(plugin.hooks):
         return "problem"
-    return "observer" if plugin.hooks == ("structperc_epoch_end",) else "part"
+    return "observer" if plugin.only_observes else "part"
 
 
 def plugins(arguments) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 from structperc import Option
-from structperc.core.errors import nearest
-from structperc.engine import options as engine_options
-from structperc.engine import plugins as registry
-from structperc.engine.options import plugin_defaults
+from structperc.basics.errors import nearest
 from structperc.errors import OptionError, did_you_mean
+from structperc.fitting import options as engine_options
+from structperc.fitting import plugins as registry
+from structperc.fitting.options import plugin_defaults
 
 FLAGS = {"classes": "--classes", "plugins": "--plugin", "problem": "the first argument", "target": "--target"}
 ENGINE_OPTIONS = {name: option for name, option in engine_options.ENGINE_OPTIONS.items() if name not in FLAGS}

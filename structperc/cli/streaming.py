@@ -18,14 +18,14 @@ from structperc.cli.files import answers, counted_in, is_text, missing_of, opene
 from structperc.cli.source import FRAMES
 from structperc.components import Outputs
 from structperc.core.losses import levels_of
-from structperc.engine import plugins as registry
-from structperc.engine.assembly import ask, install_model, options_alone
-from structperc.engine.options import generator
-from structperc.engine.presets import give_way
-from structperc.engine.weighing import NothingWeighs
 from structperc.errors import OptionError
 from structperc.files import svmlight
 from structperc.files.opening import WATCHER, can_be_read_again, fingerprint, is_url, name_of, passed, unchanged
+from structperc.fitting import plugins as registry
+from structperc.fitting.assembly import ask, install_model, options_alone
+from structperc.fitting.options import generator
+from structperc.fitting.presets import give_way
+from structperc.fitting.weighing import NothingWeighs
 from structperc.reading.table_options import named_levels
 from structperc.streams import fit_stream, learn_ahead
 
@@ -116,7 +116,7 @@ def identity_of(source, contents) -> dict:
 
 def refuse(engine, source, plugins) -> None:
     """What cannot be had with one part of the data at a time."""
-    observers = [name for name in plugins if "structperc_epoch_end" in registry.load(name).hooks]
+    observers = [name for name in plugins if registry.load(name).observes]
     if observers:
         raise OptionError(f"--plugin {observers[0]} observes epochs over all data, of which --stream has none; leave one of them out.")
     if engine.epochs > 1 and not can_be_read_again(source.path) and not give_way(engine, "epochs"):

@@ -26,10 +26,10 @@ from structperc.cli.settings import read_settings
 from structperc.cli.source import Source
 from structperc.cli.terminal import say, say_json, with_flags
 from structperc.core.outputs import is_ordered
-from structperc.engine.trainers import INTERRUPTED
-from structperc.engine.unused_options import uses
 from structperc.errors import DataError, OptionError, StructPercError
 from structperc.files.tables import parse_classes
+from structperc.fitting.trainers import INTERRUPTED
+from structperc.fitting.unused_options import uses
 
 TEXT_LABELS = {None: None, "text": True, "numbers": False}
 SEED = 0                    # of `random_state`, so that the same command writes the same model

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from structperc import Engine, metrics
+from structperc.basics.writing import replace_file
 from structperc.cli import answer_columns
 from structperc.cli.column_files import Tokens, reads_columns
 from structperc.cli.evaluation import Evaluation
@@ -19,7 +20,6 @@ from structperc.cli.item_files import reads_items
 from structperc.cli.safe_cells import safe_columns
 from structperc.cli.terminal import Shown, say, say_json, say_table
 from structperc.core.outputs import is_ordered
-from structperc.engine.writing import replace_file
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
 from structperc.files.tables import write_table

@@ -6,9 +6,9 @@ import tempfile
 import webbrowser
 from pathlib import Path
 
+from structperc.basics.writing import replace_file
 from structperc.cli.files import check_writable
 from structperc.cli.terminal import say
-from structperc.engine.writing import replace_file
 from structperc.pages import page
 
 

@@ -1,0 +1,1 @@
+# May import basics, pictures.

@@ -5,8 +5,8 @@ for each weight that it moves.
 """
 import numpy as np
 
+from structperc.basics.errors import DataError
 from structperc.core.averaging cimport Averaging
-from structperc.core.errors import DataError
 from structperc.core.features cimport Features, Parameter
 from structperc.core.rows cimport Example
 from structperc.core.updates import positive

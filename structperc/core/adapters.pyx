@@ -14,19 +14,19 @@ import numpy as np
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.math cimport INFINITY, NAN
 from libc.string cimport memcpy
-from structperc.core.component cimport Component
-from structperc.core.component import ADAPTERS, expected as checked, noted, outdated, unstarted, unwrapped
+from structperc.basics.errors import PluginError, shortened
 from structperc.core.argmax cimport Argmax
 from structperc.core.argmax import marginals_of, no_marginals
+from structperc.core.component cimport Component
+from structperc.core.component import ADAPTERS, expected as checked, noted, outdated, unstarted, unwrapped
 from structperc.core.features cimport Features, Parameter, StepSizes, Units
 from structperc.core.losses cimport Loss
 from structperc.core.losses import refuse_unstarted
 from structperc.core.outputs cimport Outputs
+from structperc.core.rows cimport Example, Rows, shown_to_map
 from structperc.core.structures cimport structure
 from structperc.core.updates cimport Trial, Update
 from structperc.core.weights cimport Weights
-from structperc.core.errors import PluginError, shortened
-from structperc.core.rows cimport Example, Rows, shown_to_map
 from libc.stdint cimport int64_t
 
 

@@ -6,10 +6,10 @@ import numpy as np
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, exp, isfinite, log
 from libc.string cimport memcpy
+from structperc.basics.arguments import SCORES, real_array, whole_number
+from structperc.basics.errors import ConflictingOption, DataError, PluginError, shortened
 from structperc.core.component cimport Component
-from structperc.core.arguments import SCORES, real_array, whole_number
 from structperc.core.component import adapted, argument, check_example, overrides, raise_stored, unstarted, unwrapped
-from structperc.core.errors import ConflictingOption, DataError, PluginError, shortened
 from structperc.core.losses cimport Loss
 from structperc.core.losses import is_additive, refuse_unstarted
 from structperc.core.outputs cimport Outputs

@@ -2,7 +2,7 @@
 import numpy as np
 
 from libc.stdint cimport int64_t, uintptr_t
-from structperc.core.errors import PluginError, shortened
+from structperc.basics.errors import PluginError, shortened
 
 
 # ---- bounds ----

@@ -11,15 +11,15 @@ import numpy as np
 
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
+from structperc.basics.errors import DataError
+from structperc.basics.saved_state import read_array
+from structperc.core.features cimport PADDING
 from structperc.core.inner_products cimport (
     SP_CSR_F32_I32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_DENSE_F32, SP_DENSE_F64, sp_blocks, sp_inner, sp_rows,
 )
-from structperc.core.features cimport PADDING
 from structperc.core.inner_products import instruction_sets as instruction_sets  # no-cython-lint
 from structperc.core.inner_products import address_of
-from structperc.core.errors import DataError
 from structperc.core.rows cimport Example, Rows
-from structperc.core.saved_state import read_array
 
 
 cdef extern from "exact_digits.h" nogil:
@@ -570,7 +570,7 @@ def units_with_row(const real[::1] x, double n_rows, const double[::1] mean, con
     Returns
     -------
     (low, high, deviation, spread, shift and spread of the way back) or None
-        Arrays; see `structperc.engine.scaling.Scaling`. None: a value is far from all before.
+        Arrays; see `structperc.fitting.scaling.Scaling`. None: a value is far from all before.
     """
     cdef Py_ssize_t j, n = x.shape[0]
     cdef double total = n_rows + 1, least = CONSTANT, apart, deviation, share, wide, back

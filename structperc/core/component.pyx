@@ -4,10 +4,10 @@ from weakref import WeakKeyDictionary
 
 from cython cimport embedsignature
 from cpython.object cimport Py_TPFLAGS_HEAPTYPE, PyTypeObject
-from structperc.core.errors import DataError, PluginError, StructPercError, add_note, shortened
+from structperc.basics.errors import DataError, PluginError, StructPercError, add_note, shortened
+from structperc.basics.signals import take_interruption
+from structperc.basics.signatures import ClassSignature
 from structperc.core.rows cimport Example
-from structperc.core.signals import take_interruption
-from structperc.core.signatures import ClassSignature
 
 COMPILED = ("cython_function_or_method", "method_descriptor", "builtin_function_or_method")
 LIBRARY = "structperc."
@@ -89,7 +89,7 @@ def expected(answer, kind, part, method, what, Example x=None):
 
 
 def argument(part, name, value, check, *limits):
-    """The value of a constructor's argument after a check of `structperc.core.arguments`, whose error names the part."""
+    """The value of a constructor's argument after a check of `structperc.basics.arguments`, whose error names the part."""
     try:
         return check(value, name, *limits)
     except StructPercError as error:

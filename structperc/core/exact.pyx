@@ -4,11 +4,11 @@ Typical sizes: 4 atoms (levels) to 1000. Cost: one norm and O(n_atoms) if the sc
 for the 4 atoms of 5 levels (exact_few.h).
 """
 from libc.math cimport INFINITY, fabs
-from structperc.core.arguments import choice
+from structperc.basics.arguments import choice
+from structperc.basics.errors import ConflictingOption, DataError, PluginError
 from structperc.core.component import argument
-from structperc.core.updates cimport Trial
-from structperc.core.errors import ConflictingOption, DataError, PluginError
 from structperc.core.features import has_constant_gram
+from structperc.core.updates cimport Trial
 from structperc.core.updates cimport PassiveAggressiveUpdate
 from structperc.core.updates import VARIANTS
 

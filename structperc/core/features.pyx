@@ -8,15 +8,15 @@ import math
 import numpy as np
 
 from libc.string cimport memcpy, memset
+from structperc.basics.arguments import FINITE, dimension, flag, real_number
+from structperc.basics.errors import DataError, PluginError, shortened
+from structperc.basics.saved_state import substate
 from structperc.core.bounds cimport Bounds, hold
 from structperc.core.component cimport Component
-from structperc.core.arguments import FINITE, dimension, flag, real_number
 from structperc.core.component import adapted, argument, check_example, overrides, settle, state_of, unwrapped
-from structperc.core.errors import DataError, PluginError, shortened
-from structperc.core.layout import Layout
 from structperc.core.inner_products cimport SP_OBJECTS, best_inner, sp_end, sp_is_dense, sp_start, sp_touched
+from structperc.core.layout import Layout
 from structperc.core.rows cimport Example, Rows
-from structperc.core.saved_state import substate
 
 MOST_WEIGHTS = 2**55        # with averages and padding, in bytes: still an address
 

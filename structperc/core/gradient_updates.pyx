@@ -5,12 +5,12 @@ Cost: the marginals of one example, or one or two searches with the loss; and O(
 import numpy as np
 
 from libc.math cimport INFINITY, exp, log1p
+from structperc.basics.errors import DataError, OptionError, PluginError, UnusedOption, shortened
 from structperc.core.component import overrides, unwrapped
-from structperc.core.errors import DataError, OptionError, PluginError, UnusedOption, shortened
 from structperc.core.outputs cimport Outputs
 from structperc.core.schedules cimport Schedule
-from structperc.core.updates cimport Encoded, ScheduledUpdate, Trial, Update
 from structperc.core.threshold_features import ThresholdFeatures
+from structperc.core.updates cimport Encoded, ScheduledUpdate, Trial, Update
 from structperc.core.updates import positive, rule_of
 
 LAFFERTY = """@inproceedings{lafferty2001conditional,

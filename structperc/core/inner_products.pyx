@@ -6,7 +6,7 @@ others without AVX-512. Every set gives the same bits. It is read when structper
 """
 import os
 
-from structperc.core.errors import OptionError
+from structperc.basics.errors import OptionError
 
 cdef extern from "inner_sets.h" nogil:
     int sp_available(const sp_inner **sets) noexcept

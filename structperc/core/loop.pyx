@@ -10,21 +10,21 @@ import numpy as np
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 import structperc.core.adapters              # enters the adapters that `adapted` chooses from  # no-cython-lint
-from structperc.core.component import adapted, expected, is_adapter, outdated, take_error, unstarted, unwrapped
-from structperc.core.signals import raise_interruption
-from structperc.core.signals cimport check_signals
+from structperc.basics.errors import PluginError, StructPercError, add_note, shortened
+from structperc.basics.signals cimport check_signals
+from structperc.basics.signals import raise_interruption
 from structperc.core.argmax cimport Argmax
 from structperc.core.averaging cimport count_visit
+from structperc.core.component import adapted, expected, is_adapter, outdated, take_error, unstarted, unwrapped
 from structperc.core.features cimport PADDING, Features
+from structperc.core.inner_products cimport SP_PREFETCH, sp_finite, sp_is_dense, sp_prefetch_rows
 from structperc.core.losses import refuse_unstarted
 from structperc.core.outputs cimport LabelOutputs
+from structperc.core.rows cimport Example, Rows
 from structperc.core.structures cimport Structures, structure
 from structperc.core.updates cimport Encoded, Trial
 from structperc.core.updates import searches_of
 from structperc.core.weights cimport Weights
-from structperc.core.errors import PluginError, StructPercError, add_note, shortened
-from structperc.core.inner_products cimport SP_PREFETCH, sp_finite, sp_is_dense, sp_prefetch_rows
-from structperc.core.rows cimport Example, Rows
 
 cdef enum:
     CHUNK = 8192            # examples, and

@@ -5,12 +5,12 @@ import numpy as np
 
 from libc.math cimport fabs
 from libc.stdlib cimport abs
-from structperc.core.arguments import limit
-from structperc.core.errors import DataError, PluginError, shortened
-from structperc.core.linear import over_atoms
-from structperc.core.rows cimport Example
+from structperc.basics.arguments import limit
+from structperc.basics.errors import DataError, PluginError, shortened
 from structperc.core.component cimport Component
 from structperc.core.component import adapted, argument, inherits, overrides, raise_stored, unstarted
+from structperc.core.linear import over_atoms
+from structperc.core.rows cimport Example
 
 
 cdef class Loss(Component):

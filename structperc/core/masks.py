@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError, shortened
+from structperc.basics.errors import DataError, shortened
 
 
 def is_mask(y) -> bool:

@@ -10,13 +10,12 @@ from operator import index
 
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
+from structperc.basics.errors import DataError, PluginError, shortened
+from structperc.basics.labels import LabelCodes, find_labels, is_listed, is_nested, order_is_unknown, plain_values, unknown_order
 from structperc.core.component cimport Component
 from structperc.core.component import adapted, check_example, expected, inherits, noted, nothing, overrides, unstarted, unwrapped
-from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport pointer
-from structperc.core.labels import LabelCodes, find_labels, is_listed, is_nested, order_is_unknown, plain_values, unknown_order
 from structperc.core.masks import is_mask, row_numbers
-from structperc.pictures import Display, Ruler
 from structperc.core.probabilities import (
     cumulative_calibration,
     cumulative_log_probabilities,
@@ -26,6 +25,7 @@ from structperc.core.probabilities import (
 )
 from structperc.core.rows cimport Example, Rows
 from structperc.core.structures cimport Structures, encode_few, structure
+from structperc.pictures import Display, Ruler
 
 cdef enum:
     FEW = 64                # up to here a dictionary beats array operations

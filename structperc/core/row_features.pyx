@@ -5,15 +5,15 @@ Cost: one pass over the rows' values for four blocks at a time (see inner.h). A 
 """
 import numpy as np
 
-from structperc.core.arguments import dimension, flag
+from structperc.basics.arguments import dimension, flag
+from structperc.basics.signals cimport interrupted
 from structperc.core.bounds cimport Bounds, hold
 from structperc.core.component import argument
-from structperc.core.features import TablePart
 from structperc.core.features cimport Features, Parameter, StepSizes, Units, adapt_row, take_square
+from structperc.core.features import TablePart
 from structperc.core.inner_products cimport (SP_CLAIM, best_inner, sp_blocks, sp_end, sp_is_dense, sp_prefetch_blocks, sp_row_of, sp_rows,
                                              sp_start, sp_touched, widest_inner)
 from structperc.core.rows cimport Example, Rows
-from structperc.core.signals cimport interrupted
 
 cdef enum:
     OFTEN = 32                  # rows between two questions whether to stop

@@ -9,11 +9,11 @@ from cpython.buffer cimport (PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_STRIDES, Py
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memset
-from structperc.core.errors import PluginError, shortened
+from structperc.basics.errors import PluginError, shortened
+from structperc.basics.signatures import ClassSignature
 from structperc.core.inner_products cimport (SP_DENSE_F64, SP_DENSE_F32, SP_CSR_F64_I32, SP_CSR_F64_I64, SP_CSR_F32_I32,
                                              SP_CSR_F32_I64, SP_OBJECTS, sp_blocks, sp_inner, widest_inner)
 from structperc.core.joined import Joined
-from structperc.core.signatures import ClassSignature
 
 
 cdef enum:

@@ -6,8 +6,8 @@ import re
 import numpy as np
 
 from libc.math cimport sqrt
-from structperc.core.errors import DataError, OptionError, shortened
-from structperc.core.signatures import ClassSignature
+from structperc.basics.errors import DataError, OptionError, shortened
+from structperc.basics.signatures import ClassSignature
 
 REAL = (float, numbers.Real)        # float first, which needs no abstract class
 NAMES = ("constant", "inverse", "inverse-sqrt")

@@ -6,9 +6,9 @@ import numpy as np
 from cpython cimport array
 from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int64_t
-from structperc.core.errors import DataError, shortened
+from structperc.basics.errors import DataError, shortened
 import array
-from structperc.core.signatures import ClassSignature
+from structperc.basics.signatures import ClassSignature
 
 cdef array.array TEMPLATE = array.array("i", [])
 

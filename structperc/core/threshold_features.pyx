@@ -4,14 +4,14 @@ Typical sizes: 10..1000 features, 4 thresholds. Cost: one dot product, then O(K)
 """
 import numpy as np
 
-from structperc.core.arguments import dimension, flag
+from structperc.basics.arguments import dimension, flag
+from structperc.basics.errors import DataError, PluginError
+from structperc.basics.saved_state import read_array
 from structperc.core.component import argument
-from structperc.core.features import TablePart
 from structperc.core.features cimport Features, Parameter, Units
-from structperc.core.errors import DataError, PluginError
+from structperc.core.features import TablePart
 from structperc.core.inner_products cimport best_inner, widest_inner, sp_blocks, sp_prefetch_blocks
 from structperc.core.rows cimport Example, Rows
-from structperc.core.saved_state import read_array
 
 INSTEAD = "The updates 'exact-pa', 'exact-pa1' and 'exact-pa2' keep them ordered."
 

@@ -6,10 +6,11 @@ Cost: O(atoms) and one norm.
 
 import numpy as np
 
-from structperc.core.arguments import POSITIVE, choice, flag, real_number
+from structperc.basics.arguments import POSITIVE, choice, flag, real_number
+from structperc.basics.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.citations import COLLINS, LATENT_PERCEPTRON
-from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from libc.string cimport memcpy
+from structperc.basics.signatures import ClassSignature
 from structperc.core.argmax cimport Argmax
 from structperc.core.component cimport Component
 from structperc.core.component import argument, raise_stored
@@ -20,7 +21,6 @@ from structperc.core.rows cimport Example
 from structperc.core.schedules cimport Schedule
 from structperc.core.structures cimport structure
 from structperc.core.weights cimport Weights
-from structperc.core.signatures import ClassSignature
 
 CRAMMER = """@article{crammer2006online,
   author = {Koby Crammer and Ofer Dekel and Joseph Keshet and Shai Shalev-Shwartz and Yoram Singer},

@@ -1,13 +1,13 @@
 """A feature map written down as vectors: the shortest way to a new Phi in Python."""
 import numpy as np
 
-from structperc.core.arguments import dimension
+from structperc.basics.arguments import dimension
+from structperc.basics.errors import DataError, PluginError, shortened
+from structperc.basics.sparse_parts import is_sparse, to_csr
 from structperc.core.component import argument, noted
-from structperc.core.errors import DataError, PluginError, shortened
 from structperc.core.features cimport Features, Parameter, StepSizes
 from structperc.core.row_features cimport RowFeatures
 from structperc.core.rows cimport Example, Rows, shown_to_map
-from structperc.core.sparse_parts import is_sparse, to_csr
 
 
 cdef class VectorFeatures(Features):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError, PluginError, shortened
-from structperc.core.labels import is_listed
+from structperc.basics.errors import DataError, PluginError, shortened
+from structperc.basics.labels import is_listed
 from structperc.core.masks import is_zero_one, zero_one
 from structperc.core.outputs import Outputs
 from structperc.core.structures import Structures

@@ -9,17 +9,17 @@ import numpy as np
 
 from libc.string cimport memcpy
 from libc.stdint cimport int64_t
+from structperc.basics.arguments import flag
+from structperc.basics.errors import DataError, PluginError
+from structperc.basics.saved_state import read_array
 from structperc.core.averaging cimport Averaging, count_visit, predicting, scale_multiplied_out, shrink, start_averaging
-from structperc.core.arguments import flag
-from structperc.core.component import adapted, argument, overrides, raise_stored, state_of, unstarted, unwrapped
-from structperc.core.component cimport Component
-from structperc.core.errors import DataError, PluginError
-from structperc.core.features import is_constrained
-from structperc.core.features cimport PADDING, Features, Units, room_for, units_of, written_out
 from structperc.core.bounds import add_rows, changed_rows, copy_rows, merged
+from structperc.core.component cimport Component
+from structperc.core.component import adapted, argument, overrides, raise_stored, state_of, unstarted, unwrapped
+from structperc.core.features cimport PADDING, Features, Units, room_for, units_of, written_out
+from structperc.core.features import is_constrained
 from structperc.core.rows cimport Example, Rows
 from structperc.core.schedules cimport Schedule
-from structperc.core.saved_state import read_array
 
 cdef enum:
     LINE = 8                            # doubles of a cache line

@@ -1,3 +1,4 @@
+# May import basics, core, engine, fitting, pictures, pipelines, reading, solvers.
 """The smallest change of an example after which a model predicts something else, with a proof."""
 
 from structperc.later import names_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csc_array
 
-from structperc.core.errors import PluginError
-from structperc.engine import answers
+from structperc.basics.errors import PluginError
+from structperc.fitting import answers
 
 ROUNDING = 1e-6             # of scores, relative to the largest one; that of float32 rows is LESS_EXACT
 LESS_EXACT = 1e-4

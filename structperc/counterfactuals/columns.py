@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError, did_you_mean, shortened
+from structperc.basics.errors import DataError, OptionError, did_you_mean, shortened
 from structperc.counterfactuals.programs import Variables
 from structperc.engine.baselines import one_hot_columns
 from structperc.reading.column_codes import KINDS

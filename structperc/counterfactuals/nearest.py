@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.arguments import choice
-from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError, shortened
+from structperc.basics.arguments import choice
+from structperc.basics.errors import DataError, NotFittedError, OptionError, PluginError, shortened
 from structperc.counterfactuals.blocks import Block
 from structperc.counterfactuals.columns import Columns, as_given, truth_columns
 from structperc.counterfactuals.result import ALREADY, NEAREST, NONE, OPEN, Counterfactual

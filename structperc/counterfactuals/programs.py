@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, linprog, nnls
 from scipy.sparse import csr_array, hstack, vstack
 
-from structperc.core.errors import DataError
+from structperc.basics.errors import DataError
 from structperc.solvers.branch_and_bound import branch_and_bound
 
 LEAD = 1e-7                 # of a wanted structure over a rival that wins their tie, as a distance; doubled while it loses

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError, shortened
+from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.counterfactuals.columns import Change
 
 AT_ONCE = 512               # sentences that are predicted together

@@ -8,11 +8,11 @@ import itertools
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError, PluginError, did_you_mean, shortened
-from structperc.core.labels import is_listed
+from structperc.basics.errors import DataError, OptionError, PluginError, did_you_mean, shortened
+from structperc.basics.labels import is_listed
 from structperc.core.outputs import LabelOutputs, is_ordered
-from structperc.engine import answers
 from structperc.engine.explanation import names_of, structure_of
+from structperc.fitting import answers
 
 
 def as_outputs(value) -> tuple:

@@ -1,3 +1,4 @@
+# May import basics, core, engine, files, fitting, reading, streams.
 """Training and predictions on more than one machine, by Dask: `fit`, `predict` and `scores`."""
 
 from structperc.later import names_of

@@ -6,11 +6,9 @@ import pickle
 
 import numpy as np
 
-from structperc.core.errors import OptionError
+from structperc.basics.errors import OptionError
 from structperc.engine.model_file import constructor_arguments
 from structperc.extras import require
-
-OBSERVER = ("structperc_epoch_end",)
 
 
 class Parcel:
@@ -49,7 +47,7 @@ def packed(value) -> tuple:
 def blueprint_of(engine, dumps, **changed) -> bytes:
     """An engine with its facts about the data and with changed options, as `dumps` pickles it. Observers stay with the caller."""
     kept = [plugin_argument for plugin_argument, plugin in zip(engine.plugins, engine.loaded_plugins[2:], strict=False)
-            if plugin.hooks != OBSERVER or plugin.options]
+            if not plugin.only_observes or plugin.options]
     twin = engine._like(**{**constructor_arguments(engine), **changed, "plugins": kept})
     twin.model, twin.chosen = engine.model, engine.chosen
     try:

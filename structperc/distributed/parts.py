@@ -9,8 +9,8 @@ from contextlib import closing, suppress
 
 import numpy as np
 
-from structperc.core.errors import DataError
-from structperc.core.labels import plain
+from structperc.basics.errors import DataError
+from structperc.basics.labels import plain
 from structperc.extras import require
 from structperc.files.frames import NoRows
 from structperc.files.opening import matching

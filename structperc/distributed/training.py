@@ -20,8 +20,8 @@ from importlib import metadata
 import attrs
 import numpy as np
 
+from structperc.basics.errors import DataError, OptionError
 from structperc.core.column_sums import ColumnSums
-from structperc.core.errors import DataError, OptionError
 from structperc.core.loop import PassResult
 from structperc.distributed.identity import identity_of
 from structperc.distributed.messages import Parcel, blueprint_of, with_zeros, without_zeros
@@ -52,10 +52,10 @@ from structperc.distributed.workers import (
     train_shard,
     visits,
 )
-from structperc.engine.context import SHARDS_ELSEWHERE
-from structperc.engine.options import WITHOUT_SHARDS
-from structperc.engine.shards import ShardPass
 from structperc.extras import require
+from structperc.fitting.context import SHARDS_ELSEWHERE
+from structperc.fitting.options import WITHOUT_SHARDS
+from structperc.fitting.shards import ShardPass
 from structperc.streams import GroupEnds, named
 
 __all__ = ["fit"]
@@ -410,7 +410,7 @@ class Workers:
 
 
 class RemoteShards:
-    """Shards of workers; the methods are those of `structperc.engine.shards.LocalShards`.
+    """Shards of workers; the methods are those of `structperc.fitting.shards.LocalShards`.
 
     Parameters
     ----------

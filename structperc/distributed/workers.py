@@ -10,16 +10,16 @@ from contextlib import closing, contextmanager
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError
-from structperc.core.exact_sums import exact_sum
+from structperc.basics.errors import DataError
+from structperc.basics.exact_sums import exact_sum
 from structperc.distributed.messages import with_zeros, without_zeros
 from structperc.distributed.parts import chosen, examples_of, joined, refuse_other_kind
-from structperc.engine.assembly import check_parts, with_weights
-from structperc.engine.context import check_same
-from structperc.engine.run import TrainingRun
-from structperc.engine.scaling import Scaling
-from structperc.engine.shards import Shard, ShardPart, in_memory
-from structperc.engine.weighing import balanced, by_class, counted, label_codes, label_sums
+from structperc.fitting.assembly import check_parts, with_weights
+from structperc.fitting.context import check_same
+from structperc.fitting.run import TrainingRun
+from structperc.fitting.scaling import Scaling
+from structperc.fitting.shards import Shard, ShardPart, in_memory
+from structperc.fitting.weighing import balanced, by_class, counted, label_codes, label_sums
 from structperc.reading.matrices import sample_weights
 from structperc.reading.readers import Reader
 from structperc.streams import named, order_of, read_ahead, reader_of
@@ -118,7 +118,7 @@ class Totals:
     scaling : Scaling or None
         Of the columns.
     label_sums : dict
-        As of `structperc.engine.weighing.label_sums`, if they weigh the labels; else empty.
+        As of `structperc.fitting.weighing.label_sums`, if they weigh the labels; else empty.
     visits : (int, Fraction)
         The number of examples with a weight, and the sum of their weights, those of their classes included.
     """

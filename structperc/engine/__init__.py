@@ -1,1 +1,2 @@
+# May import basics, core, fitting, metrics, pages, pictures, reading.
 """Training and trained models. The class `Engine` is in `structperc.engine.engine`."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError, PluginError, did_you_mean, shortened
+from structperc.basics.errors import DataError, OptionError, PluginError, did_you_mean, shortened
 from structperc.core.joined import Joined
-from structperc.engine.model import has_mean_row
+from structperc.fitting.model import has_mean_row
 
 CONSTANT = "(constant)"
 ABSENT = "(absent columns)"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 
+from structperc.basics.errors import OptionError, did_you_mean, shortened
 from structperc.core.component import located
-from structperc.core.errors import OptionError, did_you_mean, shortened
-from structperc.engine.options import ENGINE_OPTIONS
+from structperc.fitting.options import ENGINE_OPTIONS
 
 
 class CheckedCalls:
@@ -18,6 +18,7 @@ class CheckedCalls:
         for name, method in tuple(vars(cls).items()):
             if inspect.isfunction(method) and name[:1] != "_" and not hasattr(method, "__wrapped__"):
                 setattr(cls, name, checked(method))
+                vars(cls)[name].__qualname__ = f"{cls.__qualname__}.{name}"         # also of a function of another module
 
     def _place_of(self, name, value, candidates) -> str:
         """The sentence about an argument that a method does not have: where it belongs, or what is meant."""

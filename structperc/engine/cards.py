@@ -5,10 +5,10 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.core.errors import shortened
+from structperc.basics.errors import shortened
 from structperc.core.outputs import is_ordered
 from structperc.engine.baselines import CONSTANT, named
-from structperc.engine.options import changed_options
+from structperc.fitting.options import changed_options
 from structperc.pictures import Box, Line, Picture, Text
 from structperc.pictures.markup import block, details, element, excerpt, table
 

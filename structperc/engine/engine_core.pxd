@@ -1,6 +1,6 @@
-from structperc.core.locks cimport TrainingLock
-from structperc.engine.model cimport Model
-from structperc.engine.run cimport TrainingRun
+from structperc.fitting.locks cimport TrainingLock
+from structperc.fitting.model cimport Model
+from structperc.fitting.run cimport TrainingRun
 
 
 cdef class EngineCore:

@@ -3,26 +3,26 @@
 
 Compiled, so that Ctrl-C comes in Python functions that are called here and never between two statements.
 """
-from structperc.core.locks cimport TrainingLock
+from structperc.basics.errors import DataError, NotFittedError, OptionError, PluginError, add_note
+from structperc.basics.signals import retry_on_interrupt
 from structperc.core.component import located
-from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError
-from structperc.core.signals import retry_on_interrupt
+from structperc.core.loop cimport PassResult
 from structperc.core.rows cimport Rows
 from structperc.core.weights cimport Weights
-from structperc.engine import calibration
-from structperc.engine.assembly import agreed, check_parts, new_model, with_weights
-from structperc.engine.checkpoints.of_runs import progress_of
 from structperc.engine.calls import wrong_call
-from structperc.engine.not_finite import overflow
-from structperc.engine.model cimport Model
-from structperc.engine.model import listed, read_for
-from structperc.engine.options import n_threads, setting_back
-from structperc.core.loop cimport PassResult
-from structperc.engine.run cimport TrainingRun
-from structperc.engine.scaling import scaling_of
-from structperc.engine.threads import predicted
-from structperc.engine.weighing import by_class, counted
-from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS, STALLED
+from structperc.engine.checkpoints.of_runs import progress_of
+from structperc.fitting import calibration
+from structperc.fitting.assembly import agreed, check_parts, new_model, with_weights
+from structperc.fitting.locks cimport TrainingLock
+from structperc.fitting.model cimport Model
+from structperc.fitting.model import listed, read_for
+from structperc.fitting.not_finite import overflow
+from structperc.fitting.options import n_threads, setting_back
+from structperc.fitting.run cimport TrainingRun
+from structperc.fitting.scaling import scaling_of
+from structperc.fitting.threads import predicted
+from structperc.fitting.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS, STALLED
+from structperc.fitting.weighing import by_class, counted
 from structperc.reading.groups import Groups
 from structperc.reading.matrices import sample_weights
 
@@ -61,6 +61,16 @@ cdef class EngineCore:
             Number, mistakes and loss of the epoch.
         """
         self.manager.hook.structperc_epoch_end(engine=self, record=record)
+
+    def notify_of_end(self, status):
+        """Call all observers after training, or again if Ctrl-C cut a call short.
+
+        Parameters
+        ----------
+        status : str or None
+            The word of `status_`; None: an error ended the fit.
+        """
+        self.manager.hook.structperc_training_end(engine=self, status=status)
 
     def fit(self, X, y, *unnamed, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None,
             record_predictions=False, history=False, resume=False, **unknown):
@@ -222,6 +232,7 @@ cdef int learn_all(EngineCore engine, X, offsets, y, allowed, sample_weight, cos
     cdef TrainingRun run
     cdef Model model = None
     cdef list interrupts = []
+    cdef bint over = False
     set_back = setting_back(engine.random_state)
     try:
         model, rows, context, counts = new_model(engine, X, offsets, y, allowed, sample_weight)
@@ -245,9 +256,13 @@ cdef int learn_all(EngineCore engine, X, offsets, y, allowed, sample_weight, cos
         model.visit_totals = run.visit_totals
         if model.scales:
             leave(model, model.scaling, interrupts)
-    except BaseException:
+        retry_on_interrupt(interrupts, engine.notify_of_end, model.status)
+        over = True
+    except BaseException as error:
         if set_back is not None:
             set_back()
+        if not over:
+            retry_on_interrupt(interrupts, tell_failure, engine, error)
         if interrupts:
             raise interrupts[0]
         raise
@@ -259,6 +274,16 @@ cdef int learn_all(EngineCore engine, X, offsets, y, allowed, sample_weight, cos
     if interrupts:
         raise interrupts[0]
     return 0
+
+
+def tell_failure(engine, error):
+    """Calls all observers after an error. An error of an observer becomes a note of the first one."""
+    try:
+        engine.notify_of_end(None)
+    except Exception as further:
+        if further is not error:
+            located(error)          # its own place comes first
+            add_note(error, f"Then structperc_training_end failed: {type(further).__name__}: {further}")
 
 
 cdef int train(EngineCore engine, TrainingRun run, rows, y, costs, bint calibrates, bint resume,

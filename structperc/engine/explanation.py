@@ -8,11 +8,12 @@ from types import NoneType
 import attrs
 import numpy as np
 
+from structperc.basics.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.component import expected
-from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.outputs import LabelOutputs, encoded_answers
-from structperc.engine import answers, baselines
+from structperc.engine import baselines
 from structperc.extras import require
+from structperc.fitting import answers
 from structperc.pictures import Bars, Display, Picture, Ruler
 from structperc.pictures.markup import block, details, element, excerpt, table
 from structperc.pictures.shapes import COLUMNS

@@ -11,12 +11,12 @@ from pathlib import Path
 import attrs
 import numpy as np
 
-from structperc.core.errors import OptionError, shortened
+from structperc.basics.errors import OptionError, shortened
+from structperc.basics.writing import replace_file
 from structperc.core.outputs import is_ordered
 from structperc.engine import model_file
 from structperc.engine.cards import Curve, name_of, weight_rows
-from structperc.engine.options import changed_options
-from structperc.engine.writing import replace_file
+from structperc.fitting.options import changed_options
 from structperc.pictures.markup import Markup, block, details, element, excerpt, page, table
 from structperc.reading.groups import Groups
 from structperc.version import __version__
@@ -24,6 +24,7 @@ from structperc.version import __version__
 COLUMNS, LABELS = 60, 60        # named at most
 CONFUSED = 15                   # labels of a confusion matrix, at most
 FILL_IN = "*To be filled in by the owner:* "
+FORMS = re.compile(r"\\(&#?\w+;|[^\w\s]|_)|`([^`]*)`|\*((?:\\.|[^*\\])+)\*")         # literal characters, code, stressed words
 USE = (f"{FILL_IN}what the model is meant for, by whom, and what it must not decide.",
        f"{FILL_IN}where the training data come from, whom they are about, and who may use them.",
        f"{FILL_IN}for whom or what it is known to err, and who is responsible for it.")
@@ -258,6 +259,9 @@ def literal(text) -> str:
 
 
 def emphasised(text) -> str:
-    """The few forms of Markdown in paragraphs as HTML."""
-    escaped = str(element("p", text))[3:-4]
-    return re.sub(r"`([^`]*)`", r"<code>\1</code>", re.sub(r"\*([^*]+)\*", r"<em>\1</em>", escaped.replace("\\", "")))
+    """The few forms of Markdown in paragraphs as HTML: `code`, *stress*, and a backslash before what is meant literally."""
+    def as_html(match):
+        character, code, stressed = match.groups()
+        return character or (f"<code>{code}</code>" if code is not None else f"<em>{FORMS.sub(as_html, stressed)}</em>")
+
+    return FORMS.sub(as_html, str(element("p", text))[3:-4])

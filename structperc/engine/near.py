@@ -15,8 +15,8 @@ import numpy as np
 
 from structperc.core.argmax import marginals_of, ranked_by
 from structperc.core.outputs import LabelOutputs, as_structure
-from structperc.engine import answers
 from structperc.engine.counting import labellings_within
+from structperc.fitting import answers
 
 TIES = 1e-9             # scores this close, relative to 1 + |score of the prediction|, are the same
 

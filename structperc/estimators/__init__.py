@@ -1,3 +1,4 @@
+# May import basics, callbacks, core, engine, fitting, metrics, pictures, pipelines, reading, solvers.
 """Estimators with the interface of scikit-learn, whose base classes they inherit: they need the extra `sklearn`.
 
 Estimators of plugins' packages are names here too. Their packages declare them as entry points of the group "structperc.estimators".

@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from structperc.basics.errors import no_attribute
 from structperc.callbacks import progress
-from structperc.core.errors import no_attribute
-from structperc.engine import plugins
-from structperc.engine.assembly import agreed
 from structperc.engine.engine import Engine, is_fitted_name
 from structperc.engine.fitted_names import FittedNames
-from structperc.engine.model import NoAttribute
-from structperc.engine.option import Options, option, options_of, same
-from structperc.engine.option_values import read_plugins
-from structperc.engine.options import (
+from structperc.errors import DataError, OptionError, shortened
+from structperc.estimators import keeping
+from structperc.estimators.parameters import KERNEL_PLUGIN, NotFitted, Parameters
+from structperc.fitting import plugins
+from structperc.fitting.assembly import agreed
+from structperc.fitting.model import NoAttribute
+from structperc.fitting.option import Options, option, options_of, same
+from structperc.fitting.option_values import read_plugins
+from structperc.fitting.options import (
     ENGINE_OPTIONS,
     DataOptions,
     LabelOptions,
@@ -30,9 +33,6 @@ from structperc.engine.options import (
     WeightOptions,
     plugin_defaults,
 )
-from structperc.errors import DataError, OptionError, shortened
-from structperc.estimators import keeping
-from structperc.estimators.parameters import KERNEL_PLUGIN, NotFitted, Parameters
 from structperc.reading import matrices
 from structperc.reading.column_faults import ColumnError, in_estimator
 from structperc.reading.readers import Reader

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from structperc.core.labels import LabelCodes, find_labels, order_is_unknown
-from structperc.engine.option import option, positional_option
+from structperc.basics.labels import LabelCodes, find_labels, order_is_unknown
 from structperc.errors import DataError
 from structperc.estimators.base import declared
 from structperc.estimators.held_out import FORGOTTEN, VOVK, HeldOutOptions, weighted_quantile
@@ -15,6 +14,7 @@ from structperc.estimators.keeping import InnerAnswers, array_of, listed
 from structperc.estimators.parameters import NotFitted, refuse_class
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, has_order, n_rows_of, rows_of, sliceable
+from structperc.fitting.option import option, positional_option
 from structperc.pipelines import levels_of
 from structperc.reading import matrices
 from structperc.reading.intervals import find_ends, interval_labels, read_intervals

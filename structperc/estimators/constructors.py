@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 
-from structperc.core.signatures import constructor_parameters, constructor_signature, written_constructor
-from structperc.engine import option
-from structperc.engine.option import Options, advice, options_of, same
+from structperc.basics.signatures import constructor_parameters, constructor_signature, written_constructor
 from structperc.errors import OptionError, shortened
+from structperc.fitting import option
+from structperc.fitting.option import Options, advice, options_of, same
 
 CALLED, SET = "_constructor_called", "_set_by_constructor"      # entries of an object: the call in progress, and the names of parameters
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from structperc.engine.option import Options, option
-from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError
+from structperc.fitting.option import Options, option
+from structperc.fitting.options import generator
 
 VOVK = """@book{vovk2005algorithmic,
   author = {Vladimir Vovk and Alexander Gammerman and Glenn Shafer},

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from structperc.core.signatures import class_signature
+from structperc.basics.signatures import class_signature
 from structperc.engine import model_file
 from structperc.engine.engine import Engine
 from structperc.engine.model_file import RULES, join_rules
-from structperc.engine.option import same
-from structperc.engine.options import ENGINE_OPTIONS
 from structperc.errors import ModelFormatError, OptionError, StructPercError
 from structperc.estimators import lookup
 from structperc.estimators.parameters import KERNEL_PLUGIN, EstimatorCalls, is_estimator, offered_if
+from structperc.fitting.option import same
+from structperc.fitting.options import ENGINE_OPTIONS
 
 if TYPE_CHECKING:
     from structperc.engine.explanation import Explanation

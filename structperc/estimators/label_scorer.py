@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from structperc import metrics
-from structperc.engine.option import Options, positional_option
 from structperc.errors import DataError, OptionError, did_you_mean
 from structperc.estimators.parameters import Parameters
 from structperc.estimators.targets import as_column
+from structperc.fitting.option import Options, positional_option
 from structperc.pipelines import levels_of
 
 MEASURES = {        # with the sign that makes more of it better

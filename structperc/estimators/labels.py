@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from structperc import metrics
-from structperc.core.arguments import dimensions
-from structperc.core.labels import is_listed, ordered_categories
-from structperc.engine.not_finite import refuse_scores
-from structperc.engine.option import option
-from structperc.engine.options import InterceptOptions, LabelWeightOptions
+from structperc.basics.arguments import dimensions
+from structperc.basics.labels import is_listed, ordered_categories
 from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.base import ATTRIBUTES, LabelledEstimator, declared, weighted_mean
 from structperc.estimators.levels import SortedClasses, log_probabilities, order_in
@@ -19,6 +16,9 @@ from structperc.estimators.parameters import offered_if
 from structperc.estimators.rankers import RankScore
 from structperc.estimators.scikit_learn import ClassifierMixin
 from structperc.estimators.targets import as_column, refuse_continuous
+from structperc.fitting.not_finite import refuse_scores
+from structperc.fitting.option import option
+from structperc.fitting.options import InterceptOptions, LabelWeightOptions
 from structperc.reading.intervals import find_ends, without_ends
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from structperc.core.labels import LabelCodes, ordered_categories
-from structperc.engine.option import Options, option, positional_option
+from structperc.basics.labels import LabelCodes, ordered_categories
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import NotFitted, Parameters, cloned, refuse_class
 from structperc.estimators.scikit_learn import TransformerMixin, get_config, get_tags
 from structperc.estimators.wrapped import n_rows_of
 from structperc.extras import require
+from structperc.fitting.option import Options, option, positional_option
 
 if TYPE_CHECKING:
     from typing_extensions import Self

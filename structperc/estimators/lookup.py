@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 
-from structperc.core.errors import no_name
+from structperc.basics.errors import no_name
 from structperc.later import module_at
 
 GROUP = "structperc.estimators"

@@ -8,16 +8,16 @@ import inspect
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
-from structperc.core.errors import nearest
-from structperc.engine import plugins
+from structperc.basics.errors import nearest
 from structperc.engine.calls import CheckedCalls, checked
 from structperc.engine.cards import estimator_card
-from structperc.engine.option import same
-from structperc.engine.option_values import is_part
-from structperc.engine.options import WITHOUT_SHARDS
 from structperc.errors import DataError, NotFittedError, OptionError, did_you_mean, shortened
 from structperc.estimators import constructors
 from structperc.estimators.scikit_learn import BaseEstimator, NotFittedInScikitLearn, clone
+from structperc.fitting import plugins
+from structperc.fitting.option import same
+from structperc.fitting.option_values import is_part
+from structperc.fitting.options import WITHOUT_SHARDS
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -97,7 +97,7 @@ class Parameters(EstimatorCalls, BaseEstimator):
     {'size': 3}
     >>> Mine(sise=3)
     Traceback (most recent call last):
-    structperc.core.errors.OptionError: Mine has no parameter 'sise'. Did you mean 'size'?
+    structperc.errors.OptionError: Mine has no parameter 'sise'. Did you mean 'size'?
     >>> class Strong(PRank):
     ...     def __init__(self, strength=10.0, **options):
     ...         super().__init__(C=1 / strength, **options)

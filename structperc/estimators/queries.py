@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from structperc import metrics
-from structperc.core.labels import is_nested
-from structperc.engine.option import Options, option, positional_option
+from structperc.basics.labels import is_nested
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import Parameters
 from structperc.estimators.scikit_learn import UNUSED
 from structperc.estimators.targets import as_column
 from structperc.estimators.wrapped import rows_of, sliceable
+from structperc.fitting.option import Options, option, positional_option
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
 

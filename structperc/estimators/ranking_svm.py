@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, ClassVar
 import attrs
 import numpy as np
 
-from structperc.core.labels import is_nested
-from structperc.engine.assembly import install_model, options_alone
+from structperc.basics.labels import is_nested
 from structperc.engine.engine import Engine
-from structperc.engine.option import option
-from structperc.engine.options import generator
-from structperc.engine.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import declared
 from structperc.estimators.keeping import EngineMethods, array_of, listed, note
 from structperc.estimators.parameters import NotFitted
 from structperc.estimators.queries import ListRanker, need_groups, one_name, sizes
 from structperc.estimators.targets import as_column
+from structperc.fitting.assembly import install_model, options_alone
+from structperc.fitting.option import option
+from structperc.fitting.options import generator
+from structperc.fitting.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
 from structperc.metrics.ranking import read_grades
 from structperc.reading import matrices
 from structperc.reading.groups import Groups

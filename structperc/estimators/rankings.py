@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from structperc.basics.labels import is_nested
 from structperc.callbacks import EarlyStopping
-from structperc.core.labels import is_nested
-from structperc.engine.option import Option, option
-from structperc.engine.options import generator
 from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared
 from structperc.estimators.labels import COLUMNS
 from structperc.estimators.queries import ListRanker, RankingScorer, is_list_of_blocks, need_groups, one_name, parted, sizes
 from structperc.estimators.targets import as_column
 from structperc.estimators.wrapped import n_rows_of
+from structperc.fitting.option import Option, option
+from structperc.fitting.options import generator
 from structperc.reading.groups import Groups
 
 if TYPE_CHECKING:

@@ -10,16 +10,16 @@ import attrs
 import numpy as np
 
 from structperc import metrics
-from structperc.core.labels import LabelCodes
+from structperc.basics.labels import LabelCodes
 from structperc.engine.explanation import Contribution, Explanation, largest_first, side_of
-from structperc.engine.option import option, positional_option
-from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import compare_columns, declared
 from structperc.estimators.keeping import InnerMethods, array_of, listed
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.targets import as_column
 from structperc.estimators.wrapped import WrappedRanker
+from structperc.fitting.option import option, positional_option
+from structperc.fitting.options import generator
 from structperc.pictures import Ruler
 from structperc.reading import matrices
 

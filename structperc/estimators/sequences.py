@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from structperc.engine.option import option
-from structperc.engine.options import InterceptOptions
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import LabelledEstimator, declared, weighted_mean
+from structperc.fitting.option import option
+from structperc.fitting.options import InterceptOptions
 from structperc.metrics import sentences
 from structperc.reading import matrices
 from structperc.reading.groups import Groups

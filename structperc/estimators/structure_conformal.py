@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 import attrs
 import numpy as np
 
-from structperc.core.arguments import limit as read_limit
-from structperc.core.errors import shortened
+from structperc.basics.arguments import limit as read_limit
+from structperc.basics.errors import shortened
 from structperc.core.outputs import right_outputs
 from structperc.engine.engine import Engine
 from structperc.engine.near import Near
-from structperc.engine.option import option, positional_option
-from structperc.engine.options import generator
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.estimators.base import declared
 from structperc.estimators.held_out import FORGOTTEN, VOVK, HeldOutOptions, weighted_quantile
@@ -24,6 +22,8 @@ from structperc.estimators.parameters import NotFitted, Parameters
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.structure_sets import Judged, StructureSet, measures, right_counts
 from structperc.estimators.wrapped import n_rows_of, rows_of, sliceable
+from structperc.fitting.option import option, positional_option
+from structperc.fitting.options import generator
 from structperc.reading.groups import Groups, numbers_of
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from functools import cached_property
 import attrs
 import numpy as np
 
-from structperc.core.arguments import how_many
-from structperc.core.errors import DataError, PluginError, shortened
+from structperc.basics.arguments import how_many
+from structperc.basics.errors import DataError, PluginError, shortened
 from structperc.core.outputs import checked_structures, encoded_answers, right_outputs
 from structperc.engine.explanation import names_of
 from structperc.engine.near import Near

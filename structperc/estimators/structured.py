@@ -9,10 +9,10 @@ import numpy as np
 
 from structperc import metrics
 from structperc.core.outputs import right_outputs
-from structperc.engine.option import Option, option
-from structperc.engine.options import InterceptOptions, LabelOptions, LabelWeightOptions
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared, weighted_mean
+from structperc.fitting.option import Option, option
+from structperc.fitting.options import InterceptOptions, LabelOptions, LabelWeightOptions
 from structperc.metrics.engines import loss_name
 from structperc.reading.groups import Groups
 

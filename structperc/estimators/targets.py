@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from structperc.core.labels import as_label_array, ordered_categories, refuse_matrix_of_labels, refuse_no_labels
+from structperc.basics.labels import as_label_array, ordered_categories, refuse_matrix_of_labels, refuse_no_labels
 from structperc.errors import DataError
 
 

@@ -6,18 +6,18 @@ import numbers
 
 import numpy as np
 
-from structperc.core.arguments import dimensions
-from structperc.core.labels import LabelCodes, find_labels, ordered_categories
-from structperc.core.sparse_parts import is_sparse, to_csr
-from structperc.engine.assembly import agreed
+from structperc.basics.arguments import dimensions
+from structperc.basics.labels import LabelCodes, find_labels, ordered_categories
+from structperc.basics.sparse_parts import is_sparse, to_csr
 from structperc.engine.engine import Engine
-from structperc.engine.options import LabelOptions
 from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.levels import SortedClasses, levels_named, order_in
 from structperc.estimators.parameters import NotFitted, Parameters
 from structperc.estimators.rankers import RankScore
 from structperc.estimators.scikit_learn import ClassifierMixin, get_tags
 from structperc.estimators.targets import as_column, refuse_continuous
+from structperc.fitting.assembly import agreed
+from structperc.fitting.options import LabelOptions
 from structperc.pipelines import levels_of, unwrapped
 from structperc.reading import matrices
 

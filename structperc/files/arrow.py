@@ -11,7 +11,7 @@ from functools import partial
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError, shortened
+from structperc.basics.errors import DataError, shortened
 from structperc.extras import require
 from structperc.files.frames import FrameFile
 from structperc.files.opening import PART_BYTES, STANDARD_INPUT, is_url, opened_bytes, passed

@@ -7,7 +7,7 @@ from operator import itemgetter
 
 import attrs
 
-from structperc.core.errors import DataError
+from structperc.basics.errors import DataError
 from structperc.files import conllu as universal
 from structperc.files.opening import name_of, opened, refuse_return, uncompressed_suffix
 

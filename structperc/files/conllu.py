@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from structperc.core.errors import DataError
+from structperc.basics.errors import DataError
 
 SHOWN = 60                                                  # characters of a cell that an error has room for
 WORD = re.compile("[1-9][0-9]{0,8}", re.ASCII)

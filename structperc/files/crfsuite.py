@@ -14,7 +14,7 @@ import struct
 import attrs
 import numpy as np
 
-from structperc.core.errors import ModelFormatError, OptionError, shortened
+from structperc.basics.errors import ModelFormatError, OptionError, shortened
 
 HEADER = struct.Struct("<4sI4s9I")
 FEATURES, NAMES, RECORD = struct.Struct("<4sII"), struct.Struct("<4s5I"), struct.Struct("<II")

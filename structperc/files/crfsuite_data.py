@@ -7,7 +7,7 @@ import re
 
 import attrs
 
-from structperc.core.errors import DataError, shortened
+from structperc.basics.errors import DataError, shortened
 from structperc.files.conll import PART_CHARACTERS, blocks
 from structperc.files.opening import name_of, opened
 

@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError, shortened
+from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.extras import require
 from structperc.files.frames import PART_CELLS, FrameFile, is_number
 from structperc.files.opening import can_be_read_again, line_of_fault, name_of, opened_text, passed

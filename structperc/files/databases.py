@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
 
-from structperc.core.errors import DataError
+from structperc.basics.errors import DataError
 from structperc.extras import require
 from structperc.files import sqlite
 from structperc.files.arrow import ArrowFile, parts_of_stream

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError, did_you_mean, shortened
-from structperc.core.plain_arrays import rows_of
+from structperc.basics.errors import DataError, OptionError, did_you_mean, shortened
+from structperc.basics.plain_arrays import rows_of
 from structperc.extras import require
 from structperc.files.labels import LabelTexts
 from structperc.files.parsing import parse_csv

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.basics.errors import DataError
 from structperc.reading.cells import EXACT, MINUS, TRUTH, as_labels, meaning
 
 NOUNS = {bool: "truth value", int: "number", float: "number", str: "text"}

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from structperc.core.errors import DataError, shortened
+from structperc.basics.errors import DataError, shortened
 from structperc.extras import require
 from structperc.reading.cells import EXACT
 

@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.basics.errors import DataError
 from structperc.extras import require
 from structperc.files.opening import can_be_read_again, line_lists, name_of, opened_lines, passed, refuse_return
 from structperc.files.tables import GroupRuns, Table

@@ -8,7 +8,7 @@ from importlib import import_module
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.basics.errors import DataError
 from structperc.files.labels import LabelTexts
 from structperc.files.opening import uncompressed_suffix
 from structperc.reading.groups import runs, unnamed

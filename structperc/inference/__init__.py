@@ -1,3 +1,4 @@
+# May import basics, core, engine, fitting, pictures, pipelines, reading.
 """What a statistician reports of a model of ordered labels: effects with intervals and p values, and tests of proportional odds."""
 
 from structperc.later import names_of

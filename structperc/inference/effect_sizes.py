@@ -7,13 +7,13 @@ import difflib
 import numpy as np
 from scipy.stats import norm
 
-from structperc.core.errors import DataError, NotFittedError, OptionError, PluginError, listing
+from structperc.basics.errors import DataError, NotFittedError, OptionError, PluginError, listing
 from structperc.core.outputs import is_ordered
-from structperc.engine.dependence import Dependence
 from structperc.engine.engine import Engine
-from structperc.engine.references import has_log_odds, one_hot_groups
-from structperc.engine.separation import separating
-from structperc.engine.trainers import CONVERGED
+from structperc.fitting.dependence import Dependence
+from structperc.fitting.references import has_log_odds, one_hot_groups
+from structperc.fitting.separation import separating
+from structperc.fitting.trainers import CONVERGED
 from structperc.inference.ratios import likelihood_of, ratio_tests
 from structperc.inference.refits import intervals, moments, refitted, scaled
 from structperc.inference.tables import CONSTANT, DEPENDENT, ENDLESS, NO_ROWS, REFERENCE, Effects

@@ -14,12 +14,12 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 from scipy.stats import chi2
 
-from structperc.core.errors import DataError, OptionError, PluginError
+from structperc.basics.errors import DataError, OptionError, PluginError
 from structperc.core.outputs import is_ordered
-from structperc.engine.dependence import Dependence
-from structperc.engine.references import one_hot_groups
-from structperc.engine.separation import separating
 from structperc.extras import require
+from structperc.fitting.dependence import Dependence
+from structperc.fitting.references import one_hot_groups
+from structperc.fitting.separation import separating
 from structperc.inference.effect_sizes import ends_of, names_of_columns, trained_engine
 from structperc.inference.tables import in_degrees, latex_table, p_of, short
 from structperc.pictures.markup import aligned, block, element, table

@@ -8,12 +8,11 @@ import zlib
 
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.basics.errors import DataError
 from structperc.engine.engine import Engine
-from structperc.engine.model_file import OBSERVES
-from structperc.engine.options import engine_options
-from structperc.engine.scaling import Scaling
-from structperc.engine.trainers import EARLY_STOPPED
+from structperc.fitting.options import engine_options
+from structperc.fitting.scaling import Scaling
+from structperc.fitting.trainers import EARLY_STOPPED
 from structperc.reading.groups import numbers_of
 
 MOST_DRAWS = 1000           # of weights for one refit
@@ -84,7 +83,7 @@ def untrained(engine) -> Engine:
     """An engine with the same options and no observers, which visits weighted examples in random orders."""
     options = engine_options(engine)
     loaded = engine.loaded_plugins[2:]
-    plugins = [copy.deepcopy(argument) for argument, plugin in zip(engine.plugins, loaded, strict=True) if plugin.hooks != OBSERVES]
+    plugins = [copy.deepcopy(argument) for argument, plugin in zip(engine.plugins, loaded, strict=True) if not plugin.only_observes]
     options |= {"plugins": plugins, "classes": engine.classes_, "calibrate": False}
     if engine.status_ == EARLY_STOPPED:
         options["epochs"] = len(engine.mistakes_)

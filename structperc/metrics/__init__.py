@@ -1,3 +1,4 @@
+# May import basics, core, pictures, reading.
 """How good predictions are: measures of ranks, classes, labels of tokens and rankings, and the ones that suit an engine."""
 
 from structperc.later import names_of

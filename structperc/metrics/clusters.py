@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.core.arguments import item_codes
+from structperc.basics.arguments import item_codes
 
 
 @attrs.frozen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.basics.errors import DataError
 from structperc.core.outputs import is_ordered
 from structperc.metrics.engines import Judged, model_of, same
 from structperc.pictures.markup import aligned, block, element, excerpt, table

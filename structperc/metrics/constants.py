@@ -7,8 +7,8 @@ from collections import Counter
 import attrs
 import numpy as np
 
-from structperc.core.errors import StructPercError
-from structperc.core.labels import is_nested, plain
+from structperc.basics.errors import StructPercError
+from structperc.basics.labels import is_nested, plain
 from structperc.metrics.engines import Judged, Pairs, by_example, labels_of, model_of, parts_of
 from structperc.metrics.tagged_phrases import entries
 from structperc.reading.groups import Groups

@@ -7,9 +7,9 @@ import inspect
 import attrs
 import numpy as np
 
+from structperc.basics.errors import DataError, shortened
+from structperc.basics.labels import LabelCodes, is_listed, is_nested
 from structperc.core.component import inherits, overrides
-from structperc.core.errors import DataError, shortened
-from structperc.core.labels import LabelCodes, is_listed, is_nested
 from structperc.core.outputs import Outputs, is_ordered, right_outputs
 from structperc.core.rows import Rows
 from structperc.metrics.intervals import interval_measures

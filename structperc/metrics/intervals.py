@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.arguments import choice, number_array, shaped
-from structperc.core.errors import DataError, shortened
-from structperc.core.labels import LabelCodes, all_labels, as_label_array, is_listed, ordered_categories
+from structperc.basics.arguments import choice, number_array, shaped
+from structperc.basics.errors import DataError, shortened
+from structperc.basics.labels import LabelCodes, all_labels, as_label_array, is_listed, ordered_categories
 from structperc.metrics.labels import label_order, rank_measures
 from structperc.reading.intervals import interval_labels, read_intervals, without_ends
 

@@ -7,8 +7,8 @@ import inspect
 
 import numpy as np
 
-from structperc.core.errors import DataError
-from structperc.core.labels import (
+from structperc.basics.errors import DataError
+from structperc.basics.labels import (
     LabelCodes,
     all_labels,
     as_label_array,

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.arguments import LARGEST, Policy, how_many, real_array, real_number
-from structperc.core.errors import DataError, OptionError, shortened
-from structperc.core.labels import as_label_array
+from structperc.basics.arguments import LARGEST, Policy, how_many, real_array, real_number
+from structperc.basics.errors import DataError, OptionError, shortened
+from structperc.basics.labels import as_label_array
 from structperc.reading.groups import about_sizes, gather
 
 GAINS = Policy(0.0, LARGEST, "a finite number from 0, as NDCG is a share of the best sum of gains")

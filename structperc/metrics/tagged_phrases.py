@@ -13,8 +13,8 @@ from collections.abc import Iterable
 
 import attrs
 
-from structperc.core.arguments import choice, whole_number
-from structperc.core.errors import DataError, shortened
+from structperc.basics.arguments import choice, whole_number
+from structperc.basics.errors import DataError, shortened
 
 SENTENCE = "the tags of one sentence, such as ['B-NP', 'I-NP', 'O']"
 SENTENCES = "a list of sentences, each a list of tags"

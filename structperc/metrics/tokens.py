@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from itertools import chain, islice
 
-from structperc.core.errors import DataError
-from structperc.core.labels import is_nested
+from structperc.basics.errors import DataError
+from structperc.basics.labels import is_nested
 from structperc.metrics.tagged_phrases import are_phrase_tags, entries, phrase_scores
 
 LISTS = "lists of labels, or a flat list"

@@ -1,3 +1,4 @@
+# May import nothing.
 """Pages for browsers. Their sources lie here as files; `page` joins them to one file that loads nothing."""
 
 from __future__ import annotations

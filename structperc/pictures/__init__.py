@@ -1,3 +1,4 @@
+# May import nothing.
 """Pictures of structures, and the HTML around them: ready-made ones for ranks, tokens and trees, and the shapes of custom ones.
 
 `Display.picture` returns a picture. Notebooks show it as SVG, matplotlib draws it from the same shapes, terminals print its lines.

@@ -1,3 +1,4 @@
+# May import basics, core, engine, fitting, reading.
 """Any problem on given scores: losses of atoms with their gradients, best outputs, marginals."""
 
 from structperc.later import names_of

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from structperc.basics.arguments import number_array, whole_number
+from structperc.basics.errors import DataError, OptionError, PluginError, shortened
+from structperc.basics.signals import map_in_threads
 from structperc.core.argmax import has_marginals
-from structperc.core.arguments import number_array, whole_number
-from structperc.core.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.outputs import decode_many, encoded_answers
-from structperc.core.signals import map_in_threads
 from structperc.core.structures import Structures
-from structperc.engine import answers
+from structperc.fitting import answers
 from structperc.problems import thresholds
 from structperc.problems.losses import check_curvature, check_supported, kind_of, parameters_of
 

@@ -6,9 +6,9 @@ import attrs
 import numpy as np
 from scipy.special import expit
 
+from structperc.basics.arguments import POSITIVE, real_number, whole_number
+from structperc.basics.errors import OptionError, PluginError, UnusedOption, did_you_mean, shortened
 from structperc.core.argmax import has_marginals
-from structperc.core.arguments import POSITIVE, real_number, whole_number
-from structperc.core.errors import OptionError, PluginError, UnusedOption, did_you_mean, shortened
 from structperc.core.gradient_updates import DirectUpdate, LogisticUpdate, has_signs
 from structperc.core.losses import is_additive
 from structperc.core.outputs import LabelOutputs

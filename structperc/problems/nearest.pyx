@@ -7,7 +7,7 @@ ends it. Typical sizes: 2 .. 30 structures in the active set. Cost: as many sear
 from libc.math cimport fabs
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.basics.errors import DataError
 from structperc.core.updates cimport Trial
 
 cdef enum:

@@ -4,8 +4,8 @@ Typical sizes: 10 .. 2000 atoms of an example. Cost: the search or the marginals
 """
 from libc.math cimport INFINITY, NAN, exp, expm1, log, log1p
 from libc.string cimport memcpy
+from structperc.basics.errors import DataError
 from structperc.core.component cimport Component
-from structperc.core.errors import DataError
 from structperc.core.updates cimport Encoded, Trial, Update
 from structperc.problems.nearest cimport ActiveSet, product
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport int64_t
+from structperc.basics.errors import DataError
+from structperc.basics.signals cimport interrupted
 from structperc.core.argmax cimport Argmax
 from structperc.core.component import adapted, take_error
-from structperc.core.errors import DataError
 from structperc.core.rows cimport Example, Rows
-from structperc.core.signals cimport interrupted
 from structperc.core.updates cimport Trial
 from structperc.problems.nearest cimport product
 from structperc.problems.objectives cimport Objective

@@ -9,7 +9,7 @@ import numpy as np
 
 from structperc.core.component import adapted, inherits, state_of
 from structperc.core.losses import Loss
-from structperc.engine.assembly import clone_model
+from structperc.fitting.assembly import clone_model
 from structperc.problems.passes import Passes
 
 SHARED = ("outputs", "features", "loss", "argmax", "update")        # parts whose state another thread's parts take over

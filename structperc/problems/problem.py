@@ -8,15 +8,15 @@ from threading import Lock
 
 import numpy as np
 
-from structperc.core.arguments import MOST
+from structperc.basics.arguments import MOST
+from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.core.component import state_of
-from structperc.core.errors import DataError, OptionError, shortened
 from structperc.core.outputs import LabelOutputs, checked_gold, encoded_gold
 from structperc.core.rows import Rows
 from structperc.core.structures import Structures
-from structperc.engine.assembly import ask, new_model, options_alone, reader_for
 from structperc.engine.engine import Engine
-from structperc.engine.option import options_of
+from structperc.fitting.assembly import ask, new_model, options_alone, reader_for
+from structperc.fitting.option import options_of
 from structperc.problems.batches import Batch
 from structperc.problems.prepared import Prepared, Source, set_costs, uses_costs
 from structperc.reading.groups import Groups

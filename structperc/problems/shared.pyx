@@ -6,7 +6,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
-from structperc.core.signatures import ClassSignature
+from structperc.basics.signatures import ClassSignature
 
 __all__ = ["Shared"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from structperc.core.errors import DataError, OptionError, PluginError
+from structperc.basics.errors import DataError, OptionError, PluginError
 from structperc.problems.losses import is_ranks, kind_of
 
 FAR = 40.0              # beyond all latent scores, where a threshold without a label on its other side stops

@@ -9,8 +9,8 @@ from itertools import pairwise
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError, did_you_mean, shortened
-from structperc.core.labels import is_missing
+from structperc.basics.errors import DataError, OptionError, did_you_mean, shortened
+from structperc.basics.labels import is_missing
 from structperc.reading.cells import MISSING_WORDS, TRUTH, canonical, to_number, written_number
 from structperc.reading.column_faults import find_fault
 from structperc.reading.frames import days_of

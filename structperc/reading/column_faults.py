@@ -8,8 +8,8 @@ import re
 
 import attrs
 
-from structperc.core.errors import DataError
-from structperc.core.labels import is_missing
+from structperc.basics.errors import DataError
+from structperc.basics.labels import is_missing
 from structperc.reading.cells import MISSING_WORDS, to_number, written_number
 
 DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ][\d:.+Z-]+)?|\d{1,2}[./]\d{1,2}[./]\d{4}")

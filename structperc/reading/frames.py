@@ -8,8 +8,8 @@ import re
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError
-from structperc.core.labels import has_half_pair, is_missing
+from structperc.basics.errors import DataError
+from structperc.basics.labels import has_half_pair, is_missing
 from structperc.extras import require
 from structperc.reading.cells import EXACT
 from structperc.reading.other_libraries import as_table

@@ -6,9 +6,9 @@ from contextlib import suppress
 
 import numpy as np
 
-from structperc.core.errors import DataError, shortened
-from structperc.core.labels import as_label_array, missing_label, plain, refuse_unhashable
-from structperc.core.sparse_parts import is_sparse, to_csr
+from structperc.basics.errors import DataError, shortened
+from structperc.basics.labels import as_label_array, missing_label, plain, refuse_unhashable
+from structperc.basics.sparse_parts import is_sparse, to_csr
 from structperc.reading.matrices import as_array, is_row, not_finite_entry, read
 from structperc.reading.other_libraries import as_table
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from structperc.core.errors import DataError, DataWarning, OptionError, listing, shortened
-from structperc.core.labels import as_label_array, is_missing, ordered_categories, plain, refuse_masked
+from structperc.basics.errors import DataError, DataWarning, OptionError, listing, shortened
+from structperc.basics.labels import as_label_array, is_missing, ordered_categories, plain, refuse_masked
 
 EXPECTED = "give one label, or the pair of its lowest and highest admissible label; a set with holes is no interval"
 

@@ -9,8 +9,8 @@ from decimal import Decimal
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError, shortened
-from structperc.core.labels import is_missing
+from structperc.basics.errors import DataError, shortened
+from structperc.basics.labels import is_missing
 from structperc.extras import require
 from structperc.reading.cells import EXACT
 from structperc.reading.frames import is_frame

@@ -5,12 +5,12 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.core.arguments import whole_number
+from structperc.basics.arguments import whole_number
+from structperc.basics.errors import DataError, OptionError, shortened
+from structperc.basics.saved_state import read_array
+from structperc.basics.sparse_parts import is_sparse, to_csr
 from structperc.core.component import argument
-from structperc.core.errors import DataError, OptionError, shortened
 from structperc.core.rows import Rows
-from structperc.core.saved_state import read_array
-from structperc.core.sparse_parts import is_sparse, to_csr
 from structperc.reading.key_columns import Keyed, numbered, of_arrays, of_frames
 from structperc.reading.matrices import read
 from structperc.reading.readers import InputColumns, Reader

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from structperc.core.errors import DataError, DataTypeError, shortened
-from structperc.core.labels import has_half_pair, is_missing
+from structperc.basics.errors import DataError, DataTypeError, shortened
+from structperc.basics.labels import has_half_pair, is_missing
+from structperc.basics.sparse_parts import is_sparse, to_csr
 from structperc.core.rows import Rows, in_place
-from structperc.core.sparse_parts import is_sparse, to_csr
 from structperc.reading.cells import to_number
 from structperc.reading.column_faults import ColumnError, find_fault, in_a_frame
 from structperc.reading.frames import is_frame
@@ -361,7 +361,30 @@ def stack(blocks) -> Rows:
 
 
 def sample_weights(weights, n_examples: int):
-    """float64 weights, finite and not negative, or None; one number is everybody's."""
+    """The weights of examples: checked, as float64.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_examples,), float or None
+        One number is everybody's.
+    n_examples : int
+
+    Returns
+    -------
+    float64 array of shape (n_examples,), or None
+        Finite and not negative.
+
+    Raises
+    ------
+    DataError
+        If a weight is wrong, or their number. Also if their sum overflows.
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import sample_weights
+    >>> sample_weights([1, 2], 2).tolist()
+    [1.0, 2.0]
+    """
     if weights is None:
         return None
     try:

@@ -6,10 +6,10 @@ import warnings
 
 import numpy as np
 
-from structperc.core.errors import DataError, DataWarning, OptionError, PluginError, UnusedOption, shortened
+from structperc.basics.errors import DataError, DataWarning, OptionError, PluginError, UnusedOption, shortened
+from structperc.basics.saved_state import read_array
 from structperc.core.joined import Joined
 from structperc.core.rows import Rows
-from structperc.core.saved_state import read_array
 from structperc.reading import matrices
 from structperc.reading.other_libraries import as_sentences, first_entry
 from structperc.reading.readers import Naming, Reader

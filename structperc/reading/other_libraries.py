@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError, did_you_mean, shortened
+from structperc.basics.errors import DataError, OptionError, did_you_mean, shortened
 from structperc.extras import require
 
 # The attribute of a token of spaCy for each column of a CoNLL-U file. Any other column is the name of an attribute.

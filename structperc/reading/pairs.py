@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError, shortened
-from structperc.core.saved_state import read_array
+from structperc.basics.errors import DataError, OptionError, shortened
+from structperc.basics.saved_state import read_array
 from structperc.reading.keyed import KeyedReader, key_text
 
 KINDS = ("between", "unordered", "ordered")

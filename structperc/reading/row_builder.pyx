@@ -13,8 +13,8 @@ from libc.math cimport isfinite
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy, memset
-from structperc.core.errors import DataError, shortened
-from structperc.core.saved_state import read_array
+from structperc.basics.errors import DataError, shortened
+from structperc.basics.saved_state import read_array
 
 
 # ---- vocabulary ----

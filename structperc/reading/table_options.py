@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import attrs
 import numpy as np
 
-from structperc.core.errors import OptionError, did_you_mean, shortened
+from structperc.basics.errors import OptionError, did_you_mean, shortened
 from structperc.reading.cells import MISSING_WORDS
 from structperc.reading.column_codes import STATISTICS, as_level, level_of
 

@@ -7,8 +7,8 @@ import warnings
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError, DataWarning, OptionError, shortened
-from structperc.core.saved_state import check_starts, read_array, substate
+from structperc.basics.errors import DataError, DataWarning, OptionError, shortened
+from structperc.basics.saved_state import check_starts, read_array, substate
 from structperc.reading import matrices
 from structperc.reading.column_codes import KINDS, ColumnCode, Unusable, learned, levels_in, merged, widened
 from structperc.reading.column_faults import ColumnError

@@ -13,8 +13,8 @@ from cpython.ref cimport PyObject
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
-from structperc.core.errors import DataError, OptionError, shortened
-from structperc.core.saved_state import read_array, substate
+from structperc.basics.errors import DataError, OptionError, shortened
+from structperc.basics.saved_state import read_array, substate
 from structperc.reading.row_builder cimport RowBuilder
 from structperc.reading.row_builder cimport SP_FETCH, Text
 from structperc.reading.row_builder cimport PyUnicode_Check, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_IS_COMPACT_ASCII

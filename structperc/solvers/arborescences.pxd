@@ -31,7 +31,7 @@ cdef ScoreMatrices one_sentence(scores)
 cdef enum:
     # The status that a tree solver of this package returns.
     FOUND = 0
-    INTERRUPTED = -1        # Ctrl-C; `structperc.core.signals.raise_interruption` raises it
+    INTERRUPTED = -1        # Ctrl-C; `structperc.basics.signals.raise_interruption` raises it
     NO_SCORE = -2           # a score is NaN or +inf
     INFEASIBLE = -3
 

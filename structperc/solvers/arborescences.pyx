@@ -17,11 +17,11 @@ from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.math cimport INFINITY, exp, fabs, isfinite, log, log1p
-from structperc.core.arguments import MOST_SUMMED as LARGEST_SUM, flag, float_array, how_many, overflown
-from structperc.core.errors import DataError
-from structperc.core.signals cimport interrupted
-from structperc.core.signals import take_interruption
-from structperc.core.signatures import ClassSignature
+from structperc.basics.arguments import MOST_SUMMED as LARGEST_SUM, flag, float_array, how_many, overflown
+from structperc.basics.errors import DataError
+from structperc.basics.signals cimport interrupted
+from structperc.basics.signals import take_interruption
+from structperc.basics.signatures import ClassSignature
 
 
 include "arborescences.matrices.pxi"

@@ -9,12 +9,12 @@ import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
-from structperc.core.arguments import (
+from structperc.basics.arguments import (
     COSTS, NUMBERS, changed_array, float_array, offset_array, real_array, real_number, shaped, whole_array, whole_number,
 )
-from structperc.core.errors import DataError
-from structperc.core.signals cimport interrupted
-from structperc.core.signals import raise_interruption
+from structperc.basics.errors import DataError
+from structperc.basics.signals cimport interrupted
+from structperc.basics.signals import raise_interruption
 
 
 # ---- block steps ----

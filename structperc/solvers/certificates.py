@@ -8,7 +8,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError
+from structperc.basics.errors import DataError
 
 EPOCHS_PER_CERTIFICATE = 10     # at most
 SWEEP_GAP_SHARE = 0.05          # the share of the gap that a sweep over the structures found so far may leave

@@ -2,8 +2,8 @@
 import numpy as np
 
 from libc.math cimport INFINITY
-from structperc.core.signals cimport interrupted
-from structperc.core.signals import take_interruption
+from structperc.basics.signals cimport interrupted
+from structperc.basics.signals import take_interruption
 
 
 # ---- heaps ----

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 from scipy.sparse import csr_array
 
-from structperc.core.arguments import (
+from structperc.basics.arguments import (
     MOST,
     SCORES,
     float_array,
@@ -19,7 +19,7 @@ from structperc.core.arguments import (
     whole_number,
     wrong_entry,
 )
-from structperc.core.errors import DataError
+from structperc.basics.errors import DataError
 from structperc.solvers.clusterings import best_partition, connected, joined, moved, packed, violated
 from structperc.solvers.highs import Clock
 from structperc.solvers.integer_programs import ILP
@@ -389,7 +389,7 @@ def refuse_pairs(first, second, ordered):
     >>> refuse_pairs(np.array([0, 1]), np.array([1, 0]), ordered=True)
     >>> refuse_pairs(np.array([0, 1]), np.array([1, 0]), ordered=False)
     Traceback (most recent call last):
-    structperc.core.errors.DataError: pair 1, of the items 1 and 0, is listed twice.
+    structperc.errors.DataError: pair 1, of the items 1 and 0, is listed twice.
     """
     low, high = (first, second) if ordered else (np.minimum(first, second), np.maximum(first, second))
     if (low == high).any():

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from structperc.core.errors import DataError
+from structperc.basics.errors import DataError
 from structperc.solvers.few_variables import exact_sums
 from structperc.solvers.program_rows import UNIT
 

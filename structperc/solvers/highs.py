@@ -9,8 +9,8 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import csc_array, csr_array, hstack
 
-from structperc.core.arguments import seconds
-from structperc.core.errors import DataError
+from structperc.basics.arguments import seconds
+from structperc.basics.errors import DataError
 from structperc.extras import require
 from structperc.solvers.branch_and_bound import branch_and_bound
 from structperc.solvers.program_rows import ProgramRows, power_of_two, times

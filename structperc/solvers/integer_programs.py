@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
-from structperc.core.arguments import FINITE, MOST, NUMBERS, choice, flag, float_array, how_many, limit, number_array, real_array
-from structperc.core.errors import DataError, shortened
-from structperc.core.sparse_parts import float_csr
+from structperc.basics.arguments import FINITE, MOST, NUMBERS, choice, flag, float_array, how_many, limit, number_array, real_array
+from structperc.basics.errors import DataError, shortened
+from structperc.basics.sparse_parts import float_csr
 from structperc.extras import require
 from structperc.solvers.few_variables import exact_order
 from structperc.solvers.highs import TOLERANCE, Clock, OutOfTime

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.arguments import FINITE, real_array
-from structperc.core.errors import DataError
+from structperc.basics.arguments import FINITE, real_array
+from structperc.basics.errors import DataError
 from structperc.solvers.paths import best_path, k_best_paths, path_marginals
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_array
 
-from structperc.core.arguments import item_codes
-from structperc.core.errors import DataError, listing
+from structperc.basics.arguments import item_codes
+from structperc.basics.errors import DataError, listing
 from structperc.solvers.arborescences import max_arborescence
 from structperc.solvers.clusters import read_pairs
 from structperc.solvers.sparse_arborescences import max_sparse_arborescence

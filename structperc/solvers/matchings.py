@@ -8,8 +8,8 @@ from itertools import count
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from structperc.core.arguments import flag, how_many, item_codes, real_array, whole_array
-from structperc.core.errors import DataError, listing, shortened
+from structperc.basics.arguments import flag, how_many, item_codes, real_array, whole_array
+from structperc.basics.errors import DataError, listing, shortened
 from structperc.solvers.clusterings import connected
 
 MOST_NAMED = 5              # vertices in a message

@@ -13,11 +13,11 @@ import threading
 import numpy as np
 
 from libc.math cimport INFINITY, exp, log
-from structperc.core.arguments import COSTS, FORCED, MOST, edge_array, number_array, real_array, refuse_overflow, whole_number
-from structperc.core.errors import DataError
-from structperc.core.signals cimport interrupted
-from structperc.core.signals import raise_interruption
-from structperc.core.signatures import ClassSignature
+from structperc.basics.arguments import COSTS, FORCED, MOST, edge_array, number_array, real_array, refuse_overflow, whole_number
+from structperc.basics.errors import DataError
+from structperc.basics.signals cimport interrupted
+from structperc.basics.signals import raise_interruption
+from structperc.basics.signatures import ClassSignature
 
 
 cdef enum:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.arguments import COSTS, FINITE, offset_array, real_array, whole_array
-from structperc.core.errors import DataError
-from structperc.core.sparse_parts import is_sparse, to_csr
+from structperc.basics.arguments import COSTS, FINITE, offset_array, real_array, whole_array
+from structperc.basics.errors import DataError
+from structperc.basics.sparse_parts import is_sparse, to_csr
 from structperc.solvers.block_steps import block_steps, can_sweep, short_pairs, sweep_blocks
 from structperc.solvers.certificates import SWEEP_GAP_SHARE, BlockAscent, Measurements, certified, too_large
 

@@ -8,8 +8,8 @@ import attrs
 import numpy as np
 from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
-from structperc.core.arguments import choice, edge_array, flag, limit, real_array, seconds, whole_array, whole_number
-from structperc.core.errors import DataError
+from structperc.basics.arguments import choice, edge_array, flag, limit, real_array, seconds, whole_array, whole_number
+from structperc.basics.errors import DataError
 from structperc.solvers.dominance import Reduced, best_of_all
 from structperc.solvers.highs import Clock, OutOfTime
 from structperc.solvers.integer_programs import ILP

@@ -5,10 +5,10 @@ Typical sizes: 10..1000 nodes, 20..10^5 arcs, an example at a time; about 10 ns 
 import numpy as np
 
 from libc.math cimport INFINITY
-from structperc.core.arguments import COSTS, MOST, SCORES, flag, how_many, real_array, whole_array, whole_number
-from structperc.core.errors import DataError
-from structperc.core.signals import raise_interruption
-from structperc.core.signals cimport interrupted
+from structperc.basics.arguments import COSTS, MOST, SCORES, flag, how_many, real_array, whole_array, whole_number
+from structperc.basics.errors import DataError
+from structperc.basics.signals cimport interrupted
+from structperc.basics.signals import raise_interruption
 from structperc.solvers.ranked_paths import RankedPaths
 
 cdef enum:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from structperc.core.errors import DataError
+from structperc.basics.errors import DataError
 from structperc.solvers.few_variables import MOST_VARIABLES, FewVariables, few, subset_sums
 from structperc.solvers.highs import Clock, HighsProgram, OutOfTime
 from structperc.solvers.program_rows import UNIT, ProgramRows

@@ -21,15 +21,15 @@ import numpy as np
 
 from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy, memset
-from structperc.core.arguments import flag, float_array, refuse_overflow, shaped
-from structperc.core.errors import DataError, shortened
-from structperc.core.labels import is_listed
-from structperc.core.signals import take_interruption
-from structperc.core.signals cimport interrupted
-from structperc.solvers.arborescences import max_arborescence
+from structperc.basics.arguments import flag, float_array, refuse_overflow, shaped
+from structperc.basics.errors import DataError, shortened
+from structperc.basics.labels import is_listed
+from structperc.basics.signals cimport interrupted
+from structperc.basics.signals import take_interruption
+from structperc.basics.signatures import ClassSignature
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, INTERRUPTED, NO_SCORE
 from structperc.solvers.arborescences cimport ScoreMatrices, one_sentence
-from structperc.core.signatures import ClassSignature
+from structperc.solvers.arborescences import max_arborescence
 
 cdef enum:
     AT_HEAD_LEFT        # kinds of spans: complete at i, complete at j, between a head and its dependent, between two siblings

@@ -6,8 +6,8 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from structperc.core.arguments import float_array, how_many, shaped
-from structperc.core.errors import DataError
+from structperc.basics.arguments import float_array, how_many, shaped
+from structperc.basics.errors import DataError
 from structperc.solvers.projective import projective_tree
 
 __all__ = ["k_best_projective"]

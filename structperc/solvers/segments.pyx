@@ -15,10 +15,10 @@ Typical sizes: 23 tokens, segments of up to 10, 12 labels: 3 us for the best seg
 import numpy as np
 
 from libc.math cimport INFINITY, exp, log
-from structperc.core.arguments import how_many, real_array, refuse_overflow, whole_number
-from structperc.core.errors import DataError, OptionError
-from structperc.core.signals import take_interruption
-from structperc.core.signals cimport interrupted
+from structperc.basics.arguments import how_many, real_array, refuse_overflow, whole_number
+from structperc.basics.errors import DataError, OptionError
+from structperc.basics.signals cimport interrupted
+from structperc.basics.signals import take_interruption
 
 cdef enum:
     EXPONENTIAL = 16                # the time of so many sums

@@ -10,13 +10,13 @@ import numpy as np
 import scipy.sparse
 
 from libc.math cimport INFINITY
-from structperc.core.arguments import flag, refuse_overflow
-from structperc.core.errors import DataError
-from structperc.core.signals import take_interruption
-from structperc.core.signals cimport interrupted
-from structperc.core.sparse_parts import float_csr
+from structperc.basics.arguments import flag, refuse_overflow
+from structperc.basics.errors import DataError
+from structperc.basics.signals cimport interrupted
+from structperc.basics.signals import take_interruption
+from structperc.basics.signatures import ClassSignature
+from structperc.basics.sparse_parts import float_csr
 from structperc.solvers.arborescences cimport FOUND, INFEASIBLE, INTERRUPTED, refusal
-from structperc.core.signatures import ClassSignature
 
 cdef enum:
     UNVISITED

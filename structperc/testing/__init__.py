@@ -1,3 +1,4 @@
+# May import basics, core, engine, fitting, problems, reading.
 """The test suite that every plugin must pass, bundled or not: `check_problem`."""
 
 from structperc.later import names_of

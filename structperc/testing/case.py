@@ -9,14 +9,14 @@ from functools import cached_property
 import attrs
 import numpy as np
 
+from structperc.basics.errors import DataError, PluginError, StructPercError
 from structperc.core.component import adapted
-from structperc.core.errors import DataError, PluginError, StructPercError
 from structperc.core.features import is_constrained
 from structperc.core.outputs import as_structure, decode_many
 from structperc.core.rows import Rows
-from structperc.engine import plugins as registry
-from structperc.engine.assembly import new_model
 from structperc.engine.engine import REQUIRED, Engine
+from structperc.fitting import plugins as registry
+from structperc.fitting.assembly import new_model
 from structperc.reading import matrices
 
 LABELS = (1, 2, 3, 4)           # of label problems that are given no classes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structperc.engine import plugins as registry
+from structperc.fitting import plugins as registry
 from structperc.testing.checks_of_parts import (
     agreeing_is_counting_the_same,
     answers_are_structures,

@@ -7,13 +7,13 @@ from functools import partial
 
 import numpy as np
 
+from structperc.basics.errors import PluginError
 from structperc.core.component import LIBRARY, overrides
-from structperc.core.errors import PluginError
 from structperc.core.features import is_constrained
 from structperc.core.losses import is_additive
 from structperc.core.outputs import as_structure, decode_many
-from structperc.engine import answers as inference
-from structperc.engine.scaling import Scaling
+from structperc.fitting import answers as inference
+from structperc.fitting.scaling import Scaling
 from structperc.problems.losses import LOSSES
 from structperc.testing import given_scores
 from structperc.testing.case import close

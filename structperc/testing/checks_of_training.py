@@ -12,12 +12,12 @@ from pathlib import Path
 import attrs
 import numpy as np
 
+from structperc.basics.errors import PluginError, StructPercError
 from structperc.core.component import overrides
-from structperc.core.errors import PluginError, StructPercError
 from structperc.core.losses import is_additive
 from structperc.core.weights import PrimalWeights
-from structperc.engine.options import changed_options
-from structperc.engine.trainers import INTERRUPTED, OnlineTrainer
+from structperc.fitting.options import changed_options
+from structperc.fitting.trainers import INTERRUPTED, OnlineTrainer
 from structperc.testing.case import close
 from structperc.testing.checks_of_parts import divided_columns, unusable
 from structperc.testing.comparing import (

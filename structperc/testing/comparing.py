@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.engine.options import changed_options
+from structperc.fitting.options import changed_options
 from structperc.testing.case import MOST_STRUCTURES, close
 
 NOT_LISTED = f"Outputs.enumerate does not list Y(x), or lists more than {MOST_STRUCTURES} structures"

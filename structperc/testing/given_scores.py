@@ -7,11 +7,11 @@ import itertools
 import attrs
 import numpy as np
 
-from structperc.core.errors import PluginError
+from structperc.basics.errors import PluginError
 from structperc.core.features import is_constrained
 from structperc.core.outputs import encoded_gold
-from structperc.engine.answers import totals
-from structperc.engine.assembly import new_model
+from structperc.fitting.answers import totals
+from structperc.fitting.assembly import new_model
 from structperc.problems.batches import Batch
 from structperc.problems.losses import SEARCHES
 from structperc.problems.prepared import Prepared

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structperc.engine import plugins as registry
+from structperc.fitting import plugins as registry
 from structperc.testing.case import make_case
 from structperc.testing.checks import CHECKS
 

@@ -11,7 +11,7 @@ from structperc.core.outputs import Outputs
 from structperc.core.rows import Rows
 from structperc.core.updates import Update
 from structperc.core.weights import PrimalWeights, Weights
-from structperc.engine.hookspecs import hookimpl
+from structperc.fitting.hookspecs import hookimpl
 
 
 class DualWeights(Weights):

@@ -1,3 +1,4 @@
+# May import basics, engine, problems.
 """Structured output layers for PyTorch: losses of any problem, chains, heads for ordered labels."""
 
 from structperc.later import names_of

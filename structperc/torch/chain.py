@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError, shortened
+from structperc.basics.errors import DataError, shortened
 from structperc.engine.engine import Engine
 from structperc.extras import require
 from structperc.problems.problem import Problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structperc.core.errors import DataError, OptionError, shortened
+from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.extras import require
 
 torch = require("torch", "structperc.torch", "torch")

@@ -13,10 +13,10 @@ from structperc import Engine, Option, distributed, hookimpl
 from structperc.callbacks import Checkpoint, HeldOutLoss
 from structperc.components import Loss
 from structperc.distributed import parts as distributed_parts
-from structperc.engine import plugins as registry
-from structperc.engine import scaling
 from structperc.engine.model_file.header import plain, sequence_to_header
 from structperc.estimators import DecisionMaker, PRank
+from structperc.fitting import plugins as registry
+from structperc.fitting import scaling
 from structperc.streams import fit_stream
 from structperc.testing.case import make_case
 
@@ -157,7 +157,7 @@ MESSAGES = [
     *messages_of("structperc/callbacks.py",
         ("without y; pass both", lambda _: HeldOutLoss((X, Y)), lambda _: HeldOutLoss(X, Y)),
         ("only training examples have its costs", lambda _: decisions("decision-cost"), lambda _: decisions("hamming"))),
-    *messages_of("structperc/core/labels.py",
+    *messages_of("structperc/basics/labels.py",
         ("For a column of a table, pass the column itself", lambda _: engine(y="level"), lambda _: engine(y={"level": Y}["level"])),
         (".toarray().ravel().", lambda _: engine(y=sparse(Y)), lambda _: engine(y=sparse(Y).toarray().ravel())),
         ("which can be read only once; pass list(", lambda _: engine(y=iter(Y)), lambda _: engine(y=list(iter(Y)))),
@@ -171,13 +171,13 @@ MESSAGES = [
          lambda _: distributed_parts.parts_of([{"X": X, "y": Y}]), lambda _: distributed_parts.parts_of(dask(X), dask(Y))),
         ("X comes in parts, and", lambda _: distributed_parts.parts_of(dask(X), Y),
          lambda _: distributed_parts.parts_of(dask(X), dask(Y)))),
-    *messages_of("structperc/engine/answers.py", ("is many hidden structures", lambda _: trees("trees"), lambda _: trees("exact"))),
+    *messages_of("structperc/fitting/answers.py", ("is many hidden structures", lambda _: trees("trees"), lambda _: trees("exact"))),
     *messages_of("structperc/engine/baselines.py",
         ("the rows have named features, whose mean is no example", lambda _: tagger().explain(SENTENCES[0], baseline="mean"),
          lambda _: tagger().explain(SENTENCES[0]), lambda _: tagger().explain(SENTENCES[0], baseline="zero")),
         ("this model has no means", lambda _: without_means().explain(X[0], baseline="mean"),
          lambda _: without_means().explain(X[0], baseline=X[1]), lambda _: without_means().explain(X[0], baseline="zero"))),
-    *messages_of("structperc/engine/builtin.py",
+    *messages_of("structperc/fitting/builtin.py",
         ("compares single labels, but the outputs", lambda _: matched(loss="absolute"), lambda _: matched(loss="hamming"),
          lambda _: matched(loss="zero-one")),
         ("mixes shards, and n_shards=1 makes none", lambda _: engine(trainer="bounded-sum"),
@@ -190,7 +190,7 @@ MESSAGES = [
          lambda folder: begun_anew(folder, Y[::-1])),
         ("and this one has", lambda folder: stopped_and_resumed(folder, average=False), stopped_and_resumed,
          lambda folder: begun_anew(folder, average=False))),
-    *messages_of("structperc/engine/context.py",
+    *messages_of("structperc/fitting/context.py",
         ("features, but this model was trained with", lambda _: engine().predict(X[:, :1]), lambda _: engine().predict(X)),
         ("there. Pass the same columns in the same order", lambda _: engine(X=frame("ab")).predict(frame("ba")),
          lambda _: engine(X=frame("ab")).predict(frame("ab")))),
@@ -220,7 +220,7 @@ MESSAGES = [
     *messages_of("structperc/engine/model_file/saving.py",
         ("an engine without training cannot be saved", lambda _: loaded(Engine("cusum")), lambda _: loaded(engine()),
          lambda _: loaded(Engine("multiclass").partial_fit(X, Y)))),
-    *messages_of("structperc/engine/plugins.py",
+    *messages_of("structperc/fitting/plugins.py",
         ("is an estimator, not a plugin", lambda _: Engine(PRank), lambda _: Engine("cusum"), lambda _: PRank().fit(X, Y)),
         ("is a class whose objects need arguments", lambda _: Engine("cusum", plugins=[Sized]),
          lambda _: Engine("cusum", plugins=[Sized("own", ONE)])),
@@ -228,7 +228,7 @@ MESSAGES = [
          lambda _: Engine("cusum", plugins=[Sized("a", ONE)]), lambda _: Engine("cusum", plugins=[Sized("a", ONE), Sized("b", ONE)])),
         ("; uninstall one, or pass the plugin object itself", lambda folder: of_two_distributions(folder, "twice"),
          lambda folder: of_two_distributions(folder, Half()))),
-    *messages_of("structperc/engine/trainers.py",
+    *messages_of("structperc/fitting/trainers.py",
         ("solves one problem over all examples; call fit",
          lambda _: Engine("multiclass", plugins=["batch"], trainer="bcfw").partial_fit(X, Y),
          lambda _: Engine("multiclass", plugins=["batch"], trainer="bcfw").fit(X, Y)),
@@ -237,10 +237,10 @@ MESSAGES = [
          lambda _: fit_stream(Engine("multiclass", plugins=["dual-kernel"], kernel="rbf"), [(X, Y)]))),
     *messages_of("structperc/distributed/training.py",
         ("Divide the data, or call fit", lambda _: sharded(1), lambda _: sharded(2), lambda _: engine().fit(X, Y))),
-    *messages_of("structperc/engine/scaling.py",
+    *messages_of("structperc/fitting/scaling.py",
         ("Pass fewer rows at a time, or train with scale=False", lambda _: with_little_room(24), lambda _: with_little_room(12),
          lambda _: kernel(X=csr_array(X), kernel="rbf", scale=False))),
-    *messages_of("structperc/engine/weighing.py",
+    *messages_of("structperc/fitting/weighing.py",
         ("weighs examples by the one label that each has", lambda _: tagger(class_weight={"x": 2}), lambda _: weighted_tagger(),
          lambda _: tagger(loss=[[0, 1], [5, 0]]))),
     *messages_of("structperc/streams.py",

@@ -10,8 +10,8 @@ from structperc_prank.cumulative_logit import CumulativeLogitTrainer
 
 from advice.followed import SENTENCES, TAGS, X, Y, messages_of
 from structperc import Engine, hookimpl
-from structperc.engine.assembly import ask
 from structperc.estimators import AdaBoostOR, BinaryReduction, DecisionMaker, PRank
+from structperc.fitting.assembly import ask
 from structperc.plugin_tools import options_alone
 from structperc.solvers.integer_programs import ILP
 from structperc.testing.case import make_case
@@ -151,7 +151,7 @@ MESSAGES = [
     *messages_of("plugins/structperc_prank/proportional_odds.py",
         ("squares of X times sample_weight overflow", lambda _: weighted_logit(1e10), lambda _: weighted_logit(1e10, 1e-150),
          lambda _: weighted_logit(1.0))),
-    *messages_of("structperc/engine/dependence.py",
+    *messages_of("structperc/fitting/dependence.py",
         ("values of X are too large to be squared", lambda _: logit(X * 1.2e154, scale=False), lambda _: logit(X, scale=False))),
     *messages_of("plugins/structperc_prank/training.py",
         ("all costs are 0, so any ranker is as good", lambda _: pocket(np.zeros((24, 3))), lambda _: pocket(1 - np.eye(3)[Y]))),

@@ -13,7 +13,7 @@ from plain import Engine
 from structperc.cli import main
 from structperc.cli.helping import TOPICS
 from structperc.cli.parser import build
-from structperc.engine import plugins as registry
+from structperc.fitting import plugins as registry
 
 COMMANDS = next(action for action in build()._actions if action.dest == "command").choices
 ELSEWHERE = {"demo": "tests/test_demo.py"}

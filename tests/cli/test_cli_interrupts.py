@@ -18,7 +18,7 @@ from plain import Engine
 from structperc.cli import main
 
 TRACED = tuple(os.path.join("structperc", *parts) for parts in (
-    ("cli",), ("files",), ("engine", "writing.py"), ("engine", "model_file"))
+    ("cli",), ("files",), ("basics", "writing.py"), ("engine", "model_file"))
 )
 COMMANDS = {
     "fit": ["fit", "cusum", "d.csv", "--target", "y", "--model", "made", "--quiet", "--set", "epochs=3"],

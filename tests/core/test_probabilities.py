@@ -10,8 +10,8 @@ from reference.probabilities import cumulative
 from reference.probabilities import pooled as slow
 from scipy.special import softmax
 
-from structperc.engine import answers
 from structperc.estimators import CuSumRank, PRank
+from structperc.fitting import answers
 
 SCORES = st.integers(1, 8).flatmap(lambda m: arrays(float, (3, m), elements=st.floats(-20, 20, width=16)))
 

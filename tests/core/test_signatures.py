@@ -6,8 +6,8 @@ import inspect
 import pytest
 from test_layout import PUBLIC
 
+from structperc.basics.signatures import class_signature, parameters
 from structperc.components import Argmax, Component, LabelOutputs, PassiveAggressiveUpdate, Rows, SumFeatures
-from structperc.core.signatures import class_signature, parameters
 
 
 def public_classes():

@@ -12,8 +12,8 @@ from subsets import Subsets
 
 from structperc import hookimpl
 from structperc.components import Argmax, Outputs, PrefixArgmax
-from structperc.engine import answers as inference
 from structperc.errors import DataError, NotFittedError, OptionError, PluginError
+from structperc.fitting import answers as inference
 from structperc.testing import DualWeights
 
 pytestmark = pytest.mark.blas

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from structperc.callbacks import Checkpoint
 from structperc.components import ZeroOneLoss
-from structperc.engine import calibration
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError
 from structperc.estimators import CuSumRank, IntervalPA, PRank, SequenceTagger, StructuredClassifier
+from structperc.fitting import calibration
 
 
 def ranked(n, seed):

@@ -33,7 +33,7 @@ def outcome(problem, rule, extreme):
         assert any(word in str(error) for word in ("scale", "smaller", "overflow", "too large")), error
         return "refused"
     except (TypeError, ValueError) as error:
-        assert type(error).__module__ == "structperc.core.errors", error
+        assert type(error).__module__ == "structperc.errors", error
         return None
     wrong = int((engine.predict(X * scale) != Y).sum())
     assert engine.status_ != "converged" or wrong == 0, (problem, rule, extreme, wrong)

@@ -21,8 +21,8 @@ from scipy.sparse import random as random_sparse
 
 from structperc.callbacks import History
 from structperc.components import PrimalWeights
-from structperc.engine import plugins as registry
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError, StructPercError
+from structperc.fitting import plugins as registry
 
 LATER = ("trainer.epoch", "trainer.seed", "trainer.place", "update.estimate", "reader.key_names", "reader.n_columns",
          "columns.totals_of_squares", "scaling.absorbs")    # missing in older files

@@ -7,8 +7,8 @@ import pytest
 from every_problem import BUNDLED
 from plain import Engine
 
-from structperc.engine.answers import k_best
 from structperc.errors import DataError, NotFittedError, OptionError, PluginError
+from structperc.fitting.answers import k_best
 from structperc.testing.case import make_case
 
 LABELS = ["low", "middle", "high", "top"]

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -92,6 +93,16 @@ def test_pages_are_whole_and_files_say_their_form_by_their_ending(engine, tmp_pa
         card.save(tmp_path / "c.txt")
     with pytest.raises(NotFittedError):
         Engine("cusum").card()
+
+
+@pytest.mark.parametrize("name", [r"C:\data\v*1*.csv", r"\\host\a_b", "`x` *y", "<i>&amp;", "a*b*c*", "\\*", '"q" \'r\''])
+def test_a_name_of_any_characters_is_the_same_in_both_forms(data, engine, name):
+    card = engine.card(data[0][40:], data[1][40:], data=name)
+    html = re.search(r"<p>(On 10 examples of .*?)</p>", card.html())[1]
+
+    assert unescape(html).startswith(f"On 10 examples of {name}.")
+    assert "<em>To be filled in by the owner:</em> what" in card.html()
+    assert re.sub(r"\\([^\w\s]|_)", r"\1", str(card)).count(f"On 10 examples of {name}.") == 1
 
 
 def test_cards_of_other_problems():

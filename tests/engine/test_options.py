@@ -24,10 +24,10 @@ from structperc.components import (
     Weights,
     ZeroOneLoss,
 )
-from structperc.engine.option import option
-from structperc.engine.options import ENGINE_OPTIONS, EngineOptions
 from structperc.errors import OptionError, PluginError, UnusedOption
 from structperc.estimators import CuSumRank, StructuredClassifier
+from structperc.fitting.option import option
+from structperc.fitting.options import ENGINE_OPTIONS, EngineOptions
 from structperc.schedules import inverse, inverse_sqrt
 
 X, Y = [[-2.0], [-1.0], [0.5], [2.0]], [1, 1, 2, 3]
@@ -93,7 +93,7 @@ def test_a_repeated_option_is_seen():
     assert repeated(docstring, names) == ["average"] and repeated("    epochs: int = option(1)\n", names) == []
 
 
-@pytest.mark.parametrize("folder", ["engine", "estimators", "cli"])
+@pytest.mark.parametrize("folder", ["fitting", "engine", "estimators", "cli"])
 def test_nothing_beside_its_field_repeats_an_option(folder):
     files = [path for path in Path(structperc.__file__).with_name(folder).rglob("*.py") if path.name != "trainers.py"]
     assert not {path.name: found for path in files if (found := repeated(path.read_text(), set(ENGINE_OPTIONS)))}

@@ -4,8 +4,10 @@ import contextlib
 import copy
 import functools
 import importlib
+import itertools
 import pickle
 import re
+import runpy
 import subprocess
 import sys
 import types
@@ -31,9 +33,9 @@ from structperc.components import (
     RankOutputs,
     ZeroOneLoss,
 )
-from structperc.engine import plugins as registry
-from structperc.engine.builds import check_build, own_fingerprint
 from structperc.errors import DataError, OptionError, PluginError
+from structperc.fitting import plugins as registry
+from structperc.fitting.builds import check_build, own_fingerprint
 
 X, Y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]), [1, 2, 3]
 
@@ -212,6 +214,28 @@ def test_every_compiled_module_of_a_package_must_fit(tmp_path, monkeypatch):
 def test_compiled_parts_contain_the_fingerprint_of_their_classes():
     for kind in (BlockFeatures, structperc_prank.OriginalUpdate):
         assert own_fingerprint() in Path(sys.modules[kind.__module__].__file__).read_bytes()
+
+
+def test_the_fingerprint_covers_declarations_and_the_headers_that_they_include(tmp_path, monkeypatch):
+    pytest.importorskip("Cython")
+    root = Path(__file__).parents[2]
+    monkeypatch.chdir(root)
+    fingerprint = runpy.run_path("setup.py")["fingerprint"]
+    (tmp_path / "structperc/core").mkdir(parents=True)
+    (tmp_path / "structperc/include").mkdir()
+    (tmp_path / "plugins").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def changed(file, *texts):
+        found = [(Path("structperc", file).write_text(text), fingerprint())[1] for text in texts]
+        return [one != other for one, other in itertools.pairwise(found)]
+
+    Path("structperc/include/inner.h").write_text('#include "outer.h"\n')
+    assert changed("core/part.pxd", 'cdef extern from "inner.h" nogil:\n', '# a\ncdef extern from "inner.h":\n') == [True]
+    for header in ("include/inner.h", "include/outer.h"):
+        text = '#include "outer.h"\ntypedef struct {int a; int b;} blocks;\n'
+        assert changed(header, text, f"/* why */ {text}", f"{text}// c\n", text.replace("a", "c")) == [False, False, True]
+    assert changed("include/other.h", "int a;", "int b;") == changed("include/abi.h", "int a;", "int b;") == [False]
 
 
 def test_two_distributions_with_one_name_are_both_named(install):

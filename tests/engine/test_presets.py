@@ -10,10 +10,10 @@ import pytest
 
 from structperc import Engine, Option, estimators, hookimpl
 from structperc.components import BlockFeatures, ClassOutputs, LargestArgmax, PassiveAggressiveUpdate, PerceptronUpdate, PrimalWeights
-from structperc.engine import plugins as registry
 from structperc.engine.engine import REQUIRED
-from structperc.engine.options import ENGINE_OPTIONS
 from structperc.errors import OptionError, PluginError
+from structperc.fitting import plugins as registry
+from structperc.fitting.options import ENGINE_OPTIONS
 from structperc.streams import Slices, fit_stream
 from structperc.testing.case import make_case
 

@@ -14,9 +14,9 @@ from structperc import callbacks, hookimpl
 from structperc.cli import main
 from structperc.components import BlockFeatures
 from structperc.core.rows import Rows
-from structperc.engine import scaling
 from structperc.errors import DataError, PluginError, ScaleWarning
 from structperc.estimators import CuSumRank, PRank
+from structperc.fitting import scaling
 from structperc.streams import Slices, fit_stream
 
 RANDOM = np.random.default_rng(0)

@@ -18,9 +18,9 @@ from plain import Engine
 
 from structperc import hookimpl, metrics
 from structperc.components import Loss, PerceptronUpdate
-from structperc.core.locks import ReadWriteLock
-from structperc.engine import plugins as registry
 from structperc.errors import BusyError, DataError, NotFittedError, PluginError
+from structperc.fitting import plugins as registry
+from structperc.fitting.locks import ReadWriteLock
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(40, 4)), [1, 2, 3, 4] * 10

@@ -13,9 +13,9 @@ from scipy.optimize import linprog
 
 import structperc
 from structperc import Engine
-from structperc.engine.separation import separating
 from structperc.errors import DataWarning, OptionError
 from structperc.estimators import IntervalPA, PRank
+from structperc.fitting.separation import separating
 from structperc.plugin_tools import Dependence
 
 NUMBERS = np.arange(120)

@@ -12,8 +12,8 @@ import threading
 import pytest
 from plain import Engine
 
-from structperc.engine import writing
-from structperc.engine.writing import replace_file
+from structperc.basics import writing
+from structperc.basics.writing import replace_file
 from structperc.errors import OptionError
 
 OLD, NEW = b"old" * 1000, b"new" * 1000
@@ -99,7 +99,7 @@ def test_a_device_is_written_to_and_stays_one():
 def test_standard_output_is_written_to_whatever_it_is(name, tmp_path):
     code = """
     import sys
-    from structperc.engine.writing import replace_file
+    from structperc.basics.writing import replace_file
     replace_file(sys.argv[1], lambda file: file.write(b"model"))
     print(" and text")
     """
@@ -184,7 +184,7 @@ def test_sentences_of_the_content_are_not_taken_for_errors_of_the_file(target):
 def test_a_full_disk_keeps_the_old_file_and_leaves_nothing_else(target):
     ran = python("""
     import resource, signal, sys
-    from structperc.engine.writing import replace_file
+    from structperc.basics.writing import replace_file
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     sys.dont_write_bytecode = True          # Python before 3.12 leaves a part of a .pyc file on a full disk
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -286,7 +286,7 @@ def test_ctrl_c_at_any_moment_leaves_no_descriptor_open(target):
 
 KILLED = """
 import os, signal, sys
-from structperc.engine.writing import replace_file
+from structperc.basics.writing import replace_file
 def write(file):
     file.write(b"half")
     file.flush()

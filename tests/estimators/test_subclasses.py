@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from structperc import estimators
-from structperc.engine.option import Options
 from structperc.errors import OptionError
 from structperc.estimators import SVOR, CuSumRank, OrdinalConformal, PRank, ScoreCard, StructuredEstimator
+from structperc.fitting.option import Options
 
 MAKES = [getattr(estimators, name) for name in estimators.__all__ if name[0].isupper() and name != "StructureSet"]
 X = np.random.default_rng(0).normal(size=(40, 2))

@@ -5,6 +5,8 @@ import os
 import sys
 import warnings
 
+from structperc.basics.cores import available_cores
+
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # before numpy: children are forked
 
 
@@ -14,7 +16,7 @@ def main(argv=None) -> int:
     parser.add_argument("--executions", type=int, help="how many of each target")
     parser.add_argument("--target", action="append", metavar="NAME", help="a target, may be repeated; without it all")
     parser.add_argument("--seed", type=int, default=0, help="another seed makes other inputs (0)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="child processes at a time (one for each processor)")
+    parser.add_argument("--jobs", type=int, default=available_cores(), help="child processes at a time (one for each processor)")
     parser.add_argument("--limit", type=float, default=5.0, help="seconds of one execution before it counts as a hang (5)")
     parser.add_argument("--replay", metavar="TARGET:SEED:INDEX", help="repeat one execution in this process and show its traceback")
     parser.add_argument("--coverage", action="store_true", help="guided by coverage of the Python code, with atheris; one target")

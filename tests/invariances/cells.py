@@ -8,10 +8,10 @@ import warnings
 import attrs
 import numpy as np
 
-from structperc.engine import plugins as registry
 from structperc.engine.engine import REQUIRED
-from structperc.engine.options import ENGINE_OPTIONS
 from structperc.errors import StructPercError
+from structperc.fitting import plugins as registry
+from structperc.fitting.options import ENGINE_OPTIONS
 from structperc.testing.case import make_case
 
 STRUCTURES = 8         # of a cell

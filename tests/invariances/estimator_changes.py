@@ -17,9 +17,9 @@ from invariances.transformations import BITS, CLOSE, both
 from structperc import Engine, estimators
 from structperc.cli import main
 from structperc.cli.settings import write_value
-from structperc.engine.options import changed_options
 from structperc.errors import StructPercError
 from structperc.files.csv_tables import read_csv
+from structperc.fitting.options import changed_options
 from structperc.streams import fit_stream
 
 

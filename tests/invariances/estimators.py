@@ -13,10 +13,10 @@ from structperc_boosting.reductions import RankerClassifier
 
 from invariances.cells import quiet, values
 from structperc import estimators
-from structperc.engine import plugins as registry
-from structperc.engine.option import Options, options_of
 from structperc.errors import StructPercError, UnusedOption
 from structperc.estimators import LabelScorer, PRank, RankingScorer, SequenceTagger
+from structperc.fitting import plugins as registry
+from structperc.fitting.option import Options, options_of
 from structperc.testing.case import make_case
 
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "latent_score", "transform", "predict_set")

@@ -8,8 +8,8 @@ import attrs
 
 from invariances.transformations import TRANSFORMATIONS, distance, scores
 from structperc.core.features import is_constrained
-from structperc.engine import plugins as registry
 from structperc.errors import StructPercError
+from structperc.fitting import plugins as registry
 
 
 @attrs.frozen(eq=False)

@@ -9,8 +9,8 @@ from invariances.cells import Cell, cells, problems, trained, values, variants
 from invariances.table import disagreement
 from invariances.transformations import TRANSFORMATIONS
 from structperc import Option
-from structperc.engine import plugins as registry
-from structperc.engine.options import ENGINE_OPTIONS
+from structperc.fitting import plugins as registry
+from structperc.fitting.options import ENGINE_OPTIONS
 
 PRESETS = values(ENGINE_OPTIONS["preset"])
 

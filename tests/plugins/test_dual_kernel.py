@@ -12,7 +12,7 @@ from reference.dual import StepList
 from reference.samples import real, small_sets, whole
 from scipy.sparse import csr_array
 
-from structperc.core.errors import DataError
+from structperc.basics.errors import DataError
 from structperc.schedules import inverse_sqrt
 
 UPDATES = {"cusum": ["perceptron", "pa", "pa1", "pa2", "exact-pa", "exact-pa1", "exact-pa2"],

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain import Engine
 
-from structperc.core.labels import LabelCodes, find_labels
+from structperc.basics.labels import LabelCodes, find_labels
 from structperc.errors import DataError, DataWarning, OptionError
 from structperc.estimators import IntervalPA
 from structperc.metrics import measures

@@ -6,9 +6,9 @@ import signal
 import time
 from pathlib import Path
 
+from structperc.basics.writing import replace_file
 from structperc.callbacks import Checkpoint
 from structperc.cli import main
-from structperc.engine.writing import replace_file
 from structperc.streams import Slices, fit_stream
 from torture.report import Report
 from torture.streams import dumped, folder_in_memory, streams

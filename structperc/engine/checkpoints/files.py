@@ -11,13 +11,13 @@ from contextlib import suppress
 
 import numpy as np
 
-from structperc.core.errors import DataError, ModelFormatError, OptionError
-from structperc.core.signals import retry_on_interrupt
+from structperc.basics.errors import DataError, ModelFormatError, OptionError
+from structperc.basics.signals import retry_on_interrupt
+from structperc.basics.writing import replace_file
 from structperc.engine import model_file
-from structperc.engine.hookspecs import hookimpl
-from structperc.engine.option_values import is_part
-from structperc.engine.options import engine_options
-from structperc.engine.writing import replace_file
+from structperc.fitting.hookspecs import hookimpl
+from structperc.fitting.option_values import is_part
+from structperc.fitting.options import engine_options
 
 BEFORE_NAME, FIRST_MEMBER = 30, b"header.npy"           # of an archive, as its first bytes have it
 MAY_DIFFER = ("epochs", "random_state", "classes", "n_jobs")     # may be raised; goes on as in the file; compared as labels; any
@@ -198,7 +198,7 @@ def settle(model, arrays) -> None:
 
 def option_facts(engine) -> dict:
     """The plugins and options that must be the same again, as texts."""
-    parts = [plugin for plugin in engine.loaded_plugins[1:] if plugin.hooks != model_file.OBSERVES]
+    parts = [plugin for plugin in engine.loaded_plugins[1:] if not plugin.only_observes]
     options = {name: value for name, value in engine_options(engine).items() if name not in MAY_DIFFER} | engine.plugin_options
     return {"plugins": ", ".join(plugin.name for plugin in parts), **{name: described(value) for name, value in options.items()}}
 

@@ -15,18 +15,18 @@ import math
 import attrs
 import numpy as np
 
-from structperc.core.errors import OptionError
+from structperc.basics.errors import OptionError
+from structperc.basics.saved_state import read_array, substate
 from structperc.core.loop import PassResult
 from structperc.core.outputs import LabelOutputs
-from structperc.core.saved_state import read_array, substate
 from structperc.core.structures import Structures
 from structperc.engine import model_file
 from structperc.engine.checkpoints.files import CheckpointFile, checkpoint_of, contents, option_facts, settle
-from structperc.engine.context import SHARDS_ELSEWHERE
 from structperc.engine.model_file.header import generator
 from structperc.engine.model_file.record import read_record
-from structperc.engine.run import Progress, coded
-from structperc.engine.trainers import MAX_EPOCHS
+from structperc.fitting.context import SHARDS_ELSEWHERE
+from structperc.fitting.run import Progress, coded
+from structperc.fitting.trainers import MAX_EPOCHS
 
 DATA = ("X", "examples", "y", "classes", "sample_weight", "costs", "allowed")
 
@@ -68,8 +68,7 @@ class Checkpoints(Progress):
     def __init__(self, checkpoint, engine, run, costs):
         self.engine, self.run = engine, run
         self.step = checkpoint.every * (run.n_examples if run.active is None else len(run.active))
-        self.observers = [plugin for plugin in engine.loaded_plugins
-                          if "structperc_epoch_end" in plugin.hooks and hasattr(plugin.plugin, "state")]
+        self.observers = [plugin for plugin in engine.loaded_plugins if plugin.observes and hasattr(plugin.plugin, "state")]
         elsewhere = SHARDS_ELSEWHERE.get()
         parts = {} if elsewhere is None else elsewhere.identity()
         self.file = CheckpointFile(checkpoint, parts | facts(engine, run, costs, self.observers), (*DATA, *parts))

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 import attrs
 import numpy as np
 
-from structperc.core.errors import OptionError
-from structperc.core.saved_state import read_array
+from structperc.basics.errors import OptionError
+from structperc.basics.saved_state import read_array
 from structperc.engine import model_file
 from structperc.engine.checkpoints.files import CheckpointFile, checkpoint_of, contents, option_facts, settle
-from structperc.engine.options import generator
-from structperc.engine.trainers import CONVERGED, LEVELLED_OFF, MAX_EPOCHS, OnlineTrainer
+from structperc.fitting.options import generator
+from structperc.fitting.trainers import CONVERGED, LEVELLED_OFF, MAX_EPOCHS, OnlineTrainer
 
 NOT_KEPT = {"online": "record_predictions", "history": "history"}
 

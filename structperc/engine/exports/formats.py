@@ -6,12 +6,12 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from structperc.core.errors import OptionError, PluginError, StructPercError, did_you_mean
+from structperc.basics.errors import OptionError, PluginError, StructPercError, did_you_mean
+from structperc.basics.writing import replace_file
 from structperc.engine.exports.chains import LinearChain, linear_chain
 from structperc.engine.exports.labels import LinearLabels, linear_labels
 from structperc.engine.exports.names import identifier
 from structperc.engine.exports.own_parts import refuse_other_plugins
-from structperc.engine.writing import replace_file
 
 # Of each format the module, and the ending of file names that chooses it.
 FORMATS = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from structperc.basics.errors import PluginError
 from structperc.core.component import overrides
-from structperc.core.errors import PluginError
 
 # The parts that make a prediction of weights, each with the methods that an export repeats.
 REPEATED = {"outputs": ("decode",), "features": (), "argmax": ("argmax",)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import PluginError
+from structperc.basics.errors import PluginError
 from structperc.engine.exports.own_parts import part_name
 
 STEP = 2.0 ** 200       # of a probe: the bias is less than a weight's last digit

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from structperc.core.errors import PluginError
+from structperc.basics.errors import PluginError
 from structperc.pages import in_page
 
 EXACT = 2**53               # float64, which numbers of JavaScript are, has all whole numbers up to it

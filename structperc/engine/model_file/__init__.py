@@ -11,6 +11,6 @@ MODULES = {
     "copying": ("constructor_arguments", "remembered", "set_state"),
     "earlier": ("RULES", "join_rules"),
     "loading": ("header_in", "load", "loads", "opened", "restore", "restore_columns", "states_of"),
-    "saving": ("OBSERVES", "collect", "dumps", "save", "write"),
+    "saving": ("collect", "dumps", "save", "write"),
 }
 __all__, __getattr__, __dir__ = names_of(__name__, MODULES)

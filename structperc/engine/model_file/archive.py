@@ -16,7 +16,7 @@ import zlib
 
 import numpy as np
 
-from structperc.core.errors import ModelFormatError
+from structperc.basics.errors import ModelFormatError
 
 SUMS = "SHA256SUMS"
 MAGIC = b"\x93NUMPY"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from structperc.engine import plugins as registry
 from structperc.engine.model_file.loading import made
 from structperc.engine.model_file.saving import collect, functions_of
-from structperc.engine.options import engine_options, given_parts
+from structperc.fitting import plugins as registry
+from structperc.fitting.options import engine_options, given_parts
 
 
 def constructor_arguments(engine) -> dict:

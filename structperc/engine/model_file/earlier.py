@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from structperc.core.errors import ModelFormatError
+from structperc.basics.errors import ModelFormatError
 from structperc.core.schedules import Schedule
-from structperc.engine.builtin import DIRECT
 from structperc.engine.model_file.header import field
 from structperc.engine.model_file.saving import number_or_text
-from structperc.engine.options import PAPER
-from structperc.engine.trainers import BOUNDED_SUM
+from structperc.fitting.builtin import DIRECT
+from structperc.fitting.options import PAPER
+from structperc.fitting.trainers import BOUNDED_SUM
 
 RULES = {"C_schedule": "C", "step_schedule": "step_size", "epsilon_schedule": "epsilon", "decay_schedule": "decay"}    # of files until 0.1
 RENAMED = RULES | {"epsilon": "loss_weight", "epsilon_schedule": "loss_weight"}     # of files until 0.1: options that take functions

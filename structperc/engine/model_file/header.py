@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
-from structperc.core.errors import DataError, PluginError
-from structperc.core.saved_state import SavedState
+from structperc.basics.errors import DataError, PluginError
+from structperc.basics.saved_state import SavedState
 
 DEEPEST = 32                    # lists and objects within each other
 SHOWN = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", dict: "an object", list: "a list",

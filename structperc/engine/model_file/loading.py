@@ -10,24 +10,24 @@ from collections import defaultdict
 import attrs
 import numpy as np
 
+from structperc.basics.errors import DataError, ModelFormatError, OptionError, PluginError
+from structperc.basics.saved_state import SavedState, read_array
+from structperc.basics.writing import readable_path
 from structperc.core.column_sums import ColumnSums
 from structperc.core.component import located
-from structperc.core.errors import DataError, ModelFormatError, OptionError, PluginError
-from structperc.core.saved_state import SavedState, read_array
 from structperc.core.schedules import Schedule
-from structperc.engine import plugins as registry
-from structperc.engine import scaling
-from structperc.engine.assembly import install_model, options_alone
-from structperc.engine.model import KINDS
 from structperc.engine.model_file import archive
 from structperc.engine.model_file.earlier import EARLIER, RENAMED, with_options_of_today
 from structperc.engine.model_file.header import decoded, field, generator, sequence_from_header, texts
 from structperc.engine.model_file.record import read_record
-from structperc.engine.model_file.saving import FORMAT, FORMAT_NUMBER, OBSERVES, name_of_function
-from structperc.engine.option import options_of
-from structperc.engine.options import changed_options
-from structperc.engine.presets import leave_out
-from structperc.engine.writing import readable_path
+from structperc.engine.model_file.saving import FORMAT, FORMAT_NUMBER, name_of_function
+from structperc.fitting import plugins as registry
+from structperc.fitting import scaling
+from structperc.fitting.assembly import install_model, options_alone
+from structperc.fitting.model import KINDS
+from structperc.fitting.option import options_of
+from structperc.fitting.options import changed_options
+from structperc.fitting.presets import leave_out
 
 REQUIRED = ("format", "format_number", "problem", "plugins", "options", "plugin_options", "context", "record")
 
@@ -151,7 +151,7 @@ def constructed(cls, header, arrays, plugins, functions, source):
         raise ModelFormatError(f"the header of {source} has parts for the options {sorted(parts)}; the file is damaged or written by hand.")
     resolved = [part for reference, part in zip(references, resolved, strict=True) if "option" not in reference]
     for name, plugin in by_name.items():
-        if registry.load(plugin).hooks != OBSERVES:
+        if not registry.load(plugin).only_observes:
             raise PluginError(f"{source} was trained without the plugin {name!r}; train anew to use it.")
         resolved.append(plugin)
     declared = options_of(cls)

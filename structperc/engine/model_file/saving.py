@@ -6,23 +6,22 @@ import io
 
 import numpy as np
 
+from structperc.basics.errors import NotFittedError, PluginError
+from structperc.basics.writing import replace_file
 from structperc.core.component import Component, inherits, state_of
-from structperc.core.errors import NotFittedError, PluginError
 from structperc.core.schedules import Schedule
 from structperc.engine.model_file import archive
 from structperc.engine.model_file.header import encoded, generator_state, plain, sequence_to_header
 from structperc.engine.model_file.record import record_of
-from structperc.engine.not_finite import overflow
-from structperc.engine.option import options_of
-from structperc.engine.options import given_parts
-from structperc.engine.presets import left_out
-from structperc.engine.writing import replace_file
+from structperc.fitting.not_finite import overflow
+from structperc.fitting.option import options_of
+from structperc.fitting.options import given_parts
+from structperc.fitting.presets import left_out
 from structperc.version import __version__
 
 FORMAT = "structperc-model"
 FORMAT_NUMBER = 2
 CODED = ("loss", "random_state", "classes", "plugins")             # options that a header holds in a form of their own
-OBSERVES = ("structperc_epoch_end",)
 
 
 def save(engine, path, notes=None) -> None:
@@ -72,7 +71,7 @@ def described(engine, model) -> tuple[dict, dict]:
         "structperc": __version__,
         "problem": reference_to(engine.loaded_plugins[1], engine.problem),
         "plugins": [reference_to(p, option_values) for p, option_values in zip(engine.loaded_plugins[2:], engine.plugins, strict=False)
-                    if isinstance(option_values, str) or p.hooks != OBSERVES]      # an observer leaves nothing in a model
+                    if isinstance(option_values, str) or not p.only_observes]      # an observer leaves nothing in a model
                    + [reference_to(p, part) | {"option": name}
                       for p, (name, part) in zip(engine.loaded_plugins[2 + len(engine.plugins):], parts.items(), strict=True)],
         "options": {name: plain(number_or_text(value), f"the option {name}") for name, value in plain_options.items()

@@ -10,7 +10,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from structperc.core.errors import MissingData
+from structperc.basics.errors import MissingData
 from structperc.extras import require
 from structperc.files.datasets.sources import SOURCES
 
@@ -73,7 +73,7 @@ def locate(name, *, download=True, home=None) -> list[Path]:
     ...     locate("conll2000", download=False, home=home)
     Traceback (most recent call last):
         ...
-    structperc.core.errors.MissingData: CoNLL-2000 is not in ...
+    structperc.errors.MissingData: CoNLL-2000 is not in ...
     """
     source = SOURCES[name]
     folder = Path(data_home() if home is None else home, source.folder)

@@ -11,7 +11,7 @@ from pathlib import Path
 import attrs
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError
+from structperc.basics.errors import DataError, OptionError
 from structperc.files.conll import read_columns
 from structperc.files.datasets.fetch import locate
 from structperc.files.datasets.sources import BINS, OHSUMED_FEATURES, PARTITIONED, PARTITIONS, SOURCES

@@ -6,8 +6,8 @@ from plain import Engine
 
 from fuzz import hostile, kinds
 from fuzz.promises import attempt
-from structperc.engine import plugins as registry
-from structperc.engine.options import ENGINE_OPTIONS
+from structperc.fitting import plugins as registry
+from structperc.fitting.options import ENGINE_OPTIONS
 
 WORDS = (
     "perceptron", "latent", "pa", "pa1", "pa2", "exact-pa", "exact-pa1", "exact-pa2", "absolute", "squared", "zero-one", "hamming",

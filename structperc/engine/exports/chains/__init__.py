@@ -5,8 +5,8 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
+from structperc.basics.errors import PluginError
 from structperc.core.argmax import Argmax
-from structperc.core.errors import PluginError
 from structperc.core.rows import Rows
 from structperc.engine.exports.own_parts import refuse_python_methods
 from structperc.engine.exports.probing import STEP, TOLERANCE, check_best, check_linear, check_size, probe_sizes, rounding

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import PluginError
+from structperc.basics.errors import PluginError
 from structperc.engine.exports.graphs import label_tensor, serialised
 from structperc.extras import require
 

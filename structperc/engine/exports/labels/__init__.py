@@ -5,12 +5,12 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from structperc.core.errors import PluginError
+from structperc.basics.errors import PluginError
 from structperc.core.outputs import LabelOutputs, is_ordered
-from structperc.engine.answers import best, floor, has_cumulative_probabilities, has_one_direction
 from structperc.engine.exports.own_parts import part_name, refuse_python_methods
 from structperc.engine.exports.probing import STEP, check_best, check_linear, check_size, probes, rounding
 from structperc.engine.exports.text import exported_labels
+from structperc.fitting.answers import best, floor, has_cumulative_probabilities, has_one_direction
 from structperc.reading.column_codes import ColumnCode
 from structperc.reading.table_reader import Numbers
 

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from structperc.core.errors import PluginError
+from structperc.basics.errors import PluginError
 from structperc.engine.exports.labels import javascript
 from structperc.pages import page
 

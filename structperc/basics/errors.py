@@ -1,0 +1,248 @@
+"""The errors of structperc, with place, value, expectation and remedy.
+
+`structperc.errors` is the public address of this module.
+"""
+
+import difflib
+import re
+
+
+class StructPercError(Exception):
+    """Base class of all errors that structperc raises on purpose."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+
+
+class DataError(StructPercError, ValueError):
+    """X, y or another data argument cannot be used. The message names the row, column or key."""
+
+
+class DataTypeError(DataError, TypeError):
+    """X contains an object that can never become a number."""
+
+
+class OptionError(StructPercError, ValueError):
+    """An option has a value that is not allowed, or one without any effect."""
+
+
+class UnusedOption(OptionError):
+    """An option has no effect beside the other options. Estimators leave such an option out instead.
+
+    Parameters
+    ----------
+    message : str
+    option : str, default ""
+        Name of the option.
+    """
+
+    def __init__(self, message, option=""):
+        super().__init__(message)
+        self.option = option
+
+
+class ReplacedOption(UnusedOption):
+    """An option has no effect because a plugin has replaced the part that would use it.
+
+    Parameters
+    ----------
+    message : str
+    option : str, default ""
+        Name of the option.
+    """
+
+
+class PluginError(StructPercError, TypeError):
+    """A plugin is unknown, broken, incomplete or does not fit the others. The message names it and the hook."""
+
+
+class ConflictingOption(PluginError):
+    """An option conflicts with the other parts. If the preset has set it, it is left out instead.
+
+    Parameters
+    ----------
+    message : str
+    option : str, default ""
+        Name of the option.
+    """
+
+    def __init__(self, message, option=""):
+        super().__init__(message)
+        self.option = option
+
+
+class ModelFormatError(StructPercError, ValueError):
+    """A model file is damaged, truncated, foreign or from another version. The message names the file."""
+
+
+class MissingData(StructPercError, OSError):
+    """The files of a data set are missing and could not be downloaded. The message names the place for them."""
+
+
+class BusyError(StructPercError, RuntimeError):
+    """The engine is being trained, by an observer's caller or in another thread."""
+
+
+class NotFittedError(StructPercError, ValueError, AttributeError):
+    """The engine has not been trained yet."""
+
+
+class MissingExtra(StructPercError, ImportError):
+    """A library that only some functions need is not installed."""
+
+
+class DataWarning(UserWarning):
+    """Data can be used, but are rarely meant that way."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+
+
+class WeightWarning(DataWarning):
+    """Sample weights hardly change what is learned."""
+
+
+class ScaleWarning(DataWarning):
+    """Columns differ much in size, and scaling is off."""
+
+
+for kind in [value for value in vars().values() if isinstance(value, type)]:
+    kind.__module__ = "structperc.errors"       # the address that users see and pickles have
+
+
+def add_note(error: BaseException, sentence: str) -> None:
+    """Adds a sentence below an error's message; before Python 3.11 it is kept but not shown."""
+    error.__notes__ = [*getattr(error, "__notes__", ()), sentence]
+
+
+ADDRESSED = re.compile(r"<(?:\w+ )??(?:[\w<>]+\.)*(\w+|<lambda>)(?: object)? at 0x[0-9a-fA-F]+>")      # <module.Name object at 0x7f..>
+
+
+def shortened(value, most: int = 60) -> str:
+    """A value as messages show it: the beginning of its repr, without addresses.
+
+    Parameters
+    ----------
+    value : object
+    most : int, default 60
+        Largest number of characters.
+
+    Returns
+    -------
+    str
+        The type's name if repr fails, as for deeply nested lists.
+
+    Examples
+    --------
+    >>> from structperc.errors import shortened
+    >>> shortened(list(range(100)), 20)
+    '[0, 1, 2, 3, 4, 5, 6'
+    """
+    try:
+        return ADDRESSED.sub(r"\1", repr(value))[:most]
+    except Exception:
+        return f"of type {type(value).__name__}"
+
+
+OTHER_NAMES = {             # names here, and what other libraries, textbooks and commands call the same
+    "epochs": "max_iter n_iter n_epochs num_epochs max_epochs iterations n_estimators num_boost_round",
+    "step_size": "learning_rate lr eta eta0 rate",
+    "coverage": "alpha confidence",
+    "decay": "alpha l2 weight_decay reg_lambda lambda penalty",
+    "random_state": "seed random_seed",
+    "c": "regularization regularisation aggressiveness",
+    "scale": "standardize standardise normalize normalise",
+    "average": "averaged averaging",
+    "absolute": "mae l1 mean_absolute_error mean-absolute-error",
+    "squared": "mse l2 mean_squared_error",
+    "zero-one": "0-1 01 0/1 accuracy",
+    "mean-absolute-error": "mae neg_mean_absolute_error",
+    "quadratic-weighted-kappa": "qwk kappa",
+    "average-precision": "map ap",
+    "perceptron": "sgd",
+    "rbf": "gaussian gauss",
+    "polynomial": "poly",
+    "iob2": "bio iob",
+    "mean": "average avg",
+    "most-frequent": "mode majority",
+    "cusum": "ordinal regression ordinal-regression ordinal_regression ranks",
+    "prank": "proportional-odds ordered-logit cumulative-link",
+    "multiclass": "classification classifier",
+    "pa1": "hinge",
+    "sequence": "crf tagger tagging ner pos chunking sequence-labelling",
+    "segments": "segmentation semi-markov semi-crf",
+    "parsing": "parser dependency-parsing treebank",
+    "matching": "assignment record-linkage linkage",
+    "clusters": "clustering coreference deduplication entity-resolution",
+    "graph": "mrf ising potts",
+    "path": "shortest-path routing",
+    "decisions": "spo predict-then-optimise predict-then-optimize",
+    "latent-ranking": "ranking rankings ranker ltr learning-to-rank",
+    "large-margin": "svor svm",
+    "disjoint-intervals": "intervals",
+    "fit": "train learn",
+    "evaluate": "test score",
+    "drop": "ignore exclude skip",
+    "csv": "tsv txt",
+    "numpy": "python py",
+    "qid": "qids query_id",
+    "lengths": "group",
+    "predict_proba": "predict_probability predict_probabilities",
+    "sample_weight": "weight weights sample_weights",
+}
+
+
+def listing(names, most) -> str:
+    """Names with commas between them, and ", ..." if there are more than `most`."""
+    names = list(map(str, names))
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+
+
+def did_you_mean(value, names) -> str:
+    """A hint for the end of a message about an unknown name.
+
+    Parameters
+    ----------
+    value : str
+        The unknown name.
+    names : iterable of str
+        The names that exist.
+
+    Returns
+    -------
+    str
+        Names the nearest known name or a synonym; empty if there is none.
+
+    Examples
+    --------
+    >>> from structperc.errors import did_you_mean
+    >>> did_you_mean("epoch", ["epochs", "margin"])
+    " Did you mean 'epochs'?"
+    """
+    near = nearest(value, names)
+    return f" Did you mean {near!r}?" if near else ""
+
+
+def no_attribute(owner, name) -> AttributeError:
+    """The error of an attribute that an object does not have, with the one that is meant."""
+    public = [attribute for attribute in dir(type(owner)) if attribute[:1] != "_"] if name[:1] != "_" else []
+    fitted = f"{name}_"
+    hint = f" Did you mean {fitted!r}?" if public and hasattr(owner, fitted) else did_you_mean(name, public)
+    return AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}{hint and '.'}{hint}")
+
+
+def no_name(module, name, candidates) -> AttributeError:
+    """The error of a name that a module does not have, with the one that is meant."""
+    hint = did_you_mean(name, candidates) if name[:1] != "_" else ""
+    return AttributeError(f"module {module!r} has no attribute {name!r}{hint and '.'}{hint}")
+
+
+def nearest(value, candidates) -> str | None:
+    """The known name that means the same as an unknown one, or is written almost like it, capitals or not. None if there is none."""
+    text, names = str(value), {str(name).lower(): str(name) for name in candidates}
+    if text in names.values():
+        return None
+    lower = text.lower()
+    meant = [name for name, others in OTHER_NAMES.items() if lower in others.split()]
+    near = [lower] if lower in names else [name for name in meant if name in names] if meant else difflib.get_close_matches(lower, names, 1)
+    return names[near[0]] if near else None

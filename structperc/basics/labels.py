@@ -1,0 +1,508 @@
+"""From the labels that users have to the codes 1..r, and which labels there are."""
+
+import datetime
+import functools
+import operator
+import sys
+from types import FunctionType
+
+import numpy as np
+
+from structperc.basics.errors import DataError, did_you_mean, shortened
+
+LARGEST = np.iinfo(np.intp).max
+
+
+def as_label_array(y, name="y", expected="one label per example"):
+    """y as a one-dimensional array of labels; an ordered categorical, a Series or a list is taken as it is."""
+    refuse_no_labels(y, name, expected)
+    refuse_masked(y, name)
+    try:
+        values = np.asarray(y)
+    except ValueError:
+        raise DataError(f"{name} is ragged: its elements have different lengths; expected {expected}.") from None
+    if values.dtype.kind in "US" and isinstance(y, (list, tuple)) and not all(isinstance(v, (str, bytes)) for v in y):
+        values = np.empty(len(y), dtype=object)     # numpy would turn the others into strings
+        values[:] = y
+    if values.dtype.kind == "f" and isinstance(y, (list, tuple)) and any(isinstance(v, int) and abs(v) > 2**53 for v in y):
+        values = np.array(y, dtype=object)          # numpy would round whole numbers
+    if values.dtype.kind == "V":
+        raise DataError(f"{name} has the dtype {values.dtype}; expected {expected}: numbers, strings or dates.")
+    if values.dtype == object and values.size and all(isinstance(v, datetime.date) for v in values.reshape(-1)):
+        values = values.astype("datetime64[us]")
+    refuse_no_text(values, name)
+    if values.ndim != 1:
+        if values.ndim == 2 and values.shape[1] == 1:
+            return values[:, 0]
+        refuse_matrix_of_labels(values, name, expected)
+    return values
+
+
+def all_labels(first, second, names, ordered=True):
+    """The labels of two arrays with these names, distinct and in order, as `find_labels`; one label is enough."""
+    for values, name in zip((first, second), names, strict=True):
+        refuse_missing(values, name)
+    try:
+        both = np.concatenate([first, second])
+    except TypeError:                               # dtypes without a common one
+        both = np.concatenate([first.astype(object), second.astype(object)])
+    return both[:1] if equal_labels(both, both[:1]).all() else find_labels(both, None, ordered)
+
+
+def equal_labels(first, second):
+    """For each place whether two arrays have the same label there."""
+    try:
+        return first == second
+    except (TypeError, ValueError):         # ValueError: arrays as labels
+        raise DataError("labels of these types cannot be compared; expected numbers, strings or dates.") from None
+
+
+def refuse_no_text(values, name):
+    """Raises an error for texts with numbers that are no characters of Unicode. NumPy raises SystemError when it reads them."""
+    if values.dtype.kind == "U" and values.size and values.dtype.itemsize:
+        numbers = np.ascontiguousarray(values).view(np.dtype(np.uint32).newbyteorder(values.dtype.byteorder))
+        if numbers.max() > sys.maxunicode:
+            raise DataError(f"{name} holds text with code points that no character has; read it again from where it came.")
+
+
+def refuse_no_labels(y, name, expected):
+    """Raises an error for anything but a list of labels; the message shows what to pass."""
+    sparse = sys.modules.get("scipy.sparse")        # a sparse matrix cannot exist before this module does
+    if isinstance(y, str):
+        raise DataError(f"{name} is the text {y!r:.60}; expected {expected}, such as a list. For a column of a table, pass the "
+                        f"column itself, as in table[{y!r:.60}].")
+    if sparse is not None and sparse.issparse(y):
+        raise DataError(f"{name} is sparse, of shape {y.shape}; expected {expected}: pass {name}.toarray().ravel().")
+    if hasattr(y, "__next__"):
+        raise DataError(f"{name} is a {type(y).__name__}, which can be read only once; pass list({name}).")
+    if y is None or isinstance(y, (bytes, set, frozenset, dict)) or not (hasattr(y, "__len__") or hasattr(y, "__array__")):
+        raise DataError(f"{name} is {shortened(y)}; expected {expected}, such as a list or an array.")
+
+
+def refuse_matrix_of_labels(values, name, expected):
+    """Raises an error for labels in several columns, and guesses what they are."""
+    numeric = values.ndim == 2 and values.dtype.kind in "iufb" and len(values)
+    if numeric and ((values == 0) | (values == 1)).all() and (values.sum(axis=1) == 1).all():
+        hint = f" It has a column of 0 and 1 for each label: pass {name}.argmax(axis=1)."
+    elif numeric and name == "y" and (values != np.rint(values)).any():
+        hint = " It is a matrix of numbers: are X and y swapped?"
+    elif numeric and values.shape[1] == 2 and (values[:, 0] <= values[:, 1]).all():
+        hint = " To learn from intervals, the lowest and the highest label of each row, use IntervalPA."
+    else:
+        hint = ""
+    raise DataError(f"{name} has shape {values.shape}; expected {expected}, shape (n,).{hint}")
+
+
+def refuse_masked(y, name):
+    masked = sys.modules.get("numpy.ma")            # a masked array cannot exist before this module does
+    if masked is not None and masked.is_masked(y):
+        raise DataError(f"{name}[{int(np.argmax(masked.getmaskarray(y).ravel()))}] is masked, which is no label; drop or fill that row.")
+
+
+def refuse_unhashable(values, name):
+    if values.dtype == object:
+        try:
+            set(values.tolist())
+        except TypeError:
+            raise DataError(f"{name} holds lists or the like; labels must be numbers, strings or other values that never change.") from None
+
+
+def missing_label(values):
+    """The first position that holds no label (None or NaN), or None."""
+    if values.dtype.kind == "f":
+        bad = ~np.isfinite(values)
+    elif values.dtype.kind in "mM":
+        bad = np.isnat(values)
+    elif values.dtype == object:
+        bad = np.array([is_missing(v) for v in values], dtype=bool)
+    else:
+        return None
+    return int(np.argmax(bad)) if bad.any() else None
+
+
+def is_missing(value):
+    """Whether a value is None, NaN, or NA or NaT of pandas.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import is_missing
+    >>> is_missing(float("nan")), is_missing("")
+    (True, False)
+    """
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):     # NA has no truth value; an array has none either, and is no label
+        return True
+
+
+def plain(value):
+    """As the user would write it."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+DEEPEST = 100           # lists in lists: what is nested more deeply, or holds itself, stays as it is
+NAMED = (np.number, np.bool_, np.str_, np.bytes_)       # scalars of numpy that Python has too; times have no exact plain form
+
+
+class PlainValues(np.ndarray):
+    """An array whose entries are plain values of Python: str, int, float or bool."""
+
+    def __getitem__(self, key):
+        return plain_values(super().__getitem__(key))
+
+    def __iter__(self):
+        return map(plain_values, super().__iter__())
+
+
+def plain_values(y, depth=0):
+    """Labels or outputs as an author's code reads them: entries are plain values, arrays and columns of tables become `PlainValues`."""
+    if type(y) is np.ndarray:
+        return y.view(PlainValues)
+    if isinstance(y, NAMED) and not isinstance(y, np.timedelta64):
+        return y.item()
+    for kind in (list, tuple, set, frozenset):
+        if isinstance(y, kind) and depth < DEEPEST:
+            entries = [plain_values(entry, depth + 1) for entry in y]
+            return y if all(map(operator.is_, entries, y)) else kind(entries)
+    if isinstance(y, np.ndarray) or not hasattr(y, "__array__") or getattr(y, "ndim", 1) != 1 or hasattr(y, "column_names"):
+        return y            # also matrices and tables
+    values, categories = np.asarray(y.to_pylist() if getattr(y, "null_count", 0) else y), ordered_categories(y)
+    values = values.view(PlainValues)
+    if categories is not None:
+        values.ordered, values.categories = True, categories
+    return values
+
+
+OF_USERS = "find_labels", "labels_in", "encode", "encode_answers", "measures", "read_cells", "write_cells"     # get what users have
+
+
+def pass_plain_values(outputs):
+    """Lets an author's methods get labels and outputs as plain values, whichever door these come through. Changes classes, once each."""
+    for base in type(outputs).__mro__:
+        for name in OF_USERS:
+            method = vars(base).get(name)
+            if isinstance(method, FunctionType) and not hasattr(method, "of_plain_values"):
+                setattr(base, name, of_plain_values(method))
+
+
+def of_plain_values(method):
+    """A method that is called with plain values."""
+    @functools.wraps(method)
+    def call(self, *arguments, **named):
+        return method(self, *map(plain_values, arguments), **{name: plain_values(value) for name, value in named.items()})
+
+    call.of_plain_values = True
+    return call
+
+
+def refuse_missing(values, name="y"):
+    """Raises for the first position that holds no label."""
+    position = missing_label(values)
+    if position is not None:
+        raise DataError(f"{name}[{position}] is {plain(values[position])!r}, which is no label; drop or fill that row.")
+
+
+def is_listed(y) -> bool:
+    """Whether y is a list, an array, a Series or another ordered collection of entries.
+
+    Parameters
+    ----------
+    y : object
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import is_listed
+    >>> is_listed([1, 2]), is_listed("text")
+    (True, False)
+    """
+    if y is None or isinstance(y, (str, bytes, dict, set, frozenset)) or getattr(y, "ndim", 1) == 0:
+        return False
+    try:
+        return len(y) >= 0 and iter(y) is not None
+    except (TypeError, ValueError):
+        return False
+
+
+def is_nested(y) -> bool:
+    """Whether y has a list of labels for each example, instead of one label for each row of X.
+
+    Parameters
+    ----------
+    y : sequence
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import is_nested
+    >>> is_nested([["D", "N"], ["V"]]), is_nested(["D", "N"])
+    (True, False)
+    """
+    first = next((labels for labels in y if labels is not None), "")
+    return not isinstance(first, (str, bytes)) and hasattr(first, "__len__")
+
+
+def ordered_categories(y):
+    """The categories of an ordered categorical (of pandas or a similar library) in their order, else None."""
+    if getattr(getattr(y, "type", None), "ordered", False) and hasattr(y, "dictionary_encode"):         # of pyarrow, in chunks or not
+        chunk = y.unify_dictionaries().chunk(0) if hasattr(y, "unify_dictionaries") and y.num_chunks else y
+        return np.asarray(chunk.dictionary.to_pylist(), dtype=object) if hasattr(chunk, "dictionary") else None
+    holder = getattr(y, "cat", y)
+    dtype = getattr(y, "dtype", None)
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(dtype, polars.Enum):
+        return np.asarray(dtype.categories.to_list(), dtype=object)
+    if getattr(holder, "ordered", getattr(dtype, "ordered", False)):
+        categories = getattr(holder, "categories", getattr(dtype, "categories", None))
+        return None if categories is None else np.asarray(categories)
+    return None
+
+
+def distinct(values):
+    """Sorted distinct labels; whole numbers in a narrow range without sorting."""
+    if values.dtype.kind in "iub" and len(values):
+        low, high = int(values.min()), int(values.max())
+        if high - low < max(1024, len(values)) and high <= LARGEST:
+            seen = np.zeros(high - low + 1, dtype=bool)
+            seen[values.astype(np.intp) - low] = True
+            return (np.flatnonzero(seen) + low).astype(values.dtype)
+    try:
+        return np.unique(values)
+    except TypeError:
+        kinds = sorted({type(v).__name__ for v in values.tolist()})
+        if len(kinds) == 1:
+            raise DataError(f"y holds labels of the type {kinds[0]}, which have no order; name them in order with classes=[...].") from None
+        raise DataError(f"y mixes labels of the types {', '.join(kinds)}, which have no common order. "
+                        f"Make them one type, or name them in order with classes=[...].") from None
+
+
+def find_labels(y, classes, ordered):
+    """The labels of y in order.
+
+    Parameters
+    ----------
+    y : array-like
+        As the user passed it.
+    classes : array-like or None
+        All labels in order, if the user names them.
+    ordered : bool
+        Whether the order matters; then strings need an ordered categorical or `classes`.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,)
+        At least two different labels.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than two labels, one is missing, or texts have no order.
+
+    Examples
+    --------
+    >>> from structperc.plugin_tools import find_labels
+    >>> find_labels([3, 1, 3], None, ordered=True).tolist()
+    [1, 3]
+    """
+    if classes is not None:
+        labels = as_label_array(classes, "classes", "the labels in order")
+        refuse_missing(labels, "classes")
+        refuse_unhashable(labels, "classes")
+        if len(set(labels.tolist())) < len(labels):
+            repeated = next(v for v in labels.tolist() if labels.tolist().count(v) > 1)
+            raise DataError(f"classes names {repeated!r} more than once.")
+        source = "classes names"
+    else:
+        labels = ordered_categories(y)
+        source = "the categories of y are"
+        if labels is None:
+            values = as_label_array(y)
+            if len(values) == 0:
+                raise DataError("y is empty or has no label, so its labels are unknown; pass data, or name them with classes=[...].")
+            refuse_missing(values)
+            refuse_unhashable(values, "y")
+            labels = distinct(values)
+            if ordered and order_is_unknown(y, classes, labels):
+                raise unknown_order(labels)
+            if labels.dtype.kind == "f" and len(labels) > 50 and len(labels) > len(values) // 2:
+                raise DataError(f"y has {len(labels)} distinct real numbers in {len(values)} rows, which looks like a regression "
+                                f"target. Cut it into levels first, for instance with numpy.digitize.")
+            source = "y holds only"
+    if len(labels) < 2:
+        listing = ", ".join(map(repr, labels.tolist())) or "no label"
+        count = f"{len(labels)} class{'es' * (len(labels) != 1)}"
+        raise DataError(f"{source} {listing} ({count}); at least two labels are needed to learn anything. "
+                        f"If more will come later, name them all with classes=[...].")
+    labels = storable(np.array(labels), "y" if classes is None else "classes")
+    labels.flags.writeable = False
+    return labels
+
+
+def storable(labels, name):
+    """Labels as a model file has them: scalars of numpy become Python's, and what no file can hold raises an error."""
+    if labels.dtype.kind in "biufSMm":
+        return labels
+    if labels.dtype == object:
+        labels[:] = [plain(label) for label in labels]
+    for label in labels.tolist():
+        if not isinstance(label, (str, int, float)) or isinstance(label, float) and not np.isfinite(label):
+            raise DataError(f"{name} has the label {label!r:.60} of type {type(label).__name__}, which a model file cannot store. Use "
+                            f"finite numbers or strings, such as str(label).")
+        if isinstance(label, str) and has_half_pair(label):
+            raise DataError(f"{name} has the label {label!r:.60} with half of a surrogate pair, which no file can store. Read it with the "
+                            f"right encoding, or replace such characters.")
+    return labels
+
+
+def has_half_pair(text) -> bool:
+    """Whether a text has half of a surrogate pair, as a wrong encoding leaves them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+LEARNED = "Labels are fixed at the first fit or partial_fit; name all of them with classes=[...]."
+
+
+def order_is_unknown(y, classes, labels) -> bool:
+    """Whether labels are in the order of texts because neither `classes` nor an ordered categorical names another."""
+    return (classes is None and labels.dtype.kind in "USO" and ordered_categories(y) is None
+            and not all(isinstance(v, (int, float, np.number)) for v in labels.tolist()))
+
+
+def unknown_order(labels) -> DataError:
+    """The error of labels whose order matters and is unknown."""
+    listing = ", ".join(map(repr, labels[:5].tolist()))
+    kind = "strings" if labels.dtype.kind in "US" or isinstance(labels[0], str) else "labels"
+    return DataError(f"y holds the {kind} {listing}{', ...' if len(labels) > 5 else ''}, and their rank order is unknown (alphabetical "
+                     f"order is seldom meant): name it with classes=[lowest, ..., highest], or pass an ordered categorical."
+                     f"{' If they are numbers, pass numbers.' if all(map(is_number, labels.tolist())) else ''}")
+
+
+def is_number(label) -> bool:
+    """Whether a label is a number, or the text of one."""
+    try:
+        return float(label) == float(label)
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+NUMBERED = ("y has whole numbers, but the labels are {}. Meta-estimators of scikit-learn, such as BaggingClassifier, VotingClassifier and "
+            "StackingClassifier, number sorted labels from 0. Pass them the ranks as numbers, y = [levels.index(label) for label in y], "
+            "and leave classes out.")
+
+
+class LabelCodes:
+    """Encodes labels as 1..r, with fast paths for whole numbers and for a few labels.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (r,)
+        All labels in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import LabelCodes
+    >>> LabelCodes(np.array(["high", "low"])).encode(["low", "high", "low"], 3).tolist()
+    [2, 1, 2]
+    """
+
+    def __init__(self, labels):
+        self.labels = labels = np.asarray(labels)
+        self.of_code = np.concatenate([labels[:1], labels])         # code 0 is none
+        self.code_of = {v: k for k, v in enumerate(labels.tolist(), start=1)}
+        self.table, self.order_is_unknown = None, False
+        if labels.dtype.kind in "iub":
+            low, high = int(labels.min()), int(labels.max())
+            if high - low < max(1024, 8 * len(labels)) and high <= LARGEST:
+                self.low = low
+                self.table = np.zeros(high - low + 1, dtype=np.intc)
+                self.table[labels.astype(np.intp) - low] = np.arange(1, len(labels) + 1)
+
+    def encode(self, y, n_examples, name="y", fixed=LEARNED):
+        """Codes of labels.
+
+        Parameters
+        ----------
+        y : sequence of length n_examples
+        n_examples : int
+        name : str, default "y"
+            Name of the argument, for error messages.
+        fixed : str
+            A sentence about where the labels are defined, for error messages.
+
+        Returns
+        -------
+        int32 array of shape (n_examples,)
+
+        Raises
+        ------
+        DataError
+            If a label is not known. The message names its place.
+        """
+        values = as_label_array(y)
+        if len(values) != n_examples:
+            raise DataError(f"y has {len(values)} labels but X has {n_examples} examples; give one label per example.")
+        refuse_missing(values)
+        if self.table is not None and values.dtype.kind in "iub":
+            at = values.astype(np.intp, copy=False) - self.low if self.low else values
+            inside = (at.min() >= 0 and at.max() < len(self.table)) if len(at) else True
+            if inside:
+                codes = self.table[at.astype(np.intp, copy=False)]
+                if codes.all():
+                    return codes
+        codes = self._search(values)
+        unknown = np.flatnonzero(codes == 0)
+        if len(unknown):
+            self.refuse(f"{name}[{int(unknown[0])}]", values[unknown[0]], fixed)
+        return codes
+
+    def _search(self, values):
+        """Codes by sorted search, 0 for unknown labels; any label type."""
+        try:
+            distinct, where = np.unique(values, return_inverse=True)
+            codes = np.array([self.code_of.get(v, 0) for v in distinct.tolist()], dtype=np.intc)
+            return codes[where.reshape(-1)] if len(distinct) else np.zeros(0, dtype=np.intc)
+        except TypeError:
+            refuse_unhashable(values, "y")
+            return np.array([self.code_of.get(v, 0) for v in values.tolist()], dtype=np.intc)
+
+    def refuse(self, place, label, fixed=LEARNED) -> None:
+        """Raise an error for a label that is not known.
+
+        Parameters
+        ----------
+        place : str
+            Position of the label, such as "y[3]".
+        label : object
+        fixed : str
+            A sentence about where the labels are defined.
+
+        Raises
+        ------
+        DataError
+        """
+        label = plain(label)
+        names = [str(v) for v in self.labels.tolist()]
+        listing = ", ".join(map(repr, self.labels[:8].tolist())) + (", ..." if len(names) > 8 else "")
+        hint = did_you_mean(label, names) if isinstance(label, str) else ""
+        if type(label) is int and 0 <= label < len(names):
+            fixed = NUMBERED.format("texts" if all(isinstance(v, str) for v in self.labels.tolist()) else "other labels")
+        raise DataError(f"{place} is {shortened(label)}, which is not one of the labels known so far ({listing}).{hint} {fixed}")

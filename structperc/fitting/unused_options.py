@@ -1,0 +1,114 @@
+"""No option without an effect: one that is not at its default has a part in use that reads it, or raises an error."""
+
+from __future__ import annotations
+
+from structperc.basics.errors import PluginError, ReplacedOption, UnusedOption, shortened
+from structperc.fitting.option import options_of, same
+from structperc.fitting.plugins import COMPONENTS, NAMED
+from structperc.fitting.presets import may_leave_out
+
+
+def refuse_unused(engine, context, parts) -> list:
+    """The names of all options that no part uses, if each may be left out. Raises the error of one that may not, or of an idle plugin."""
+    for plugin in engine.loaded_plugins[2:]:
+        if plugin not in context.reads.called and not plugin.observes:
+            kind = kind_of(plugin.hooks[0])
+            maker = engine.answered[plugin.hooks[0]]
+            if plugin.is_object or maker.is_object:
+                raise PluginError(f"{plugin.origin} is not used: {maker.origin} comes later and returns the {kind} "
+                                  f"({type(getattr(parts, kind)).__name__}); leave out one of them.")
+    errors = [error for name, value in context.reads.changed.items() if (error := without_effect(engine, context, parts, name, value))]
+    for error in errors:
+        if not may_leave_out(engine, error):
+            raise error
+    return [error.option for error in errors]
+
+
+def without_effect(engine, context, parts, name, value) -> UnusedOption | None:
+    """The error of an option that no part uses; None: one does."""
+    if name in engine.plugin_options:
+        return unused_plugin_option(engine, context, parts, name, value)
+    kind = ignoring(engine, context, parts, name, value)
+    return unused(engine, context, parts, name, value, kind) if kind else None
+
+
+def kind_of(hook) -> str:
+    return hook.removeprefix("structperc_")
+
+
+def names(part, name) -> bool:
+    """Whether a part depends on an option, by its declaration."""
+    return part.options_used is not None and name in part.options_used
+
+
+def uses(part, name) -> bool:
+    """Whether a part may depend on an option that it has read."""
+    return part.options_used is None or name in part.options_used
+
+
+def ignoring(engine, context, parts, name, value) -> str | None:
+    """The kind of the part that leaves an engine option without effect; None where it has one."""
+    kind, trainer, update, by = options_of(type(engine))[name].used_by, parts.trainer, parts.update, context.reads.by
+    if kind == "trainer" or name == "loss_weight":
+        if not (names(trainer, name) or uses(trainer, name) and name in by.get("trainer", ())):
+            return kind
+        if name == "loss_weight" and not names(update, name) and update.searches(value) == update.searches(0.0):
+            return "update"
+    elif kind is not None and not names(trainer, name):
+        depends = names if kind == "weights" else uses         # a hook may read `average`, and its store ignore it
+        used = any(name in read and depends(getattr(parts, reader), name) for reader, read in by.items())
+        if not trainer.online and (kind == "weights" or not used):
+            return "trainer"
+        if not used:
+            return kind
+    if name in NAMED and name not in by.get(name, ()):
+        own_names = getattr(engine.answered[f"structperc_{name}"], NAMED[name])
+        return None if isinstance(value, str) and value in own_names else name
+    return None
+
+
+def unused(engine, context, parts, name, value, kind) -> UnusedOption:
+    """The error of an engine option that the part of this kind ignores."""
+    part, plugin, declared = getattr(parts, kind), engine.answered[f"structperc_{kind}"], options_of(type(engine))
+    default = engine.preset_values.get(name, declared[name].default)
+    chosen = f"{kind}={shortened(getattr(context, kind))}" if kind in NAMED else type(part).__name__
+    if plugin not in engine.loaded_plugins[2:] or kind in context.reads.by.get(kind, ()):     # the user has chosen it by its name
+        is_set = kind != "trainer" or context.trainer != declared["trainer"].default
+        return UnusedOption(f"{name}={shortened(value)} has no effect with {chosen if is_set else type(part).__name__}; "
+                            f"{left(value, default)}.", name)
+    own = plugin.is_object
+    where = f"the {type(part).__name__} object in plugins" if own else f"{type(part).__name__} of {plugin.origin}"
+    why, remedy = "", left(value, default)
+    if name == kind:
+        why, remedy = f", which is used whatever {name} is", f"{remedy}, or leave out the plugin"
+    elif names(part, name):
+        why = "" if own else f", whose hook structperc_{kind} does not read context.{name}"
+        remedy = f"set it where the object is made, and {remedy}" if own else remedy
+    elif name in context.reads.by.get(kind, ()) or kind == "trainer":
+        why = f", whose options_used does not name it ({', '.join(part.options_used or ()) or 'it names none'})"
+    return ReplacedOption(f"{name}={shortened(value)} has no effect with {where}{why}; {remedy}.", name)
+
+
+def left(value, default) -> str:
+    """What to do with an option without effect; the default of a preset gives way where it is not set."""
+    return "leave it out" if same(value, default) else f"leave it at {default!r}"
+
+
+def unused_plugin_option(engine, context, parts, name, value) -> UnusedOption | None:
+    """The error of an option of a plugin that no part in use reads or names. Observers read theirs when they are called."""
+    owners = [plugin for plugin in engine.loaded_plugins if name in plugin.options]
+    read = any(name in of_part for of_part in context.reads.by.values())
+    if read or any(names(part, name) for _, part in parts.items()) or any(plugin.observes for plugin in owners):
+        return None
+    what, default = f"{name}={shortened(value)} has no effect", engine.preset_values.get(name, owners[0].options[name].default)
+    order = engine.loaded_plugins
+    for owner in owners:
+        for hook in owner.hooks:
+            maker = engine.answered[hook] if hook in COMPONENTS else owner
+            if order.index(maker) > order.index(owner):
+                return ReplacedOption(f"{what}: it is an option of {owner.origin}, but {maker.origin} comes later. It returns the "
+                                     f"{kind_of(hook)} ({type(getattr(parts, kind_of(hook))).__name__}); {left(value, default)}, or leave "
+                                     f"out one of the two plugins.", name)
+    choices = [f"{option}={value!r}" for option, said in NAMED.items() for value in getattr(owners[0], said)]
+    hint = f" {owners[0].origin.capitalize()} is for {' or '.join(choices)}." if choices else ""
+    return UnusedOption(f"{what} beside the other options, since no part in use reads it; {left(value, default)}.{hint}", name)
