@@ -1,16 +1,18 @@
 """What `import structperc` brings along."""
 
 import importlib.metadata
+import pickle
 import re
 import shutil
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
 
 import structperc
-from structperc.errors import MissingExtra
+from structperc.errors import MissingExtra, OptionError
 from structperc.extras import require
 
 PACKAGE = Path(structperc.__file__).parent
@@ -78,6 +80,15 @@ def test_what_the_package_offers():
     include = Path(structperc.get_include())
     assert (include / "inner.h").is_file() and (PACKAGE / "core/component.pxd").is_file()
     assert (PACKAGE / "py.typed").is_file()
+
+
+def test_errors_and_engines_are_shown_with_their_public_names():
+    kinds = [kind for name in structperc.errors.__all__ if isinstance(kind := getattr(structperc.errors, name), type)]
+    shown = "".join(traceback.format_exception_only(OptionError, OptionError("why")))
+
+    assert {kind.__module__ for kind in kinds} == {"structperc.errors"} and shown == "structperc.errors.OptionError: why\n"
+    assert pickle.loads(pickle.dumps(structperc.Engine)) is structperc.Engine and structperc.Engine.__module__ == "structperc"
+    assert pickle.loads(pickle.dumps(OptionError("why"))).args == ("why",)
 
 
 def test_ctrl_c_within_the_import_of_a_library_is_not_a_missing_library(tmp_path, monkeypatch):

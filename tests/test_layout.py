@@ -244,6 +244,20 @@ def test_every_base_is_counted(capsys):
     assert int(re.search(r"options of an engine +(\d+)", printed)[1]) > 20
 
 
+def private_names(path):
+    """What a file imports of other libraries that these keep for themselves."""
+    return [f"{given.module}: {name}" for given in imports_of(path) for name in given.names or ("",)
+            if not given.module.startswith(("structperc", "_", "."))
+            and re.search(r"(^|\.)_(?!_)", f"{given.module}.{name}")]
+
+
+def test_no_private_names_of_other_libraries_are_imported(tmp_path):
+    found = {str(path): names for paths in MODULES.values() for path in paths if (names := private_names(path))}
+    (tmp_path / "module.py").write_text("from sklearn.utils import _safe_indexing\nimport scipy._lib\nfrom __future__ import annotations\n")
+
+    assert found == {} and private_names(tmp_path / "module.py") == ["sklearn.utils: _safe_indexing", "scipy._lib: "]
+
+
 # ---- the public list ----
 
 

@@ -48,7 +48,7 @@ def written_constructor(cls):
 
 
 def constructor_signature(cls):
-    """What a call of a class takes whose constructors may pass on what they do not name, by `*args` or `**options`."""
+    """What a call of a class takes. Its constructors may pass on what they do not name, by `*args` or `**options`."""
     return inspect.Signature(constructor_parameters(cls, cls.__mro__))
 
 

@@ -31,7 +31,8 @@ cdef class Weights(Component):
 
     A Python class overrides `scores` and `update`. Further methods are optional:
 
-    - `vector` if w is an array, for `coef_` and `explain`; `terms` if w is a sum of training rows, for `explain`;
+    - `vector` if w is an array, for `coef_` and `explain`;
+    - `terms` if w is a sum of training rows, for `explain`;
     - `norm` if the length of a step is not that of its feature vector;
     - `state` and `restore`, to save models and to undo `partial_fit`;
     - `averaged` for averaging; then name "average" in `options_used`;
@@ -273,7 +274,7 @@ cdef class Weights(Component):
         Returns
         -------
         (int array, float64 array, float) or None
-            Numbers of training rows, from 0 and each once; what each adds to the score; what else there is, such as thresholds.
+            Numbers of training rows, from 0, each once. What each adds to the score. What else there is, such as thresholds.
             None, the default, if w is no sum of rows.
         """
         return None

@@ -40,8 +40,8 @@ class Contribution:
         "for" an atom that the winner has more often, "against" one that its rival has more often. On the way to a score what the term
         does; "start" is where the way begins.
     column : int
-        The feature's number. It is -1 for the constant, for a group of columns, for the absent columns of a sparse row and for a
-        training row of a kernel.
+        The feature's number. The constant, a group of columns, the absent columns of a sparse row, and a training row of a kernel
+        have -1.
     """
 
     atom: str

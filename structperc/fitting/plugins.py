@@ -454,7 +454,7 @@ class Registered:
 
     def __init__(self, plugin):
         for name, (hook, method, arguments) in plugin.implementations.items():
-            if hook not in SIGNATURES:          # `check` refuses it
+            if hook not in SIGNATURES:          # `check` raises an error for it
                 continue
             function = (answering if hook in COMPONENTS else told)(plugin, hook, method, arguments)
             function.structperc_impl = {**marker(method), "specname": hook}

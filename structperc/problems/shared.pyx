@@ -87,5 +87,5 @@ cdef class Shared:
 
     cdef refuse(self, Py_ssize_t n_rows, Py_ssize_t n_columns, Py_ssize_t n_common):
         if (n_rows, n_columns, n_common) != (self.n_rows, self.n_labels, self.n_common):
-            raise ValueError(f"{n_rows} rows of {n_columns} scores and {n_common} common ones; expected {self.n_rows} of {self.n_labels} and "
-                             f"{self.n_common}")
+            raise ValueError(f"{n_rows} rows of {n_columns} scores and {n_common} common ones; expected {self.n_rows} of {self.n_labels} "
+                             f"and {self.n_common}")

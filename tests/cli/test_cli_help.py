@@ -82,6 +82,15 @@ def test_the_commands_of_a_topic_are_understood(topic):
         assert build().parse_args(shlex.split(line)[1:]).command == "fit"
 
 
+def test_every_format_is_in_the_help_on_data(capsys):
+    formats = {name for command in COMMANDS.values() for action in command._actions if "--format" in action.option_strings
+               for name in action.choices or ()}
+    main(["help", "data"])
+    printed = capsys.readouterr().out
+
+    assert len(formats) > 5 and {name for name in formats if not re.search(rf"\b{name}\b", printed)} == set()
+
+
 def test_help_without_a_topic_lists_all_of_them(capsys):
     assert main(["help"]) == 0
     words = set(re.findall(r"[\w-]+", capsys.readouterr().out.partition("topics of structperc help:")[2]))

@@ -10,6 +10,7 @@ import re
 import runpy
 import subprocess
 import sys
+import sysconfig
 import types
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -236,6 +237,22 @@ def test_the_fingerprint_covers_declarations_and_the_headers_that_they_include(t
         text = '#include "outer.h"\ntypedef struct {int a; int b;} blocks;\n'
         assert changed(header, text, f"/* why */ {text}", f"{text}// c\n", text.replace("a", "c")) == [False, False, True]
     assert changed("include/other.h", "int a;", "int b;") == changed("include/abi.h", "int a;", "int b;") == [False]
+
+
+def test_a_build_removes_what_sources_at_other_places_have_left(tmp_path, monkeypatch):
+    pytest.importorskip("Cython")
+    monkeypatch.chdir(Path(__file__).parents[2])
+    setup = runpy.run_path("setup.py")
+    monkeypatch.chdir(tmp_path)
+    suffix, translated = sysconfig.get_config_var("EXT_SUFFIX"), setup["TRANSLATED"]
+    left = [f"structperc/old{suffix}", f"{translated}/structperc/old.h"]
+    kept = [*(f"structperc/{name}" for name in (f"new{suffix}", "new.pyx", f"_cyutility{suffix}", "new.h")), f"{translated}/structperc/new.h"]
+    for path in map(Path, (*left, *kept)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    setup["forget_moved"]()
+
+    assert [path for path in (*left, *kept) if Path(path).exists()] == kept
 
 
 def test_two_distributions_with_one_name_are_both_named(install):

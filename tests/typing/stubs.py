@@ -1,4 +1,4 @@
-"""Writes the stubs of public compiled modules, from signatures embedded by Cython, and of packages that list names, beside the modules.
+"""Writes stubs beside public compiled modules, from signatures embedded by Cython, and beside packages that list names.
 
     python tests/typing/stubs.py
 
