@@ -40,8 +40,8 @@ class Contribution:
         "for" an atom that the winner has more often, "against" one that its rival has more often. On the way to a score what the term
         does; "start" is where the way begins.
     column : int
-        The feature's number. The constant, a group of columns, the absent columns of a sparse row, and a training row of a kernel
-        have -1.
+        The feature's number. The constant and groups of columns have -1. So have the absent columns of a sparse row, and training
+        rows of a kernel.
     """
 
     atom: str

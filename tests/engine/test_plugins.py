@@ -246,7 +246,8 @@ def test_a_build_removes_what_sources_at_other_places_have_left(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     suffix, translated = sysconfig.get_config_var("EXT_SUFFIX"), setup["TRANSLATED"]
     left = [f"structperc/old{suffix}", f"{translated}/structperc/old.h"]
-    kept = [*(f"structperc/{name}" for name in (f"new{suffix}", "new.pyx", f"_cyutility{suffix}", "new.h")), f"{translated}/structperc/new.h"]
+    kept = [*(f"structperc/{name}" for name in (f"new{suffix}", "new.pyx", f"_cyutility{suffix}", "new.h")),
+            f"{translated}/structperc/new.h"]
     for path in map(Path, (*left, *kept)):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
