@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from plain import Engine
 
-from structperc import hookimpl
+from structperc import distributed, hookimpl
 from structperc.callbacks import EarlyStopping, HeldOutLoss, History, Progress, ProgressLines
 from structperc.errors import DataError, MissingExtra, NotFittedError, OptionError
+from structperc.streams import Slices
 
 
 @pytest.fixture
@@ -103,6 +104,12 @@ def test_observers_are_told_of_every_end_of_training(ends, more, options):
 
     assert bar.bar is None and told.ends[-1][0] == ends and (ends is None or told.ends == [(ends, ends)])
     assert (engine.model is None) == (ends is None), "a failed call leaves the engine as it was"
+
+
+def test_a_training_elsewhere_has_one_end(noise):
+    told = Ends()
+    distributed.fit(Engine("cusum", epochs=2, n_shards=2, classes=[1, 2, 3, 4], plugins=[told]), Slices(*noise, rows=30))
+    assert told.ends == [("max_epochs", "max_epochs")]
 
 
 def test_an_observer_that_fails_at_the_end_hides_no_earlier_error(noise):

@@ -108,6 +108,17 @@ def test_the_first_line_of_a_package_lists_what_it_may_import(files):
     assert lines == right
 
 
+def test_the_table_of_folders_goes_up_from_the_ground(files):
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    rows = text[text.index("| folder | content |"):text.index("Nothing in `structperc` imports a plugin")].splitlines()[2:]
+    place = {name.replace("/", "."): number for number, row in enumerate(rows)
+             for name in re.findall(r"`(structperc/\w+)(?:\.py)?`", row.split(" | ")[0])}
+    rooms = {room: reached for room, reached in between_rooms(files).items() if room in FLOOR_OF and room.count(".")}
+
+    assert set(place) - {"structperc.include"} == set(rooms) - {"structperc.__main__"}
+    assert [(room, other) for room in place for other in rooms.get(room, ()) if place.get(other, 0) > place[room]] == []
+
+
 def test_structperc_names_no_plugin(files):
     assert {other for module, reached in files.items() for other in reached
             if module.startswith("structperc.") and other.startswith("structperc_")} == set()

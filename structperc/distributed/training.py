@@ -53,7 +53,7 @@ from structperc.distributed.workers import (
     visits,
 )
 from structperc.extras import require
-from structperc.fitting.context import SHARDS_ELSEWHERE
+from structperc.fitting.context import SHARDS_ELSEWHERE, NotBegun
 from structperc.fitting.options import WITHOUT_SHARDS
 from structperc.fitting.shards import ShardPass
 from structperc.streams import GroupEnds, named
@@ -261,7 +261,7 @@ class Elsewhere:
         return run_of(engine, model, joined(examples), self.class_weight) if examples else None
 
 
-class Asked(Exception):
+class Asked(NotBegun):
     """Ends a training before it begins.
 
     Attributes

@@ -13,6 +13,7 @@ from structperc.engine.calls import wrong_call
 from structperc.engine.checkpoints.of_runs import progress_of
 from structperc.fitting import calibration
 from structperc.fitting.assembly import agreed, check_parts, new_model, with_weights
+from structperc.fitting.context import NotBegun
 from structperc.fitting.locks cimport TrainingLock
 from structperc.fitting.model cimport Model
 from structperc.fitting.model import listed, read_for
@@ -261,7 +262,7 @@ cdef int learn_all(EngineCore engine, X, offsets, y, allowed, sample_weight, cos
     except BaseException as error:
         if set_back is not None:
             set_back()
-        if not over:
+        if not over and not isinstance(error, NotBegun):
             retry_on_interrupt(interrupts, tell_failure, engine, error)
         if interrupts:
             raise interrupts[0]

@@ -79,6 +79,10 @@ class PluginOptions(Mapping):
         return repr(self.values_by_name)
 
 
+class NotBegun(Exception):
+    """Ends a fit before it begins: the caller only asks what it would begin with, and no observer hears of it."""
+
+
 @attrs.frozen(eq=False, slots=False)
 class FitContext:
     """What every hook is told.
