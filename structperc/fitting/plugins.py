@@ -501,7 +501,7 @@ def answering(plugin, hook, method, arguments):
 def told(plugin, hook, method, arguments):
     """A hook that is told something: `method` in a Python function. pluggy reads the names of the function's own arguments."""
     names = tuple(SIGNATURES[hook].parameters)
-    places = [names.index(name) for name in (names if arguments is None else arguments)]
+    places = [names.index(name) for name in (names if arguments is None else arguments) if name in names]      # `check` raises for others
 
     def call(*values):
         return method(*(values[place] for place in places))
