@@ -10,15 +10,21 @@ from structperc.core.component import located
 from structperc.fitting.options import ENGINE_OPTIONS
 
 
+def check_calls(cls):
+    """Class decorator: public methods raise `OptionError` for a wrong call. `_place_of` of the object names the place of an argument."""
+    for name, method in tuple(vars(cls).items()):
+        if inspect.isfunction(method) and name[:1] != "_" and not hasattr(method, "__wrapped__"):
+            setattr(cls, name, checked(method))
+            vars(cls)[name].__qualname__ = f"{cls.__qualname__}.{name}"         # also of a function of another module
+    return cls
+
+
 class CheckedCalls:
-    """Base of classes whose public methods raise `OptionError` for a wrong call."""
+    """Base of classes whose public methods, also those of subclasses, raise `OptionError` for a wrong call."""
 
     def __init_subclass__(cls, **options) -> None:
         super().__init_subclass__(**options)
-        for name, method in tuple(vars(cls).items()):
-            if inspect.isfunction(method) and name[:1] != "_" and not hasattr(method, "__wrapped__"):
-                setattr(cls, name, checked(method))
-                vars(cls)[name].__qualname__ = f"{cls.__qualname__}.{name}"         # also of a function of another module
+        check_calls(cls)
 
     def _place_of(self, name, value, candidates) -> str:
         """The sentence about an argument that a method does not have: where it belongs, or what is meant."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+if TYPE_CHECKING:
 
-class FittedNames:
-    """Base of what has fitted attributes. They are looked up at run time, so this class is empty."""
+    class FittedNames:
+        """Base of what has fitted attributes."""
 
-    if TYPE_CHECKING:
         C_: ClassVar[Any]
         classes_: ClassVar[Any]
         coef_: ClassVar[Any]
@@ -56,3 +56,6 @@ class FittedNames:
         thresholds_: ClassVar[Any]
         transition_scores_: ClassVar[Any]
         votes_: ClassVar[Any]
+
+else:               # they are looked up at run time
+    FittedNames = object

@@ -24,13 +24,7 @@ from structperc.fitting.option import Options, option, options_of, same
 from structperc.fitting.option_values import read_plugins
 from structperc.fitting.options import (
     ENGINE_OPTIONS,
-    DataOptions,
-    LabelOptions,
-    LossOptions,
-    PresetOptions,
-    TrainingOptions,
-    UpdateOptions,
-    WeightOptions,
+    FitOptions,
     plugin_defaults,
 )
 from structperc.reading import matrices
@@ -38,8 +32,8 @@ from structperc.reading.column_faults import ColumnError, in_estimator
 from structperc.reading.readers import Reader
 
 
-class KernelOptions(Options):
-    """Weights that are a sum of rows, which a kernel compares."""
+class EstimatorOptions(Options):
+    """What estimators have beside the options of their engine: kernels, which are a plugin, and options of plugins."""
 
     kernel: str | Callable | None = option(
         None, "weights that are a sum of the rows seen, which a kernel compares; None: weights of features",
@@ -51,11 +45,6 @@ class KernelOptions(Options):
                                 about='"scale": 1 / (n_features * variance of X), "auto": 1 / n_features.')
     degree: int = option(3, 'of "polynomial"')
     coef0: float = option(0.0, 'the constant of "polynomial"')
-
-
-class CallOptions(Options):
-    """What the engine of an estimator has as further keywords and plugins."""
-
     plugin_options: Mapping | None = option(
         None, "options that the plugins declare", about="An option of an installed plugin that is not in use, such as `one_hot` of "
                                                         '"table", brings the plugin. A grid or `set_params` reaches each as '
@@ -64,7 +53,7 @@ class CallOptions(Options):
                           about="This is a bar in terminals and notebooks, and in logs a line for every tenth.")
 
 
-KERNEL_OPTIONS = tuple(name for name in options_of(KernelOptions) if name != "kernel")      # that are for a kernel only
+KERNEL_OPTIONS = ("gamma", "degree", "coef0")           # that are for a kernel only
 
 ATTRIBUTES = """
     engine_ : Engine
@@ -114,15 +103,17 @@ def declared(cls):
     return cls
 
 
-class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOptions, UpdateOptions, LossOptions, TrainingOptions,
-                      WeightOptions, DataOptions, KernelOptions, CallOptions):
+class EngineEstimator(keeping.SavedEstimator, Parameters, FitOptions, EstimatorOptions, FittedNames):
     """An engine made from the parameters at each fit.
 
-    `_untrained` names parameters that training does not see.
+    `_untrained` names parameters that training does not see. `_labelled` is what has one label each, if outputs are made of labels.
     """
+
+    export = keeping.export
 
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES}
     _untrained: ClassVar[tuple] = ("verbose",)
+    _labelled: ClassVar[str | None] = None
 
     @property
     def n_iter_(self):
@@ -216,7 +207,10 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
         return name in (self.plugin_options or ()) or not same(getattr(self, name), options_of(type(self))[name].unset)
 
     def _check_trained(self, engine) -> None:
-        """Raises an error for an engine whose outputs are not those of this estimator."""
+        """Raises an error for an engine without labels, if the outputs of this estimator are made of labels."""
+        if self._labelled is not None and not hasattr(engine, "classes_"):
+            raise OptionError(f"{type(self).__name__} predicts one label per {self._labelled}, but the outputs of "
+                              f"problem={engine.problem!r} have no labels; use structperc.Engine({engine.problem!r}).")
 
     def _keep(self, engine):
         if vars(self).get("engine_") is not engine:
@@ -237,6 +231,22 @@ class EngineEstimator(keeping.EngineMethods, FittedNames, Parameters, PresetOpti
             if not same(getattr(self, name), before):
                 raise OptionError(f"{name} was {before!r} when training began and is {getattr(self, name)!r} now. partial_fit continues "
                                   f"with the former value: set it back, or begin anew with fit or a clone.")
+
+    def _continued(self, classes) -> Engine:
+        """The engine for partial_fit, a new one at the first call; `classes` are those that the call names."""
+        engine = vars(self).get("engine_")
+        if engine is None:
+            return self._engine(classes=agreed(classes, self.classes, "the option classes"))
+        agreed(classes, engine.classes_, "the earlier calls")
+        self._refuse_changes()
+        return engine
+
+    def _refuse_strangers(self, y) -> None:
+        """Labels none of which this estimator can predict, such as numbers for strings, are no fair test."""
+        labels = self.classes_.tolist()
+        if not any(label in labels for label in y):
+            raise DataError(f"y has none of the labels {labels[:5]} that this {type(self).__name__} predicts. It has for instance "
+                            f"{y[0]!r}; pass labels of the same kind as in training.")
 
     def _compare(self, X) -> None:
         """Raises an error for another number of features, and warns if only one side has names; the engine compares names."""
@@ -273,33 +283,6 @@ def foreign(options) -> list:
         return []
     of_plugins = plugin_defaults([plugins.load(plugin) for plugin in (problem, *options["plugins"])])
     return [name for name in others if name not in of_plugins]
-
-
-class LabelledEstimator(EngineEstimator, LabelOptions):
-    """One whose outputs are made of labels; `_labelled` is what has one label each."""
-
-    _labelled: ClassVar[str] = "row"
-
-    def _check_trained(self, engine) -> None:
-        if not hasattr(engine, "classes_"):
-            raise OptionError(f"{type(self).__name__} predicts one label per {self._labelled}, but the outputs of "
-                              f"problem={engine.problem!r} have no labels; use structperc.Engine({engine.problem!r}).")
-
-    def _continued(self, classes) -> Engine:
-        """The engine for partial_fit, a new one at the first call; `classes` are those that the call names."""
-        engine = vars(self).get("engine_")
-        if engine is None:
-            return self._engine(classes=agreed(classes, self.classes, "the option classes"))
-        agreed(classes, engine.classes_, "the earlier calls")
-        self._refuse_changes()
-        return engine
-
-    def _refuse_strangers(self, y) -> None:
-        """Labels none of which this estimator can predict, such as numbers for strings, are no fair test."""
-        labels = self.classes_.tolist()
-        if not any(label in labels for label in y):
-            raise DataError(f"y has none of the labels {labels[:5]} that this {type(self).__name__} predicts. It has for instance "
-                            f"{y[0]!r}; pass labels of the same kind as in training.")
 
 
 def compare_columns(estimator, X, n_features, has_names, stacklevel) -> None:

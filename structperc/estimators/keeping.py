@@ -15,18 +15,19 @@ import numpy as np
 
 from structperc.basics.signatures import class_signature
 from structperc.engine import model_file
+from structperc.engine.calls import check_calls
 from structperc.engine.engine import Engine
 from structperc.engine.model_file import RULES, join_rules
 from structperc.errors import ModelFormatError, OptionError, StructPercError
 from structperc.estimators import lookup
-from structperc.estimators.parameters import KERNEL_PLUGIN, EstimatorCalls, is_estimator, offered_if
+from structperc.estimators.parameters import KERNEL_PLUGIN, is_estimator, offered_if
 from structperc.fitting.option import same
 from structperc.fitting.options import ENGINE_OPTIONS
 
 if TYPE_CHECKING:
     from structperc.engine.explanation import Explanation
 
-__all__ = ["EngineAnswers", "EngineMethods", "InnerAnswers", "InnerMethods", "SavedEstimator", "load", "note"]
+__all__ = ["EngineAnswers", "InnerAnswers", "InnerMethods", "SavedEstimator", "export", "load", "note"]
 
 NOTE = "estimator"
 SHOWN = 80               # characters of a name that an error shows
@@ -66,7 +67,8 @@ def load(path, plugins=(), **options) -> Any:
     return restored(engine, class_noted(note_of(engine))) if NOTE in engine.notes else engine
 
 
-class SavedEstimator(EstimatorCalls):
+@check_calls
+class SavedEstimator:
     """An estimator in model files, around an engine: `_trained()` returns it, `_engine()` a new one, and `_keep(engine)` accepts one.
 
     `_held` names options of the engine that parameters of another name become.
@@ -145,30 +147,28 @@ class SavedEstimator(EstimatorCalls):
         self._keep(trained)
 
 
-class EngineMethods(SavedEstimator):
-    """Methods of estimators that an engine trains.
+def export(self, path, to=None) -> None:
+    """Writes the trained model as one file of another language, which needs no structperc; see `Engine.export`.
+
+    Parameters
+    ----------
+    path : path
+        File to write.
+    to : str, optional
+        As in `Engine.export`. Default: by the ending of `path`.
 
     Examples
     --------
+    >>> import pathlib, tempfile
     >>> from structperc.estimators import PRank
-    >>> print(PRank().citation().splitlines()[0])
-    @inproceedings{crammer2001pranking,
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     PRank().fit([[0.0], [1.0]], [1, 2]).export(pathlib.Path(folder) / "ranks.py")
     """
-
-    def export(self, path, to=None) -> None:
-        """Writes the trained model as one file of another language, which needs no structperc; see `Engine.export`.
-
-        Parameters
-        ----------
-        path : path
-            File to write.
-        to : str, optional
-            As in `Engine.export`. Default: by the ending of `path`.
-        """
-        self._trained().export(path, to)
+    self._trained().export(path, to)
 
 
-class EngineAnswers(EngineMethods):
+@check_calls
+class EngineAnswers(SavedEstimator):
     """Further predictions of the engine, for estimators that pass it the result of `_read(X)`.
 
     Examples
@@ -178,6 +178,8 @@ class EngineAnswers(EngineMethods):
     >>> [int(label) for label, score in model.predict_k_best([[1.0]], 2)[0]]
     [3, 2]
     """
+
+    export = export
 
     def margins(self, X) -> np.ndarray:
         """By how much the best output of each example leads the second best, shape (n,); 0: a tie, inf: there is no other.
@@ -230,6 +232,7 @@ class EngineAnswers(EngineMethods):
         return X
 
 
+@check_calls
 class InnerMethods(SavedEstimator):
     """Methods of an estimator around another one, the parameter `estimator`.
 
@@ -277,6 +280,7 @@ class InnerMethods(SavedEstimator):
         model_file.save(engine, path, {**engine.notes, NOTE: noted(self)})
 
 
+@check_calls
 class InnerAnswers(InnerMethods):
     """Further methods that the estimator within has: its structures are those of the outer one as well.
 

@@ -10,7 +10,7 @@ from structperc import metrics
 from structperc.basics.arguments import dimensions
 from structperc.basics.labels import is_listed, ordered_categories
 from structperc.errors import DataError, OptionError, shortened
-from structperc.estimators.base import ATTRIBUTES, LabelledEstimator, declared, weighted_mean
+from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared, weighted_mean
 from structperc.estimators.levels import SortedClasses, log_probabilities, order_in
 from structperc.estimators.parameters import offered_if
 from structperc.estimators.rankers import RankScore
@@ -18,7 +18,7 @@ from structperc.estimators.scikit_learn import ClassifierMixin
 from structperc.estimators.targets import as_column, refuse_continuous
 from structperc.fitting.not_finite import refuse_scores
 from structperc.fitting.option import option
-from structperc.fitting.options import InterceptOptions, LabelWeightOptions
+from structperc.fitting.options import InterceptOptions, LabelOptions, LabelWeightOptions
 from structperc.reading.intervals import find_ends, without_ends
 
 if TYPE_CHECKING:
@@ -35,9 +35,10 @@ COLUMNS = """
         Names of the columns, when X had names and all were strings."""
 
 
-class LabelEstimator(SortedClasses, ClassifierMixin, LabelledEstimator, LabelWeightOptions):
+class LabelEstimator(SortedClasses, ClassifierMixin, EngineEstimator, LabelOptions, LabelWeightOptions):
     """One label per row."""
 
+    _labelled: ClassVar[str] = "row"
     _texts: ClassVar[dict] = {"attributes": ATTRIBUTES + COLUMNS}
 
     def fit(self, X, y=None, sample_weight=None) -> Self:
@@ -196,11 +197,7 @@ class LabelEstimator(SortedClasses, ClassifierMixin, LabelledEstimator, LabelWei
         return y
 
 
-class RankEstimator(RankScore, LabelEstimator):
-    """Estimators of ordered labels."""
-
-
-class ThresholdEstimator(RankEstimator):
+class ThresholdEstimator(RankScore, LabelEstimator):
     """Estimators of ordered labels that cut one direction by thresholds."""
 
     def __sklearn_tags__(self):
@@ -229,7 +226,7 @@ def latent_score(model, rows):
 
 
 @declared
-class CuSumRank(RankEstimator, InterceptOptions):
+class CuSumRank(RankScore, LabelEstimator, InterceptOptions):
     """Cumulative Sum Ranking: predicts ordered labels, each rank with a direction of its own.
 
     Dense columns are standardised in training (`scale`). The updates "exact-pa", "exact-pa1" and "exact-pa2" require `margin` of every

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from structperc.basics.errors import nearest
-from structperc.engine.calls import CheckedCalls, checked
+from structperc.engine.calls import check_calls, checked
 from structperc.engine.cards import estimator_card
 from structperc.errors import DataError, NotFittedError, OptionError, did_you_mean, shortened
 from structperc.estimators import constructors
@@ -53,24 +53,8 @@ def offered_if(condition):
     return functools.partial(OfferedIf, condition=condition)
 
 
-class EstimatorCalls(CheckedCalls):
-    """Calls of an estimator's methods: arguments that belong to another method, or to the estimator, are told from misspelt ones.
-
-    `_elsewhere` has the places of arguments of other libraries' fit.
-    """
-
-    _elsewhere: ClassVar[dict] = ELSEWHERE
-
-    def _place_of(self, name, value, candidates) -> str:
-        parameters = self.get_params(deep=False)
-        near = "" if name in parameters else did_you_mean(name, candidates) or self._elsewhere.get(name, "")
-        parameter = name if name in parameters else nearest(name, parameters)
-        if near or parameter is None:
-            return near
-        return f" It is a parameter of the estimator: {type(self).__name__}({parameter}={shortened(value)})."
-
-
-class Parameters(EstimatorCalls, BaseEstimator):
+@check_calls
+class Parameters(BaseEstimator):
     """An estimator of scikit-learn: `get_params`, `set_params`, clones, and errors for unknown parameters with the nearest name.
 
     The parameters are those of the constructor. A class with options (`ProblemEstimator`) has a constructor made from these. A class
@@ -106,11 +90,22 @@ class Parameters(EstimatorCalls, BaseEstimator):
     0.25
     """
 
-    _texts: ClassVar[dict] = {}         # parts of docstrings that estimators share
+    _texts: ClassVar[dict] = {}                     # parts of docstrings that estimators share
+    _elsewhere: ClassVar[dict] = ELSEWHERE          # the places of arguments of other libraries' fit
 
     def __init_subclass__(cls, **arguments):
         super().__init_subclass__(**arguments)
+        check_calls(cls)
         constructors.declare(cls, refuse_call)
+
+    def _place_of(self, name, value, candidates) -> str:
+        """The sentence about an argument that a method does not have: it belongs to another method, or to the estimator, or is misspelt."""
+        parameters = self.get_params(deep=False)
+        near = "" if name in parameters else did_you_mean(name, candidates) or self._elsewhere.get(name, "")
+        parameter = name if name in parameters else nearest(name, parameters)
+        if near or parameter is None:
+            return near
+        return f" It is a parameter of the estimator: {type(self).__name__}({parameter}={shortened(value)})."
 
     @classmethod
     def _get_param_names(cls):

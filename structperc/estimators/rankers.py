@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from structperc import metrics
+from structperc.engine.calls import check_calls
 from structperc.errors import OptionError
 from structperc.estimators.base import weighted_mean
 from structperc.estimators.levels import SortedClasses, levels_named, log_probabilities, order_in, receiver
-from structperc.estimators.parameters import EstimatorCalls, Parameters, cloned, refuse_class
+from structperc.estimators.parameters import Parameters, cloned, refuse_class
 from structperc.estimators.targets import as_column
 from structperc.pipelines import levels_of
 
 __all__ = ["Parameters", "RankScore", "SortedClasses", "cloned_ranker", "levels_named", "log_probabilities", "order_in"]
 
-class RankScore(EstimatorCalls):
+@check_calls
+class RankScore:
     """The score of estimators of ordered labels; wants `predict` and, of a trained one, `levels_` or `classes_`.
 
     Examples

@@ -12,7 +12,7 @@ from structperc.basics.labels import is_nested
 from structperc.engine.engine import Engine
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import declared
-from structperc.estimators.keeping import EngineMethods, array_of, listed, note
+from structperc.estimators.keeping import SavedEstimator, array_of, export, listed, note
 from structperc.estimators.parameters import NotFitted
 from structperc.estimators.queries import ListRanker, need_groups, one_name, sizes
 from structperc.estimators.targets import as_column
@@ -40,7 +40,7 @@ SOLVERS = {"hinge": PairwiseHinge, "squared_hinge": PairwiseSquaredHinge}
 
 
 @declared
-class RankingSVM(EngineMethods, ListRanker):
+class RankingSVM(SavedEstimator, ListRanker):
     """Scores rows so that in each query those of higher relevance come first: a linear SVM on the differences of all such pairs.
 
         P(w) = 1/2 ||w||^2 + C sum over queries of weight * sum over pairs (i, j), y_i > y_j, of max(0, 1 - w . (x_i - x_j))
@@ -109,6 +109,8 @@ class RankingSVM(EngineMethods, ListRanker):
     warm_start: bool = option(
         False, "fit goes on from the last solution, also from that of an interrupted fit",
         about='"hinge" needs the same queries and relevances then; C, weights and features may have changed.')
+
+    export = export
 
     def fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, group=None) -> Self:
         """Trains.

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from structperc.errors import DataError, OptionError
-from structperc.estimators.base import LabelledEstimator, declared, weighted_mean
+from structperc.estimators.base import EngineEstimator, declared, weighted_mean
 from structperc.fitting.option import option
-from structperc.fitting.options import InterceptOptions
+from structperc.fitting.options import InterceptOptions, LabelOptions
 from structperc.metrics import sentences
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
@@ -28,7 +28,7 @@ WHERE = ("lengths", "groups", "allowed")
 
 
 @declared
-class SequenceTagger(LabelledEstimator, InterceptOptions):
+class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
     """Predicts one label per token of a sentence, or of any other sequence, by a linear chain.
 
     The score of a sentence sums its tokens' label scores and scores for pairs of neighbouring labels. The best labels are computed jointly

@@ -10,6 +10,7 @@ from plain import Engine
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
+import structperc
 from structperc import estimators
 from structperc.errors import OptionError
 from structperc.estimators import SVOR, CuSumRank, OrdinalConformal, PRank, ScoreCard, StructuredEstimator
@@ -215,3 +216,9 @@ def test_a_subclass_of_the_engine_writes_a_constructor(engine, shown):
     assert type(engine).load(io.BytesIO(file.getvalue())).predict(X).tolist() == engine.predict(X).tolist()
     again = Engine.load(io.BytesIO(file.getvalue()))
     assert again.epochs == engine.epochs
+
+
+@pytest.mark.parametrize("make", [*MAKES, structperc.Engine])
+def test_few_own_classes_are_above_an_estimator(make):
+    own = [base.__name__ for base in make.__mro__[1:] if base.__module__.partition(".")[0].startswith("structperc")]
+    assert len(own) <= 12, own
