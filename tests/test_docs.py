@@ -151,7 +151,7 @@ def test_replace_a_part_shows_the_loss_of_the_examples():
     assert len(entry_point) == 1 and entry_point[0] in module.with_name("pyproject.toml").read_text()
 
 
-TORCH = importlib.util.find_spec("torch") is not None
+MISSING = tuple(f"structperc.{name}" for name in ("jax", "torch") if importlib.util.find_spec(name) is None)
 
 
 def modules():
@@ -160,7 +160,7 @@ def modules():
         package = importlib.import_module(package)
         yield package
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not module.name.endswith("__main__") and (TORCH or not module.name.startswith("structperc.torch")):
+            if not module.name.endswith("__main__") and not module.name.startswith(MISSING):
                 yield importlib.import_module(module.name)
 
 

@@ -30,7 +30,7 @@ FLOORS = (
     ("structperc.components", "structperc.plugin_tools"),
     ("structperc.engine",),
     ("structperc.inference", "structperc.counterfactuals", "structperc.problems"),
-    ("structperc", "structperc.torch", "structperc.callbacks", "structperc.plotting", "structperc.streams",
+    ("structperc", "structperc.jax", "structperc.torch", "structperc.callbacks", "structperc.plotting", "structperc.streams",
      "structperc.crfsuite", "structperc.schedules"),
     ("structperc.distributed",),
     ("structperc.testing", "structperc.estimators"),
@@ -320,8 +320,8 @@ def test_imports_beyond_the_list_are_noticed(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", sorted(PUBLIC))
 def test_a_public_module_is_there_and_documents_its_names(name):
-    if name == "structperc.torch":
-        pytest.importorskip("torch")
+    if name in ("structperc.jax", "structperc.torch"):
+        pytest.importorskip(name.rpartition(".")[2])
     module = importlib.import_module(name)
     names = getattr(module, "__all__", None) or [
         key for key, value in vars(module).items() if not key.startswith("_") and getattr(value, "__module__", None) == name]

@@ -16,7 +16,7 @@ except ImportError:                     # tests of the public list run without S
 API = Path(__file__).parents[1] / "api.md"
 
 # Libraries that a whole module needs. Where one is missing, Sphinx puts mocks in its place; without Sphinx the module is left out.
-NEEDS = {"structperc.torch": "torch"}
+NEEDS = {"structperc.jax": "jax", "structperc.torch": "torch"}
 
 # Methods and attributes that a class page lists first, by use; all others follow.
 USES = {

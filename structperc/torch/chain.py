@@ -9,7 +9,7 @@ from structperc.engine.engine import Engine
 from structperc.extras import require
 from structperc.problems.problem import Problem
 from structperc.problems.shared import Shared
-from structperc.torch.structured import StructuredLoss, as_numpy, first
+from structperc.torch.structured import StructuredLoss, as_array, as_numpy, first
 
 torch = require("torch", "structperc.torch", "torch")
 
@@ -286,14 +286,6 @@ def split(values, lengths) -> list:
     """The values of each sentence, a list of lists."""
     ends = np.cumsum(lengths)
     return [values[a:b].tolist() for a, b in zip(ends - lengths, ends, strict=True)]
-
-
-def as_array(values, name):
-    """Whole numbers or truth values of a tensor or a list."""
-    array = values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
-    if array.size and array.dtype.kind not in "iub":
-        raise DataError(f"{name} are of the type {array.dtype}; expected whole numbers or truth values.")
-    return array
 
 
 __all__ = ["Chain"]

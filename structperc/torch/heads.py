@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.extras import require
+from structperc.torch.traps import PATIENCE, say
 
 torch = require("torch", "structperc.torch", "torch")
 
 LOSSES = ("hinge", "log-loss", "logistic", "cumulative-logit")
+STARTED = 1 << 40         # thresholds have begun at the frequencies of levels
 COSTS = ("absolute", "squared", "zero-one")
 
 
@@ -24,7 +26,7 @@ class CusumHead(torch.nn.Module):
         At least 2.
     directions : {"own", "shared"}, default "own"
         "own": each unit has its own direction, as in CuSum Rank. "shared": one direction and rising thresholds. Start thresholds at
-        the labels' frequencies (`start_thresholds`). Give them a larger learning rate, such as ten times that of the others.
+        the labels' frequencies (`start_thresholds`). Give them a larger learning rate (`parameter_groups`).
 
     Attributes
     ----------
@@ -53,6 +55,7 @@ class CusumHead(torch.nn.Module):
             self.first = torch.nn.Parameter(torch.zeros(()))
             self.gaps = torch.nn.Parameter(torch.zeros(n_levels - 2))       # of thresholds, before softplus
             self.start_thresholds(torch.ones(n_levels))
+            self.register_buffer("n_unstarted", torch.zeros((), dtype=torch.int64))      # losses in training before `start_thresholds`
 
     @property
     def thresholds(self):
@@ -77,6 +80,39 @@ class CusumHead(torch.nn.Module):
         with torch.no_grad():
             self.first.copy_(wanted[0])
             self.gaps.copy_(torch.log(torch.expm1(wanted.diff().clamp_min(1e-6))))
+            if hasattr(self, "n_unstarted"):
+                self.n_unstarted.fill_(STARTED)
+
+    def parameter_groups(self, rate, of_thresholds=10.0) -> list:
+        """The parameters for an optimizer, thresholds with a learning rate of their own.
+
+        Parameters
+        ----------
+        rate : float
+            The learning rate of the other parameters.
+        of_thresholds : float, default 10.0
+            By which factor that of thresholds is larger.
+
+        Returns
+        -------
+        list of dict
+
+        Examples
+        --------
+        >>> from structperc.torch import CusumHead
+        >>> [group["lr"] for group in CusumHead(2, n_levels=3, directions="shared").parameter_groups(0.01)]
+        [0.01, 0.1]
+        """
+        own = {"params": list(self.linear.parameters()), "lr": rate}
+        return [own] if self.directions == "own" else [own, {"params": [self.first, self.gaps], "lr": rate * of_thresholds}]
+
+    def _warn_of_thresholds(self) -> None:
+        """A warning after so many losses whose thresholds began anywhere."""
+        if self.n_unstarted < STARTED:
+            self.n_unstarted += 1
+            if self.n_unstarted == PATIENCE:
+                say(f"{PATIENCE} losses were computed, but thresholds began where all levels are equally frequent. Such heads learn "
+                    f"slowly. Call start_thresholds(counts), and give an optimizer parameter_groups(rate).")
 
     def forward(self, x):
         """The scores of the units.
@@ -135,6 +171,8 @@ class CusumHead(torch.nn.Module):
             raise OptionError(f"costs={shortened(costs)}; expected one of {', '.join(map(repr, COSTS))}.")
         if not torch.compiler.is_compiling() and y.numel() and not 0 <= int(y.min()) <= int(y.max()) < self.n_levels:
             raise DataError(f"y has levels from {int(y.min())} to {int(y.max())}; expected numbers from 0 to {self.n_levels - 1}.")
+        if self.directions == "shared" and self.training and not torch.compiler.is_compiling():
+            self._warn_of_thresholds()
         scores, right = F.pad(s, (1, 0)).cumsum(-1), y[:, None]
         if loss == "log-loss":
             return F.cross_entropy(scores, y, reduction="none")

@@ -8,6 +8,7 @@ from structperc.basics.errors import DataError, PluginError, shortened
 from structperc.extras import require
 from structperc.problems.losses import kind_of, parameters_of
 from structperc.problems.problem import Problem
+from structperc.torch.traps import Traps
 
 torch = require("torch", "structperc.torch", "torch")
 
@@ -57,11 +58,21 @@ def as_numpy(scores):
     return scores.detach().to("cpu", torch.float64).contiguous().numpy()
 
 
+def as_array(values, name):
+    """Whole numbers or truth values of a tensor or a list."""
+    array = values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
+    if array.size and array.dtype.kind not in "iub":
+        raise DataError(f"{name} are of the type {array.dtype}; expected whole numbers or truth values.")
+    return array
+
+
 class StructuredLoss(torch.nn.Module):
     """A loss of `structperc.Problem` for scores from a network.
 
     Value and gradient come from the forward pass, in float64 on the CPU. The gradient has the device and the type of the scores. A
     gradient of the gradient raises an error.
+
+    With "perceptron", and with "hinge" on trees, a network may shrink its scores and learn nothing; it is then warned of.
 
     Parameters
     ----------
@@ -97,7 +108,7 @@ class StructuredLoss(torch.nn.Module):
             raise DataError(f"problem is {shortened(problem)}; expected a structperc.Problem, such as Problem('sequence', classes=[...]).")
         given = parameters if random_state is None else {**parameters, "random_state": random_state}
         parameters_of(loss, given)
-        self.problem, self.loss, self.threads, self.parameters_of_loss = problem, loss, threads, parameters
+        self.problem, self.loss, self.threads, self.parameters_of_loss, self.traps = problem, loss, threads, parameters, Traps(loss)
         if "random_state" in kind_of(loss).parameters:
             self.parameters_of_loss = {**parameters, "random_state": np.random.default_rng(random_state)}
 
@@ -139,6 +150,12 @@ class StructuredLoss(torch.nn.Module):
         -------
         values, gradient : float64 array
         """
+        values, gradient = self._solved(scores, batch)
+        if self.training:
+            self.traps.see(scores, values, lambda: self._solved(np.zeros_like(scores), batch)[0])
+        return values, gradient
+
+    def _solved(self, scores, batch):
         return batch.loss(scores, self.loss, threads=self.threads, **self.parameters_of_loss)
 
 

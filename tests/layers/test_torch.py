@@ -319,12 +319,16 @@ def test_the_library_imports_no_torch():
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONWARNINGS": "ignore"})
 
 
-def test_the_code_of_the_guide_runs():
+def test_the_code_of_the_guide_runs(tmp_path, monkeypatch):
     page = (Path(__file__).parents[2] / "docs/guide/scores.md").read_text()
-    chain_block, head_block = re.findall(r"```py\n(.*?)```", page, re.DOTALL)
+    chain_block, tree_block, net_block, head_block, _ = re.findall(r"```py\n(.*?)```", page, re.DOTALL)
     names = {"torch": torch, "labels": LABELS, "encoder": torch.nn.Linear(5, 3), "loader": [(torch.randn(2, 4, 5), MASK, TAGS)]}
     exec(chain_block, names)
     assert names["engine"].predict([np.zeros((2, 3))]).shape == (1,)
+    states = torch.randn(1, 3, 4)
+    exec(tree_block, {"torch": torch, "heads_of": states, "words_of": states, "weight": torch.eye(4, requires_grad=True)})
+    monkeypatch.chdir(tmp_path)
+    exec(net_block, {"module": torch.nn.Linear(2, 2), "X": [np.eye(2)], "y": [["a", "b"]]})
     names = {"torch": torch, "encoder": torch.nn.Linear(3, 64), "x": torch.randn(20, 3), "y": torch.arange(20) % 5}
     exec(head_block, names)
     assert names["head"].linear.weight.grad is not None
