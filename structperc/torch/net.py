@@ -6,8 +6,8 @@ import copy
 
 import numpy as np
 
-from structperc.components import Weights
 from structperc.core.errors import DataError, OptionError, PluginError, shortened
+from structperc.core.weights import Weights
 from structperc.engine.hookspecs import hookimpl
 from structperc.extras import require
 
