@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError, PluginError, shortened
+from structperc.basics.errors import DataError, PluginError, shortened
 from structperc.extras import require
 from structperc.problems.losses import parameters_of
 from structperc.problems.problem import Problem

@@ -1,4 +1,4 @@
-# May import basics, engine, problems.
+# May import basics, core, engine, fitting, problems.
 """Structured output layers for PyTorch: losses of any problem, chains, trees, heads for ordered labels, networks as weights."""
 
 from structperc.later import names_of

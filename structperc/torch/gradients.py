@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.arguments import whole_number
-from structperc.core.errors import DataError, OptionError, shortened
+from structperc.basics.arguments import whole_number
+from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.extras import require
 
 torch = require("torch", "structperc.torch", "torch")

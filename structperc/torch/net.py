@@ -6,10 +6,10 @@ import copy
 
 import numpy as np
 
-from structperc.core.errors import DataError, OptionError, PluginError, shortened
+from structperc.basics.errors import DataError, OptionError, PluginError, shortened
 from structperc.core.weights import Weights
-from structperc.engine.hookspecs import hookimpl
 from structperc.extras import require
+from structperc.fitting.hookspecs import hookimpl
 
 torch = require("torch", "structperc.torch", "torch")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from structperc.core.errors import DataError, shortened
+from structperc.basics.errors import DataError, shortened
 from structperc.extras import require
 from structperc.problems.problem import Problem
 from structperc.torch.structured import StructuredLoss, as_array, as_numpy
