@@ -13,10 +13,10 @@ from measuring import cpu_seconds, example_costs, median, ratios, shown, spread,
 from measuring import table as markdown
 from roof import NARROWER, Roof, compiler_version
 from sklearn.linear_model import Perceptron, SGDClassifier
-from structperc.basics.plain_arrays import shuffled
-from structperc.core.inner_products import allow, chosen, instruction_sets
 
 from structperc import Engine
+from structperc.basics.plain_arrays import shuffled
+from structperc.core.inner_products import allow, chosen, instruction_sets
 from structperc.core.loop import PassResult
 from structperc.core.rows import Rows
 from structperc.core.structures import Structures

@@ -23,10 +23,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from structperc.core.adapters import ADAPTERS
 
 import structperc
 from structperc.cli.parser import build
+from structperc.core.adapters import ADAPTERS
 from structperc.errors import PluginError
 from structperc.fitting import hookspecs
 from structperc.fitting import plugins as registry

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from layout import sources
-from structperc.fitting.run import TrainingRun
 
 from structperc.engine.explanation import Explanation
 from structperc.engine.model_card import ModelCard
 from structperc.fitting.context import FitContext
+from structperc.fitting.run import TrainingRun
 
 ROOT = Path(__file__).parents[1]
 SECTION = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)

@@ -1,7 +1,6 @@
 """Tests of latent variables: partial gold outputs, the update that completes them, schedules, and a custom problem."""
 
 import copy
-import io
 import runpy
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from structperc_latent_ranking.solver import TopDocuments
 
 from structperc import hookimpl
 from structperc.components import LatentUpdate, Outputs, RowFeatures, Rows, Schedule, Structures
-from structperc.engine.model_file import collect, loads, write
 from structperc.errors import DataError, OptionError, PluginError
 from structperc.schedules import inverse, inverse_sqrt
 from structperc.testing import check_problem
@@ -222,59 +220,8 @@ def test_a_perceptron_with_falling_decay():
         np.testing.assert_allclose(np.column_stack([engine.coef_, engine.intercept_]), expected, rtol=1e-12, atol=1e-12)
 
 
-def test_models_of_before_these_options_are_read():
-    """Model files of earlier versions do not have `step_size`."""
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    engine = Engine("multiclass").fit(X, (X[:, 0] > 0).astype(int))
-    header, arrays = collect(engine)
-    del header["options"]["step_size"]
-    buffer = io.BytesIO()
-    write(buffer, header, arrays)
-    again = loads(Engine, buffer.getvalue())
-    np.testing.assert_array_equal(again.coef_, engine.coef_)
-    assert again.step_size is None             # the default of the update rule
-
-
 def fading(t):
     return 0.5 ** t
-
-
-@pytest.mark.parametrize(("rule", "factor", "value"), [("constant", 0.5, 0.5), ("inverse", 0.5, inverse(0.5)),
-                                                       ("inverse-sqrt", 2.0, inverse_sqrt(2.0)), (fading, 0.5, Schedule(0.5, rule=fading))])
-def test_models_whose_schedules_were_options_are_read(rule, factor, value):
-    """Model files of earlier versions have the number and the rule as separate options."""
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    engine = Engine("multiclass", update="latent", step_size=value).fit(X, (X[:, 0] > 0).astype(int))
-    header, arrays = collect(engine)
-    header["options"]["step_size"] = factor
-    given = {"step_schedule": rule} if callable(rule) else {}
-    header["options"] |= {} if given else {"step_schedule": rule}
-    header["functions"] = {name: "fading" for name in given}
-    buffer = io.BytesIO()
-    write(buffer, header, arrays)
-    again = loads(Engine, buffer.getvalue(), options=given)
-    assert again.step_size == value and np.array_equal(again.coef_, engine.coef_)
-    saved = io.BytesIO()
-    write(saved, *collect(again))
-    assert loads(Engine, saved.getvalue(), options={"step_size": rule} if given else {}).step_size == value
-
-
-def test_models_whose_width_and_mixing_were_options_are_read():
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    y = (X[:, 0] > 0).astype(int)
-    cases = [({"update": "direct", "loss_weight": 3.0}, {"loss_weight": 0.0, "epsilon": 3.0, "mixing": "mean"}, {}),
-             ({"update": "direct", "loss_weight": fading}, {"loss_weight": 0.0, "mixing": "mean"}, {"epsilon": fading}),
-             ({"update": "pa1", "loss_weight": 0.5}, {"epsilon": 10.0, "mixing": "mean"}, {}),
-             ({"n_shards": 2, "trainer": "bounded-sum"}, {"trainer": "online", "mixing": "bounded-sum"}, {})]
-    for options, of_file, given in cases:
-        engine = Engine("multiclass", **options).fit(X, y)
-        header, arrays = collect(engine)
-        header["options"] |= of_file
-        header["functions"] = {name: "fading" for name in given}
-        buffer = io.BytesIO()
-        write(buffer, header, arrays)
-        again = loads(Engine, buffer.getvalue(), options=given)
-        assert repr(again) == repr(engine) and np.array_equal(again.coef_, engine.coef_)
 
 
 # ---- components for partial outputs ----

@@ -71,7 +71,7 @@ cdef class BlockFrankWolfe(SearchedPass):
         return {**self.dual.state(), "estimate": np.array(self.estimate)}
 
     def restore(self, state):
-        self.estimate = read_array(state, "estimate", np.float64) if "estimate" in state else 0      # files of older versions have none
+        self.estimate = read_array(state, "estimate", np.float64)
         self.dual.restore(state)
 
     cdef int step_c(self, Trial trial) noexcept nogil:

@@ -130,7 +130,7 @@ class FrankWolfeTrainer(Trainer):
         if len(numbers) not in (0, 2):
             raise DataError(f"the saved certificate has {len(numbers)} numbers; expected 2.")
         measured.certificate = Certificate(*numbers) if numbers else None
-        self.place = read_array(state, "place", np.float64, (None,), finite=False).tolist() if "place" in state else []
+        self.place = read_array(state, "place", np.float64, (None,), finite=False).tolist()
         if len(self.place) not in (0, 2):
             raise DataError(f"the saved place in the training has {len(self.place)} numbers; expected 2.")
 

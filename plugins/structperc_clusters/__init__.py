@@ -19,7 +19,7 @@ options = {
     "most_pairs": Option(None, types=(type(None), int), low=0,
                          help="of solver=exact: items that more pairs of positive score connect are clustered greedily"),
     "most_nodes": Option(None, types=(type(None), int), low=1, help="where branch and bound of solver=exact stops; none: at the optimum"),
-    "time_limit": Option(None, types=(type(None), float), above=0, below=math.inf, later=True,
+    "time_limit": Option(None, types=(type(None), float), above=0, below=math.inf,
                          help="of solver=exact: seconds for a prediction, the best so far after them; none: at the optimum"),
     "missing": Option(1.0, low=0.0, help="of solver=trees: what a link too few costs, where a wrong one costs 1"),
     "comparison": Option(None, types=(type(None), Callable),

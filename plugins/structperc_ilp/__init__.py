@@ -18,9 +18,9 @@ MOST_LISTED_BY_SEARCH = 6       # where auxiliary variables are looked for anew 
 options = {
     "constraints": Option(None, types=(type(None), Callable), help="an ILP, or a function of an example that returns one"),
     "most_nodes": Option(None, types=(type(None), int), low=1, help="where branch and bound stops; none: at the optimum"),
-    "time_limit": Option(None, types=(type(None), float), above=0, below=math.inf, later=True,
+    "time_limit": Option(None, types=(type(None), float), above=0, below=math.inf,
                          help="seconds for a prediction, the best so far after them; none: at the optimum"),
-    "relaxed": Option(False, later=True, help="predict vertices of the linear program, which may have parts of rows"),
+    "relaxed": Option(False, help="predict vertices of the linear program, which may have parts of rows"),
 }
 
 

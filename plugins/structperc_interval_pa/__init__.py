@@ -8,7 +8,7 @@ from structperc.components import ThresholdArgmax, ThresholdFeatures
 from structperc_interval_pa.interval_outputs import IntervalLoss, IntervalOutputs
 
 losses = ("absolute", "squared")
-options = {"unrated": Option("refuse", choices=("refuse", "skip"), later=True,
+options = {"unrated": Option("refuse", choices=("refuse", "skip"),
                              help="rows without both ends: raise an error, or leave them out"),
            "penalty": PENALTY}
 # Held-out parts of eight small real data sets, cut into five ranks in two ways. Half of the training rows are intervals of two or three

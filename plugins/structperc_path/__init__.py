@@ -13,7 +13,7 @@ from structperc_path.outputs import Paths
 from structperc_path.searches import BestPath, CheapestPath
 
 options = {
-    "costs": Option("any", choices=("any", "non-negative"), later=True,
+    "costs": Option("any", choices=("any", "non-negative"),
                     help="non-negative: for graphs with cycles; features must not be negative, and weights stay at 0 or below"),
     "ends": Option(False, help="columns 3 and 4 of a row are start and end of its example. Without it, these are the lowest "
                                "and highest node"),

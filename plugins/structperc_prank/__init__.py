@@ -34,7 +34,6 @@ options = {
         False,
         (False, True, "screened", "runs"),
         "keep the ranker of least cost; 'screened': hopeless ones on few rows; 'runs': compare those right longer in a row",
-        later=True,
     ),
     "penalty": PENALTY,
 }

@@ -32,7 +32,7 @@ MCCULLAGH = r"""@article{mccullagh1980regression,
   pages = {109--142},
   year = {1980}
 }"""
-PENALTY = Option(0.0, types=(float,), low=0, later=True,
+PENALTY = Option(0.0, types=(float,), low=0,
                  help="L2 penalty of trainer='cumulative-logit' and 'all-threshold': penalty / 2 ||u||^2 is added to the loss")
 ENDLESS = 1e-6          # of the largest weight of directions that separate ranks: weights with more are infinite
 SEPARATED = 1e-6        # mean negative log-likelihood of ranks that a direction separates without error

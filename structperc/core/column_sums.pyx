@@ -501,10 +501,8 @@ cdef class ColumnSums:
 
     @classmethod
     def restored(cls, state, n_features):
-        """What `state` returned; files of older versions hold moments as floating-point numbers."""
+        """What `state` returned."""
         cdef ColumnSums sums = cls(n_features)
-        if "units" not in state:
-            return sums_of_older(state, n_features)
         units = read_array(state, "units", np.int32, (3,)).tolist()
         sums.number.restore(state, "number", units[0])
         sums.sums.restore(state, "totals", units[1])
@@ -532,18 +530,6 @@ cdef class ColumnSums:
                 for i in range(n):
                     sums.squares.add(j, start - i, digits[i])
         return sums
-
-
-cdef sums_of_older(state, n_features):
-    """Sums of a file that holds sums of distances from a centre, or of the values."""
-    shape = (n_features,)
-    n_rows, sums = read_array(state, "n_rows", np.float64, low=0), read_array(state, "sums", np.float64, shape)
-    centre = read_array(state, "centre", np.float64, shape) if "centre" in state else np.zeros(n_features)
-    apart = sums / max(n_rows, 1)
-    squares = None
-    if "squares" in state:
-        squares = np.maximum(read_array(state, "squares", np.float64, shape, low=0) - apart * sums, 0)
-    return ColumnSums.of_moments(n_rows, centre + apart, squares)
 
 
 def units_with_row(const real[::1] x, double n_rows, const double[::1] mean, const double[::1] squares, const double[::1] low,

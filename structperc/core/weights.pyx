@@ -732,16 +732,8 @@ cdef class PrimalWeights(Weights):
         self._final = self._mean = None
 
     def _saved_columns(self, state):
-        """Which rows are saved; files of the first format have a place for every row."""
-        lazy = self.features.on_demand_rows
-        if "columns" in state:
-            columns = read_array(state, "columns", np.int64, (None,), low=0, high=lazy - 1)
-        else:
-            place = read_array(state, "place", np.intc, (lazy,), low=0)
-            columns = np.flatnonzero(place)
-            columns = columns[np.argsort(place[columns])]
-            if not np.array_equal(place[columns], np.arange(self._first(), self._first() + len(columns))):
-                raise DataError(f"the saved places of {lazy} rows of weights are not those that follow each other.")
+        """Which rows are saved."""
+        columns = read_array(state, "columns", np.int64, (None,), low=0, high=self.features.on_demand_rows - 1)
         if len(np.unique(columns)) < len(columns):
             raise DataError("a row of weights is saved twice.")
         return columns

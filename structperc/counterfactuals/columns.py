@@ -97,7 +97,7 @@ class Columns:
         if spreads is None:
             if self.model.spreads is None:
                 raise OptionError("this model has no standard deviations of its columns: it was trained on blocks with scale=False, "
-                                  "on workers or with a kernel, or saved by an older version. Pass them, such as "
+                                  "on workers or with a kernel. Pass them, such as "
                                   "spreads=X.std(axis=0) of the training rows.")
             return self.model.spreads
         try:

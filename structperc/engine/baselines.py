@@ -24,8 +24,8 @@ def example(model, rows, baseline):
         if not has_mean_row(rows):
             raise OptionError("baseline='mean': the rows have named features, whose mean is no example; leave it out, or set it to 'zero'.")
         if model.means is None:
-            raise OptionError("baseline='mean': this model has no means. An older version saved it, workers trained it, or its scores are "
-                              "not linear in the columns. Pass a row, or set it to 'zero'.")
+            raise OptionError("baseline='mean': this model has no means. Workers trained it, or its scores are not linear in the "
+                              "columns. Pass a row, or set it to 'zero'.")
         kind, values = "mean", model.means
     else:
         kind, values = "row", row_of(model, rows, baseline)

@@ -17,7 +17,6 @@ from structperc.basics.signatures import class_signature
 from structperc.engine import model_file
 from structperc.engine.calls import check_calls
 from structperc.engine.engine import Engine
-from structperc.engine.model_file import RULES, join_rules
 from structperc.errors import ModelFormatError, OptionError, StructPercError
 from structperc.estimators import lookup
 from structperc.estimators.parameters import KERNEL_PLUGIN, is_estimator, offered_if
@@ -108,7 +107,7 @@ class SavedEstimator:
         """
         engine = self._trained()
         for name in (note_of(engine) or {}).get("held", ()):
-            if name not in RULES and not holds(engine, self._held.get(name, name)):
+            if not holds(engine, self._held.get(name, name)):
                 raise OptionError(f"a model file cannot hold {name}={getattr(self, name)!r:.60} of {type(self).__name__}; pickle it.")
         engine.save(path)
 
@@ -499,8 +498,7 @@ def restored(engine, cls, note=None):
 
 def untrained(engine, cls, note):
     """An estimator with the parameters of a note."""
-    parameters = {**note["parameters"], **{name: held(engine, cls._held.get(name, name)) for name in note["held"] if name not in RULES}}
-    join_rules(parameters)
+    parameters = {**note["parameters"], **{name: held(engine, cls._held.get(name, name)) for name in note["held"]}}
     if not parameters.keys() <= class_signature(cls).parameters.keys():
         raise OptionError(f"{cls.__name__} has no parameter {min(parameters.keys() - class_signature(cls).parameters.keys())!r:.{SHOWN}}")
     entries = {**note["plugin_options"], **{name: engine.plugin_options[name] for name in note["held_plugin_options"]}}

@@ -1,4 +1,4 @@
-"""What the classes of parts declare: options, fitted attributes, and names of earlier versions."""
+"""What the classes of parts declare: options and fitted attributes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,6 @@ from structperc.fitting.option import options_of
 
 NEEDS = ("marginals", "search")
 CHECKED = WeakKeyDictionary()       # the declarations of each class of parts that are right
-EARLIER = {         # names that are no longer read, and what does the same
-    "weights": {"sum_of_steps": "linear", "sizes_steps": "options_used", "projects": "check", "takes_scaled_rows": "rescaling",
-                "mixes": "sharding", "rescaled": "rescaling", "install": "rescaling", "begin_fit": "announce", "end_fit": "announce",
-                "revert": "snapshot", "inner": "norm"},
-    "argmax": {"heeds_allowed": "check_allowed", "has_marginals": "marginals"},
-    "loss": {"example_costs": "set_costs", "decomposable": "augment", "over_atoms": "augment"},
-    "update": {"search": "searches", "loss_weight": "searches", "takes_weights": "check", "threshold_order": "check_order"},
-    "trainer": {"threshold_order": "check_order", "curve": "learning_curve", "scale_free": "check_scales"},
-}  # fmt: skip
 
 
 def check_declarations(engine, context, parts) -> None:
@@ -29,7 +20,6 @@ def check_declarations(engine, context, parts) -> None:
         declared = needs, part.options_used
         if CHECKED.get(type(part)) == declared:
             continue
-        refuse_earlier_names(kind, part)
         if kind == "argmax" and not isinstance(part.exact, (bool, np.bool_)):
             raise PluginError(f"{type(part).__name__}.exact = {shortened(part.exact)}; expected True or False.")
         refuse_names(part, "needs", needs, NEEDS, f"expected a set of {', '.join(map(repr, NEEDS))}")
@@ -38,15 +28,6 @@ def check_declarations(engine, context, parts) -> None:
         if kind != "features" or parts.weights.vector() is not None:
             check_attributes(engine, part, part.attributes(parts.weights))
         CHECKED[type(part)] = declared
-
-
-def refuse_earlier_names(kind, part) -> None:
-    """Raises an error for a name that earlier versions read, if what is read now is not declared beside it."""
-    bases = [vars(base) for base in type(part).__mro__ if base is not object and not base.__module__.startswith("structperc.")]
-    declared = {name for names in (getattr(part, "__dict__", {}), *bases) for name in names}
-    for earlier, now in {**EARLIER.get(kind, {}), "absent": "attributes"}.items():
-        if earlier in declared and now not in declared:
-            raise PluginError(f"{type(part).__name__}.{earlier} is not read any more; override {now} instead.")
 
 
 def refuse_names(part, attribute, names, choices, expected) -> None:

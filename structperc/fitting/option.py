@@ -55,8 +55,6 @@ class Option:
         Numbers must be larger than this.
     below : number, optional
         Numbers must be smaller than this.
-    later : bool, default False
-        Whether model files of earlier versions lack the option. They load with the default.
     about : str
         Further sentences for docstrings.
     falls : bool, default False
@@ -92,7 +90,6 @@ class Option:
     low: float | None = None
     above: float | None = None
     below: float | None = None
-    later: bool = False
     about: str = ""
     falls: bool = False
     reads: Callable | None = None

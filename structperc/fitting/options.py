@@ -35,7 +35,7 @@ class FitOptions(Options):
 
     preset: str = option(
         RECOMMENDED, "values of options that are left out: recommended, measured to predict well; paper, the papers' plain algorithm",
-        choices=(RECOMMENDED, PAPER), in_context=False, later=True,
+        choices=(RECOMMENDED, PAPER), in_context=False,
         about='"paper": one pass in file order, without averages and scaling. "recommended": the plugins\' recommendations, and otherwise '
               "several epochs in random orders, averaged weights and standardised dense columns. If you choose an update or a trainer, "
               "recommendations for another one do not apply.")
@@ -55,7 +55,7 @@ class FitOptions(Options):
                                                    about="Larger values fit each example more closely; try 0.01 to 1.")
     step_size: float | Schedule | Callable | None = option(
         None, "size of the steps of latent, log-loss, logistic, direct and adagrad; none: the rule's own", types=(float,), above=0,
-        falls=True, used_by="update", later=True, by_preset=True,
+        falls=True, used_by="update", by_preset=True,
         about='Larger values learn faster and less smoothly. The rule\'s own is 1.0, of "logistic" inverse_sqrt(0.1, after=100). For '
               '"adagrad" and "adagrad-log-loss" it is the first step of a weight. Their own is 0.1 for sparse '
               'columns, of which many are rare, and 1.0 for dense ones. So a table as CSR gets another model than as an array. One number '
@@ -85,7 +85,7 @@ class FitOptions(Options):
                                   about="False: file order, which learns badly if examples are sorted by label.")
     weighting: str | None = option(
         "steps", "sample weights scale the steps or their C, or set how often examples are visited", choices=("steps", "visits"),
-        used_by="trainer", later=True, by_preset=True,
+        used_by="trainer", by_preset=True,
         about='"steps": weights scale the steps of the perceptron, and the C of the passive-aggressive rules; a large C hides them. '
               '"visits": an example with twice the weight is visited twice as often. Visits are drawn anew for each epoch, as many as '
               "examples with a positive weight. Weights of a stream are relative to the mean so far. It works with every rule.")
@@ -94,17 +94,17 @@ class FitOptions(Options):
         about="The same int gives the same bits.")
     trainer: str | Component | type[Component] | None = option(
         "online", "the training loop: online, until-level (ends when the loss levels off), bounded-sum (of shards), or a plugin's",
-        used_by="trainer", later=True, reads=read_part, by_preset=True,
+        used_by="trainer", reads=read_part, by_preset=True,
         about='"until-level": like "online", but it ends if the mean loss before the steps has not fallen for three epochs. '
               '`partial_fit` makes one pass. "bounded-sum" mixes shards by the sum of the steps of each weight. The sum is capped at '
               "twice the mean of the shards that moved it. It has no bound on mistakes, but needs fewer epochs if few shards move each "
               "weight. For a custom loop, pass an object of a subclass of `structperc.components.Trainer`, or the class.")
     n_shards: int = option(
-        1, "train on this many parts of the data separately, and mix their weights after each epoch", low=1, used_by="trainer", later=True,
+        1, "train on this many parts of the data separately, and mix their weights after each epoch", low=1, used_by="trainer",
         about="This is iterative parameter mixing by the mean: each shard counts with its share of the examples, with the papers' bound on "
               'mistakes. `trainer="bounded-sum"` mixes by another rule. `partial_fit` mixes after each call. More parts need more epochs; '
               "try the number of cores. The result does not depend on the number of threads.")
-    n_jobs: int = option(1, "threads that train shards and predict; -1: one for each core; results stay the same", later=True,
+    n_jobs: int = option(1, "threads that train shards and predict; -1: one for each core; results stay the same",
                          reads=read_jobs)
 
     # ---- averaging and decay of weights, and calibration ----
@@ -116,7 +116,7 @@ class FitOptions(Options):
                                                        about="Larger values forget faster; try 1e-4 for drifting streams.")
     calibrate: bool | str | None = option(
         False, "divide scores by a temperature, for probabilities that can be trusted; auto: where outputs have probabilities",
-        choices=(False, True, "auto"), in_context=False, later=True, by_preset=True,
+        choices=(False, True, "auto"), in_context=False, by_preset=True,
         about="Predictions stay the same. The temperature minimises the log loss. With more than 50 examples for each weight, it is fitted "
               "on the training examples. Otherwise it is fitted on held-out fifths, with five more models. With 5000 examples or more, "
               'one fifth is held out. Outputs without marginals and `partial_fit` raise an error with True. With '
@@ -127,7 +127,7 @@ class FitOptions(Options):
 
     scale: bool | str | None = option(
         False, "train on columns of mean 0 and variance 1, sparse ones of variance 1; auto: those of dense rows, and of kernels",
-        choices=(False, True, "auto"), in_context=False, later=True, by_preset=True, recommended="auto",
+        choices=(False, True, "auto"), in_context=False, by_preset=True, recommended="auto",
         about="Weights are returned in the units of X. Sparse columns are only divided by their spread, to keep their zeros. auto leaves "
               "them as they are, since a rare word would count for more than a frequent one. All columns are only divided if no intercept "
               "or threshold can absorb the shift. A stream is scaled by the columns' mean and spread so far. With a kernel, rows stay "
@@ -170,7 +170,7 @@ class LabelWeightOptions(Options):
     """Weights of labels."""
 
     class_weight: str | Mapping | None = option(
-        None, 'weights of labels, {"LABEL": WEIGHT}; balanced: all labels have the same in all', in_context=False, later=True,
+        None, 'weights of labels, {"LABEL": WEIGHT}; balanced: all labels have the same in all', in_context=False,
         reads=read_class_weight,
         about="They multiply the sample weights; other labels have the weight 1. Columns are scaled without them. Larger weights reduce "
               'errors on a rare label; try "balanced". With "balanced", `partial_fit` raises an error, since it does not see all labels.')

@@ -45,7 +45,7 @@ class Scaling:
     sums : ColumnSums
         Exact ones, so nothing here depends on the parts that rows come in.
     low, high : float64 arrays
-        The lowest and the highest value. -inf and inf: not known, of files of older versions.
+        The lowest and the highest value.
     centred : bool
         Whether the mean is subtracted.
     absorbs : bool
@@ -182,18 +182,13 @@ class Scaling:
 
 
 def restored(state, n_features) -> Scaling:
-    """What `Scaling.state` gave; files of older versions have moments, and some no lowest and highest values."""
-    shape, centred = (n_features,), read_array(state, "centred", np.bool_)
-    ends = [read_array(state, name, np.float64, shape) for name in ("low", "high")] if "low" in state else np.outer(
-        [-np.inf, np.inf], np.ones(n_features))
-    absorbs = read_array(state, "absorbs", np.bool_) if "absorbs" in state else centred
-    if "units" in state:
-        scaling = Scaling(ColumnSums.restored(state, n_features), *ends, centred, absorbs)
-        if not scaling.n_rows > 0 or scaling.squares is None or not np.isfinite(scaling.squares).all():
-            raise DataError("the scaling has no rows, or no squares.")
-        return scaling
-    return Scaling.of_moments(read_array(state, "n_rows", np.float64, low=np.nextafter(0, 1)), read_array(state, "mean", np.float64, shape),
-                              read_array(state, "squares", np.float64, shape, low=0), *ends, centred, absorbs)
+    """What `Scaling.state` gave."""
+    ends = [read_array(state, name, np.float64, (n_features,)) for name in ("low", "high")]
+    flags = [read_array(state, name, np.bool_) for name in ("centred", "absorbs")]
+    scaling = Scaling(ColumnSums.restored(state, n_features), *ends, *flags)
+    if not scaling.n_rows > 0 or scaling.squares is None or not np.isfinite(scaling.squares).all():
+        raise DataError("the scaling has no rows, or no squares.")
+    return scaling
 
 
 def scaling_of(wanted, parts, rows, sample_weight):

@@ -269,7 +269,7 @@ class OnlineTrainer(Trainer):
         return arrays
 
     def restore(self, state):
-        self.epoch = read_array(state, "epoch", np.int64, low=0) if "epoch" in state else 0      # files of older versions have none
+        self.epoch = read_array(state, "epoch", np.int64, low=0)
         if "lowest" in state:
             self.lowest = read_array(state, "lowest", np.float64, finite=False)
             self.lowest_epoch = read_array(state, "lowest_epoch", np.int64, low=0)
@@ -344,4 +344,4 @@ class MixingTrainer(OnlineTrainer):
 
     def restore(self, state):
         super().restore(state)
-        self.seed = read_array(state, "seed", np.int64, low=0) if "seed" in state else 0
+        self.seed = read_array(state, "seed", np.int64, low=0)

@@ -58,7 +58,7 @@ class PairReader(KeyedReader):
 
     def restore(self, state):
         super().restore(state)
-        self._n_columns = int(read_array(state, "n_columns", int, (1,))[0]) if "n_columns" in state else 0
+        self._n_columns = int(read_array(state, "n_columns", int, (1,))[0])
 
     def read(self, X, offsets=None):
         n_items = None

@@ -13,20 +13,16 @@ Examples
 from structperc.later import names_of
 
 MODULES = {
-    "arborescence_certificates": ("arborescence_certificate",),
-    "arborescence_sums": ("arborescence_marginals",),
-    "arborescences": ("max_arborescence",),
+    "arborescences": ("arborescence_certificate", "arborescence_marginals", "k_best_arborescences", "max_arborescence"),
     "clusters": ("cluster_pairs", "max_clusters"),
     "integer_programs": ("ILP", "solve_ilp"),
     "intervals": ("best_intervals", "interval_marginals", "k_best_intervals"),
-    "labelled_forests": ("Forest",),
     "latent_trees": ("max_latent_trees",),
     "matchings": ("k_best_matchings", "match_pairs", "matching_prices", "max_matching"),
-    "minimum_cuts": ("CutGraph", "min_cut"),
+    "minimum_cuts": ("CutGraph", "Forest", "min_cut"),
     "pairwise_models": ("PairwiseModel", "best_labelling", "forest_marginals", "grid_edges"),
     "paths": ("best_path", "cheapest_path", "grid_graph", "k_best_paths", "path_marginals"),
     "projective": ("projective_marginals", "projective_tree"),
-    "ranked_arborescences": ("k_best_arborescences",),
     "ranked_projective": ("k_best_projective",),
     "segments": ("best_segments", "k_best_segments", "segment_marginals", "segment_max_marginals", "segment_scores"),
     "sparse_arborescences": ("max_sparse_arborescence",),

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from plain import Engine
-from structperc.reading.tokens import default_template
 
 from structperc import metrics
 from structperc.files.conll import read_columns
+from structperc.reading.tokens import default_template
 
 from .lines import one_line
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from reference.exact_moments import exact_moments
 from scipy.sparse import csr_array
-from structperc.core.column_sums import ColumnSums
 
 from structperc import Engine
+from structperc.core.column_sums import ColumnSums
 from structperc.core.joined import Joined
 from structperc.core.rows import Rows
 

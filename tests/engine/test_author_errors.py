@@ -17,7 +17,6 @@ from structperc.components import (
     PrimalWeights,
     Reader,
     RowFeatures,
-    ZeroOneLoss,
 )
 from structperc.errors import DataError, PluginError
 from structperc.pictures import Display
@@ -128,30 +127,6 @@ def store(name):
 def test_a_declaration_that_means_nothing_is_refused(part, sentence):
     with pytest.raises(PluginError, match=sentence):
         Engine("cusum", plugins=[part]).fit([[0.0], [1.0]], [1, 2])
-
-
-@pytest.mark.parametrize(("part", "sentence"), [
-    (type("Old", (PrimalWeights,), {"mixes": True})(), "Old.mixes is not read any more; override sharding instead"),
-    (type("Old", (PrimalWeights,), {"inner": lambda self, x, a, z, b: 0.0})(), "Old.inner is not read any more; override norm instead"),
-    (type("Old", (PrefixArgmax,), {"heeds_allowed": True})(2), "Old.heeds_allowed is not read any more; override check_allowed instead"),
-    (type("Old", (ZeroOneLoss,), {"example_costs": True})(), "Old.example_costs is not read any more; override set_costs instead"),
-    (rule(search="both"), "Rule.search is not read any more; override searches instead"),
-    (type("Old", (OnlineTrainer,), {"curve": "mistakes_"})(), "Old.curve is not read any more; override learning_curve instead"),
-    (rule(absent={"thresholds_": "there are none"}), "Rule.absent is not read any more; override attributes instead"),
-])  # fmt: skip
-def test_a_name_that_earlier_versions_read_is_refused(part, sentence):
-    with pytest.raises(PluginError, match=sentence):
-        Engine("cusum", plugins=[part]).fit([[0.0], [1.0]], [1, 2])
-
-
-def test_an_earlier_name_beside_what_replaces_it_is_allowed():
-    class Both(PerceptronUpdate):
-        search = "plain"
-
-        def searches(self, loss_weight):
-            return "plain", 0.0
-
-    assert Engine("cusum", plugins=[Both()]).fit([[0.0], [1.0]], [1, 2]).mistakes_
 
 
 def test_a_name_without_meaning_is_refused_before_the_option_that_is_not_used():

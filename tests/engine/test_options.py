@@ -36,7 +36,7 @@ X, Y = [[-2.0], [-1.0], [0.5], [2.0]], [1, 1, 2, 3]
 class Patient(Engine):
     """An engine with a further option, and with another default."""
 
-    patience: int = option(3, "epochs without progress", low=1, later=True, about="Training ends after them.")
+    patience: int = option(3, "epochs without progress", low=1, about="Training ends after them.")
     epochs: int = 7
 
 

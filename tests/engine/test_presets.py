@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -291,13 +290,6 @@ def test_a_model_file_and_a_pickle_keep_all_values(options, ranks, tmp_path):
         assert np.array_equal(other.coef_, engine.coef_)
         if "pocket" not in options:
             assert np.array_equal(other.partial_fit(X, y).coef_, pickle.loads(pickle.dumps(engine)).partial_fit(X, y).coef_)
-
-
-def test_files_of_earlier_versions_are_of_the_paper():
-    engine = Engine.load(Path(__file__).with_name("models") / "prank-1.model")
-    assert engine.preset == "paper" and repr(engine) == (
-        "Engine('prank', preset='paper', epochs=3, shuffle=True, random_state=1, average=True, classes=array(['a', 'b', 'c', 'd'], "
-        "dtype='<U1'))") and engine.scale is False and engine.plugin_options["variant"] == "structured"
 
 
 def test_a_subclass_that_names_a_default_keeps_it_with_every_preset():

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import named
-from structperc.reading.tokens import Template, default_template
 
 from structperc.errors import DataError, OptionError
 from structperc.reading.named import NamedReader
+from structperc.reading.tokens import Template, default_template
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 CHUNKING = """# words

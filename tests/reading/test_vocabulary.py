@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import named
-from structperc.reading.row_builder import Vocabulary, hash_name
 
 from structperc.errors import DataError
+from structperc.reading.row_builder import Vocabulary, hash_name
 
 NAMES = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), max_size=60)
 

@@ -172,8 +172,8 @@ class CheckpointFile:
 
     def refuse_others(self, path, told) -> None:
         """Raises an error for the checkpoint of another training."""
-        if told.get("streamed", False) != self.streamed:        # files of older versions do not say
-            here, there = ("fit", "fit_stream") if told.get("streamed", False) else ("fit_stream", "fit")
+        if told["streamed"] != self.streamed:
+            here, there = ("fit", "fit_stream") if told["streamed"] else ("fit_stream", "fit")
             raise OptionError(f"the checkpoint {path!r} was written by {there}, and this is {here}. On the command line {there} is fit "
                               f"{'with' if here == 'fit' else 'without'} --stream. Train as before, or remove the file to begin anew.")
         for name, value in self.facts.items():

@@ -141,7 +141,7 @@ class StreamCheckpoints:
         """Gives the engine the model of a checkpoint; returns the place in the training."""
         told, own = header["run"], model_file.states_of(arrays)["run"]
         order = read_array(own, "order", np.int64, (None,), low=0) if "order" in own else None
-        passed = read_array(own, "passed", np.float64, (2,), finite=False) if "passed" in own else np.zeros(2)  # older files: none
+        passed = read_array(own, "passed", np.float64, (2,), finite=False)
         model_file.restore(self.engine, header, arrays, random=generator(self.engine.random_state))
         return Place(int(told["epoch"]), int(told["n_parts"]), order, bool(told["converged"]), bool(told["over"]), passed)
 

@@ -9,7 +9,6 @@ from structperc.later import names_of
 
 MODULES = {
     "copying": ("constructor_arguments", "remembered", "set_state"),
-    "earlier": ("RULES", "join_rules"),
     "loading": ("header_in", "load", "loads", "opened", "restore", "restore_columns", "states_of"),
     "saving": ("collect", "dumps", "save", "write"),
 }

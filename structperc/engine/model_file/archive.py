@@ -1,7 +1,7 @@
 """The container of model files: a zip of arrays in numpy's format, stored as they are, with a SHA-256 of each.
 
 Members are `header.npy`, the header's JSON text as bytes, and `NAME.npy` for each array. The last is `SHA256SUMS`, as the program sha256sum
-writes and checks it. Files of the first format have no sums.
+writes and checks it.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Member:
     """
 
     def __init__(self, archive, info, checksum):
-        self.archive, self.name, self.crc, self.checksum, self.was_read = archive, info.filename, info.CRC, checksum, False
+        self.archive, self.name, self.checksum, self.was_read = archive, info.filename, checksum, False
         self.begin = archive.begin_of(info)
         self.head = self.read_head()
         header = DESCRIBED.fullmatch(self.head[10 if self.head[6] == 1 else 12:])
@@ -125,14 +125,12 @@ class Member:
         """The values, in a new array or in `into`, which has room for exactly these."""
         array = np.empty(self.shape, self.dtype) if into is None else into
         place, at = memoryview(array.reshape(-1).view(np.uint8)), 0
-        digest = CRC() if self.checksum is None else hashlib.sha256()
-        digest.update(self.read_head())
+        digest = hashlib.sha256(self.read_head())
         while at < len(place) and (n := self.archive.file.readinto(place[at:at + PIECE])):
             digest.update(place[at:at + n])
             at += n
-        expected = f"{self.crc:08x}" if self.checksum is None else self.checksum
-        if at < len(place) or digest.hexdigest() != expected:
-            raise self.archive.damaged(self.name, f"has not the {'CRC-32' if self.checksum is None else 'SHA-256'} that the file records")
+        if at < len(place) or self.checksum not in (None, digest.hexdigest()):
+            raise self.archive.damaged(self.name, "has not the SHA-256 that the file records")
         if self.dtype == bool and at and max(place) > 1:
             raise self.archive.damaged(self.name, "holds truth values that are neither 0 nor 1")
         if self.dtype.kind == "U" and at and not are_characters(array.reshape(-1).view(np.uint32)):
@@ -144,18 +142,6 @@ class Member:
 def are_characters(codes) -> bool:
     """Whether all are code points of Unicode, without halves of surrogate pairs."""
     return bool(((codes < 0xD800) | (codes > 0xDFFF) & (codes <= 0x10FFFF)).all())
-
-
-class CRC:
-    """The sum of files of the first format, like one of hashlib's."""
-
-    value = 0
-
-    def update(self, data):
-        self.value = zlib.crc32(data, self.value)
-
-    def hexdigest(self):
-        return f"{self.value:08x}"
 
 
 class Archive:
@@ -173,6 +159,7 @@ class Archive:
     arrays : dict of Member
         The others by name.
     has_sums : bool
+        Without them the header can be read, to say what the file is, and nothing else should be.
     """
 
     def __init__(self, file, source):

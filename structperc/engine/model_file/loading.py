@@ -17,7 +17,6 @@ from structperc.core.column_sums import ColumnSums
 from structperc.core.component import located
 from structperc.core.schedules import Schedule
 from structperc.engine.model_file import archive
-from structperc.engine.model_file.earlier import EARLIER, RENAMED, with_options_of_today
 from structperc.engine.model_file.header import decoded, field, generator, sequence_from_header, texts
 from structperc.engine.model_file.record import read_record
 from structperc.engine.model_file.saving import FORMAT, FORMAT_NUMBER, name_of_function
@@ -28,8 +27,9 @@ from structperc.fitting.model import KINDS
 from structperc.fitting.option import options_of
 from structperc.fitting.options import changed_options
 from structperc.fitting.presets import leave_out
+from structperc.version import __version__
 
-REQUIRED = ("format", "format_number", "problem", "plugins", "options", "plugin_options", "context", "record")
+REQUIRED = """format format_number problem plugins options plugin_options functions left_out notes context record structperc""".split()
 
 
 def load(cls, path, plugins=(), options=None):
@@ -109,20 +109,20 @@ def header_of(members, source) -> dict:
         raise ModelFormatError(f"the header of {source} is not that of a structperc model: {error!s:.200}.") from None
     if number > FORMAT_NUMBER:
         raise ModelFormatError(f"{source} has format {number}, written by structperc {header.get('structperc', '?')!s:.40}; this version "
-                               f"reads formats up to {FORMAT_NUMBER}, so upgrade structperc.")
-    if members.has_sums != (number > 1):
-        raise ModelFormatError(f"{source} has format {number} {'without' if number > 1 else 'with'} the member {archive.SUMS}; the file "
-                               f"was "
-                               f"damaged or written by hand.")
+                               f"reads format {FORMAT_NUMBER}, so upgrade structperc.")
     for key in REQUIRED:
         if key not in header:
             raise ModelFormatError(f"the header of {source} lacks {key!r}; the file was damaged or written by hand.")
-    return with_options_of_today(header, source)
+    if not members.has_sums:
+        raise ModelFormatError(f"{source} lacks the member {archive.SUMS}; the file was damaged or written by hand.")
+    functions = header["functions"]
+    if type(functions) is not dict or not all(type(called) is str for called in functions.values()):
+        raise ModelFormatError(f"the header of {source} has impossible functions; the file was damaged or written by hand.")
+    return header
 
 
 def functions_passed_again(header, options, source) -> dict:
     """The options that the file could not hold, as they are passed again."""
-    options = {RENAMED.get(name, name): function for name, function in options.items()}
     needed = header["functions"]
     for name, function in needed.items():
         if name not in options:
@@ -156,12 +156,11 @@ def constructed(cls, header, arrays, plugins, functions, source):
         resolved.append(plugin)
     declared = options_of(cls)
     held = field(header, "options", dict)
-    options = {name: option.default for name, option in declared.items() if option.later} | EARLIER | held
-    for name in declared:
-        if name not in options and name not in functions and name != "plugins":
+    for name in declared:           # another version may lack some
+        if name not in held and name not in functions and name != "plugins" and header["structperc"] == __version__:
             raise ModelFormatError(f"the header of {source} lacks the option {name!r}; the file was damaged or written by hand.")
     functions = {name: Schedule(held[name], name, function) if name in held else function for name, function in functions.items()}
-    options = {name: value for name, value in options.items() if name not in functions}
+    options = {name: value for name, value in held.items() if name not in functions}
     options["loss"], options["classes"] = (sequence_from_header(options[name], arrays) for name in ("loss", "classes"))
     if type(options["class_weight"]) is list:
         options["class_weight"] = dict(options["class_weight"])
@@ -173,12 +172,12 @@ def constructed(cls, header, arrays, plugins, functions, source):
         raise
     except Exception as error:      # a header edited by hand can hold anything
         raise ModelFormatError(f"the header of {source} has options that this version does not take: {error}") from None
-    engine.notes = field(header, "notes", dict) if "notes" in header else {}        # files of older versions have none
-    leave_out(engine, texts(header, "left_out") or () if "left_out" in header else ())
+    engine.notes = field(header, "notes", dict)
+    leave_out(engine, texts(header, "left_out") or ())
     engine.chosen = frozenset(changed_options(engine))          # the file has the values of all options
     for plugin, reference in zip(engine.loaded_plugins[1:], references, strict=False):
-        for name, option in plugin.options.items():
-            if name not in saved and name not in functions and not option.later and plugin.version == reference["version"]:
+        for name in plugin.options:
+            if name not in saved and name not in functions and plugin.version == reference["version"]:
                 raise ModelFormatError(f"the header of {source} lacks the option {name!r} of the plugin {plugin.name!r}; the file was "
                                        f"damaged or written by hand.")
     return engine
@@ -239,15 +238,12 @@ def restore_columns(model, states, n_features) -> None:
     if len(states["scaling"]):
         model.scaling = scaling.restored(states["scaling"], n_features)
         model.scales = read_array(states["scaling"], "applied", np.bool_)
-    for name in ("means", "columns"):           # "means" in files of older versions, of which the first ones have neither
-        if len(states[name]):
-            model.column_sums = ColumnSums.restored(states[name], n_features)
+    if len(states["columns"]):
+        model.column_sums = ColumnSums.restored(states["columns"], n_features)
 
 
 def check_functions(engine, header, arrays, source):
     """Raises an error for functions with other values than those of the same names in training."""
-    if header["format_number"] == 1:            # such files have no values of functions
-        return
     for name, part in engine.model.parts.items():
         values = part.fingerprint()
         if values is not None:

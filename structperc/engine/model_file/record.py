@@ -1,4 +1,4 @@
-"""The record of training in a header. Each fact of it is declared once: name, type, bound, default and form in JSON."""
+"""The record of training in a header. Each fact of it is declared once: name, type, bound and form in JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from structperc.basics.errors import DataError
 from structperc.engine.model_file.header import field
 
 NOT_FINITE = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}        # sums of losses that JSON has no numbers for
-REQUIRED = object()
 
 
 def unchanged(value):
@@ -29,8 +28,6 @@ class Fact:
         `from_json` raises a DataError for a value that is out of range.
     low : float, optional
         Least value in JSON.
-    default : object
-        Of files of older versions, which lack the fact. REQUIRED: all files have it.
     key : str
         In the header. Default: the attribute.
     """
@@ -40,7 +37,6 @@ class Fact:
     to_json: object = unchanged
     from_json: object = unchanged
     low: float | None = None
-    default: object = REQUIRED
     key: str = attrs.field()
 
     @key.default
@@ -49,8 +45,6 @@ class Fact:
 
     def read(self, record):
         """The value of the attribute."""
-        if self.default is not REQUIRED and self.key not in record:
-            return self.default
         return self.from_json(field(record, self.key, *self.types, low=self.low))
 
 
@@ -87,9 +81,9 @@ FACTS = (
     Fact("status", (str, type(None))),
     Fact("streaming", (bool,)),
     Fact("weighted", (bool,)),
-    Fact("visit_totals", (list,), list, totals, default=(0, 0.0), key="weighed"),
-    Fact("temperature", (float, int), float, above_zero, low=0, default=1.0),
-    Fact("spread", (float, int), float, float, low=0, default=0.0),
+    Fact("visit_totals", (list,), list, totals, key="weighed"),
+    Fact("temperature", (float, int), float, above_zero, low=0),
+    Fact("spread", (float, int), float, float, low=0),
 )
 
 

@@ -20,7 +20,7 @@ from structperc.fitting.presets import left_out
 from structperc.version import __version__
 
 FORMAT = "structperc-model"
-FORMAT_NUMBER = 2
+FORMAT_NUMBER = 1
 CODED = ("loss", "random_state", "classes", "plugins")             # options that a header holds in a form of their own
 
 
