@@ -168,17 +168,9 @@ class Progress:
 
 
 class Counts:
-    """What an epoch of a stream has brought so far.
-
-    Attributes
-    ----------
-    epoch, examples, mistakes : int
-    loss : float
-    total : int or None
-        Examples of an epoch. None: not known, as no epoch is over.
-    visited : int
-        Examples of all epochs.
-    """
+    """What an epoch of a stream has brought so far."""
+    # total: int or None. Examples of an epoch. None: not known, as no epoch is over.
+    # visited: int. Examples of all epochs.
 
     def __init__(self) -> None:
         self.epoch, self.total, self.visited, self.start = 1, None, 0, time.monotonic()
@@ -208,13 +200,8 @@ class Counts:
 
 
 class Looking:
-    """A pass over a file without training: rows, rows a second, and how long the rest of the file takes.
-
-    Parameters
-    ----------
-    say : function of a text
-        Called if the number of rows has doubled, and after half a minute without a line.
-    """
+    """A pass over a file without training: rows, rows a second, and how long the rest of the file takes."""
+    # say: function of a text. Called if the number of rows has doubled, and after half a minute without a line.
 
     def __init__(self, say) -> None:
         self.say, self.rows, self.next, self.start = say, 0, 1, time.monotonic()

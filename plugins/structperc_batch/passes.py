@@ -10,13 +10,7 @@ SLOW_EPOCH_SHARE = 0.5      # an epoch that leaves more than this share of the g
 
 
 class Passes(BlockAscent):
-    """Improves the blocks of the run's `BlockFrankWolfe` rule, and measures the weights.
-
-    Parameters
-    ----------
-    run : TrainingRun
-    measured : Measurements
-    """
+    """Improves the blocks of the run's `BlockFrankWolfe` rule, and measures the weights."""
 
     def __init__(self, run, measured):
         super().__init__(measured, run.context.epochs)

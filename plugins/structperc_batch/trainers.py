@@ -34,15 +34,10 @@ class FrankWolfeTrainer(Trainer):
     """Structural SVM with margin rescaling: min 1/2 ||w||^2 + C sum_i max over y of loss_i(y) + w . (Phi(x_i, y) - Phi(x_i, gold_i)).
 
     All weights are regularised, intercepts too. Ends at a gap of `tolerance` times the objective, or after `epochs` passes.
-
-    Parameters
-    ----------
-    tolerance : float
-        Training ends at a duality gap of this part of the objective.
-    warm_start : bool
-        Continue from the dual solution of the engine's last training, also after an interruption or from a file. Its examples must be the
-        same in number and order. C, margin, loss, sample weights and gold outputs may differ.
     """
+    # tolerance: float. Training ends at a duality gap of this part of the objective.
+    # warm_start: bool. Continue from the dual solution of the engine's last training, also after an interruption or from a file. Its
+    # examples must be the same in number and order. C, margin, loss, sample weights and gold outputs may differ.
 
     citation = FRANK_WOLFE
     online = False
@@ -144,12 +139,8 @@ class ConcaveConvexTrainer(FrankWolfeTrainer):
     J falls by less than `tolerance` times itself, or after `epochs` passes in all. `gap_` and `objective_` are those of the last convex
     problem. The first completion is that of zero weights (or of a warm start): its ties are the problem's own. Structures that agree with
     the gold output must cost nothing, as everywhere in the engine.
-
-    Parameters
-    ----------
-    tolerance, warm_start
-        As of `FrankWolfeTrainer`.
     """
+    # tolerance, warm_start: As of `FrankWolfeTrainer`.
 
     citation = f"{YU_JOACHIMS}\n\n{FRANK_WOLFE}"
     latent = True

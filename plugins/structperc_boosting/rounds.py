@@ -13,22 +13,12 @@ NEARLY_HALF = 0.5 - 1e-12       # an error from here on is 1/2 up to rounding: t
 
 @attrs.frozen(eq=False)
 class Round:
-    """A ranker that joined the ensemble.
-
-    Attributes
-    ----------
-    ranker : object
-    error : float
-        Its cost, as a part of the costs of both ends of the scale, by the costs of its round.
-    vote : float
-        1/2 ln((1 - error) / error); 1 of a ranker that is the whole ensemble.
-    alone : bool
-        Whether it takes the place of all rankers before it: it makes no error, or it is the best constant.
-    mistakes : int
-        Training examples that the ensemble with this ranker predicts wrongly.
-    cost : float
-        The costs of these predictions, by the costs that training began with.
-    """
+    """A ranker that joined the ensemble."""
+    # error: float. Its cost, as a part of the costs of both ends of the scale, by the costs of its round.
+    # vote: float. 1/2 ln((1 - error) / error); 1 of a ranker that is the whole ensemble.
+    # `alone`: bool. Whether it takes the place of all rankers before it: it makes no error, or it is the best constant.
+    # mistakes: int. Training examples that the ensemble with this ranker predicts wrongly.
+    # cost: float. The costs of these predictions, by the costs that training began with.
 
     ranker: object
     error: float
@@ -43,28 +33,14 @@ class Boosting:
 
     Each round divides the costs by their total. In the published form the total grows by up to 2 a round. Errors, votes and predictions are
     the same.
-
-    Parameters
-    ----------
-    y : int32 array of shape (n,)
-        Right ranks, from 1.
-    costs : float64 array of shape (n, K)
-        V-shaped (see `check_v_shape`).
-
-    Attributes
-    ----------
-    costs : float64 array of shape (n, K)
-        Those of the next round.
-    ends : float
-        What they add up to at both ends of the scale: 1 up to rounding.
-    answers : int32 array of shape (n,)
-        Those of the ensemble so far to the training examples.
-    rounds : int
-    total : float
-        The costs of both ends of the scale, by the costs that training began with.
-    over : bool
-        Whether no further ranker can improve the ensemble.
     """
+    # y: int32 array of shape (n,). Right ranks, from 1.
+    # costs: float64 array of shape (n, K). V-shaped (see `check_v_shape`).
+    # costs: float64 array of shape (n, K). Those of the next round.
+    # ends: float. What they add up to at both ends of the scale: 1 up to rounding.
+    # `answers`: int32 array of shape (n,). Those of the ensemble so far to the training examples.
+    # total: float. The costs of both ends of the scale, by the costs that training began with.
+    # over: bool. Whether no further ranker can improve the ensemble.
 
     def __init__(self, y, costs):
         self.y, self.first_costs = np.ascontiguousarray(y, dtype=np.intc), costs

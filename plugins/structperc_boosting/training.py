@@ -29,12 +29,8 @@ class BoostingTrainer(Trainer):
     """AdaBoost.OR over stumps: at most `epochs` rounds, each of which adds the stump of least cost by the costs of the round.
 
     Ends before, as "converged", if a stump makes no error or none has an error below 1/2. A stump without errors is the whole ensemble.
-
-    Attributes
-    ----------
-    errors : list of float
-        Of the stumps, by the costs of their rounds.
     """
+    # errors: list of float. Of the stumps, by the costs of their rounds.
 
     online = False
     options_used = ("trainer", "epochs")

@@ -34,15 +34,9 @@ LIMITS = ("most_pairs", "most_nodes", "time_limit")
 
 
 class Partition(Argmax):
-    """The clusters of largest score by `cluster_pairs`, with its tie rule: nothing is joined at a gain of 0.
-
-    Parameters
-    ----------
-    most_pairs, most_nodes : int or None
-        As in `cluster_pairs`.
-    time_limit : float or None
-        With a limit, predictions may be less than optimal; `Engine.optimality_gaps` has their bounds.
-    """
+    """The clusters of largest score by `cluster_pairs`, with its tie rule: nothing is joined at a gain of 0."""
+    # most_pairs, most_nodes: int or None. As in `cluster_pairs`.
+    # time_limit: float or None. With a limit, predictions may be less than optimal; `Engine.optimality_gaps` has their bounds.
 
     def __init__(self, **limits):
         self.limits, self.exact = limits, all(value is None for value in limits.values())

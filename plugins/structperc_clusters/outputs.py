@@ -50,12 +50,9 @@ class Clusterings(Outputs):
     """Clusters of the items of an example. Atoms are the pairs, a structure is the pairs inside clusters.
 
     Items of one cluster that no pairs inside it connect count as two clusters: they have the same pairs.
-
-    Parameters
-    ----------
-    shown : {"labels", "rows"}
-        What outputs are: a label for each item, or rows of X. Labels are numbers from 0 in the order of first items.
     """
+    # shown: {"labels", "rows"}. What outputs are: a label for each item, or rows of X. Labels are numbers from 0 in the order of first
+    # items.
 
     def __init__(self, shown="labels"):
         self.shown = shown
@@ -155,10 +152,6 @@ class LinkLoss(Loss):
     """Arcs between different gold clusters, and `missing` for each that is needed inside gold clusters and not there.
 
     A gold cluster of k items needs k - 1 arcs. The loss is 0 for trees of the gold clusters only, whichever trees these are.
-
-    Parameters
-    ----------
-    missing : float
     """
 
     def __init__(self, missing=1.0):

@@ -34,13 +34,8 @@ losses, updates = ("decision-cost",), ("perturbed",)
 
 
 class Decide(Argmax):
-    """The decision of least cost, minus the score, by a function of the user's; ties are its own.
-
-    Parameters
-    ----------
-    decide : function of (costs, x)
-        Returns an amount of each item, or the numbers of the chosen items.
-    """
+    """The decision of least cost, minus the score, by a function of the user's; ties are its own."""
+    # decide: function of (costs, x). Returns an amount of each item, or the numbers of the chosen items.
 
     def __init__(self, decide):
         self.decide = decide

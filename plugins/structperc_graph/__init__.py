@@ -35,16 +35,10 @@ losses = ("hamming",)
 
 
 class LabelledGraph(Argmax):
-    """The labels of largest score, by `PairwiseModel.solve` and its tie rules. `optimality_gaps` returns how far they may be from best.
-
-    Parameters
-    ----------
-    inference : str
-        The method of `PairwiseModel.solve`.
-    most_nodes : int or None
-    exact : bool
-        Whether every prediction is the best one.
-    """
+    """The labels of largest score, by `PairwiseModel.solve` and its tie rules. `optimality_gaps` returns how far they may be from best."""
+    # inference: str. The method of `PairwiseModel.solve`.
+    # most_nodes: int or None
+    # exact: bool. Whether every prediction is the best one.
 
     def __init__(self, inference, most_nodes, exact):
         self.inference, self.most_nodes, self.exact, self._last = inference, most_nodes, exact, None

@@ -13,18 +13,12 @@ class GraphReader(KeyedReader):
 
     An example is a tuple (node features (n, d), edges (m, 2)). Pair features (m, p) may be its third entry. An image (h, w, d) has its
     pixels as the nodes of a grid. A block of rows (i, j, features) has the nodes first, in order, with i = j.
-
-    Parameters
-    ----------
-    constant : bool
-        Whether edges without features get a constant one: where no intercept is one already.
-    diagonal : bool
-        Whether diagonal neighbours in images are joined too.
-    contrast : bool
-        Whether the edges of images have the feature exp(-|x_i - x_j|^2 / (2 mean)). The mean is that of |x_i - x_j|^2 in the image.
-    attractive : bool
-        Whether pair features below 0 raise an error.
     """
+    # constant: bool. Whether edges without features get a constant one: where no intercept is one already.
+    # diagonal: bool. Whether diagonal neighbours in images are joined too.
+    # contrast: bool. Whether the edges of images have the feature exp(-|x_i - x_j|^2 / (2 mean)). The mean is that of |x_i - x_j|^2 in the
+    # image.
+    # attractive: bool. Whether pair features below 0 raise an error.
 
     def __init__(self, constant=False, diagonal=False, contrast=False, attractive=False):
         super().__init__(2)

@@ -25,12 +25,8 @@ options = {
 
 
 class Constrained:
-    """What outputs under linear constraints share.
-
-    Parameters
-    ----------
-    constraints : function of an Example that returns an ILP
-    """
+    """What outputs under linear constraints share."""
+    # constraints: function of an Example that returns an ILP
 
     def __init__(self, constraints):
         self.constraints = constraints
@@ -85,14 +81,10 @@ class Parts(Constrained, VectorOutputs):
 
 
 class Program(Argmax):
-    """The feasible set of largest score, by `ILP.solve`; at a tie the solver's choice, the same each time.
-
-    Parameters
-    ----------
-    most_nodes : int or None
-    time_limit : float or None
-        With a limit, predictions may be suboptimal; `Engine.optimality_gaps` has their bounds. The k best are computed without limits.
-    """
+    """The feasible set of largest score, by `ILP.solve`; at a tie the solver's choice, the same each time."""
+    # most_nodes: int or None
+    # time_limit: float or None. With a limit, predictions may be suboptimal; `Engine.optimality_gaps` has their bounds. The k best are
+    # computed without limits.
 
     def __init__(self, most_nodes, time_limit):
         self.most_nodes, self.time_limit, self.exact = most_nodes, time_limit, most_nodes is None and time_limit is None

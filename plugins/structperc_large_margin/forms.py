@@ -33,35 +33,17 @@ MOST_C = 2.0**30        # of the smallest C: beside larger sums of multipliers a
 
 
 class Form:
-    """A method on the ranks of a data set: its chain for every C.
-
-    Parameters
-    ----------
-    method : str
-        One of `METHODS`.
-    ranks : int array of shape (n,)
-        From 1.
-    n_ranks : int
-        K.
-    costs : array of shape (n, K), optional
-        Of each prediction for each example; 0 for the right one, not falling on the way to the ends. Default: |y - k|.
-    sample_weight : array of shape (n,), optional
-    labels : sequence, optional
-        What messages call the ranks.
-
-    Attributes
-    ----------
-    weights : float64 array of shape (n, K - 1)
-        W times the sample weights; 0 at the thresholds that an example has no part in.
-    total : float
-        The sum of the sample weights, n in the program of nu.
-    open_arcs : bool
-
-    Raises
-    ------
-    DataError
-        If a threshold has no example with a weight on one of its sides. Also if the costs are not those of ranks.
-    """
+    """A method on the ranks of a data set: its chain for every C."""
+    # method: str. One of `METHODS`.
+    # ranks: int array of shape (n,). From 1.
+    # n_ranks: int. K.
+    # costs: array of shape (n, K), optional. Of each prediction for each example; 0 for the right one, not falling on the way to the ends.
+    # Default: |y - k|.
+    # sample_weight: array of shape (n,), optional
+    # labels: sequence, optional. What messages call the ranks.
+    # weights: float64 array of shape (n, K - 1). W times the sample weights; 0 at the thresholds that an example has no part in.
+    # total: float. The sum of the sample weights, n in the program of nu.
+    # DataError: If a threshold has no example with a weight on one of its sides. Also if the costs are not those of ranks.
 
     def __init__(self, method, ranks, n_ranks, costs=None, sample_weight=None, labels=None):
         ranks = np.asarray(ranks)

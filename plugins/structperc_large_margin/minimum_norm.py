@@ -29,19 +29,10 @@ LEAST_SHARE = 1e-12     # of a point in the hull
 
 
 class LinearSpace:
-    """Directions as weights of columns.
-
-    Parameters
-    ----------
-    rows : structperc.components.Rows
-
-    Attributes
-    ----------
-    length : float
-        Of the longest row.
-    rounding : float
-        A norm of this part of the longest row counts as 0. So does one of this part of the longest point that it is a mean of.
-    """
+    """Directions as weights of columns."""
+    # length: float. Of the longest row.
+    # rounding: float. A norm of this part of the longest row counts as 0. So does one of this part of the longest point that it is a mean
+    # of.
 
     rounding = 1e-11
 
@@ -63,15 +54,9 @@ class LinearSpace:
 
 
 class KernelSpace:
-    """Directions as coefficients of the examples, beside their scores.
-
-    Parameters
-    ----------
-    scores_of : callable
-        scores_of(beta) is K beta.
-    length : float
-        The largest norm of an example, the root of the largest K(x, x).
-    """
+    """Directions as coefficients of the examples, beside their scores."""
+    # scores_of: callable. scores_of(beta) is K beta.
+    # length: float. The largest norm of an example, the root of the largest K(x, x).
 
     rounding = 1e-7         # squares are exact to 1e-16
 

@@ -35,30 +35,17 @@ NARROWEST = 1 + 1e-7    # the bracket's ratio at which the fits must become more
 
 @attrs.frozen(eq=False)
 class NuSolution:
-    """What `solve_nu` found.
-
-    Attributes
-    ----------
-    C : float
-        Its solution is that of nu, in another scale.
-    rho : float
-        The margin of (31); 0 where the status is "degenerate".
-    solution : object
-        What `solve_at` found for C: margins of 1.
-    beta, scores : ndarray of shape (n_examples,)
-        Of w(mu) for C, which the gap was measured at: w = sum_i beta_i phi(x_i). That of (31) is rho times it.
-    thresholds : Thresholds
-        The best ones for these scores.
-    objective, dual_objective : float
-        Of (31) and (32).
-    n_fits : int
-    status : str
-        "converged", "degenerate", "max_iterations", or the end of a fit: "stopped" or "interrupted". Degenerate means that
-        the optimum of (31) is w = 0, rho = 0: nu is too small to part these examples. With "max_iterations" no fit of the search is close
-        enough.
-    usable : float
-        Where the status is "degenerate": the best w is 0 up to this nu; 0: for every nu.
-    """
+    """What `solve_nu` found."""
+    # C: float. Its solution is that of nu, in another scale.
+    # rho: float. The margin of (31); 0 where the status is "degenerate".
+    # solution: object. What `solve_at` found for C: margins of 1.
+    # beta, scores: ndarray of shape (n_examples,). Of w(mu) for C, which the gap was measured at: w = sum_i beta_i phi(x_i). That of (31)
+    # is rho times it.
+    # thresholds: Thresholds. The best ones for these scores.
+    # objective, dual_objective: float. Of (31) and (32).
+    # status: str. "converged", "degenerate", "max_iterations", or the end of a fit: "stopped" or "interrupted". Degenerate means that the
+    # optimum of (31) is w = 0, rho = 0: nu is too small to part these examples. With "max_iterations" no fit of the search is close enough.
+    # usable: float. Where the status is "degenerate": the best w is 0 up to this nu; 0: for every nu.
 
     C: float
     rho: float

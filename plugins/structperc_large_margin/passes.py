@@ -14,25 +14,14 @@ NEAR = 1e-9             # of the objective: a gap below it is rounding
 
 @attrs.frozen(eq=False)
 class Found:
-    """The best weights and thresholds that a dual solution means.
-
-    Attributes
-    ----------
-    scale : float
-        w = scale * sum_i beta_i phi(x_i): 1; 1 / ||w|| where the sum of margins is maximised; 0 where w = 0.
-    thresholds : ndarray of shape (K - 1,)
-        The best ones in order.
-    free : ndarray of shape (K - 1,)
-        The best ones where none need be in order.
-    margins : ndarray of shape (K - 1, 2)
-        The planes a_j and b_j below and above each threshold.
-    objective, dual : float
-        The primal and the dual value.
-    norm : float
-        ||w|| of the model, in the kernel's space of the rows that it was trained on.
-    disordered : bool
-        Whether no best thresholds are in order.
-    """
+    """The best weights and thresholds that a dual solution means."""
+    # scale: float. w = scale * sum_i beta_i phi(x_i): 1; 1 / ||w|| where the sum of margins is maximised; 0 where w = 0.
+    # thresholds: ndarray of shape (K - 1,). The best ones in order.
+    # free: ndarray of shape (K - 1,). The best ones where none need be in order.
+    # margins: ndarray of shape (K - 1, 2). The planes a_j and b_j below and above each threshold.
+    # objective, dual: float. The primal and the dual value.
+    # norm: float. ||w|| of the model, in the kernel's space of the rows that it was trained on.
+    # disordered: bool. Whether no best thresholds are in order.
 
     scale: float
     thresholds: np.ndarray
@@ -54,12 +43,7 @@ class Found:
 
 
 class Primal:
-    """From the dual solutions of one chain to weights, thresholds and values.
-
-    Parameters
-    ----------
-    chain : Chain
-    """
+    """From the dual solutions of one chain to weights, thresholds and values."""
 
     def __init__(self, chain):
         self.chain, self.own = chain, ChainThresholds(chain)
@@ -97,15 +81,9 @@ class Primal:
 
 
 class Passes:
-    """The epochs of one training.
-
-    Parameters
-    ----------
-    run : TrainingRun
-    problem : KernelProblem or LinearProblem
-    costs : array of shape (n, K) or None
-        None: those of the distance.
-    """
+    """The epochs of one training."""
+    # problem: KernelProblem or LinearProblem
+    # costs: array of shape (n, K) or None. None: those of the distance.
 
     def __init__(self, run, problem, costs):
         self.run, self.problem, self.costs = run, problem, costs

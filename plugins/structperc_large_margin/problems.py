@@ -21,19 +21,11 @@ MOST_EXAMPLES = 1000    # that this is done for: it keeps 2 n numbers for each o
 
 @attrs.frozen(eq=False)
 class Point:
-    """Where a solver is.
-
-    Attributes
-    ----------
-    weights : ndarray
-        The coefficients of the rows, or w itself.
-    scores : ndarray of shape (n_examples,)
-        f = w . phi(x).
-    square : float
-        ||w||^2.
-    dual : float
-        The dual value; NaN where it is not known.
-    """
+    """Where a solver is."""
+    # weights: ndarray. The coefficients of the rows, or w itself.
+    # scores: ndarray of shape (n_examples,). f = w . phi(x).
+    # square: float. ||w||^2.
+    # dual: float. The dual value; NaN where it is not known.
 
     weights: np.ndarray
     scores: np.ndarray
@@ -42,17 +34,9 @@ class Point:
 
 
 class KernelProblem:
-    """Rows compared by the kernel of a weight store.
-
-    Parameters
-    ----------
-    weights : Weights
-    kernel_rows : KernelRows
-        Empty, with settled parameters.
-    rows : Rows
-    cache_bytes : int
-        What columns of the kernel matrix may take.
-    """
+    """Rows compared by the kernel of a weight store."""
+    # kernel_rows: KernelRows. Empty, with settled parameters.
+    # cache_bytes: int. What columns of the kernel matrix may take.
 
     def __init__(self, weights, kernel_rows, rows, cache_bytes):
         self.weights, self.columns = weights, KernelColumns(kernel_rows, rows, cache_bytes)
@@ -109,18 +93,8 @@ class KernelProblem:
 
 
 class LinearProblem:
-    """Rows of numbers, whose kernel is their dot product.
-
-    Parameters
-    ----------
-    weights : Weights
-    rows : Rows
-
-    Raises
-    ------
-    DataError
-        X has entries that are not finite, or rows so long or so short that their squares are lost.
-    """
+    """Rows of numbers, whose kernel is their dot product."""
+    # DataError: X has entries that are not finite, or rows so long or so short that their squares are lost.
 
     def __init__(self, weights, rows):
         refuse_not_finite(rows)

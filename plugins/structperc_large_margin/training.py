@@ -44,23 +44,16 @@ class LargeMarginTrainer(Trainer):
     An epoch is what the solver does from one report to the next. It has about as many steps as there are examples. Training ends at a gap
     of `tolerance` times the objective, or after `epochs` of them. partial_fit may then continue with online steps that keep thresholds in
     order.
-
-    Parameters
-    ----------
-    method : str
-        One of `structperc_large_margin.forms.METHODS`.
-    nu : float or None
-        Instead of C: at most nu * n margin errors, counted over examples and thresholds. At least nu * n constraints are equalities or
-        violated. The program is the one with margin rho. Weights are shown at the margin 1. A search over C finds them.
-    tolerance : float
-        Training ends at a duality gap of this part of the objective.
-    disordered : {"refuse", "pool"}
-        Whether to predict by the best ordered thresholds, if those of a fixed margin are out of order. The direction stays the same.
-    warm_start : bool
-        Go on from the engine's last training: its dual solution, for any C, also one from a file; or, after online training, its direction.
-    cache_bytes : int
-        What columns of the kernel matrix may take.
     """
+    # method: str. One of `structperc_large_margin.forms.METHODS`.
+    # nu: float or None. Instead of C: at most nu * n margin errors, counted over examples and thresholds. At least nu * n constraints are
+    # equalities or violated. The program is the one with margin rho. Weights are shown at the margin 1. A search over C finds them.
+    # tolerance: float. Training ends at a duality gap of this part of the objective.
+    # disordered: {"refuse", "pool"}. Whether to predict by the best ordered thresholds, if those of a fixed margin are out of order. The
+    # direction stays the same.
+    # warm_start: bool. Go on from the engine's last training: its dual solution, for any C, also one from a file; or, after online
+    # training, its direction.
+    # cache_bytes: int. What columns of the kernel matrix may take.
 
     citation = f"{CHU_KEERTHI}\n\n{SHASHUA_LEVIN}"
     online = False

@@ -26,12 +26,7 @@ losses = ("partners",)
 
 
 class Assignment(Argmax):
-    """The matching of largest score by `match_pairs`, perfect or partial; at a tie scipy's choice, the same each time.
-
-    Parameters
-    ----------
-    perfect : bool
-    """
+    """The matching of largest score by `match_pairs`, perfect or partial; at a tie scipy's choice, the same each time."""
 
     def __init__(self, perfect):
         self.perfect = perfect

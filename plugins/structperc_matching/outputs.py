@@ -16,15 +16,9 @@ class PairDisplay(Display):
 
 
 class Matchings(Outputs):
-    """Sets of pairs without common items; given as row numbers or as pairs (left, right).
-
-    Parameters
-    ----------
-    perfect : bool
-        Whether every item of the side with fewer items is matched.
-    shown : {"rows", "pairs"}
-        As what `decode` shows them, in the order of rows.
-    """
+    """Sets of pairs without common items; given as row numbers or as pairs (left, right)."""
+    # perfect: bool. Whether every item of the side with fewer items is matched.
+    # shown: {"rows", "pairs"}. As what `decode` shows them, in the order of rows.
 
     def __init__(self, perfect, shown="rows"):
         self.perfect, self.shown = perfect, shown

@@ -17,16 +17,10 @@ KINDS = "ALS"               # lines for arcs, their labels, and the next sibling
 
 @attrs.frozen
 class Line:
-    """One line: the text apart from its macros, and the cells that each macro reads, as pairs (offset, column).
-
-    Attributes
-    ----------
-    text : str
-        As it was written.
-    kind : {"A", "L", "S"}
-    head, dependent, third : tuple of (int, int)
-        The third word is one between head and dependent, or a sibling.
-    """
+    """One line: the text apart from its macros, and the cells that each macro reads, as pairs (offset, column)."""
+    # text: str. As it was written.
+    # kind: {"A", "L", "S"}
+    # head, dependent, third: tuple of (int, int). The third word is one between head and dependent, or a sibling.
 
     text: str
     kind: str

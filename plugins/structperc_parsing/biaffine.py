@@ -20,14 +20,9 @@ class BiaffineFeatures(Features):
     with other weights to the left. See Dozat and Manning 2017, Deep biaffine attention for neural dependency parsing, ICLR, here without
     the net. A label of an arc from the head scores a_k . z_h + b_k . z_m. Atoms: see atoms.pxd. O(n d^2 + n^2 d) for n words of d
     coordinates.
-
-    Parameters
-    ----------
-    n_columns : int
-        Coordinates, d.
-    n_labels : int
-        Given the heads; 0: none.
     """
+    # n_columns: int. Coordinates, d.
+    # n_labels: int. Given the heads; 0: none.
 
     def __init__(self, n_columns, n_labels):
         super().__init__()

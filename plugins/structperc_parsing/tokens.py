@@ -28,12 +28,8 @@ class TokenReader(Reader):
 
     A token is a tuple or list of strings, one for each column. It may be a dict of these with the keys `columns`. In rows of numbers, equal
     numbers are equal cells.
-
-    Parameters
-    ----------
-    columns : sequence of str, optional
-        Names of the columns.
     """
+    # columns: sequence of str, optional. Names of the columns.
 
     def __init__(self, columns=None):
         if isinstance(columns, str) or columns is not None and not all(isinstance(name, str) and name for name in columns):

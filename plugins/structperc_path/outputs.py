@@ -16,14 +16,8 @@ class EdgeDisplay(Display):
 
 
 class Paths(Outputs):
-    """Sets of arcs that lead from the start to the end of an example. They are row numbers in any order, shown in that of the path.
-
-    Parameters
-    ----------
-    ends : bool
-        Whether the keys of a row are (tail, head, start, end) and not only (tail, head).
-    default_loss : str
-    """
+    """Sets of arcs that lead from the start to the end of an example. They are row numbers in any order, shown in that of the path."""
+    # ends: bool. Whether the keys of a row are (tail, head, start, end) and not only (tail, head).
 
     def __init__(self, ends, default_loss):
         self.ends, self.default_loss = ends, default_loss

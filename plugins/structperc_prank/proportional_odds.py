@@ -32,17 +32,10 @@ CURVED = 1e-12          # of the largest curvature: a direction with less is fla
 
 @attrs.frozen(eq=False)
 class Curvature:
-    """The derivatives of every row's L, weighted.
-
-    Attributes
-    ----------
-    at_low, at_high : array of shape (n,)
-        dL / dA and dL / dB; 0 where the end is open.
-    low, high : array of shape (n,)
-        sigma'(A) and sigma'(B); 0 where the end is open.
-    barrier : array of shape (n,)
-        What the barrier adds to d2L / dA2 and d2L / dB2, and takes from d2L / dA dB.
-    """
+    """The derivatives of every row's L, weighted."""
+    # at_low, at_high: array of shape (n,). dL / dA and dL / dB; 0 where the end is open.
+    # low, high: array of shape (n,). sigma'(A) and sigma'(B); 0 where the end is open.
+    # barrier: array of shape (n,). What the barrier adds to d2L / dA2 and d2L / dB2, and takes from d2L / dA dB.
 
     at_low: np.ndarray
     at_high: np.ndarray
@@ -52,17 +45,10 @@ class Curvature:
 
 
 class ProportionalOdds:
-    """The penalised likelihood of some rows: sum of weight * L, plus penalty / 2 ||u||^2.
-
-    Parameters
-    ----------
-    X : array or CSR array of shape (n, d)
-    low, high : int arrays of shape (n,)
-        The lowest and the highest rank of each label, from 1.
-    n_ranks : int
-    weights : float array of shape (n,)
-    penalty : float
-    """
+    """The penalised likelihood of some rows: sum of weight * L, plus penalty / 2 ||u||^2."""
+    # X: array or CSR array of shape (n, d)
+    # low, high: int arrays of shape (n,). The lowest and the highest rank of each label, from 1.
+    # weights: float array of shape (n,)
 
     def __init__(self, X, low, high, n_ranks, weights, penalty):
         self.X, self.weights, self.penalty = X, weights, penalty
@@ -155,17 +141,10 @@ class ProportionalOdds:
 
 @attrs.frozen(eq=False)
 class Place:
-    """Where Newton's method is.
-
-    Attributes
-    ----------
-    u : array of shape (d,)
-    b : array of shape (K,)
-        In order.
-    objective : float
-    ties : bool array of shape (K - 1,)
-        Neighbouring thresholds that move together.
-    """
+    """Where Newton's method is."""
+    # u: array of shape (d,)
+    # b: array of shape (K,). In order.
+    # ties: bool array of shape (K - 1,). Neighbouring thresholds that move together.
 
     u: np.ndarray
     b: np.ndarray

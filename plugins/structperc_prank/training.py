@@ -36,19 +36,11 @@ class PocketTrainer(Trainer):
     An example is drawn with probability proportional to its largest cost, sample weight times the loss of the worst prediction. After a
     step the costs of the ranker over all examples are summed. If the sum is strictly smaller, it replaces the one in the pocket. Training
     ends after `epochs` epochs, or as "converged" if the pocket's ranker costs nothing.
-
-    Parameters
-    ----------
-    variant : {"structured", "original", "single"}
-    compared : {"all", "screened", "runs"}
-        Which rankers are compared. True: all. "screened": all, but hopeless ones only on the first rows. "runs": those with a longer run of
-        right draws than the one in the pocket had, Gallant's ratchet.
-
-    Attributes
-    ----------
-    costs : list of float
-        Of the pocket, after each epoch.
     """
+    # variant: {"structured", "original", "single"}
+    # compared: {"all", "screened", "runs"}. Which rankers are compared. True: all. "screened": all, but hopeless ones only on the first
+    # rows. "runs": those with a longer run of right draws than the one in the pocket had, Gallant's ratchet.
+    # costs: list of float. Of the pocket, after each epoch.
 
     online = False
     options_used = ("trainer", "epochs", "random_state")

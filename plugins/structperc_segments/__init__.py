@@ -29,15 +29,8 @@ losses = ("hamming", "segments")
 
 
 class SegmentFeatures(SumFeatures):
-    """Weights of tokens by their place and label, of neighbouring labels, and of labels and lengths.
-
-    Parameters
-    ----------
-    atoms : Atoms
-    n_features : int
-    intercept, feature_major : bool
-        As of `RowPart`.
-    """
+    """Weights of tokens by their place and label, of neighbouring labels, and of labels and lengths."""
+    # intercept, feature_major: bool. As of `RowPart`.
 
     def __init__(self, atoms, n_features, intercept, feature_major):
         n_labels = len(atoms.limits)

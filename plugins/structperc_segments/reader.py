@@ -13,16 +13,11 @@ class SegmentReader(Reader):
     """Reads tokens as `NamedReader` does, and the named features of every segment that there may be.
 
     The rows of a sentence are those of its tokens, then those of its segments by start and length. Columns of tokens come first.
-
-    Parameters
-    ----------
-    describe : function of (sentence, start, stop)
-        The features of the tokens start to stop - 1 as one segment: what `NamedReader` takes for a token.
-    longest : int
-        The most tokens of a segment.
-    **options
-        Of `NamedReader`, for the tokens; n_hashed and min_count for the segments too.
     """
+    # describe: function of (sentence, start, stop). The features of the tokens start to stop - 1 as one segment: what `NamedReader` takes
+    # for a token.
+    # longest: int. The most tokens of a segment.
+    # **options: Of `NamedReader`, for the tokens; n_hashed and min_count for the segments too.
 
     takes_tables = True
 

@@ -9,17 +9,10 @@ class ChainFeatures(SumFeatures):
 
     The atoms of T tokens and L labels are numbered t * L + l. After them come T * L + l * L + l', then the starts and the ends. An atom (l,
     l') occurs as often as l' follows l.
-
-    Parameters
-    ----------
-    n_labels, n_features : int
-    intercept : bool
-        A constant feature in every token: a weight per label.
-    feature_major : bool
-        Lay the weights out for sparse X.
-    start, end : bool
-        Whether the first and the last label have weights of their own.
     """
+    # intercept: bool. A constant feature in every token: a weight per label.
+    # feature_major: bool. Lay the weights out for sparse X.
+    # start, end: bool. Whether the first and the last label have weights of their own.
 
     def __init__(self, n_labels, n_features, intercept=True, feature_major=False, start=False, end=False):
         tables = [TablePart((n_labels, n_labels), "transition_scores_")]

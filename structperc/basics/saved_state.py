@@ -12,13 +12,8 @@ PIECE = 1 << 20         # values that are looked at together
 
 
 class SavedState(Mapping):
-    """What `Component.restore` gets: arrays by name. An array of a model file is read when it is asked for.
-
-    Parameters
-    ----------
-    entries : dict
-        Arrays, or what has `dtype`, `shape` and `read(into=None)`, as the members of a model file.
-    """
+    """What `Component.restore` gets: arrays by name. An array of a model file is read when it is asked for."""
+    # entries: dict. Arrays, or what has `dtype`, `shape` and `read(into=None)`, as the members of a model file.
 
     def __init__(self, entries):
         self.entries = entries

@@ -27,20 +27,13 @@ LOOKED_AT = 1000                        # sentences that show which columns a fi
 
 @attrs.frozen(eq=False)
 class Tokens:
-    """What a command needs of a file of columns, with the names that `structperc.files.tables.Table` has.
-
-    Attributes
-    ----------
-    file : ColumnFile or ItemFile
-    X : list of list of tuple of str, or of dict
-        Sentences of tokens, with only the columns of features. Of a data file of CRFsuite, the attributes.
-    y : list of list of str or tuple of str, or None
-        The column of the target, or the cells of several.
-    plain : bool
-        Whether the file has just these columns, the target last, so that no other command needs their names.
-    filled : list of int
-        Which cells predictions take the place of; none: they are added.
-    """
+    """What a command needs of a file of columns, with the names that `structperc.files.tables.Table` has."""
+    # file: ColumnFile or ItemFile
+    # X: list of list of tuple of str, or of dict. Sentences of tokens, with only the columns of features. Of a data file of CRFsuite, the
+    # attributes.
+    # y: list of list of str or tuple of str, or None. The column of the target, or the cells of several.
+    # plain: bool. Whether the file has just these columns, the target last, so that no other command needs their names.
+    # filled: list of int. Which cells predictions take the place of; none: they are added.
 
     file: ColumnFile | ItemFile
     X: list

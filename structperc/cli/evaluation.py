@@ -19,23 +19,11 @@ from structperc.metrics.engines import Judged, Pairs, by_example, judged, labels
 
 
 class Evaluation:
-    """A model beside the right outputs of a file, read part after part.
-
-    Parameters
-    ----------
-    engine : Engine
-    arguments : namespace
-        Of the command, with `data`.
-    check : function of a table
-        Raises an error for one that cannot be measured.
-
-    Attributes
-    ----------
-    judged : Pairs or Judged
-    n_examples, n_rows : int
-    of_tokens : bool
-        Whether rows are the tokens of sentences.
-    """
+    """A model beside the right outputs of a file, read part after part."""
+    # arguments: namespace. Of the command, with `data`.
+    # check: function of a table. Raises an error for one that cannot be measured.
+    # judged: Pairs or Judged
+    # of_tokens: bool. Whether rows are the tokens of sentences.
 
     def __init__(self, engine, arguments, check):
         self.engine, self.arguments, self.model = engine, arguments, engine.model_

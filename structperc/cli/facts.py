@@ -17,30 +17,17 @@ MOST_ANSWERS = 1000         # that are counted
 
 @attrs.frozen
 class Facts:
-    """Of one table, or of several added up.
-
-    Attributes
-    ----------
-    examples : int
-    rows : int or None
-        The rows of a file of columns are its tokens. None: nobody has counted them.
-    columns : int or None
-        None for tokens, whose features a template makes.
-    grouped : bool
-        Whether an example is a run of rows.
-    intervals, weighted : int or None
-        Numbers of rows with an interval as label, and of rows with a weight. None if there are no intervals or no weights.
-    plain : bool
-        Whether a file of columns explains itself to other commands.
-    sample : float64 array
-        The first rows of numbers, without those with gaps; empty for sparse data.
-    names : list of str
-        Of its columns.
-    from_one : bool
-        Whether the features of a file with numbers for names are counted from 1, so that column 0 is empty.
-    answers : Counter or None
-        How often each label occurs. None if outputs are no single labels, or more than 1,000 differ.
-    """
+    """Of one table, or of several added up."""
+    # rows: int or None. The rows of a file of columns are its tokens. None: nobody has counted them.
+    # columns: int or None. None for tokens, whose features a template makes.
+    # grouped: bool. Whether an example is a run of rows.
+    # intervals, weighted: int or None. Numbers of rows with an interval as label, and of rows with a weight. None if there are no intervals
+    # or no weights.
+    # plain: bool. Whether a file of columns explains itself to other commands.
+    # sample: float64 array. The first rows of numbers, without those with gaps; empty for sparse data.
+    # names: list of str. Of its columns.
+    # from_one: bool. Whether the features of a file with numbers for names are counted from 1, so that column 0 is empty.
+    # `answers`: Counter or None. How often each label occurs. None if outputs are no single labels, or more than 1,000 differ.
 
     examples: int
     rows: int | None

@@ -66,18 +66,11 @@ def width(path) -> int:
 
 
 class FileReader:
-    """Reads a file as arguments of `Engine.fit`, table after table, wherever it is called.
-
-    Parameters
-    ----------
-    engine : Engine
-        Not yet trained. Its outputs define the form of targets.
-    plugins : list of str
-    options : dict
-        How `structperc.cli.files.parts` reads.
-    contents : dict of str to str
-        The fingerprint of each file.
-    """
+    """Reads a file as arguments of `Engine.fit`, table after table, wherever it is called."""
+    # engine: Engine. Not yet trained. Its outputs define the form of targets.
+    # plugins: list of str
+    # options: dict. How `structperc.cli.files.parts` reads.
+    # contents: dict of str to str. The fingerprint of each file.
 
     def __init__(self, engine, plugins, options, contents):
         self.engine, self.plugins, self.options = pickle.loads(pickle.dumps(engine)), plugins, options      # it is to stay untrained

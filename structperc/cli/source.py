@@ -21,17 +21,10 @@ FRAMES = {DATABASE, *(name for name, format in tables.FORMATS.items() if format.
 
 @attrs.frozen
 class Source:
-    """Where data lie, and the flags for reading them; None: a flag that was not given, or that the command lacks.
-
-    Attributes
-    ----------
-    path, format : str
-    target, columns, template, group, weight, separator, decimal, encoding : str or None
-    query : str or None
-        Of a database.
-    rows : int or None
-        How many examples are read at a time; None: all.
-    """
+    """Where data lie, and the flags for reading them; None: a flag that was not given, or that the command lacks."""
+    # target, columns, template, group, weight, separator, decimal, encoding: str or None
+    # query: str or None. Of a database.
+    # rows: int or None. How many examples are read at a time; None: all.
 
     path: str
     format: str

@@ -11,12 +11,7 @@ TERMINATED = 128 + signal.SIGTERM
 
 
 class Stops:
-    """The signals that came to a command.
-
-    Attributes
-    ----------
-    exit_code : int
-    """
+    """The signals that came to a command."""
 
     exit_code = INTERRUPTED
 

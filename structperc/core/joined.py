@@ -6,14 +6,9 @@ import numpy as np
 
 
 class Joined:
-    """Sparse columns, and dense ones behind them.
-
-    Parameters
-    ----------
-    sparse : CSR matrix of shape (n_rows, n_sparse), of float32 or float64
-        In canonical format.
-    dense : C-contiguous array of shape (n_rows, n_dense), of float32 or float64
-    """
+    """Sparse columns, and dense ones behind them."""
+    # sparse: CSR matrix of shape (n_rows, n_sparse), of float32 or float64. In canonical format.
+    # dense: C-contiguous array of shape (n_rows, n_dense), of float32 or float64
 
     ndim = 2
     has_canonical_format = False        # of CSR, which it becomes by `tocsr`

@@ -13,15 +13,9 @@ LESS_EXACT = 1e-4
 
 
 class Block:
-    """The rows of one example, and what the model makes of other values in them.
-
-    Parameters
-    ----------
-    model : Model
-        Whose outputs are not conditional.
-    rows : Rows
-        As the reader has read them: dense rows of numbers.
-    """
+    """The rows of one example, and what the model makes of other values in them."""
+    # model: Model. Whose outputs are not conditional.
+    # rows: Rows. As the reader has read them: dense rows of numbers.
 
     def __init__(self, model, rows):
         self.model, self.rows = model, rows

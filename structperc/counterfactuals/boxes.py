@@ -22,14 +22,8 @@ MOST_BOXES = 1000           # after which the least bound of those left is retur
 
 
 class Boxes:
-    """The whole numbers of a search, divided.
-
-    Parameters
-    ----------
-    search : Search
-    counts : float64 array of shape (n_atoms,)
-        Of the wanted structure.
-    """
+    """The whole numbers of a search, divided."""
+    # counts: float64 array of shape (n_atoms,). Of the wanted structure.
 
     def __init__(self, search, counts):
         self.search, self.counts, self.variables = search, counts, search.variables

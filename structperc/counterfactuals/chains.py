@@ -19,17 +19,11 @@ from structperc.counterfactuals.programs import shortest
 
 @attrs.frozen(eq=False)
 class Chain:
-    """Atoms and scores of the labels of a chain.
-
-    Attributes
-    ----------
-    atoms : int array of shape (n_rows, n_labels)
-        Of each label of a row; -1 where it is forbidden.
-    scores : float64 array of shape (n_rows, n_labels)
-        Of these, with the scores of the first and of the last label. -inf where they, or all labels beside them, are forbidden.
-    pairs : float64 array of shape (n_labels, n_labels)
-        Of consecutive labels; -inf where they are forbidden.
-    """
+    """Atoms and scores of the labels of a chain."""
+    # atoms: int array of shape (n_rows, n_labels). Of each label of a row; -1 where it is forbidden.
+    # scores: float64 array of shape (n_rows, n_labels). Of these, with the scores of the first and of the last label. -inf where they, or
+    # all labels beside them, are forbidden.
+    # pairs: float64 array of shape (n_labels, n_labels). Of consecutive labels; -inf where they are forbidden.
 
     atoms: np.ndarray
     scores: np.ndarray
@@ -77,18 +71,11 @@ class Chain:
 
 @attrs.frozen(eq=False)
 class Window:
-    """All wanted outputs with some labels in consecutive rows.
-
-    Attributes
-    ----------
-    first : int
-        The first row.
-    labels : tuple of int
-    bound : float
-        None of them wins at a smaller distance.
-    rivals : list of tuple of int
-        Labels of the same rows with which nothing is wanted.
-    """
+    """All wanted outputs with some labels in consecutive rows."""
+    # first: int. The first row.
+    # labels: tuple of int
+    # bound: float. None of them wins at a smaller distance.
+    # rivals: list of tuple of int. Labels of the same rows with which nothing is wanted.
 
     first: int
     labels: tuple
@@ -105,18 +92,10 @@ class Window:
 
 
 class WindowBounds:
-    """What bounds the distance of all outputs of a window: functions of a window and a change, by tables that never change.
-
-    Parameters
-    ----------
-    chain : Chain
-    goal : Goal
-        Of which labels of rows are wanted and others are not.
-    slopes : sparse matrix of shape (n_atoms, n_variables)
-        Of the scores of atoms.
-    variables : Variables
-    norm : {"l1", "l2"}
-    """
+    """What bounds the distance of all outputs of a window: functions of a window and a change, by tables that never change."""
+    # goal: Goal. Of which labels of rows are wanted and others are not.
+    # slopes: sparse matrix of shape (n_atoms, n_variables). Of the scores of atoms.
+    # norm: {"l1", "l2"}
 
     def __init__(self, chain, goal, slopes, variables, norm):
         self.chain, self.slopes, self.variables, self.norm = chain, slopes.tocsr(), variables, norm
@@ -215,14 +194,8 @@ class WindowBounds:
 
 
 class BranchAndBound:
-    """The wanted outputs of a search, divided by their labels in windows, the window with the least bound first.
-
-    Parameters
-    ----------
-    search : Search
-        It has the nearest change so far, and the clock.
-    bounds : WindowBounds
-    """
+    """The wanted outputs of a search, divided by their labels in windows, the window with the least bound first."""
+    # search: Search. It has the nearest change so far, and the clock.
 
     def __init__(self, search, bounds):
         self.search, self.goal, self.bounds = search, search.goal, bounds

@@ -55,18 +55,10 @@ def shown_value(value) -> str:
 
 
 class Columns:
-    """The columns that the features of an example are, in the user's units.
-
-    Parameters
-    ----------
-    model : Model
-    rows : Rows
-        The example as the reader has read it.
-    spreads, fixed, bounds, whole, groups
-        As `counterfactual` has them.
-    truth : list of str
-        Columns of truth values, as `truth_columns` returns them.
-    """
+    """The columns that the features of an example are, in the user's units."""
+    # rows: Rows. The example as the reader has read it.
+    # spreads, fixed, bounds, whole, groups: As `counterfactual` has them.
+    # truth: list of str. Columns of truth values, as `truth_columns` returns them.
 
     def __init__(self, model, rows, spreads, fixed, bounds, whole, groups, truth=()):
         n = rows.n_features

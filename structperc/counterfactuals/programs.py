@@ -24,17 +24,11 @@ OPTIMAL, LIMIT, IMPOSSIBLE = 0, 1, 2    # HiGHS's words for how a program ended,
 
 @attrs.frozen(eq=False)
 class Variables:
-    """The columns that may change.
-
-    Attributes
-    ----------
-    unit, cost, low, high : float64 arrays of shape (n,)
-        Of one step; the least and the largest number of steps. 0 is between them, but for whole numbers in a part of the search.
-    whole : bool array of shape (n,)
-        Whether steps are whole numbers.
-    groups : list of int arrays
-        Variables whose steps add up to 0: the columns of a one-hot code.
-    """
+    """The columns that may change."""
+    # unit, cost, low, high: float64 arrays of shape (n,). Of one step; the least and the largest number of steps. 0 is between them, but
+    # for whole numbers in a part of the search.
+    # whole: bool array of shape (n,). Whether steps are whole numbers.
+    # groups: list of int arrays. Variables whose steps add up to 0: the columns of a one-hot code.
 
     unit: np.ndarray
     cost: np.ndarray
@@ -90,17 +84,10 @@ class Variables:
 
 @attrs.frozen(eq=False)
 class Solution:
-    """The shortest change.
-
-    Attributes
-    ----------
-    z : float64 array of shape (n,) or None
-        None: there is none, or none was reached within the time.
-    bound : float
-        No change that satisfies the inequalities is shorter; inf: none satisfies them.
-    prices : float64 array
-        Of the inequalities, which prove the bound of programs without whole numbers.
-    """
+    """The shortest change."""
+    # z: float64 array of shape (n,) or None. None: there is none, or none was reached within the time.
+    # bound: float. No change that satisfies the inequalities is shorter; inf: none satisfies them.
+    # prices: float64 array. Of the inequalities, which prove the bound of programs without whole numbers.
 
     z: np.ndarray | None
     bound: float

@@ -20,20 +20,11 @@ from structperc.counterfactuals.programs import LARGEST_LEAD, LEAD, ROUNDING, SA
 
 @attrs.frozen(eq=False)
 class Outcome:
-    """The nearest change.
-
-    Attributes
-    ----------
-    values : float64 array or None
-        The block, flat; None: no change is known.
-    z : float64 array or None
-        The change in steps of the variables.
-    distance, bound : float
-    rivals : int
-        How many structures the programs named.
-    out_of_time : bool
-        Whether the clock has ended the search.
-    """
+    """The nearest change."""
+    # values: float64 array or None. The block, flat; None: no change is known.
+    # z: float64 array or None. The change in steps of the variables.
+    # rivals: int. How many structures the programs named.
+    # out_of_time: bool. Whether the clock has ended the search.
 
     values: np.ndarray | None
     z: np.ndarray | None
@@ -44,18 +35,9 @@ class Outcome:
 
 
 class Search:
-    """One search.
-
-    Parameters
-    ----------
-    block : Block
-    goal : Goal
-    places : int array
-        Of the values that may change.
-    variables : Variables
-    norm : {"l1", "l2"}
-    clock : Clock
-    """
+    """One search."""
+    # places: int array. Of the values that may change.
+    # norm: {"l1", "l2"}
 
     def __init__(self, block, goal, places, variables, norm, clock):
         self.block, self.goal, self.places, self.variables = block, goal, places, variables

@@ -38,15 +38,9 @@ def same(token, other) -> bool:
 
 
 class Sentences:
-    """The sentences around one, and the model's predictions of them.
-
-    Parameters
-    ----------
-    model : Model
-    x : list of tokens
-    goal : Goal
-        Of x.
-    """
+    """The sentences around one, and the model's predictions of them."""
+    # x: list of tokens
+    # goal: Goal. Of x.
 
     def __init__(self, model, x, goal):
         self.model, self.x, self.goal = model, list(x), goal

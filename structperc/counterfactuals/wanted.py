@@ -83,16 +83,8 @@ def shown_output(value) -> str:
 
 
 class Goal:
-    """The wanted structures of one example.
-
-    Parameters
-    ----------
-    model : Model
-    rows : Rows
-        Only of the prepared example.
-    example : Example
-    wanted : Wanted
-    """
+    """The wanted structures of one example."""
+    # rows: Rows. Only of the prepared example.
 
     def __init__(self, model, rows, example, wanted):
         self.parts, self.example = model.parts, example

@@ -98,16 +98,9 @@ def of_array(model, X, method, delayed):
 
 @attrs.frozen
 class Kind:
-    """What the results of a method are.
-
-    Attributes
-    ----------
-    dtype : dtype
-    shape : tuple of int
-        Of the result of one row.
-    columns : list of str or None
-        Names of a row's results.
-    """
+    """What the results of a method are."""
+    # shape: tuple of int. Of the result of one row.
+    # columns: list of str or None. Names of a row's results.
 
     dtype: np.dtype
     shape: tuple

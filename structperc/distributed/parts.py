@@ -24,19 +24,10 @@ class Loader:
 
     Groups and offsets are told by lengths, so that parts can be joined. Pieces without examples are left out, as partitions are behind a
     filter or a join. So are those of which no example has a weight.
-
-    Parameters
-    ----------
-    part, read
-        As of `structperc.distributed.fit`.
-    name : str
-        Of the part, for messages.
-
-    Attributes
-    ----------
-    has_groups : bool
-        Whether the piece that was read last has names of groups.
     """
+    # part, read: As of `structperc.distributed.fit`.
+    # name: str. Of the part, for messages.
+    # has_groups: bool. Whether the piece that was read last has names of groups.
 
     def __init__(self, part, read, name="the data"):
         self.part, self.read, self.name, self.has_groups = part, read, name, False

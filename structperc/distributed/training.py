@@ -200,29 +200,13 @@ def refuse_divided_groups(loaders, workers) -> None:
 
 
 class Elsewhere:
-    """The examples of a training that are with workers: what it asks of them.
-
-    Parameters
-    ----------
-    loaders : list of Parcel
-        Of a `Loader` each.
-    n_shards : int
-    stream : bool
-    workers : Workers
-    dtype : dtype
-    engine : Engine
-        Which knows all labels and names of features.
-    sums : Totals or None
-    reader_state : dict or None
-        What a reader has learned from all parts.
-
-    Attributes
-    ----------
-    visit_totals : (int, Fraction)
-        As `Totals.visits`.
-    n_examples : int
-        Visited in the last round of all shards.
-    """
+    """The examples of a training that are with workers: what it asks of them."""
+    # loaders: list of Parcel. Of a `Loader` each.
+    # engine: Engine. Which knows all labels and names of features.
+    # sums: Totals or None
+    # reader_state: dict or None. What a reader has learned from all parts.
+    # visit_totals: (int, Fraction). As `Totals.visits`.
+    # n_examples: int. Visited in the last round of all shards.
 
     def __init__(self, loaders, n_shards, stream, workers, dtype, engine, sums, reader_state):
         self.reader_state = reader_state
@@ -262,13 +246,8 @@ class Elsewhere:
 
 
 class Asked(NotBegun):
-    """Ends a training before it begins.
-
-    Attributes
-    ----------
-    engine : bytes
-        The engine that trains, with what it knows of the data.
-    """
+    """Ends a training before it begins."""
+    # engine: bytes. The engine that trains, with what it knows of the data.
 
     def __init__(self, engine):
         self.engine = engine
@@ -410,15 +389,8 @@ class Workers:
 
 
 class RemoteShards:
-    """Shards of workers; the methods are those of `structperc.fitting.shards.LocalShards`.
-
-    Parameters
-    ----------
-    run : TrainingRun
-        Of the first part and the examples that show all labels and features.
-    seed : int
-    elsewhere : Elsewhere
-    """
+    """Shards of workers; the methods are those of `structperc.fitting.shards.LocalShards`."""
+    # run: TrainingRun. Of the first part and the examples that show all labels and features.
 
     def __init__(self, run, seed, elsewhere):
         self.run, self.seed, self.elsewhere = run, seed, elsewhere

@@ -111,17 +111,10 @@ def with_new_names(reader, X):
 
 @attrs.frozen
 class Totals:
-    """What training must know of all examples. Every sum is exact, so none depends on the parts.
-
-    Attributes
-    ----------
-    scaling : Scaling or None
-        Of the columns.
-    label_sums : dict
-        As of `structperc.fitting.weighing.label_sums`, if they weigh the labels; else empty.
-    visits : (int, Fraction)
-        The number of examples with a weight, and the sum of their weights, those of their classes included.
-    """
+    """What training must know of all examples. Every sum is exact, so none depends on the parts."""
+    # scaling: Scaling or None. Of the columns.
+    # label_sums: dict. As of `structperc.fitting.weighing.label_sums`, if they weigh the labels; else empty.
+    # visits: (int, Fraction). The number of examples with a weight, and the sum of their weights, those of their classes included.
 
     scaling: Scaling | None = None
     label_sums: dict = attrs.field(factory=dict)
@@ -233,20 +226,11 @@ def run_of(engine, model, data, class_weight, totals=None, left_out=0) -> Traini
 
 
 class HeldShard:
-    """A shard on its worker: its data, its parts, and the weights that its passes begin with.
-
-    Parameters
-    ----------
-    number : int
-    blueprint : bytes
-        The engine, which knows all names and labels.
-    loaders : list of Parcel
-        Of a `Loader` each.
-    stream : bool
-        Whether the data are read at each pass, one piece after the other.
-    totals, left_out
-        As of `run_of`.
-    """
+    """A shard on its worker: its data, its parts, and the weights that its passes begin with."""
+    # blueprint: bytes. The engine, which knows all names and labels.
+    # loaders: list of Parcel. Of a `Loader` each.
+    # stream: bool. Whether the data are read at each pass, one piece after the other.
+    # totals, left_out: As of `run_of`.
 
     def __init__(self, number, blueprint, loaders, stream, totals, left_out):
         self.engine, self.loaders = pickle.loads(blueprint), [loader.open() for loader in loaders]
@@ -323,12 +307,8 @@ def empty(model):
 
 
 class Slot:
-    """Where a worker keeps one shard from round to round. It stays with its worker: what reaches another one is empty.
-
-    Attributes
-    ----------
-    held : HeldShard or None
-    """
+    """Where a worker keeps one shard from round to round. It stays with its worker: what reaches another one is empty."""
+    # held: HeldShard or None
 
     def __init__(self):
         self.held, self.lock = None, threading.Lock()

@@ -57,17 +57,10 @@ def alike(rows, values):
 
 
 class Naming:
-    """What the columns of one example are called; columns of one name are added up.
-
-    Parameters
-    ----------
-    model : Model
-    rows : Rows
-        Of the example.
-    groups : dict of str to list of columns, or None
-        Columns by name or number. The columns that a table's reader has made of one column of text are always a group. It has the name of
-        that column.
-    """
+    """What the columns of one example are called; columns of one name are added up."""
+    # rows: Rows. Of the example.
+    # groups: dict of str to list of columns, or None. Columns by name or number. The columns that a table's reader has made of one column
+    # of text are always a group. It has the name of that column.
 
     def __init__(self, model, rows, groups):
         self.model, self.group_of = model, {}

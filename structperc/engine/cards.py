@@ -17,13 +17,8 @@ WEIGHTS, LABELS, EPOCHS = 8, 8, 60         # that are shown
 
 @attrs.frozen
 class Curve(Picture):
-    """A bar for each epoch, its height a count; of many epochs every n-th is drawn.
-
-    Parameters
-    ----------
-    counts : sequence of int
-    title : str
-    """
+    """A bar for each epoch, its height a count; of many epochs every n-th is drawn."""
+    # counts: sequence of int
 
     counts: list
     title: str

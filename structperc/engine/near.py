@@ -23,15 +23,9 @@ TIES = 1e-9             # scores this close, relative to 1 + |score of the predi
 
 @attrs.frozen(eq=False)
 class Atoms:
-    """The atoms of an example that all or some structures within a distance have.
-
-    Attributes
-    ----------
-    possible, certain : bool array of shape (n_atoms,)
-        Whether some, and whether all of the structures have the atom.
-    exact : bool
-        False: `possible` has all such atoms and maybe more, `certain` has only such atoms and maybe fewer.
-    """
+    """The atoms of an example that all or some structures within a distance have."""
+    # possible, certain: bool array of shape (n_atoms,). Whether some, and whether all of the structures have the atom.
+    # exact: bool. False: `possible` has all such atoms and maybe more, `certain` has only such atoms and maybe fewer.
 
     possible: np.ndarray
     certain: np.ndarray
@@ -39,26 +33,13 @@ class Atoms:
 
 
 class Near:
-    """Scores of one example's structures beside the score of its prediction.
-
-    Parameters
-    ----------
-    parts : Parts
-    x : Example
-    scores : array of shape (x.n_atoms,)
-    temperature : float, default 1
-        p(y) is proportional to exp(S(y) / temperature).
-
-    Attributes
-    ----------
-    prediction : int or tuple
-    counts : float array of shape (n_atoms,)
-        The prediction's atoms.
-    best : float
-        The prediction's score.
-    gap : float
-        By how much another structure may exceed it, at most; 0 of exact solvers.
-    """
+    """Scores of one example's structures beside the score of its prediction."""
+    # scores: array of shape (x.n_atoms,)
+    # temperature: float, default 1. p(y) is proportional to exp(S(y) / temperature).
+    # prediction: int or tuple
+    # counts: float array of shape (n_atoms,). The prediction's atoms.
+    # best: float. The prediction's score.
+    # gap: float. By how much another structure may exceed it, at most; 0 of exact solvers.
 
     def __init__(self, parts, x, scores, temperature=1.0):
         self.parts, self.x, self.scores, self.temperature = parts, x, np.array(scores, dtype=float), temperature
@@ -195,14 +176,8 @@ class Near:
 
 
 class Search:
-    """Decides atoms by the argmax with changed scores; `some` and `all` are what is known so far.
-
-    Parameters
-    ----------
-    near : Near
-    distance : float
-        Finite.
-    """
+    """Decides atoms by the argmax with changed scores; `some` and `all` are what is known so far."""
+    # distance: float. Finite.
 
     def __init__(self, near, distance):
         self.near, self.distance = near, distance

@@ -270,14 +270,8 @@ class RankingSVM(SavedEstimator, ListRanker):
 
 
 class Queries:
-    """The rows of all queries, together and in order, and their pairs.
-
-    Attributes
-    ----------
-    rows : Rows
-    weights : ndarray of shape (n_queries,)
-    n_pairs : int
-    """
+    """The rows of all queries, together and in order, and their pairs."""
+    # weights: ndarray of shape (n_queries,)
 
     def __init__(self, X, y, groups, lengths, sample_weight) -> None:
         need_groups(X, groups, lengths)

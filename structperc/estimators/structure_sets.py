@@ -19,15 +19,9 @@ LISTED = 10             # outputs that a notebook lists
 
 
 class Members(list):
-    """Outputs of a set, best first.
-
-    Attributes
-    ----------
-    scores : float64 array
-        Of each output.
-    complete : bool
-        Whether the set has no others.
-    """
+    """Outputs of a set, best first."""
+    # scores: float64 array. Of each output.
+    # complete: bool. Whether the set has no others.
 
     def __init__(self, outputs, scores, complete):
         super().__init__(outputs)
@@ -36,20 +30,11 @@ class Members(list):
 
 @attrs.frozen
 class Judged:
-    """A set beside the right output.
-
-    Attributes
-    ----------
-    covered : bool
-    size : int or None
-        Listed outputs, limit + 1 where there are more.
-    share : float
-        Of the right atoms, those in the set of atoms.
-    n_set, n_right : int
-        Atoms in the set of atoms, and right ones.
-    n_predicted, n_certain, n_certain_right : int
-        Atoms of the prediction, certain ones, and certain ones that are right.
-    """
+    """A set beside the right output."""
+    # size: int or None. Listed outputs, limit + 1 where there are more.
+    # share: float. Of the right atoms, those in the set of atoms.
+    # n_set, n_right: int. Atoms in the set of atoms, and right ones.
+    # n_predicted, n_certain, n_certain_right: int. Atoms of the prediction, certain ones, and certain ones that are right.
 
     covered: bool
     size: int | None

@@ -194,15 +194,8 @@ def readable(path, kind, arrow):
 
 
 class ArrowFile(FrameFile):
-    """A file under reading whose frames are `Rows`.
-
-    Parameters
-    ----------
-    path : path
-    schema : pyarrow.Schema
-    parts : function (rows, columns)
-        Its tables, for parts of so many rows (None: one of all), with these columns.
-    """
+    """A file under reading whose frames are `Rows`."""
+    # parts: function (rows, columns). Its tables, for parts of so many rows (None: one of all), with these columns.
 
     def __init__(self, path, schema, parts):
         super().__init__(str(path), list(schema.names))
@@ -311,15 +304,8 @@ class ArrowFile(FrameFile):
 
 @attrs.frozen(eq=False)
 class Rows:
-    """Consecutive rows of a table of pyarrow.
-
-    Attributes
-    ----------
-    table : pyarrow.Table
-    first, n_rows : int
-    plain : dict of str to ndarray or None
-        Columns of the whole table that lie there as numbers, None for others; found once for all rows.
-    """
+    """Consecutive rows of a table of pyarrow."""
+    # plain: dict of str to ndarray or None. Columns of the whole table that lie there as numbers, None for others; found once for all rows.
 
     table: object
     first: int

@@ -28,15 +28,9 @@ def sentence_id(lines) -> str | None:
 
 
 class Ids:
-    """Follows the ids of one sentence, line by line; `end` has to be called behind the last one.
-
-    Parameters
-    ----------
-    name : str
-        Of the file.
-    lines : list of (int, str)
-        All lines of the sentence with their numbers, for the place that an error names.
-    """
+    """Follows the ids of one sentence, line by line; `end` has to be called behind the last one."""
+    # name: str. Of the file.
+    # lines: list of (int, str). All lines of the sentence with their numbers, for the place that an error names.
 
     def __init__(self, name, lines):
         self.name, self.lines = name, lines

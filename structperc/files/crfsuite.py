@@ -26,16 +26,10 @@ MOST_LABELS = 1 << 13           # whose pairs take half a GB
 
 @attrs.frozen(eq=False)
 class CRFsuiteModel:
-    """The content of a model file.
-
-    Attributes
-    ----------
-    labels, attributes : list of str
-    states : structured array
-        source: an attribute, destination: a label, weight.
-    transitions : structured array
-        source: the label before, destination: the label after, weight.
-    """
+    """The content of a model file."""
+    # labels, attributes: list of str
+    # states: structured array. source: an attribute, destination: a label, weight.
+    # transitions: structured array. source: the label before, destination: the label after, weight.
 
     labels: list
     attributes: list

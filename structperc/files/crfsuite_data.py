@@ -18,22 +18,13 @@ EXPECTED = "expected LABEL, a tab, and attributes NAME or NAME:VALUE between tab
 
 @attrs.frozen(eq=False)
 class ItemFile:
-    """What a data file of CRFsuite, or a part of it, holds.
-
-    Attributes
-    ----------
-    path : str
-        As messages name the file.
-    X : list of list of dict from str to float
-        Sequences of items.
-    y : list of list of str
-    first : int
-        Number of sequences before this part.
-    texts : list of str
-        The lines of each sequence with their ends, and the blank ones behind it.
-    lines : list of int
-        The number of the first line of each text.
-    """
+    """What a data file of CRFsuite, or a part of it, holds."""
+    # path: str. As messages name the file.
+    # X: list of list of dict from str to float. Sequences of items.
+    # y: list of list of str
+    # first: int. Number of sequences before this part.
+    # texts: list of str. The lines of each sequence with their ends, and the blank ones behind it.
+    # lines: list of int. The number of the first line of each text.
 
     path: str
     X: list = attrs.field(factory=list)

@@ -171,16 +171,8 @@ def unix_ends(text) -> str:
 
 
 class CsvFile(FrameFile):
-    """A CSV file under reading, its header read.
-
-    Parameters
-    ----------
-    path : path
-    separator : str
-    file : text file
-        Opened at its beginning.
-    decimal, encoding : str
-    """
+    """A CSV file under reading, its header read."""
+    # file: text file. Opened at its beginning.
 
     guesses_labels = True
 

@@ -42,21 +42,12 @@ class NoRows(DataError):
 
 
 class FrameFile:
-    """A file of named columns. Subclasses read it in parts, "frames", and return the columns of a frame.
-
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    header : list of str
-        The names of its columns, and the same as a set in `columns`.
-    decimal : str
-        The character before decimals.
-    guesses_labels : bool
-        Whether the format has no types, so that labels are what their texts look like.
-    advise : function of (faults, encoded)
-        Returns what to do about columns that are no numbers, at the door where the file is read.
-    """
+    """A file of named columns. Subclasses read it in parts, "frames", and return the columns of a frame."""
+    # name: str. What messages call it.
+    # header: list of str. The names of its columns, and the same as a set in `columns`.
+    # decimal: str. The character before decimals.
+    # guesses_labels: bool. Whether the format has no types, so that labels are what their texts look like.
+    # advise: function of (faults, encoded). Returns what to do about columns that are no numbers, at the door where the file is read.
 
     guesses_labels = False
     advise = staticmethod(in_reading)

@@ -14,14 +14,10 @@ NUMBERS = (int, float)
 
 
 class LabelTexts:
-    """Texts as labels, part after part.
-
-    Parameters
-    ----------
-    text_labels : bool or None
-        True: they are text. False: they are numbers if all are, however they are written. None: the same, but only if no text changes.
-    decimal : str, default "."
-    """
+    """Texts as labels, part after part."""
+    # text_labels: bool or None. True: they are text. False: they are numbers if all are, however they are written. None: the same, but only
+    # if no text changes.
+    # decimal: str, default "."
 
     def __init__(self, text_labels=None, decimal="."):
         self.text_labels, self.decimal, self.kind = text_labels, decimal, None

@@ -19,20 +19,12 @@ __all__ = ["Table", "guess_format", "marked_rows", "parse_classes", "row_marks",
 
 @attrs.frozen
 class Format:
-    """A format of tables.
-
-    Attributes
-    ----------
-    noun : str
-        For messages.
-    endings : tuple of str
-        Of file names.
-    opener : str or None
-        `module:function` in `structperc.files`: opens a path as a `FrameFile`, if the format's columns have names and nothing but a path is
-        needed.
-    has_names : bool
-        Whether columns have names.
-    """
+    """A format of tables."""
+    # noun: str. For messages.
+    # endings: tuple of str. Of file names.
+    # opener: str or None. `module:function` in `structperc.files`: opens a path as a `FrameFile`, if the format's columns have names and
+    # nothing but a path is needed.
+    # has_names: bool. Whether columns have names.
 
     noun: str
     endings: tuple = ()
@@ -140,13 +132,8 @@ def says_csv(path) -> bool:
 
 
 class GroupRuns:
-    """The runs of equal entries in part after part of a column; an entry may not come back.
-
-    Parameters
-    ----------
-    path, name : str
-        The file and the column, for messages.
-    """
+    """The runs of equal entries in part after part of a column; an entry may not come back."""
+    # path, name: str. The file and the column, for messages.
 
     def __init__(self, path, name):
         self.path, self.name, self.seen, self.n_rows = path, name, set(), 0

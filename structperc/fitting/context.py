@@ -23,19 +23,11 @@ OFTEN = {"classes": "labels", "classes_": "labels", "n_classes": "n_labels", "rn
 
 
 class Reads:
-    """Which options hooks and parts read while an engine makes its parts. Only options that are not at their defaults are recorded.
-
-    Attributes
-    ----------
-    changed : dict
-        The options that are not at their defaults, and their values.
-    current : dict
-        The options that were read since the last part, in order.
-    by : dict of str to set of str
-        For each kind of part the options that its hook and its `start` have read.
-    called : set of Plugin
-        The plugins of which a hook was called.
-    """
+    """Which options hooks and parts read while an engine makes its parts. Only options that are not at their defaults are recorded."""
+    # changed: dict. The options that are not at their defaults, and their values.
+    # current: dict. The options that were read since the last part, in order.
+    # by: dict of str to set of str. For each kind of part the options that its hook and its `start` have read.
+    # called: set of Plugin. The plugins of which a hook was called.
 
     def __init__(self, changed):
         self.changed, self.current, self.by, self.called = changed, {}, {}, set()

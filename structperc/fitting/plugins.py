@@ -75,24 +75,14 @@ NAMED = {"loss": "losses", "update": "updates", "trainer": "trainers"}       # o
 
 @attrs.frozen(eq=False)
 class Plugin:
-    """A plugin as the engine registers it.
-
-    Attributes
-    ----------
-    name : str
-    plugin : object
-        The module or object that has the hook implementations.
-    distribution, version : str
-        Where it comes from; empty for an object that was passed in.
-    broken : str
-        Why it cannot be used, or empty.
-    implementations : dict
-        The marked callables by attribute name, each with its hook and its arguments; compiled ones too.
-    registered : Registered
-        What pluggy is shown of it.
-    options, losses, updates, trainers, recommended, paper, citation, problem, sample, observe, check_options, default_template, conllu
-        Its attributes, `None` or empty if it has none; see `structperc.fitting.hookspecs`.
-    """
+    """A plugin as the engine registers it."""
+    # plugin: object. The module or object that has the hook implementations.
+    # distribution, version: str. Where it comes from; empty for an object that was passed in.
+    # broken: str. Why it cannot be used, or empty.
+    # implementations: dict. The marked callables by attribute name, each with its hook and its arguments; compiled ones too.
+    # registered: Registered. What pluggy is shown of it.
+    # options, losses, updates, trainers, recommended, paper, citation, problem, sample, observe, check_options, default_template, conllu:
+    # Its attributes, `None` or empty if it has none; see `structperc.fitting.hookspecs`.
 
     name: str
     plugin: object = None
@@ -184,18 +174,11 @@ class EntryPoints:
     """The entry points of this process and the plugins that were loaded from them.
 
     Threads share it without a lock: the entry points never change, and a plugin gets its place in one step. A lookup makes another.
-
-    Attributes
-    ----------
-    path : tuple
-        `sys.path` as it was.
-    time : float
-        When they were looked up.
-    entries : dict of str to list
-        Entry points by name.
-    loaded : dict of str to list of Plugin
-        What was loaded of them; importing is once a process.
     """
+    # path: tuple. `sys.path` as it was.
+    # time: float. When they were looked up.
+    # entries: dict of str to list. Entry points by name.
+    # loaded: dict of str to list of Plugin. What was loaded of them; importing is once a process.
 
     path: tuple
     time: float

@@ -22,14 +22,8 @@ LIKE = {"update": (), "trainer": ONLINE}        # parts that the values for one 
 
 @attrs.frozen
 class Table:
-    """The values of a preset that some plugins declare.
-
-    Attributes
-    ----------
-    values : dict
-    cases : list of (name, values, dict)
-        Further values where an option has one of these values.
-    """
+    """The values of a preset that some plugins declare."""
+    # cases: list of (name, values, dict). Further values where an option has one of these values.
 
     values: dict
     cases: list

@@ -18,16 +18,10 @@ EQUAL = 1e-9            # shares of two levels that differ by less are one
 
 @attrs.frozen(eq=False)
 class OneHot:
-    """The columns of 0 and 1 for the levels of one column.
-
-    Attributes
-    ----------
-    name : str
-        The column of the table.
-    columns : int array of shape (n_levels,)
-    reference : int
-        The column of the reference level, with which the others are compared.
-    """
+    """The columns of 0 and 1 for the levels of one column."""
+    # name: str. The column of the table.
+    # columns: int array of shape (n_levels,)
+    # reference: int. The column of the reference level, with which the others are compared.
 
     name: str
     columns: np.ndarray

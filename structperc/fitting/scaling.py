@@ -38,21 +38,12 @@ ALONE = 8                   # a cell with this share of a column's squares may b
 
 @attrs.frozen(eq=False, slots=False)         # with a __dict__: each property is computed once
 class Scaling:
-    """Mean and spread of each column of all rows that training has seen.
-
-    Attributes
-    ----------
-    sums : ColumnSums
-        Exact ones, so nothing here depends on the parts that rows come in.
-    low, high : float64 arrays
-        The lowest and the highest value.
-    centred : bool
-        Whether the mean is subtracted.
-    absorbs : bool
-        Whether an intercept or thresholds do what a constant column would.
-    first : array or CSR array, optional
-        All rows so far while they are too few to show a wild cell. No file has them.
-    """
+    """Mean and spread of each column of all rows that training has seen."""
+    # sums: ColumnSums. Exact ones, so nothing here depends on the parts that rows come in.
+    # low, high: float64 arrays. The lowest and the highest value.
+    # centred: bool. Whether the mean is subtracted.
+    # absorbs: bool. Whether an intercept or thresholds do what a constant column would.
+    # first: array or CSR array, optional. All rows so far while they are too few to show a wild cell. No file has them.
 
     sums: ColumnSums
     low: np.ndarray

@@ -23,20 +23,11 @@ FLAT = 1e-9             # of a mean square: a direction with less agrees at all 
 
 @attrs.frozen(eq=False)
 class Ends:
-    """All ends of labels: rows of one matrix, each of which a separating direction holds at least at 0.
-
-    Attributes
-    ----------
-    Z : array or CSR array of shape (n_rows, n_columns)
-        The columns in deviations.
-    rows : int array of shape (n_ends,)
-        The row of each end.
-    thresholds : int array of shape (n_ends,)
-        Its threshold, from 0.
-    signs : float array of shape (n_ends,)
-        1: the row is above it; -1: below.
-    n_thresholds : int
-    """
+    """All ends of labels: rows of one matrix, each of which a separating direction holds at least at 0."""
+    # Z: array or CSR array of shape (n_rows, n_columns). The columns in deviations.
+    # rows: int array of shape (n_ends,). The row of each end.
+    # thresholds: int array of shape (n_ends,). Its threshold, from 0.
+    # signs: float array of shape (n_ends,). 1: the row is above it; -1: below.
 
     Z: object
     rows: np.ndarray

@@ -285,14 +285,9 @@ class MixingTrainer(OnlineTrainer):
     threads. A chunk of `partial_fit` is one round.
 
     A shard holds weights and parts of its own: n_shards + 1 times the memory of the weights.
-
-    Parameters
-    ----------
-    patience : int, optional
-        As of `OnlineTrainer`.
-    bounded : bool, default False
-        Mix by the bounded sum.
     """
+    # patience: int, optional. As of `OnlineTrainer`.
+    # bounded: bool, default False. Mix by the bounded sum.
 
     options_used = (*OnlineTrainer.options_used, "n_shards")
     citation = MCDONALD

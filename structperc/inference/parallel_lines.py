@@ -312,15 +312,10 @@ def wald_of_differences(directions, covariance, places):
 
 @attrs.frozen(eq=False)
 class Maximum:
-    """Where a likelihood is largest.
-
-    Attributes
-    ----------
-    theta : float64 array of shape (d + K * (1 + n_free) - n_free,)
-        The weights at the first threshold, the thresholds, and what the weights of free columns add at each further threshold.
-    value : float
-        The negative log-likelihood.
-    """
+    """Where a likelihood is largest."""
+    # theta: float64 array of shape (d + K * (1 + n_free) - n_free,). The weights at the first threshold, the thresholds, and what the
+    # weights of free columns add at each further threshold.
+    # value: float. The negative log-likelihood.
 
     theta: np.ndarray
     value: float

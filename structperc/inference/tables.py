@@ -90,17 +90,9 @@ class Likelihood:
 
 @attrs.frozen
 class Term:
-    """A test of all levels of a column at once.
-
-    Attributes
-    ----------
-    name : str
-        The column of the table.
-    ratio : float
-        The likelihood-ratio statistic against the model without the column.
-    degrees : int
-    p_value : float
-    """
+    """A test of all levels of a column at once."""
+    # name: str. The column of the table.
+    # ratio: float. The likelihood-ratio statistic against the model without the column.
 
     name: str
     ratio: float

@@ -205,19 +205,11 @@ class Pairs:
     """The different pairs of right label and prediction, and how often each occurs. Each example has one right label.
 
     Those of parts of the data add up to those of all data: measures need no more.
-
-    Attributes
-    ----------
-    outputs : Outputs
-    gold, predicted : int arrays
-        Codes of the different pairs.
-    losses : float64 array or None
-        The model's own loss of each, None where it is not known.
-    counts : int array
-        How many examples have it.
-    loss : str
-        Its name.
     """
+    # gold, predicted: int arrays. Codes of the different pairs.
+    # losses: float64 array or None. The model's own loss of each, None where it is not known.
+    # counts: int array. How many examples have it.
+    # loss: str. Its name.
 
     outputs: object
     gold: np.ndarray
@@ -302,22 +294,12 @@ def loss_title(model) -> str:
 
 @attrs.frozen(eq=False)
 class Judged:
-    """Predictions of a model beside right outputs, example by example.
-
-    Attributes
-    ----------
-    outputs : Outputs
-    gold, predicted : sequence
-        The right output of each example as users pass it, and the prediction.
-    losses : ndarray or None
-        The model's own loss of each example, None where it is not known.
-    loss : str
-        Its name.
-    scores : sequence of ndarray, or None
-        The scores of each example's atoms, where measures ask for them.
-    right : bool array
-        Whether the prediction of an example is right, or fits what is known.
-    """
+    """Predictions of a model beside right outputs, example by example."""
+    # gold, predicted: sequence. The right output of each example as users pass it, and the prediction.
+    # losses: ndarray or None. The model's own loss of each example, None where it is not known.
+    # loss: str. Its name.
+    # scores: sequence of ndarray, or None. The scores of each example's atoms, where measures ask for them.
+    # right: bool array. Whether the prediction of an example is right, or fits what is known.
 
     outputs: object
     gold: object

@@ -252,18 +252,11 @@ def document_places(scores, *, groups=None) -> np.ndarray:
 
 
 class Ranked:
-    """All documents, query by query and best first.
-
-    Attributes
-    ----------
-    query : int array
-        Of each document, numbered in the order in which queries appear.
-    grades, scores : float array
-    order : int array
-        The number of the user's document there.
-    places : int array
-        From 0 within the query.
-    """
+    """All documents, query by query and best first."""
+    # query: int array. Of each document, numbered in the order in which queries appear.
+    # grades, scores: float array
+    # order: int array. The number of the user's document there.
+    # places: int array. From 0 within the query.
 
     def __init__(self, y_true, scores, groups):
         scores = read_grades(scores, None, "scores")

@@ -29,18 +29,10 @@ MARKING = ({"B", "I"}, {"I", "O"}, {"B", "E"})      # tags without types are tak
 
 @attrs.frozen
 class PhraseCounts:
-    """How many phrases there are, were predicted, and are right: same first token, same last token, same type.
-
-    Attributes
-    ----------
-    true, predicted, correct : int
-    precision : float
-        correct / predicted; 0 where nothing was predicted.
-    recall : float
-        correct / true; 0 where there is nothing to find.
-    f1 : float
-        2 correct / (true + predicted), their harmonic mean; 0 where there is no phrase at all.
-    """
+    """How many phrases there are, were predicted, and are right: same first token, same last token, same type."""
+    # precision: float. correct / predicted; 0 where nothing was predicted.
+    # recall: float. correct / true; 0 where there is nothing to find.
+    # f1: float. 2 correct / (true + predicted), their harmonic mean; 0 where there is no phrase at all.
 
     true: int
     predicted: int
@@ -61,18 +53,10 @@ class PhraseCounts:
 
 @attrs.frozen
 class PhraseScores(PhraseCounts):
-    """The counts of all phrases, and of each type.
-
-    Attributes
-    ----------
-    true, predicted, correct, precision, recall, f1
-        As in `PhraseCounts`.
-    types : dict from str to PhraseCounts
-        Of every type that occurs, in alphabetical order.
-    tokens, correct_tokens : int
-    token_accuracy : float
-        The share of tokens whose whole tag is right.
-    """
+    """The counts of all phrases, and of each type."""
+    # true, predicted, correct, precision, recall, f1: As in `PhraseCounts`.
+    # types: dict from str to PhraseCounts. Of every type that occurs, in alphabetical order.
+    # token_accuracy: float. The share of tokens whose whole tag is right.
 
     types: dict[str, PhraseCounts]
     tokens: int

@@ -17,20 +17,11 @@ from structperc.problems.objectives import CumulativeLogit, Hinge, LogLoss, OfRu
 
 @attrs.frozen
 class Kind:
-    """A loss by name.
-
-    Attributes
-    ----------
-    make : function of the parameters
-        Returns an `Objective`, for one thread.
-    parameters : dict of str to object
-        Its parameters and their defaults.
-    in_draws : tuple of str
-        Of the parameters, those that `make` does not take: the scores are changed instead.
-    needs_costs : bool
-    curvature : function of the scores and the gradient, or None
-        The diagonal of the second derivative; None: the loss has kinks.
-    """
+    """A loss by name."""
+    # make: function of the parameters. Returns an `Objective`, for one thread.
+    # parameters: dict of str to object. Its parameters and their defaults.
+    # in_draws: tuple of str. Of the parameters, those that `make` does not take: the scores are changed instead.
+    # curvature: function of the scores and the gradient, or None. The diagonal of the second derivative; None: the loss has kinks.
 
     make: object
     parameters: dict = attrs.field(factory=dict)

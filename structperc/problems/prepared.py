@@ -17,16 +17,9 @@ SHARED = ("outputs", "features", "loss", "argmax", "update")        # parts whos
 
 @attrs.frozen(eq=False)
 class Source:
-    """What `Problem.batch` was given, to make the batch again elsewhere.
-
-    Attributes
-    ----------
-    problem : Problem
-    offsets : int64 array of shape (n_examples + 1,)
-        The rows of each example.
-    has_blocks : bool
-        Whether X has an entry for each example, and not for each row.
-    """
+    """What `Problem.batch` was given, to make the batch again elsewhere."""
+    # offsets: int64 array of shape (n_examples + 1,). The rows of each example.
+    # has_blocks: bool. Whether X has an entry for each example, and not for each row.
 
     problem: object
     X: object
@@ -69,30 +62,15 @@ def entries(values, numbers):
 
 
 class Prepared:
-    """Examples, their gold outputs, and the parts of each thread that looks at them.
-
-    Parameters
-    ----------
-    engine : Engine
-        Whose plugins make the parts.
-    model : Model
-        The parts, started and checked.
-    rows : Rows
-    gold : Structures or None
-    costs : object or None
-        As the user passed them.
-    source : Source, optional
-        Without it a batch is not pickled.
-    offsets : int64 array, optional
-        Where atoms begin, if the caller knows.
-
-    Attributes
-    ----------
-    offsets : int64 array of shape (n_examples + 1,)
-        Where the atoms of each example begin in flat arrays.
-    partial : bool
-        Whether gold outputs are partial.
-    """
+    """Examples, their gold outputs, and the parts of each thread that looks at them."""
+    # engine: Engine. Whose plugins make the parts.
+    # model: Model. The parts, started and checked.
+    # gold: Structures or None
+    # costs: object or None. As the user passed them.
+    # source: Source, optional. Without it a batch is not pickled.
+    # offsets: int64 array, optional. Where atoms begin, if the caller knows.
+    # offsets: int64 array of shape (n_examples + 1,). Where the atoms of each example begin in flat arrays.
+    # partial: bool. Whether gold outputs are partial.
 
     def __init__(self, engine, model, rows, gold, costs, source=None, offsets=None):
         self.source = source

@@ -30,29 +30,17 @@ class Unusable(Exception):
 
 @attrs.frozen
 class ColumnCode:
-    """What a column of the table becomes.
-
-    Attributes
-    ----------
-    name : str
-    kind : {"number", "date", "ordinal", "one_hot"}
-        A number as it is. Days since `origin`. The position among `levels`, from 0. A column of 0 and 1 for each of the levels.
-    levels : tuple of str
-    origin : float
-        Days since 1970.
-    fill : float
-        The value of a missing number, date or position. NaN: a missing cell raises an error.
-    indicated : bool
-        Whether a column of 0 and 1 marks missing cells.
-    date_format : str or None
-        As of `datetime.datetime.strptime`; None: ISO 8601.
-    decimal : str or None
-        The character before decimals of numbers as people write them; None: numbers as programs write them.
-    missing : frozenset of str
-        Texts of cells in which nothing is known.
-    reference : str or None
-        The level of one_hot with which log odds compare the others; None: the most frequent.
-    """
+    """What a column of the table becomes."""
+    # kind: {"number", "date", "ordinal", "one_hot"}. A number as it is. Days since `origin`. The position among `levels`, from 0. A column
+    # of 0 and 1 for each of the levels.
+    # levels: tuple of str
+    # origin: float. Days since 1970.
+    # fill: float. The value of a missing number, date or position. NaN: a missing cell raises an error.
+    # indicated: bool. Whether a column of 0 and 1 marks missing cells.
+    # date_format: str or None. As of `datetime.datetime.strptime`; None: ISO 8601.
+    # decimal: str or None. The character before decimals of numbers as people write them; None: numbers as programs write them.
+    # missing: frozenset of str. Texts of cells in which nothing is known.
+    # reference: str or None. The level of one_hot with which log odds compare the others; None: the most frequent.
 
     name: str
     kind: str

@@ -29,21 +29,11 @@ BY_HAND = {                 # what fixes columns without the plugin "table", by 
 
 @attrs.frozen
 class Fault:
-    """Of one column.
-
-    Attributes
-    ----------
-    name : str
-    cells : dict of str to list of int
-        The rows at fault, counted from 0, by the kind of their cell: one of `KINDS`.
-    texts : dict of str to dict
-        The different texts at fault by their kind, in order.
-    n_rows : int
-    first : object
-        The first cell at fault.
-    has_levels : bool
-        Whether the column is read as levels.
-    """
+    """Of one column."""
+    # cells: dict of str to list of int. The rows at fault, counted from 0, by the kind of their cell: one of `KINDS`.
+    # texts: dict of str to dict. The different texts at fault by their kind, in order.
+    # first: object. The first cell at fault.
+    # has_levels: bool. Whether the column is read as levels.
 
     name: str
     cells: dict
@@ -122,22 +112,13 @@ class Fault:
 
 
 class ColumnError(DataError):
-    """Columns of a table that cannot be used: all of them, and what fixes each.
-
-    Parameters
-    ----------
-    faults : sequence of Fault
-    trained : bool
-        Whether a model has an encoding of each column already.
-    where : str
-        What holds the columns.
-    place : function of int
-        Returns where a row is that is counted from 0.
-    advise : function of (faults, encoded)
-        Returns which options fix them.
-    encoded : bool
-        Whether the plugin "table" has read the columns.
-    """
+    """Columns of a table that cannot be used: all of them, and what fixes each."""
+    # faults: sequence of Fault
+    # trained: bool. Whether a model has an encoding of each column already.
+    # where: str. What holds the columns.
+    # place: function of int. Returns where a row is that is counted from 0.
+    # advise: function of (faults, encoded). Returns which options fix them.
+    # encoded: bool. Whether the plugin "table" has read the columns.
 
     def __init__(self, faults, trained=False, where="X", place="row {}".format, advise=None, encoded=False):
         self.faults, self.trained, self.encoded, self.by_hand = tuple(faults), trained, encoded, advise is in_a_frame

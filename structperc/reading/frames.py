@@ -21,21 +21,12 @@ KINDS = ("number", "date", "text")
 
 @attrs.frozen(eq=False)
 class Column:
-    """A column of a table.
-
-    Attributes
-    ----------
-    name : str
-    kind : {"number", "date", "text"}
-    values : float64 array or list
-        Numbers, or days since 1970, with NaN where nothing is known; of a text the cells as they came.
-    categories : tuple or None
-        Of a categorical all that its cells can be, in order.
-    ordered : bool
-        Whether the order of the categories has a meaning.
-    entries : list or None
-        Of numbers that are truth values, or whole numbers beyond 2**53: the cells as they came.
-    """
+    """A column of a table."""
+    # kind: {"number", "date", "text"}
+    # values: float64 array or list. Numbers, or days since 1970, with NaN where nothing is known; of a text the cells as they came.
+    # categories: tuple or None. Of a categorical all that its cells can be, in order.
+    # ordered: bool. Whether the order of the categories has a meaning.
+    # entries: list or None. Of numbers that are truth values, or whole numbers beyond 2**53: the cells as they came.
 
     name: str
     kind: str

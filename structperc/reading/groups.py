@@ -21,30 +21,6 @@ class Groups:
     The rows of a group need not be together. They are then gathered (a copy of X), in their order. Examples are in the order in which their
     groups first appear. As a context manager it adds to errors how rows are counted.
 
-    Parameters
-    ----------
-    X : what the rows are read from
-    offsets : array of int, optional
-        Rows offsets[i]:offsets[i+1] are example i.
-    lengths : sequence of int, optional
-        How many rows each example has.
-    groups : sequence, optional
-        An entry for each row; rows with the same entry are one example.
-
-    Attributes
-    ----------
-    X
-        As it came; with its rows in another order where those of a group were not together.
-    offsets : array of int, shape (n_examples + 1,), or None
-        As `structperc.reading.matrices.read` takes them; given ones are checked there.
-    order : int array of shape (n_rows,), or None
-        The row of the user's X for each row; None: the same order.
-
-    Raises
-    ------
-    DataError
-        For two ways at a time, and for lengths or groups that do not fit the rows of X.
-
     Examples
     --------
     >>> import numpy as np
@@ -53,6 +29,15 @@ class Groups:
     >>> data.X.ravel().tolist(), data.offsets.tolist(), data.by_rows([10, 20, 30]), data.as_given(np.array([1, 2, 3])).tolist()
     ([1.0, 3.0, 2.0], [0, 2, 3], [10, 30, 20], [1, 3, 2])
     """
+    # X: what the rows are read from
+    # offsets: array of int, optional. Rows offsets[i]:offsets[i+1] are example i.
+    # lengths: sequence of int, optional. How many rows each example has.
+    # groups: sequence, optional. An entry for each row; rows with the same entry are one example.
+    # X: As it came; with its rows in another order where those of a group were not together.
+    # offsets: array of int, shape (n_examples + 1,), or None. As `structperc.reading.matrices.read` takes them; given ones are checked
+    # there.
+    # order: int array of shape (n_rows,), or None. The row of the user's X for each row; None: the same order.
+    # DataError: For two ways at a time, and for lengths or groups that do not fit the rows of X.
 
     def __init__(self, X, offsets=None, lengths=None, groups=None):
         self.X, self.offsets, self.order = gathered(X, offsets, lengths, groups)

@@ -30,19 +30,11 @@ PLAIN = (str, bytes, int, float, np.generic, type(None))        # types of which
 
 
 class Ends(NamedTuple):
-    """Where the interval of each row begins and ends.
-
-    Attributes
-    ----------
-    low, high : arrays of shape (n,)
-        Labels, or None, NaN and infinities for the ends of the scale.
-    real : bool array of shape (n,) or None
-        Rows that are intervals of real numbers, whose ends need be no labels; None: no row is.
-    without_low, without_high : bool arrays of shape (n,), or None where `real` is
-        Whether such an interval excludes its end.
-    sets : dict from int to list
-        Rows that are sets of labels, and these; `low` and `high` hold None there.
-    """
+    """Where the interval of each row begins and ends."""
+    # low, high: arrays of shape (n,). Labels, or None, NaN and infinities for the ends of the scale.
+    # real: bool array of shape (n,) or None. Rows that are intervals of real numbers, whose ends need be no labels; None: no row is.
+    # without_low, without_high: bool arrays of shape (n,), or None where `real` is. Whether such an interval excludes its end.
+    # sets: dict from int to list. Rows that are sets of labels, and these; `low` and `high` hold None there.
 
     low: np.ndarray
     high: np.ndarray

@@ -23,17 +23,10 @@ WRITTEN = re.compile(r"[+-]?\d+(\.\d*)?")       # a text that is a number, for t
 
 @attrs.frozen(eq=False)
 class Keyed:
-    """A table without its columns of keys, and these.
-
-    Attributes
-    ----------
-    table : object
-        What is left of X.
-    columns : list of ndarray
-        Over all rows of X: numbers, or objects as users pass them.
-    names : tuple of str
-        Empty if the columns have none.
-    """
+    """A table without its columns of keys, and these."""
+    # table: object. What is left of X.
+    # columns: list of ndarray. Over all rows of X: numbers, or objects as users pass them.
+    # names: tuple of str. Empty if the columns have none.
 
     table: object
     columns: list

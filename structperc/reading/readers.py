@@ -12,17 +12,11 @@ from structperc.reading import matrices
 
 @attrs.frozen
 class Naming:
-    """How tokens of text become columns.
-
-    Attributes
-    ----------
-    names : list of str
-        The feature of each column.
-    lines : tuple or None
-        Of a template: for each line its pieces, text or (offset, column) of a macro. None: tokens are lists or dicts of features.
-    n_columns : int
-        Of a template: how many strings a token has.
-    """
+    """How tokens of text become columns."""
+    # names: list of str. The feature of each column.
+    # lines: tuple or None. Of a template: for each line its pieces, text or (offset, column) of a macro. None: tokens are lists or dicts of
+    # features.
+    # n_columns: int. Of a template: how many strings a token has.
 
     names: list
     lines: tuple | None = None
@@ -31,23 +25,14 @@ class Naming:
 
 @attrs.frozen
 class InputColumns:
-    """The columns of X as users pass it, and what they become.
-
-    Attributes
-    ----------
-    n_keys : int
-        Number of columns that are keys of the rows instead of features.
-    key_names : tuple of str
-        Names of these columns; empty if X has no names.
-    codes : tuple of ColumnCode or None
-        What each other column of the training table became; None if the features are the columns themselves.
-    texts : tuple of str or None
-        Columns of a file that are read as text; None if the reader needs numbers in all columns.
-    missing : function of str or None
-        Returns the texts that mean in a column that nothing is known; None: the usual ones.
-    key_places : function of list, or None
-        Returns the places of the keys among the names of a table's columns; None: there are no keys.
-    """
+    """The columns of X as users pass it, and what they become."""
+    # n_keys: int. Number of columns that are keys of the rows instead of features.
+    # key_names: tuple of str. Names of these columns; empty if X has no names.
+    # codes: tuple of ColumnCode or None. What each other column of the training table became; None if the features are the columns
+    # themselves.
+    # texts: tuple of str or None. Columns of a file that are read as text; None if the reader needs numbers in all columns.
+    # missing: function of str or None. Returns the texts that mean in a column that nothing is known; None: the usual ones.
+    # key_places: function of list, or None. Returns the places of the keys among the names of a table's columns; None: there are no keys.
 
     n_keys: int = 0
     key_names: tuple = ()

@@ -236,22 +236,11 @@ def solved(n, first, second, scores, most_pairs, most_nodes, time_limit) -> Clus
 
 
 class ClusterProgram:
-    """Clustering as a linear program, with inequalities for the cycles so far, and the best clusters so far.
-
-    Parameters
-    ----------
-    n : int
-    first, second, scores : arrays of shape (n_pairs,)
-    labels : int array of shape (n,)
-        Clusters that do not put a forbidden pair together.
-    bound : float
-        Of all clusters.
-
-    Attributes
-    ----------
-    labels, score, bound, status
-        Of the best clusters so far.
-    """
+    """Clustering as a linear program, with inequalities for the cycles so far, and the best clusters so far."""
+    # first, second, scores: arrays of shape (n_pairs,)
+    # labels: int array of shape (n,). Clusters that do not put a forbidden pair together.
+    # bound: float. Of all clusters.
+    # labels, score, bound, status: Of the best clusters so far.
 
     def __init__(self, n, first, second, scores, labels, bound):
         self.n, self.first, self.second, self.scores = n, first, second, scores

@@ -17,26 +17,16 @@ ROOM = 16                       # units of rounding by which a label has to win
 
 
 class Reduced:
-    """A pairwise model without labels that lose whatever the other nodes have, and without the nodes that this decides.
-
-    Parameters
-    ----------
-    unary : float64 array of shape (n_nodes, n_labels)
-    edges : int array of shape (n_edges, 2)
-    tables : float64 array of shape (n_edges, n_labels, n_labels)
-
-    Attributes
-    ----------
-    unary : float64 array
-        Scores of labels, -inf for those that are out. They include the edges to decided nodes. The best label of a node has 0.
-    labels : int array
-        Of decided nodes; others have their best label.
-    edges : int array
-        Those between two open nodes.
-    tables : float64 array
-        Theirs.
-    open : bool array of shape (n_nodes,)
-    """
+    """A pairwise model without labels that lose whatever the other nodes have, and without the nodes that this decides."""
+    # unary: float64 array of shape (n_nodes, n_labels)
+    # edges: int array of shape (n_edges, 2)
+    # tables: float64 array of shape (n_edges, n_labels, n_labels)
+    # unary: float64 array. Scores of labels, -inf for those that are out. They include the edges to decided nodes. The best label of a node
+    # has 0.
+    # labels: int array. Of decided nodes; others have their best label.
+    # edges: int array. Those between two open nodes.
+    # tables: float64 array. Theirs.
+    # open: bool array of shape (n_nodes,)
 
     def __init__(self, unary, edges, tables):
         self.unary, self.edges, self.tables = unary.copy(), edges, tables

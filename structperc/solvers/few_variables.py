@@ -18,12 +18,7 @@ def few(n_rows, n) -> bool:
 
 
 class FewVariables:
-    """The feasible vectors of few variables, as the bits of whole numbers, in rising order.
-
-    Parameters
-    ----------
-    rows : ProgramRows
-    """
+    """The feasible vectors of few variables, as the bits of whole numbers, in rising order."""
 
     def __init__(self, rows):
         self.rows, self.n = rows, rows.matrix.shape[1]

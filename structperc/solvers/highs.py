@@ -29,13 +29,8 @@ class OutOfTime(DataError):
 
 
 class Clock:
-    """How much of a time limit is left, from now on.
-
-    Parameters
-    ----------
-    time_limit : float or None
-        Seconds.
-    """
+    """How much of a time limit is left, from now on."""
+    # time_limit: float or None. Seconds.
 
     def __init__(self, time_limit):
         time_limit = seconds(time_limit)
@@ -57,17 +52,10 @@ class Clock:
 
 
 class HighsProgram:
-    """A program scaled by powers of two: its rows, and the columns of auxiliary variables that are no whole numbers.
-
-    Parameters
-    ----------
-    rows : ProgramRows
-    lowest, highest : float64 arrays of shape (n,)
-        Bounds of the variables.
-    integrality : array of shape (n,)
-        1: whole numbers.
-    solver : {"scipy", "highspy"}
-    """
+    """A program scaled by powers of two: its rows, and the columns of auxiliary variables that are no whole numbers."""
+    # lowest, highest: float64 arrays of shape (n,). Bounds of the variables.
+    # integrality: array of shape (n,). 1: whole numbers.
+    # solver: {"scipy", "highspy"}
 
     def __init__(self, rows: ProgramRows, lowest, highest, integrality, solver):
         self.integrality, self.solver, self._warm = integrality, solver, threading.local()
@@ -161,15 +149,10 @@ def scales(rows: ProgramRows, free):
 
 
 class WarmModel:
-    """A linear program in HiGHS's memory, maximised again and again from one basis.
-
-    Parameters
-    ----------
-    rows : array or sparse matrix of shape (n_rows, n)
-    low, high : arrays of shape (n_rows,)
-    lowest, largest : arrays of shape (n,)
-        Of the variables; the largest ones may change from call to call.
-    """
+    """A linear program in HiGHS's memory, maximised again and again from one basis."""
+    # rows: array or sparse matrix of shape (n_rows, n)
+    # low, high: arrays of shape (n_rows,)
+    # lowest, largest: arrays of shape (n,). Of the variables; the largest ones may change from call to call.
 
     def __init__(self, rows, low, high, lowest, largest):
         highspy = require("highspy", "solver='highspy'", "ilp")

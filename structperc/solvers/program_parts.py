@@ -23,18 +23,11 @@ SEEN = 1e-8                     # the least ratio of scores that one level shows
 
 
 class Part:
-    """Rows and columns of a program that share no variable with the others.
-
-    Parameters
-    ----------
-    rows : ProgramRows
-    places, columns : int arrays
-        Of these rows and columns in the program.
-    lowest, highest, integrality : arrays of shape (n_columns,)
-    n : int
-        Number of 0/1 variables, which are the first columns; the others are auxiliary.
-    solver : {"scipy", "highspy"}
-    """
+    """Rows and columns of a program that share no variable with the others."""
+    # places, columns: int arrays. Of these rows and columns in the program.
+    # lowest, highest, integrality: arrays of shape (n_columns,)
+    # n: int. Number of 0/1 variables, which are the first columns; the others are auxiliary.
+    # solver: {"scipy", "highspy"}
 
     def __init__(self, rows, places, columns, lowest, highest, integrality, n, solver):
         self.rows, self.places, self.columns, self.n = rows, places, columns, n

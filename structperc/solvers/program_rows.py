@@ -15,15 +15,11 @@ AMOUNT = 1e-6                   # error of fractions of variables, relative to t
 
 
 class ProgramRows:
-    """Rows low <= A v <= high, of which each is an inequality without a lower end, or an equation.
-
-    Parameters
-    ----------
-    matrix : array or csr_array of shape (n_rows, n)
-    low, high : float64 arrays of shape (n_rows,)
-    whole : bool array of shape (n_rows,), optional
-        Rows that came as whole numbers, not as floating point numbers. No rounding has made them.
-    """
+    """Rows low <= A v <= high, of which each is an inequality without a lower end, or an equation."""
+    # matrix: array or csr_array of shape (n_rows, n)
+    # low, high: float64 arrays of shape (n_rows,)
+    # whole: bool array of shape (n_rows,), optional. Rows that came as whole numbers, not as floating point numbers. No rounding has made
+    # them.
 
     def __init__(self, matrix, low, high, whole=None):
         self.matrix, self.low, self.high = matrix, low, high

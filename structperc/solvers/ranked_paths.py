@@ -8,15 +8,9 @@ import numpy as np
 
 
 class RankedPaths:
-    """The best paths from the start to each node, as many as have been asked for, by pointers back.
-
-    Parameters
-    ----------
-    tails, heads, scores : arrays of shape (n_arcs,)
-    start : int
-    best : float64 array of shape (n_nodes,)
-        The largest score of a path to each node.
-    """
+    """The best paths from the start to each node, as many as have been asked for, by pointers back."""
+    # tails, heads, scores: arrays of shape (n_arcs,)
+    # best: float64 array of shape (n_nodes,). The largest score of a path to each node.
 
     def __init__(self, tails, heads, scores, start, best):
         usable = np.flatnonzero((best[tails] > -np.inf) & (scores > -np.inf))

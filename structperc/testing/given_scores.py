@@ -25,19 +25,12 @@ DRAWS = {"sigma": 0.7, "n_draws": 2, "random_state": 7}
 
 @attrs.define(eq=False)
 class Example:
-    """One example of a batch, and all of its Y(x).
-
-    Attributes
-    ----------
-    counts : float64 array of shape (n_structures, n_atoms)
-    right : bool array of shape (n_structures,)
-        Which structures agree with the gold output.
-    losses : float64 array of shape (n_structures,)
-        Of each structure, if the gold output is right.
-    signs : float64 array of shape (n_atoms,) or None
-    part : slice
-        The atoms of the example in flat arrays.
-    """
+    """One example of a batch, and all of its Y(x)."""
+    # counts: float64 array of shape (n_structures, n_atoms)
+    # right: bool array of shape (n_structures,). Which structures agree with the gold output.
+    # losses: float64 array of shape (n_structures,). Of each structure, if the gold output is right.
+    # signs: float64 array of shape (n_atoms,) or None
+    # part: slice. The atoms of the example in flat arrays.
 
     counts: np.ndarray
     right: np.ndarray

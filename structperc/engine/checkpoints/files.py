@@ -93,18 +93,10 @@ def checkpoint_of(engine, resume):
 
 
 class CheckpointFile:
-    """The last checkpoint of one training, and the one before.
-
-    Parameters
-    ----------
-    checkpoint : Checkpoint
-    facts : dict of str to str
-        What must be the same where the training goes on.
-    data : collection of str
-        The facts that describe the data; the others are options.
-    streamed : bool
-        Whether the training reads its data part after part.
-    """
+    """The last checkpoint of one training, and the one before."""
+    # facts: dict of str to str. What must be the same where the training goes on.
+    # data: collection of str. The facts that describe the data; the others are options.
+    # streamed: bool. Whether the training reads its data part after part.
 
     def __init__(self, checkpoint, facts, data, streamed=False):
         self.path, self.facts, self.data, self.streamed = os.path.realpath(checkpoint.path), facts, data, streamed

@@ -54,16 +54,8 @@ class CutEpoch:
 
 
 class Checkpoints(Progress):
-    """The checkpoints of one run, and what they hold besides the model.
-
-    Parameters
-    ----------
-    checkpoint : Checkpoint
-    engine : Engine
-    run : TrainingRun
-    costs
-        As `fit` takes them.
-    """
+    """The checkpoints of one run, and what they hold besides the model."""
+    # costs: As `fit` takes them.
 
     def __init__(self, checkpoint, engine, run, costs):
         self.engine, self.run = engine, run

@@ -23,23 +23,13 @@ NOT_KEPT = {"online": "record_predictions", "history": "history"}
 
 @attrs.define
 class Place:
-    """How far a training on a stream has come.
-
-    Attributes
-    ----------
-    epoch : int
-        The number of the epoch under way, from 1.
-    n_parts : int
-        How many parts of it are behind.
-    order : int64 array or None
-        In which the parts of this epoch come; None: as the source gives them.
-    converged : bool
-        Whether none of these parts brought an update.
-    over : bool
-        Whether the epoch is over.
-    passed : float64 array
-        The loss of the predictions made in these parts, and the number of their examples.
-    """
+    """How far a training on a stream has come."""
+    # epoch: int. The number of the epoch under way, from 1.
+    # n_parts: int. How many parts of it are behind.
+    # order: int64 array or None. In which the parts of this epoch come; None: as the source gives them.
+    # converged: bool. Whether none of these parts brought an update.
+    # over: bool. Whether the epoch is over.
+    # passed: float64 array. The loss of the predictions made in these parts, and the number of their examples.
 
     epoch: int = 1
     n_parts: int = 0
@@ -50,20 +40,9 @@ class Place:
 
 
 class StreamCheckpoints:
-    """The checkpoints of a training on a stream.
-
-    Parameters
-    ----------
-    engine : Engine
-    source : dict of str to str
-        What identifies the data, by name.
-    resume : bool
-
-    Attributes
-    ----------
-    place : Place
-        Where the training is.
-    """
+    """The checkpoints of a training on a stream."""
+    # source: dict of str to str. What identifies the data, by name.
+    # place: Place. Where the training is.
 
     def __init__(self, engine, source, resume):
         self.engine, self.place, self.parts_since, checkpoint = engine, Place(), 0, checkpoint_of(engine, resume)

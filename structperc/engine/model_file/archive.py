@@ -86,14 +86,8 @@ class Directory(zipfile.ZipFile):
 
 
 class Member:
-    """An array of a model file, read when it is asked for.
-
-    Attributes
-    ----------
-    dtype, shape
-        As the file declares them; they fit the bytes that are there.
-    was_read : bool
-    """
+    """An array of a model file, read when it is asked for."""
+    # dtype, shape: As the file declares them; they fit the bytes that are there.
 
     def __init__(self, archive, info, checksum):
         self.archive, self.name, self.checksum, self.was_read = archive, info.filename, checksum, False
@@ -145,22 +139,11 @@ def are_characters(codes) -> bool:
 
 
 class Archive:
-    """A model file opened for reading.
-
-    Parameters
-    ----------
-    file : file opened for bytes, which can seek
-    shown : str
-        What messages call it.
-
-    Attributes
-    ----------
-    header : Member
-    arrays : dict of Member
-        The others by name.
-    has_sums : bool
-        Without them the header can be read, to say what the file is, and nothing else should be.
-    """
+    """A model file opened for reading."""
+    # file: file opened for bytes, which can seek
+    # shown: str. What messages call it.
+    # arrays: dict of Member. The others by name.
+    # has_sums: bool. Without them the header can be read, to say what the file is, and nothing else should be.
 
     def __init__(self, file, source):
         self.source, self.file = source, file

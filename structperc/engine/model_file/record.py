@@ -17,20 +17,11 @@ def unchanged(value):
 
 @attrs.frozen
 class Fact:
-    """An attribute of `Model` that describes its training.
-
-    Parameters
-    ----------
-    attribute : str
-    types : tuple of types
-        Of its value in JSON.
-    to_json, from_json : functions
-        `from_json` raises a DataError for a value that is out of range.
-    low : float, optional
-        Least value in JSON.
-    key : str
-        In the header. Default: the attribute.
-    """
+    """An attribute of `Model` that describes its training."""
+    # types: tuple of types. Of its value in JSON.
+    # to_json, from_json: functions. `from_json` raises a DataError for a value that is out of range.
+    # low: float, optional. Least value in JSON.
+    # key: str. In the header. Default: the attribute.
 
     attribute: str
     types: tuple

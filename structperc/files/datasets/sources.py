@@ -24,23 +24,14 @@ OHSUMED_FEATURES = 45
 
 @attrs.frozen
 class File:
-    """One file of a data set.
-
-    Attributes
-    ----------
-    name : str
-        Its name when it is not compressed.
-    path : str
-        Where it is fetched from, below `BASE_URL`.
-    sha256 : str
-        Of its content, not compressed.
-    member : str or None
-        Its name inside the zip archive at `path`; None when `path` is the file itself.
-    beside : tuple of str
-        Further files that it is made from, below `BASE_URL`.
-    made : function(content of path, contents of beside ...) -> bytes, or None
-        The function that makes it from those; None if the file is used as it is. It raises ValueError for other contents than expected.
-    """
+    """One file of a data set."""
+    # name: str. Its name when it is not compressed.
+    # path: str. Where it is fetched from, below `BASE_URL`.
+    # sha256: str. Of its content, not compressed.
+    # member: str or None. Its name inside the zip archive at `path`; None when `path` is the file itself.
+    # beside: tuple of str. Further files that it is made from, below `BASE_URL`.
+    # made: function(content of path, contents of beside ...) -> bytes, or None. The function that makes it from those; None if the file is
+    # used as it is. It raises ValueError for other contents than expected.
 
     name: str
     path: str

@@ -24,25 +24,16 @@ class LinearChain:
 
     Labels y score sum_t (W[y_t] x_t + b[y_t]) + sum_t transitions[y_t, y_(t + 1)] + start[y_1] + end[y_T]; -inf: forbidden. Ties go to the
     lowest label of the last token, then of the token before it, and so on.
-
-    Attributes
-    ----------
-    problem : str
-    weights : float64 array of shape (n_labels, n_features)
-        W.
-    bias, start, end : float64 arrays of shape (n_labels,)
-    transitions : float64 array of shape (n_labels, n_labels)
-        Row: the label before, column: the label after.
-    labels : list of int, float, bool or str
-    columns : list of str or None
-        The names of X's columns, where they have some.
-    names : list of str or None
-        The feature of each column of W; features without weights are left out. None: tokens are rows of numbers.
-    lines : list or None
-        Of a template: for each line its pieces, text or (offset, column) of a macro; tokens are then strings of so many columns.
-    n_columns : int
-        Strings of a token, with a template.
     """
+    # weights: float64 array of shape (n_labels, n_features). W.
+    # bias, start, end: float64 arrays of shape (n_labels,)
+    # transitions: float64 array of shape (n_labels, n_labels). Row: the label before, column: the label after.
+    # labels: list of int, float, bool or str
+    # columns: list of str or None. The names of X's columns, where they have some.
+    # names: list of str or None. The feature of each column of W; features without weights are left out. None: tokens are rows of numbers.
+    # lines: list or None. Of a template: for each line its pieces, text or (offset, column) of a macro; tokens are then strings of so many
+    # columns.
+    # n_columns: int. Strings of a token, with a template.
 
     problem: str
     weights: np.ndarray

@@ -17,37 +17,20 @@ from structperc.reading.table_reader import Numbers
 
 @attrs.frozen(eq=False)
 class LinearLabels:
-    """A model that gives each row x of numbers the label of largest score.
-
-    Attributes
-    ----------
-    problem : str
-    weights : float64 array of shape (n_labels, n_features)
-        W; the score of label l is W[l] x + b[l].
-    bias : float64 array of shape (n_labels,)
-        b.
-    labels : list of int, float, bool or str
-    last : bool
-        Whether the last label of largest score wins a tie; else the first.
-    temperature : float
-        What scores are divided by where they become probabilities.
-    cumulative : bool
-        Whether labels have the probabilities of ordered ones (`structperc.core.probabilities`); else a softmax.
-    spreads_of_labels : tuple of two floats
-        The spread of `cumulative_log_probabilities`: of rows without and with pooled atoms.
-    columns : list of str or None
-        The names of X's columns; of a model of tables the names of the columns that the table becomes.
-    inputs : list of ColumnCode
-        The columns that users give, before a table becomes numbers.
-    ordered : bool
-        Whether the labels are ranks.
-    one_direction : bool
-        Whether they are ranks that only thresholds separate.
-    means : float64 array of shape (n_features,) or None
-        Of the columns over the training rows.
-    spreads : float64 array of shape (n_features,) or None
-        Of the columns as training saw them, where it brought them to one scale.
-    """
+    """A model that gives each row x of numbers the label of largest score."""
+    # weights: float64 array of shape (n_labels, n_features). W; the score of label l is W[l] x + b[l].
+    # bias: float64 array of shape (n_labels,). b.
+    # labels: list of int, float, bool or str
+    # last: bool. Whether the last label of largest score wins a tie; else the first.
+    # temperature: float. What scores are divided by where they become probabilities.
+    # cumulative: bool. Whether labels have the probabilities of ordered ones (`structperc.core.probabilities`); else a softmax.
+    # spreads_of_labels: tuple of two floats. The spread of `cumulative_log_probabilities`: of rows without and with pooled atoms.
+    # columns: list of str or None. The names of X's columns; of a model of tables the names of the columns that the table becomes.
+    # inputs: list of ColumnCode. The columns that users give, before a table becomes numbers.
+    # ordered: bool. Whether the labels are ranks.
+    # one_direction: bool. Whether they are ranks that only thresholds separate.
+    # means: float64 array of shape (n_features,) or None. Of the columns over the training rows.
+    # spreads: float64 array of shape (n_features,) or None. Of the columns as training saw them, where it brought them to one scale.
 
     problem: str
     weights: np.ndarray
