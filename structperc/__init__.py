@@ -54,10 +54,6 @@ def __dir__():
 def get_include() -> str:
     """The folder of the C headers, for the build of Cython plugins.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> import pathlib, structperc

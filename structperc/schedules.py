@@ -18,10 +18,6 @@ def inverse(start=1.0, after=1.0) -> Schedule:
     after : float, default 1.0
         Number of examples after which it begins to fall, larger than 0. Larger values keep steps large for longer; try 100.
 
-    Returns
-    -------
-    Schedule
-
     Raises
     ------
     OptionError
@@ -50,10 +46,6 @@ def inverse_sqrt(start=1.0, after=1.0) -> Schedule:
         The number for the first visited example, at least 0.
     after : float, default 1.0
         Number of examples after which it begins to fall, larger than 0. Larger values keep steps large for longer; try 100.
-
-    Returns
-    -------
-    Schedule
 
     Raises
     ------

@@ -17,6 +17,7 @@ from structperc.fitting.run import TrainingRun
 ROOT = Path(__file__).parents[1]
 SECTION = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
 HEAD = re.compile(r"( *)((?:cdef )?class|c?p?def|async def)\b.*?(\w+)(?=[(:])")
+VAGUE = re.compile(r"\b(?:Any|object|ndarray|dict|(?:list|tuple)(?!\[\w+\]))\b")
 ENTRY = re.compile(r"^(\*{0,2}[A-Za-z]\w*(?:, \*{0,2}\w+)*)(?: : .*)?$", re.MULTILINE)
 
 
@@ -70,9 +71,10 @@ def documented(text):
     return [name for line in ENTRY.findall(text) for name in line.split(", ")]
 
 
-def returns_nothing(value):
-    annotations = getattr(value, "__annotations__", {})
-    return annotations.get("return", "unknown") in (None, "None")
+def result_is_annotated(value):
+    """Whether the annotation describes the result, as `float` or `list[str]` does: an array has a shape, a dict has keys."""
+    annotation = getattr(value, "__annotations__", {}).get("return", "Any")
+    return VAGUE.search(str(annotation)) is None
 
 
 def lacking(value):
@@ -80,7 +82,7 @@ def lacking(value):
     has, wanted = sections(value.__doc__), []
     if signature(value) not in ([], ["*args"]) and not (inspect.isclass(value) and "Attributes" in has):
         wanted.append("Parameters")
-    if is_function(value) and not returns_nothing(value) and "Yields" not in has:
+    if is_function(value) and not result_is_annotated(value) and "Yields" not in has:
         wanted.append("Returns")
     if inspect.isclass(value) and not issubclass(value, BaseException) or is_function(value) and "." not in value.__qualname__:
         wanted.append("Examples")

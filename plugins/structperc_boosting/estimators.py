@@ -115,10 +115,6 @@ class ORStump(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Paramete
             Of predicting each label for each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
         sample_weight : array-like of shape (n,), optional
             Multiplies the costs; rows of weight 0 are as if they were absent.
-
-        Returns
-        -------
-        self
         """
         order, class_weight = order_in(y, self.classes, self.class_weight)
         X, y, weights = read_examples(self, X, y, sample_weight, order is not None)
@@ -274,10 +270,6 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
             Of predicting each label for each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
         sample_weight : array-like of shape (n,), optional
             Multiplies the costs. More rounds fit more rows, whatever they weigh. For a rare class, raise its row of `cost` as well.
-
-        Returns
-        -------
-        self
         """
         n_rounds, patience = ROUNDS.read("n_estimators", self.n_estimators), PATIENCE.read("n_iter_no_change", self.n_iter_no_change)
         share = FRACTION.read("validation_fraction", self.validation_fraction)

@@ -449,10 +449,6 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, Parameter
         thresholds : array-like of int, shape (n,), optional
             k of each example, from 1; without it all are 1, and the ranker is a plain binary classifier.
         sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        self
         """
         X, y, weights = read_examples(self, X, y, sample_weight)
         classes, above = np.unique(y, return_inverse=True)

@@ -149,10 +149,6 @@ class SVOR(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Parameters)
             Of predicting each label for each example, instead of `cost`: 0 at the right label, not falling on the way to the ends.
         sample_weight : array-like of shape (n,), optional
             Multiplies C; rows of weight 0 are as if they were absent.
-
-        Returns
-        -------
-        self
         """
         X, y, weights, gamma = self._examples(X, y, sample_weight)
         order, class_weight = order_in(y, self.classes, self.class_weight)

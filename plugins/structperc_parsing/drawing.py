@@ -19,10 +19,6 @@ def draw_tree(words, tree) -> str:
     words : sequence of str, or of tuples of a word and an optional text to write below it
     tree : sequence of heads, or of pairs (head, label)
 
-    Returns
-    -------
-    str
-
     Raises
     ------
     DataError

@@ -63,10 +63,6 @@ def has_no_head(arc) -> bool:
     arc : object
         A head, or a pair of a head and a label.
 
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> from structperc_parsing.heads import has_no_head
@@ -84,10 +80,6 @@ def no_head(where) -> DataError:
     where : str
         The place in y.
 
-    Returns
-    -------
-    DataError
-
     Examples
     --------
     >>> from structperc_parsing.heads import no_head
@@ -104,10 +96,6 @@ def is_gap(label) -> bool:
     ----------
     label : object
 
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> from structperc_parsing.heads import is_gap
@@ -123,10 +111,6 @@ def no_label(i, j) -> DataError:
     Parameters
     ----------
     i, j : int
-
-    Returns
-    -------
-    DataError
 
     Examples
     --------

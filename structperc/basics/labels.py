@@ -217,10 +217,6 @@ def is_listed(y) -> bool:
     ----------
     y : object
 
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> from structperc.plugin_tools import is_listed
@@ -241,10 +237,6 @@ def is_nested(y) -> bool:
     Parameters
     ----------
     y : sequence
-
-    Returns
-    -------
-    bool
 
     Examples
     --------

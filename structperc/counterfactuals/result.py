@@ -78,12 +78,7 @@ class Counterfactual:
     __repr__ = __str__
 
     def rows(self) -> list[dict]:
-        """A dict per change: row, column, before, after, deviations.
-
-        Returns
-        -------
-        list of dict
-        """
+        """A dict per change: row, column, before, after, deviations."""
         return [attrs.asdict(change) for change in self.changes]
 
     def to_frame(self):
@@ -110,12 +105,7 @@ class Counterfactual:
         return [(str(c.row), c.column, shown_value(c.before), shown_value(c.after), f"{c.deviations:.3g}") for c in self.changes]
 
     def html(self) -> str:
-        """A piece of a page with the sentence and the changes, as a notebook shows it.
-
-        Returns
-        -------
-        str
-        """
+        """A piece of a page with the sentence and the changes, as a notebook shows it."""
         return self._repr_html_()
 
     def _repr_html_(self):

@@ -239,10 +239,6 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         ----------
         j : int
             Column, from 0.
-
-        Returns
-        -------
-        str
         """
         return self.model_.feature_name(j)
 
@@ -309,12 +305,7 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         return sorted({name for name in super().__dir__() if not is_fitted_name(name)} | set(self.fitted_attributes()))
 
     def citation(self) -> str:
-        """BibTeX of the methods in use, one entry for each key.
-
-        Returns
-        -------
-        str
-        """
+        """BibTeX of the methods in use, one entry for each key."""
         return bibliography([*self.loaded_plugins[1:], *parts_in_use(self)])
 
     # ---- persistence ----

@@ -127,10 +127,6 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
             As in `fit`.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each row relative to a new one, which has weight 1. At most 1 if rows are not exchangeable with new ones.
-
-        Returns
-        -------
-        self
         """
         self._check()
         estimator, labels, distances = self._measured(X, y)
@@ -146,10 +142,6 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
         ----------
         X, y
             As in `fit`.
-
-        Returns
-        -------
-        self
         """
         self._check()
         estimator, labels, distances = self._measured(X, y)

@@ -83,12 +83,7 @@ class SavedEstimator:
     _held: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def citation(self) -> str:
-        """BibTeX of exactly the methods in use.
-
-        Returns
-        -------
-        str
-        """
+        """BibTeX of exactly the methods in use."""
         return (vars(self).get("engine_") or self._engine()).citation()
 
     def save(self, path) -> None:
@@ -251,12 +246,7 @@ class InnerMethods(SavedEstimator):
     _cited: ClassVar[str] = ""
 
     def citation(self) -> str:
-        """BibTeX of exactly the methods in use, also of the estimator within if it has such.
-
-        Returns
-        -------
-        str
-        """
+        """BibTeX of exactly the methods in use, also of the estimator within if it has such."""
         inner = vars(self).get("estimator_", self.estimator)
         return "\n\n".join(filter(None, (self._cited, inner.citation() if hasattr(inner, "citation") else "")))
 
@@ -315,10 +305,6 @@ class InnerAnswers(InnerMethods):
         x : one example
         **options
             As in the method of the model within, such as `against` and `baseline`.
-
-        Returns
-        -------
-        Explanation
         """
         return self._inner().explain(x, **options)
 

@@ -70,10 +70,6 @@ class LabelEstimator(SortedClasses, ClassifierMixin, EngineEstimator, LabelOptio
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
-
-        Returns
-        -------
-        self
         """
         engine = self._continued(classes)
         y = self._labels(X, y, has_classes=hasattr(engine, "classes_") or engine.classes is not None)
@@ -357,10 +353,6 @@ class PRank(ThresholdEstimator):
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
-
-        Returns
-        -------
-        self
         """
         return super().partial_fit(X, y, classes, sample_weight)
 

@@ -75,10 +75,6 @@ class LeafFeatures(TransformerMixin, Parameters, Options):
         y : array-like of shape (n_samples,)
             Numbers, or classes for a classifier's trees.
         sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        self
         """
         refuse_class("estimator", self.estimator)
         estimator = cloned(self.estimator)

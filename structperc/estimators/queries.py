@@ -106,10 +106,6 @@ class ListRanker(QueryRanker):
             As in `Engine.explain`.
         groups : dict of str to list, optional
             As in `Engine.explain`.
-
-        Returns
-        -------
-        Explanation
         """
         return self._trained().explain(X, baseline=baseline, groups=groups)
 

@@ -197,12 +197,7 @@ class RankingSVM(SavedEstimator, ListRanker):
         return scores
 
     def citation(self) -> str:
-        """BibTeX of the method.
-
-        Returns
-        -------
-        str
-        """
+        """BibTeX of the method."""
         return JOACHIMS
 
     def _refuse_columns(self, rows):

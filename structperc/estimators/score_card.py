@@ -243,12 +243,7 @@ class ScoreCard(InnerMethods, WrappedRanker):
         return self._known().cutoffs_.astype(float)
 
     def to_text(self) -> str:
-        """The card as plain text: a line for each bin, then a line for each label that a sum can have.
-
-        Returns
-        -------
-        str
-        """
+        """The card as plain text: a line for each bin, then a line for each label that a sum can have."""
         self._known()
         lines, last = [("column", "value", "points")], None
         for row in self.table_:

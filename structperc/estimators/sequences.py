@@ -143,10 +143,6 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
             names them all.
         allowed, sample_weight
             As in `fit`.
-
-        Returns
-        -------
-        self
         """
         self._refuse_none(X, y)
         refuse_rows_alone(X, lengths, groups)
@@ -282,10 +278,6 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
             As in `fit`.
         sample_weight : array-like of shape (n_sentences,), optional
             What each sentence's tokens count.
-
-        Returns
-        -------
-        float
         """
         self._refuse_none(X, y)
         engine = self._trained()

@@ -203,10 +203,6 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
             As the engine takes them.
         sources
             As in `fit`.
-
-        Returns
-        -------
-        self
         """
         self._check()
         estimator = vars(self).get("estimator_", self.estimator)
@@ -221,10 +217,6 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         ----------
         X, y, lengths, groups
             As the engine takes them.
-
-        Returns
-        -------
-        self
         """
         self._check()
         estimator = vars(self).get("estimator_", self.estimator)
@@ -242,10 +234,6 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         ----------
         X, lengths, groups
             As the engine takes them.
-
-        Returns
-        -------
-        list of StructureSet
         """
         engine = self._trained()
         return [self._set(engine, near, x) for near, x, _ in self._near(engine, X, None, lengths, groups)]

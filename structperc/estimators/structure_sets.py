@@ -271,10 +271,6 @@ class StructureSet:
         ----------
         width : int, default 78
             Characters in a line.
-
-        Returns
-        -------
-        str
         """
         return "\n".join([self._title(), *(line for picture in self.pictures() for line in picture.lines(width))])
 

@@ -219,10 +219,6 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
             As in `Engine.explain`.
         groups : dict of str to list, optional
             As in `Engine.explain`.
-
-        Returns
-        -------
-        Explanation
         """
         return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
 

@@ -30,10 +30,6 @@ def read_arrow(path, **options) -> Table:
     **options
         As in `stream_arrow`, but for `rows`.
 
-    Returns
-    -------
-    Table
-
     Examples
     --------
     >>> from structperc.files.arrow import read_arrow

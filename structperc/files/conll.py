@@ -71,10 +71,6 @@ class ColumnFile:
         Parameters
         ----------
         line : str
-
-        Returns
-        -------
-        bool
         """
         line = line.removeprefix(BYTE_ORDER_MARK).rstrip("\r\n")
         return universal.is_word(line) if self.conllu else bool(line.strip(" \t"))
@@ -86,10 +82,6 @@ class ColumnFile:
         ----------
         i, t : int
             Sentence of this part, and token of the sentence.
-
-        Returns
-        -------
-        str
         """
         lines = self.texts[i].split("\n")
         numbers = [number for number, line in enumerate(lines, start=self.lines[i]) if self.has_token(line)]
@@ -317,10 +309,6 @@ def guess_format(path) -> str | None:
     ----------
     path : path
 
-    Returns
-    -------
-    str or None
-
     Examples
     --------
     >>> from structperc.files.conll import guess_format
@@ -339,10 +327,6 @@ def read_file(path, conllu=None) -> ColumnFile:
     path : path
     conllu : bool, optional
         As in `read_columns`.
-
-    Returns
-    -------
-    ColumnFile
 
     Examples
     --------

@@ -31,10 +31,6 @@ def read_csv(path, **options) -> Table:
     **options
         As in `stream_csv`, but for `rows`.
 
-    Returns
-    -------
-    Table
-
     Examples
     --------
     >>> import pathlib, tempfile

@@ -30,10 +30,6 @@ def read_query(path, query, **options) -> Table:
     **options
         As in `stream_query`.
 
-    Returns
-    -------
-    Table
-
     Examples
     --------
     >>> from structperc.files.databases import read_query

@@ -22,10 +22,6 @@ def read_parquet(path, **options) -> Table:
     **options
         As in `stream_parquet`, but for `rows`.
 
-    Returns
-    -------
-    Table
-
     Examples
     --------
     >>> from structperc.files.parquet import read_parquet

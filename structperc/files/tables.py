@@ -113,10 +113,6 @@ def guess_format(path) -> str:
     ----------
     path : path
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> from structperc.files.tables import guess_format

@@ -336,10 +336,6 @@ def options_alone(engine, random=None) -> FitContext:
     random : numpy.random.Generator, optional
         The generator of the training.
 
-    Returns
-    -------
-    FitContext
-
     Examples
     --------
     >>> from structperc import Engine

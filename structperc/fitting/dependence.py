@@ -57,10 +57,6 @@ class Dependence:
         left_out : sequence of int
             Columns with a weight of 0, such as those of reference levels.
 
-        Returns
-        -------
-        Dependence
-
         Raises
         ------
         DataError

@@ -197,10 +197,6 @@ class Option:
         Parameters
         ----------
         value : object
-
-        Returns
-        -------
-        bool
         """
         if type(value) is str:
             return value in self.choices
@@ -212,10 +208,6 @@ class Option:
         Parameters
         ----------
         value : object
-
-        Returns
-        -------
-        bool
         """
         allowed = self.allowed_types
         if not allowed:

@@ -39,10 +39,6 @@ def one_hot_groups(reader, means) -> list[OneHot]:
     means : float64 array of shape (n_features,), or None
         Of the columns over the training rows.
 
-    Returns
-    -------
-    list of OneHot
-
     Examples
     --------
     >>> import pandas as pd

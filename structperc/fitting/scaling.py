@@ -267,10 +267,6 @@ def variance_on_one_scale(X, weights) -> float:
     X : array or CSR array of shape (n_rows, n_features)
     weights : float64 array of shape (n_rows,)
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> import numpy as np

@@ -240,12 +240,7 @@ class OnlineTrainer(Trainer):
             self.lowest, self.lowest_epoch = loss, epoch
 
     def is_level(self) -> bool:
-        """Whether the loss has levelled off, so that no further epoch is wanted.
-
-        Returns
-        -------
-        bool
-        """
+        """Whether the loss has levelled off, so that no further epoch is wanted."""
         return self.patience is not None and self.epoch - self.lowest_epoch >= self.patience
 
     def visit_all(self, run):

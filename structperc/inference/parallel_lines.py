@@ -80,12 +80,7 @@ class OddsTests:
     level: float
 
     def conclusion(self) -> list[str]:
-        """The result in words.
-
-        Returns
-        -------
-        list of str
-        """
+        """The result in words."""
         brant, ratio = (f"chi-square {statistic[0]:.2f} on {in_degrees(int(self.degrees[0]))}, {p_of(p[0])}"
                         for statistic, p in ((self.brant, self.p_brant), (self.ratio, self.p_ratio)))
         limit = 1 - self.level
@@ -148,12 +143,7 @@ class OddsTests:
              "p (ratio)": self.p_ratio}, index=self.columns)
 
     def html(self) -> str:
-        """The table as HTML, as notebooks show it.
-
-        Returns
-        -------
-        str
-        """
+        """The table as HTML, as notebooks show it."""
         return self._repr_html_()
 
     def _repr_html_(self):
@@ -161,12 +151,7 @@ class OddsTests:
                      *(element("p", sentence, class_="quiet") for sentence in self.conclusion()))
 
     def latex(self) -> str:
-        """The table as LaTeX, without any package.
-
-        Returns
-        -------
-        str
-        """
+        """The table as LaTeX, without any package."""
         return latex_table(self.head(), self.cells(), self.conclusion())
 
 

@@ -77,12 +77,7 @@ class Likelihood:
         return float(chi2.sf(self.ratio, self.degrees)) if self.degrees else 1.0
 
     def sentences(self) -> list[str]:
-        """The numbers in words.
-
-        Returns
-        -------
-        list of str
-        """
+        """The numbers in words."""
         return [f"Log-likelihood {self.log_likelihood:.3f}, {self.n_parameters} parameters, {self.n_examples:g} examples: "
                 f"AIC {self.aic:.3f}, BIC {self.bic:.3f}.",
                 f"All columns against none: chi-square {self.ratio:.2f} on {in_degrees(self.degrees)}, {p_of(self.p_value)}."]
@@ -213,12 +208,7 @@ class Effects:
         return any(self.remarks)
 
     def notes(self) -> list[str]:
-        """The sentences below the table: the note, tests, the likelihood, and what the remarks mean.
-
-        Returns
-        -------
-        list of str
-        """
+        """The sentences below the table: the note, tests, the likelihood, and what the remarks mean."""
         return [self.note, *(term.sentence() for term in self.terms), *(self.fit.sentences() if self.fit is not None else []),
                 *(f"{remark}: {meaning}." for remark, meaning in MEANING.items() if remark in self.remarks)]
 
@@ -246,12 +236,7 @@ class Effects:
         return require("pandas", "to_frame", "cli").DataFrame(columns, index=self.columns)
 
     def order(self) -> list[int]:
-        """The columns from the largest effect to the smallest; levels of one column are next to each other.
-
-        Returns
-        -------
-        list of int
-        """
+        """The columns from the largest effect to the smallest; levels of one column are next to each other."""
         groups = self.groups or self.columns
         size = {}
         for group, value in zip(groups, self.effect.tolist(), strict=True):
@@ -304,12 +289,7 @@ class Effects:
         return ax
 
     def unit(self) -> str:
-        """What the effects are per, for the axis of a picture.
-
-        Returns
-        -------
-        str
-        """
+        """What the effects are per, for the axis of a picture."""
         if not self.per or all(text.startswith("SD") for text in self.per):
             return " per standard deviation"
         return " per unit" if all(text in ("", "1") or text.startswith("vs ") for text in self.per) else ""
@@ -325,12 +305,7 @@ class Effects:
         return 8.0, 1.6 + 0.3 * len(self.columns)
 
     def html(self) -> str:
-        """The table as HTML, as notebooks show it.
-
-        Returns
-        -------
-        str
-        """
+        """The table as HTML, as notebooks show it."""
         return self._repr_html_()
 
     def _repr_html_(self):
@@ -339,12 +314,7 @@ class Effects:
         return block(cells, *(element("p", note, class_="quiet") for note in self.notes()))
 
     def latex(self) -> str:
-        """The table as LaTeX, without any package: a `tabular`, and the notes below it.
-
-        Returns
-        -------
-        str
-        """
+        """The table as LaTeX, without any package: a `tabular`, and the notes below it."""
         return latex_table(self.head(), self.cells(), self.notes())
 
 

@@ -37,10 +37,6 @@ class Agreement:
         Parameters
         ----------
         precision, recall : float
-
-        Returns
-        -------
-        Agreement
         """
         total = precision + recall
         return cls(float(precision), float(recall), float(2 * precision * recall / total) if total else 0.0)

@@ -141,10 +141,6 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
     names : pair of str, default ("first", "second")
         Names of the models in the tables.
 
-    Returns
-    -------
-    Comparison
-
     Raises
     ------
     DataError

@@ -94,10 +94,6 @@ def best_constant_of(model, rows, y) -> Constant | None:
     y : sequence
         Right labels.
 
-    Returns
-    -------
-    Constant or None
-
     Examples
     --------
     >>> from structperc import Engine

@@ -110,10 +110,6 @@ def phrase_scores(y_true, y_pred) -> PhraseScores:
     y_true, y_pred : sequence of sentences
         True and predicted tags; a sentence is a sequence of str.
 
-    Returns
-    -------
-    PhraseScores
-
     Raises
     ------
     DataError

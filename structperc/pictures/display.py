@@ -33,10 +33,6 @@ class Display:
         Parameters
         ----------
         x : Example
-
-        Returns
-        -------
-        list of str
         """
         return [f"atom {a}" for a in range(x.n_atoms)]
 

@@ -50,12 +50,7 @@ class Ruler(Picture):
         return min(values), max(values)
 
     def title(self) -> str:
-        """The score in words.
-
-        Returns
-        -------
-        str
-        """
+        """The score in words."""
         way = "" if self.start is None else f", from {self.start:.3g}"
         return f"score {self.score:.3g}{way}: {excerpt(self.labels[self.winner], 30)}"
 

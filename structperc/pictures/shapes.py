@@ -175,12 +175,7 @@ class Picture:
         return extent(self.shapes())
 
     def svg(self) -> str:
-        """The picture as an SVG element, in the reader's colour.
-
-        Returns
-        -------
-        str
-        """
+        """The picture as an SVG element, in the reader's colour."""
         return svg_of(self.shapes())
 
     def draw(self, ax, top=0.0) -> None:
@@ -201,10 +196,6 @@ class Picture:
         ----------
         width : int, default 78
             Longest line, in characters.
-
-        Returns
-        -------
-        list of str
         """
         return []
 

@@ -148,10 +148,6 @@ def token_texts(tokens, n) -> list[str]:
     n : int
         Number of tokens.
 
-    Returns
-    -------
-    list of str
-
     Examples
     --------
     >>> from structperc.pictures import token_texts

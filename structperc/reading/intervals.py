@@ -217,10 +217,6 @@ def find_ends(y) -> Ends | None:
     y : sequence
         As in `read_intervals`.
 
-    Returns
-    -------
-    Ends or None
-
     Raises
     ------
     DataError

@@ -94,10 +94,6 @@ def key_text(key) -> str:
     ----------
     key : object
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> from structperc.plugin_tools import key_text
@@ -207,10 +203,6 @@ class KeyedReader(Reader):
         ----------
         came : str
             What the rows have.
-
-        Returns
-        -------
-        DataError
         """
         return DataError(f"X has {came}; expected rows of {self._n_keys} columns that identify what a row is about, then its features.")
 

@@ -38,10 +38,6 @@ def read(X, offsets=None) -> Rows:
     offsets : array-like of int of shape (n_examples + 1,), optional
         Rows offsets[i]:offsets[i + 1] are example i. Default: each row is an example.
 
-    Returns
-    -------
-    Rows
-
     Raises
     ------
     DataError
@@ -83,10 +79,6 @@ def read_alone(X, offsets=None) -> Rows:
         As in `read`.
     offsets : array-like of int of shape (n_examples + 1,), optional
         As in `read`.
-
-    Returns
-    -------
-    Rows
 
     Raises
     ------

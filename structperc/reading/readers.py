@@ -86,12 +86,7 @@ class Reader(Component):
         return type(self).read is Reader.read
 
     def input_columns(self) -> InputColumns:
-        """The columns of X as users pass it.
-
-        Returns
-        -------
-        InputColumns
-        """
+        """The columns of X as users pass it."""
         return FEATURES_ONLY
 
     @property
@@ -124,10 +119,6 @@ class Reader(Component):
             As users pass it.
         offsets : int array, optional
             Where each example begins, and the end.
-
-        Returns
-        -------
-        Rows
         """
         return self.read(X, offsets)
 
@@ -142,10 +133,6 @@ class Reader(Component):
             Where each example begins, and the end.
         sample_weight : array of shape (n_examples,) or number, optional
             As users pass it.
-
-        Returns
-        -------
-        Rows
         """
         return self.learn(X, offsets)
 
@@ -221,10 +208,5 @@ class Reader(Component):
         return None
 
     def naming(self) -> Naming | None:
-        """How tokens of text become columns, for exports; None where X has rows of numbers.
-
-        Returns
-        -------
-        Naming or None
-        """
+        """How tokens of text become columns, for exports; None where X has rows of numbers."""
         return None

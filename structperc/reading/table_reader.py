@@ -106,10 +106,6 @@ class TableReader(Reader):
         Parameters
         ----------
         state : dict
-
-        Returns
-        -------
-        bool
         """
         return {"columns", "kinds", "level_starts"} <= set(state)
 

@@ -49,10 +49,6 @@ def certified(objective, gap) -> Certificate:
     objective : float
     gap : float
 
-    Returns
-    -------
-    Certificate
-
     Examples
     --------
     >>> from structperc.solvers.certificates import certified
@@ -66,10 +62,6 @@ def certified(objective, gap) -> Certificate:
 
 def too_large() -> DataError:
     """The error about numbers that overflow.
-
-    Returns
-    -------
-    DataError
 
     Examples
     --------
@@ -193,12 +185,7 @@ class BlockAscent:
         raise NotImplementedError
 
     def measure(self) -> Certificate:
-        """Measure the current weights.
-
-        Returns
-        -------
-        Certificate
-        """
+        """Measure the current weights."""
         raise NotImplementedError
 
     @property

@@ -88,10 +88,6 @@ def max_clusters(scores, most_pairs=None, most_nodes=None, time_limit=None) -> C
     time_limit : float, optional
         Seconds, as in `cluster_pairs`.
 
-    Returns
-    -------
-    Clustering
-
     Raises
     ------
     DataError
@@ -154,10 +150,6 @@ def cluster_pairs(first, second, scores, n_items=None, most_pairs=None, most_nod
     time_limit : float, optional
         Seconds after which no further program is solved. You get the best clusters so far with their bound, and the status "local" unless
         they are optimal. The result then depends on the machine. The greedy clusters and the bound of cycles have no time limit.
-
-    Returns
-    -------
-    Clustering
 
     Raises
     ------

@@ -174,10 +174,6 @@ class ILP:
         ----------
         v : array of shape (n,)
             A 0/1 vector.
-
-        Returns
-        -------
-        str or None
         """
         v = real_array(v, "v", ("n_variables",), FINITE)
         if len(v) != self.n_variables:
@@ -217,10 +213,6 @@ class ILP:
         ----------
         r : int
             Row, those of A first.
-
-        Returns
-        -------
-        str
         """
         return f"row {r} of A" if r < self.n_inequalities else f"row {r - self.n_inequalities} of A_eq"
 
@@ -242,10 +234,6 @@ class ILP:
         time_limit : float, optional
             Seconds after which you get the best v so far, with the status "relaxed" and its bound. The zero vector counts if it is
             feasible. The result then depends on the machine. Default: no limit.
-
-        Returns
-        -------
-        Solution
 
         Raises
         ------
@@ -360,10 +348,6 @@ class ILP:
         ----------
         v : array of shape (n,)
             The 0/1 vector to exclude.
-
-        Returns
-        -------
-        ILP
         """
         v = real_array(v, "v", (self.n_variables,), FINITE)
         n, row = self.n_inequalities, np.where(v > 0.5, 1.0, -1.0)
@@ -398,10 +382,6 @@ def solve_ilp(scores, A=None, b=None, A_eq=None, b_eq=None, relaxed=False, most_
         As in `ILP.solve`.
     time_limit : float, optional
         Seconds, as in `ILP.solve`.
-
-    Returns
-    -------
-    Solution
 
     Raises
     ------

@@ -155,10 +155,6 @@ class PairwiseModel:
         time_limit : float, optional
             With "relaxed" and "exact": seconds, as in `ILP.solve`. Default: no limit.
 
-        Returns
-        -------
-        Labelling
-
         Raises
         ------
         DataError
@@ -235,10 +231,6 @@ class PairwiseModel:
         ----------
         pairs : float64 array
             As `read` returns it.
-
-        Returns
-        -------
-        str
         """
         if self.forest.acyclic:
             return TREE
@@ -407,10 +399,6 @@ def best_labelling(unary, edges, pairs, method=AUTO, most_nodes=None, time_limit
         As in `PairwiseModel.solve`.
     time_limit : float, optional
         Seconds, as in `PairwiseModel.solve`.
-
-    Returns
-    -------
-    Labelling
 
     Raises
     ------

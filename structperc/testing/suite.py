@@ -60,10 +60,6 @@ def check_problem(plugin, *, plugins=(), checks=None, random_state=0, progress=N
     **options
         Engine options. They have priority over the plugin's `check_options`.
 
-    Returns
-    -------
-    Report
-
     Raises
     ------
     AssertionError

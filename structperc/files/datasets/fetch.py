@@ -57,10 +57,6 @@ def locate(name, *, download=True, home=None) -> list[Path]:
     download, home
         As in `load_conll2000`.
 
-    Returns
-    -------
-    list of Path
-
     Raises
     ------
     MissingData, MissingExtra

@@ -63,10 +63,6 @@ def load_conll2000(*, download=True, home=None) -> TaggedSentences:
     home : path, optional
         Where data sets lie; `data_home()`.
 
-    Returns
-    -------
-    TaggedSentences
-
     Raises
     ------
     MissingData
@@ -112,10 +108,6 @@ def load_ud_english_ewt(*, download=True, home=None) -> TaggedSentences:
     download, home
         As in `load_conll2000`.
 
-    Returns
-    -------
-    TaggedSentences
-
     Raises
     ------
     MissingData, MissingExtra, DataError
@@ -151,10 +143,6 @@ def load_fables() -> TaggedSentences:
     A token is (form, upos, head, deprel, chunk): the word, its part of speech, its head, the label of that arc, and its phrase. Heads are
     numbers from 1, and 0 is the root. Phrases have the IOB2 scheme, such as "B-NP". Every third sentence belongs to the test part, so both
     parts are of the same stories: 50 and 25 sentences. They are too few to compare systems by. Public domain (CC0 1.0).
-
-    Returns
-    -------
-    TaggedSentences
 
     Examples
     --------
@@ -234,10 +222,6 @@ def load_numbers(name, *, download=True, home=None) -> NumberTable:
         Fetch the file if it is not there.
     home : path, optional
         Where data sets lie; `data_home()`.
-
-    Returns
-    -------
-    NumberTable
 
     Raises
     ------
@@ -447,10 +431,6 @@ def load_letor_ohsumed(*, download=True, home=None) -> list[RankingFold]:
     ----------
     download, home
         As in `load_numbers`.
-
-    Returns
-    -------
-    list of RankingFold
 
     Raises
     ------

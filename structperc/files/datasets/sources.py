@@ -86,10 +86,6 @@ def archived(*contents, names) -> bytes:
     names : sequence of str
         Their names.
 
-    Returns
-    -------
-    bytes
-
     Examples
     --------
     >>> from structperc.files.datasets import archived
