@@ -78,7 +78,12 @@ class Counterfactual:
     __repr__ = __str__
 
     def rows(self) -> list[dict]:
-        """A dict per change: row, column, before, after, deviations."""
+        """A dict per change: row, column, before, after, deviations.
+
+        Returns
+        -------
+        list of dict
+        """
         return [attrs.asdict(change) for change in self.changes]
 
     def to_frame(self):

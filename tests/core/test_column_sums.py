@@ -146,13 +146,3 @@ def test_a_value_that_is_too_large_leaves_means_unknown(form, cell):
         weights[-1] = 0
         sums = ColumnSums(3).with_rows(Rows(FORMS[form](X)), weights)       # a row of weight 0 is absent
         assert sums.mean.tolist() == [1, 1, 1] and sums.spread.tolist() == [0, 0, 0] and sums.n_rows == n - 1
-
-
-def test_sums_of_older_files_go_on():
-    X, _ = data()
-    centre = X[:3].mean(axis=0)
-    old = {"centre": centre, "sums": (X - centre).sum(axis=0), "squares": ((X - centre) ** 2).sum(axis=0), "n_rows": np.array(203.0)}
-    sums = ColumnSums.restored(old, 5).with_rows(Rows(X))
-    assert sums.n_rows == 406 and sums.mean == pytest.approx(X.mean(axis=0)) and sums.spread == pytest.approx(X.std(axis=0), abs=1e-9)
-    del old["squares"]
-    assert ColumnSums.restored(old, 5).spread is None and ColumnSums.restored(old, 5).mean == pytest.approx(X.mean(axis=0))
