@@ -136,7 +136,8 @@ class Trees(torch.nn.Module):
         if not np.array_equal(keep, np.arange(shape[1]) < lengths[:, None]):
             raise DataError("mask leaves out a word before one that counts; expected the first words of each sentence, since heads count "
                             "them.")
-        return arcs.reshape(-1).index_select(0, torch.from_numpy(places(lengths, arcs.shape[1])).to(arcs.device)), lengths
+        flat = arcs.reshape(-1)
+        return flat if keep.all() else flat.index_select(0, torch.from_numpy(places(lengths, arcs.shape[1])).to(arcs.device)), lengths
 
 
 def places(lengths, width):
