@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from measuring import status, table
 
+import structperc.files
 from structperc import Engine
 from structperc.callbacks import History
 from structperc.distributed import fit
-from structperc.files.parquet import stream_parquet
 
 D, RANKS, PIECE = 10, 5, 1 << 16
 ROWS, FILES = 1_000_000, (2, 6, 20)         # of a file; files of each training
@@ -50,7 +50,7 @@ def trained(files, stream):
                     random_state=0, n_shards=2,
                     plugins=[history])
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
-        fit(engine, files, read=functools.partial(stream_parquet, target="y", rows=PIECE), stream=stream, client=client)
+        fit(engine, files, read=functools.partial(structperc.files.stream, target="y", rows=PIECE), stream=stream, client=client)
         peaks = client.run(status, "VmHWM")
     return {"mib": sorted(peaks.values()), "caller": status("RssAnon") - before, "seconds": [record.seconds for record in history.records],
             "mistakes": history.records[-1].mistakes / history.records[-1].examples}

@@ -18,7 +18,7 @@ import attrs
 import numpy as np
 from roof import COMPILER, FLAGS, pointer
 
-from structperc.files.conll import read_columns
+from structperc import files
 from structperc.files.datasets import locate
 
 SOURCE = Path(__file__).with_name("naive_trees.c")
@@ -63,7 +63,7 @@ class Parse:
 def parses(part, quick=False):
     """The sentences of "train", "dev" or "test" that have 5 to 40 words."""
     path = locate("ud_english_ewt")[("train", "dev", "test").index(part)]
-    found = [read(sentence) for sentence in read_columns(path, COLUMNS, conllu=True) if FEWEST <= len(sentence) <= MOST]
+    found = [read(sentence) for sentence in files.read(path, columns=COLUMNS).X if FEWEST <= len(sentence) <= MOST]
     return found[:300] if quick else found
 
 

@@ -12,7 +12,7 @@ from structperc_parsing.estimators import DependencyParser
 from structperc_parsing.scores import attachment_scores
 
 from structperc import Engine
-from structperc.files.conll import read_columns
+from structperc.files import read
 from structperc.files.datasets import locate
 
 COLUMNS = ("form", "xpos", "upos", "head", "deprel")
@@ -44,7 +44,7 @@ RUNS = {
 
 def measure(quick):
     files = dict(zip(("train", "dev", "test"), locate("ud_english_ewt"), strict=True))
-    gold = {part: read_columns(path, COLUMNS, conllu=True)[:200 if quick else None] for part, path in files.items()}
+    gold = {part: read(path, columns=COLUMNS).X[:200 if quick else None] for part, path in files.items()}
     own, accuracy = retagged(gold)
     data = {"gold tags": gold, "own tags": own}
     return {"sentences": {part: len(gold[part]) for part in gold}, "tokens": {part: sentences.tokens(gold[part]) for part in gold},

@@ -12,10 +12,9 @@ from matplotlib.figure import Figure
 from measuring import table
 from scipy import sparse
 
-from structperc import Engine
+from structperc import Engine, files
 from structperc.errors import MissingData, MissingExtra
 from structperc.files.datasets import load_numbers, locate
-from structperc.files.svmlight import read_svmlight
 
 VARIANTS = {"PA": "exact-pa", "PA-I": "exact-pa1", "PA-II": "exact-pa2"}
 RIVALS = {"PRank": functools.partial(Engine, "prank", preset="paper", variant="original"),
@@ -63,7 +62,7 @@ def streams():
 
 
 def lambdarank():
-    tables = [read_svmlight(path) for path in locate("lightgbm_lambdarank")]
+    tables = [files.read(path, format="svmlight") for path in locate("lightgbm_lambdarank")]
     width = max(part.X.shape[1] for part in tables)
     for part in tables:
         part.X.resize(part.X.shape[0], width)

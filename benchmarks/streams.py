@@ -17,10 +17,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 from measuring import median, ratios, spread, status, table, take_turns
 
-from structperc import Engine
-from structperc.files.arrow import opened_arrow
-from structperc.files.csv_tables import stream_csv
-from structperc.files.parquet import opened_parquet
+from structperc import Engine, files
 from structperc.plugin_tools import available_cores
 from structperc.streams import Slices, fit_stream
 
@@ -29,10 +26,10 @@ GOAL = 0.8              # of the speed that the bound allows
 STREAMS = {
     "pairs from a function": lambda folder, _: pairs(folder),
     "mapped .npy": lambda folder, _: Slices(*loaded(folder, "r"), rows=PART),
-    "Arrow": lambda folder, opened: tables(opened.enter_context(opened_arrow(folder / "data.arrow"))),
-    "Parquet": lambda folder, opened: tables(opened.enter_context(opened_parquet(folder / "data.parquet"))),
-    "Parquet, plain": lambda folder, opened: tables(opened.enter_context(opened_parquet(folder / "plain.parquet"))),
-    "CSV": lambda folder, _: lambda: stream_csv(folder / "data.csv", target="y", rows=PART),
+    "Arrow": lambda folder, opened: tables(opened.enter_context(files.open(folder / "data.arrow"))),
+    "Parquet": lambda folder, opened: tables(opened.enter_context(files.open(folder / "data.parquet"))),
+    "Parquet, plain": lambda folder, opened: tables(opened.enter_context(files.open(folder / "plain.parquet"))),
+    "CSV": lambda folder, _: lambda: files.stream(folder / "data.csv", target="y", rows=PART),
 }
 ALONE = {               # what reads the same files without structperc
     "mapped .npy": lambda folder: mapped_alone(folder),
@@ -78,7 +75,7 @@ def pairs(folder):
 
 def tables(file):
     """The parts of an open file, which stays mapped from one epoch to the next."""
-    return lambda: file.tables(target="y", rows=PART)
+    return lambda: file.parts(target="y", rows=PART)
 
 
 def mapped_alone(folder):

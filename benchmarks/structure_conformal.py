@@ -14,11 +14,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from structperc_parsing.estimators import DependencyParser
 
-from structperc import Engine
+from structperc import Engine, files
 from structperc.engine.near import Near
 from structperc.estimators.held_out import weighted_quantile
 from structperc.estimators.structure_conformal import FIRM
-from structperc.files.conll import read_columns
 from structperc.files.datasets import load_letor_ohsumed, load_partitions, locate
 
 DRAWS = 100
@@ -168,7 +167,7 @@ def classes_of(data):
 
 
 def trees(quick):
-    train, _, test = (read_columns(path, parsing.COLUMNS, conllu=True)[:300 if quick else None] for path in locate("ud_english_ewt"))
+    train, _, test = (files.read(path, columns=parsing.COLUMNS).X[:300 if quick else None] for path in locate("ud_english_ewt"))
     parser = DependencyParser(projective=False, epochs=6, average=True, random_state=0).fit(*parsing.examples(train, False))
     return kept(parser.engine_, *parsing.examples(test, False), LISTED["trees"])
 

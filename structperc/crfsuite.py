@@ -1,4 +1,4 @@
-"""Models of CRFsuite as engines, and its data files."""
+"""Models of CRFsuite as engines."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import numpy as np
 from structperc.basics.errors import DataError, ModelFormatError, PluginError
 from structperc.core.rows import Rows
 from structperc.engine.engine import Engine
-from structperc.files import crfsuite_data
 from structperc.files.crfsuite import read_model
 from structperc.fitting.assembly import ask, install_model, options_alone
 from structperc.fitting.options import generator
 
-__all__ = ["read_crfsuite", "read_crfsuite_data"]
+__all__ = ["read_crfsuite"]
 
 AT_ONCE = 1 << 20           # weights that are taken over together
 
@@ -69,42 +68,6 @@ def read_crfsuite(path, **options) -> Engine:
         raise ModelFormatError(f"{str(path)!r} makes no tagger: {error}") from None
     take_over(engine.model, crf)
     return engine
-
-
-def read_crfsuite_data(path) -> tuple[list, list]:
-    r"""Read a data file of CRFsuite: tokens as dicts of attributes, and their labels.
-
-    A line is an item: its label, then attributes `name` or `name:value`, with tabs between them. An attribute without a value has 1. A
-    colon in a name is written `\:`, a backslash `\\`. A blank line ends a sequence.
-
-    Parameters
-    ----------
-    path : path
-        In UTF-8; may end with .gz, .bz2 or .xz; "-" is standard input.
-
-    Returns
-    -------
-    X : list of list of dict from str to float
-        Sequences of items.
-    y : list of list of str
-
-    Raises
-    ------
-    DataError
-        If an item has no label, or an attribute has no finite number behind its colon. The message names the line.
-    OSError
-        If the file cannot be read.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from structperc.crfsuite import read_crfsuite_data
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "a").write_text("NN\tword=dog\tlength:3\n.\tword=\\:\n\n")
-    ...     read_crfsuite_data(f"{folder}/a")
-    ([[{'word=dog': 1.0, 'length': 3.0}, {'word=:': 1.0}]], [['NN', '.']])
-    """
-    return crfsuite_data.read_data(path)
 
 
 def take_over(model, crf) -> None:

@@ -36,9 +36,9 @@ def names_of(package, modules):
     Examples
     --------
     >>> from structperc.later import names_of
-    >>> names, getattr, dir = names_of("structperc.files", {"conll": ("read_columns",)})
-    >>> names, getattr("read_columns").__module__
-    (['read_columns'], 'structperc.files.conll')
+    >>> names, getattr, dir = names_of("structperc.files", {"formats": ("read",)})
+    >>> names, getattr("read").__module__
+    (['read'], 'structperc.files.formats')
     """
     module_of = {name: f"{package}.{module}" for module, names in modules.items() for name in names}
     names = sorted(module_of)

@@ -6,17 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from structperc import Engine
+from structperc import Engine, files
 from structperc.callbacks import Checkpoint
 from structperc.distributed import fit
 from structperc.errors import DataError, OptionError
-from structperc.files.csv_tables import stream_csv
 from structperc.reading.column_faults import ColumnError
 
 RANDOM = np.random.default_rng(0)
 TABLE = pd.DataFrame({"a": RANDOM.normal(size=90), "b": RANDOM.normal(size=90)})
 TABLE["level"] = 1 + np.digitize(TABLE["a"] + TABLE["b"], [-1, 1])
-READ = partial(stream_csv, target="level", rows=16)
+READ = partial(files.stream, target="level", rows=16)
 
 pytestmark = pytest.mark.filterwarnings("ignore")       # of other libraries
 
@@ -36,11 +35,11 @@ def engine(*plugins, **options):
 def test_a_training_of_files_goes_on_with_the_same_bits(client, tmp_path):
     for i in range(3):
         TABLE[30 * i:30 * i + 30].to_csv(tmp_path / f"{i}.csv", index=False)
-    files, checkpoint = str(tmp_path / "*.csv"), Checkpoint(tmp_path / "checkpoint")
-    alone = fit(engine(), files, read=READ, stream=True)
-    fit(engine(checkpoint, epochs=2), files, read=READ, stream=True, client=client)
+    paths, checkpoint = str(tmp_path / "*.csv"), Checkpoint(tmp_path / "checkpoint")
+    alone = fit(engine(), paths, read=READ, stream=True)
+    fit(engine(checkpoint, epochs=2), paths, read=READ, stream=True, client=client)
     for _ in range(2):                  # the second time it is over
-        again = fit(engine(checkpoint), files, read=READ, stream=True, client=client, resume=True)
+        again = fit(engine(checkpoint), paths, read=READ, stream=True, client=client, resume=True)
         np.testing.assert_array_equal(again.coef_, alone.coef_)
 
 

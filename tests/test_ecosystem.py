@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import structperc.estimators
-from structperc import Engine
+from structperc import Engine, files
 from structperc.errors import DataError, OptionError
 from structperc.estimators import (
     SVOR,
@@ -36,7 +36,6 @@ from structperc.estimators import (
     StructuredClassifier,
     StructureSet,
 )
-from structperc.files.arrow import stream_arrow
 from structperc.streams import fit_stream
 
 ROOT = Path(__file__).parents[1]
@@ -173,14 +172,13 @@ def test_a_cursor_of_adbc_is_a_table(kind):
 FROM_CURSOR = """
 import pathlib, re, sys
 import structperc
-from structperc.files.arrow import stream_arrow
 from structperc.streams import fit_stream
 import adbc_driver_duckdb, adbc_driver_manager.dbapi
 options = {"path": sys.argv[1], "access_mode": "READ_ONLY", "memory_limit": "64MB"}
 with adbc_driver_manager.dbapi.connect(driver=adbc_driver_duckdb.driver_path(), entrypoint="duckdb_adbc_init",
                                        db_kwargs=options) as connection, connection.cursor() as cursor:
     cursor.execute("select * from visits")
-    parts = stream_arrow(cursor.fetch_record_batch(), target="level", rows=20_000)
+    parts = files.stream(cursor.fetch_record_batch(), target="level", rows=20_000)
     fit_stream(structperc.Engine("cusum", preset="paper", classes=[1, 2]), parts)
 print(re.search(r"VmHWM:\\s*(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
 """
@@ -235,9 +233,9 @@ def test_a_lazy_frame_is_a_stream_of_parts():
     if not hasattr(query, "collect_batches"):
         pytest.skip("this polars has no LazyFrame.collect_batches")
     in_parts = fit_stream(Engine("cusum", classes=[1, 2, 3], epochs=2, random_state=0, shuffle=False, scale=False),
-                          lambda: stream_arrow(query, target="level", rows=30))
+                          lambda: files.stream(query, target="level", rows=30))
     whole = Engine("cusum", classes=[1, 2, 3], epochs=2, random_state=0, shuffle=False, scale=False).fit(X, Y)
-    assert in_parts.coef_.tolist() == whole.coef_.tolist() and len(list(stream_arrow(query, target="level", rows=30))) > 1
+    assert in_parts.coef_.tolist() == whole.coef_.tolist() and len(list(files.stream(query, target="level", rows=30))) > 1
 
 
 def test_documents_of_spacy_are_sentences():

@@ -14,12 +14,11 @@ from structperc_large_margin.estimators import SVOR
 from structperc_parsing.estimators import DependencyParser
 
 import structperc
-from structperc import estimators, metrics, plotting, solvers
+from structperc import estimators, files, metrics, plotting, solvers
 from structperc.callbacks import EarlyStopping
 from structperc.cli import main
 from structperc.errors import DataWarning, ScaleWarning
 from structperc.estimators import CuSumRank, LatentRanker, PRank, StructuredClassifier
-from structperc.files import csv_tables, svmlight
 
 random = np.random.default_rng(0)
 X = random.normal(size=(60, 3))
@@ -41,8 +40,8 @@ class Problem:
 
 NAMES = {name: getattr(estimators, name) for name in estimators.__all__} | {
     "Engine": Engine, "EarlyStopping": EarlyStopping, "estimators": estimators, "metrics": metrics, "plotting": plotting,
-    "csv_tables": csv_tables, "structperc": structperc, "solvers": solvers,
-    "svmlight": svmlight, "X": X, "y": y, "relevance": relevance, "queries": queries, "named": named, "colours": colours, "gaps": gaps,
+    "files": files, "structperc": structperc, "solvers": solvers,
+    "X": X, "y": y, "relevance": relevance, "queries": queries, "named": named, "colours": colours, "gaps": gaps,
     "texts": texts, "intervals": intervals, "trained": trained, "trained_by_name": trained_by_name, "engine": engine,
     "engine_by_name": engine_by_name, "SVOR": SVOR, "AdaBoostOR": AdaBoostOR, "ORStump": ORStump,
     "Problem": Problem, "DependencyParser": DependencyParser, "cross_val_score": cross_val_score,
@@ -211,11 +210,11 @@ IN_PYTHON = [       # the call, and its message
     ("trained.partialfit(X, y)", "Did you mean 'partial_fit'?"),
     ("metrics.confusion_matrix([1, 2], [1, 3], classes=[1, 2])", "y_pred[1] is 3, which is not one of the labels known so far (1, 2)"),
     # files
-    ("svmlight.read_svmlight('bad.svm')", "bad.svm is no svmlight file at line 2"),
-    ("csv_tables.read_csv('ranks.csv', target='Level')", "Did you mean 'level'?"),
-    ("csv_tables.read_csv('ranks.csv', target=5)", "target=5: expected the name of a column, or a pair of names."),
-    ("csv_tables.read_csv('ranks.csv', separator='tab')", "separator='tab': expected one character between cells; a tab is '\\t'."),
-    ("csv_tables.read_csv('head.csv')", "write the rows below the header."),
+    ("files.read('bad.svm')", "bad.svm is no svmlight file at line 2"),
+    ("files.read('ranks.csv', target='Level')", "Did you mean 'level'?"),
+    ("files.read('ranks.csv', target=5)", "target=5: expected the name of a column, or a pair of names."),
+    ("files.read('ranks.csv', separator='tab')", "separator='tab': expected one character between cells; a tab is '\\t'."),
+    ("files.read('head.csv')", "write the rows below the header."),
 ]
 
 FIT = "fit cusum ranks.csv --target level --model m "

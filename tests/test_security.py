@@ -10,9 +10,8 @@ import threading
 import numpy as np
 import pytest
 
-from structperc import cli
+from structperc import cli, files
 from structperc.errors import DataError, MissingData
-from structperc.files.databases import read_query
 from structperc.files.datasets import fetch, load_conll2000
 
 ROWS = "a,level,=note\n1,1,=1+1\n2,1,-5\n3,2,@SUM(1)\n4,2,+cmd|x\n"
@@ -37,7 +36,7 @@ def test_a_duckdb_file_reads_and_writes_no_other_file(query, folder):
         connection.execute("create view visits as select 1.0 as x, column0 as y from read_csv('secret', header=false)")
     before = sorted(os.listdir())
     with pytest.raises(DataError, match=r"visits.duckdb: the query .* failed: "):
-        read_query("visits.duckdb", query, target="y")
+        files.read("visits.duckdb", query=query, target="y")
     assert sorted(os.listdir()) == before
 
 
@@ -48,7 +47,7 @@ def test_an_sqlite_file_is_only_read(query, folder):
         connection.executescript("create table visits (x, y); insert into visits values (1, 2);")
     before = (folder / "visits.db").read_bytes()
     with pytest.raises(DataError, match=r"visits.db: the query .* (failed: |returns no table)"):
-        read_query("visits.db", query, target="y")
+        files.read("visits.db", query=query, target="y")
     assert (folder / "visits.db").read_bytes() == before and sorted(os.listdir()) == ["rows.csv", "visits.db"]
 
 

@@ -11,9 +11,9 @@ from scipy import sparse
 from shards_of_data import PARTS, TAGS, WORDS, X, Y, trained, weights_of
 
 from structperc import distributed as shards
+from structperc import files
 from structperc.errors import DataError
 from structperc.estimators import LatentRanker
-from structperc.files.csv_tables import read_csv
 from structperc.streams import fit_stream
 
 pytestmark = pytest.mark.filterwarnings("ignore")       # warnings of other libraries
@@ -157,9 +157,9 @@ def test_parts_in_another_form_and_faults_of_the_first_one_are_named(tmp_path):
         trained([*PARTS[:2], {"X": X[40:], "y": Y[40:], "sample_weight": np.ones(20)}], n_shards=2)
     for i, (first, last) in enumerate(((0, 0), (0, 20), (20, 20), (20, 60))):
         table[first:last].assign(level=y[first:last]).to_csv(tmp_path / f"{i}.csv", index=False)
-    read, files = partial(read_csv, target="level"), os.fspath(tmp_path / "*.csv")
+    read, paths = partial(files.read, target="level"), os.fspath(tmp_path / "*.csv")
     for stream in (False, True):
-        found = trained(files, n_shards=2, read=read, stream=stream)
+        found = trained(paths, n_shards=2, read=read, stream=stream)
         assert np.array_equal(weights_of(found), weights_of(trained([(X[:20], Y[:20]), (X[20:], Y[20:])], n_shards=2)))
     with pytest.raises(DataError, match="all 2 parts are empty"):
         trained([os.fspath(tmp_path / "0.csv")] * 2, n_shards=2, read=read)

@@ -5,14 +5,13 @@ import time
 
 import numpy as np
 
-from structperc import Engine
-from structperc.files.conll import read_columns
+from structperc import Engine, files
 from structperc.files.datasets import locate
 
 
 def sentences(path, n, longest=25):
     """Tokens (form, tag) and heads of the first n sentences that are not longer."""
-    parses = [tokens for tokens in read_columns(path, ("form", "upos", "head"), conllu=True) if len(tokens) <= longest][:n]
+    parses = [tokens for tokens in files.read(path, columns=("form", "upos", "head")).X if len(tokens) <= longest][:n]
     return [[token[:2] for token in tokens] for tokens in parses], [[int(head) for _, _, head in tokens] for tokens in parses]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 
 from structperc import Engine
-from structperc.cli.files import answers, check_writable, read_for
+from structperc.cli.files import answers, check_writable, checked_ending, read_for
 from structperc.cli.terminal import Shown, say
 from structperc.errors import OptionError
 
@@ -18,8 +18,7 @@ def card(arguments) -> int:
     """Writes the card of a model, or prints it."""
     if arguments.output:
         check_writable("--output", arguments.output, arguments.model, arguments.data)
-        if Path(arguments.output).suffix.lower() not in (".md", ".html"):
-            raise OptionError(f"--output {arguments.output!r}: expected a name that ends with .md or .html.")
+        checked_ending(arguments.output, "md", "html")
     elif arguments.target is not None and arguments.data is None:
         raise OptionError("--target names a column of the data, but there are none; add --data FILE, or leave --target out.")
     engine, name = Engine.load(arguments.model), Path(arguments.model).stem

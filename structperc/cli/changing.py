@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from structperc import Engine, counterfactual
 from structperc.basics.writing import replace_file
 from structperc.cli.column_files import Tokens
 from structperc.cli.explaining import example, label_named
-from structperc.cli.files import check_writable, counted_in
+from structperc.cli.files import check_writable, checked_ending, counted_in
 from structperc.cli.safe_cells import safe_frame
 from structperc.cli.terminal import say, say_table
 from structperc.counterfactuals import Wanted
@@ -21,9 +19,7 @@ def change(arguments) -> int:
     kind = None
     if arguments.output:
         check_writable("--output", arguments.output, arguments.model, arguments.data)
-        kind = Path(arguments.output).suffix[1:].lower()
-        if kind not in ("html", "csv"):
-            raise OptionError(f"--output {arguments.output!r}: expected a name that ends with .html or .csv.")
+        kind = checked_ending(arguments.output, "html", "csv")
     engine = Engine.load(arguments.model)
     wanted = wanted_of(engine, arguments)
     x, _, table = example(engine, arguments)

@@ -12,7 +12,8 @@ import attrs
 
 from structperc.cli.settings import flags_of
 from structperc.errors import DataError, OptionError, did_you_mean
-from structperc.files.conll import CONLLU, SKIPPED, ColumnFile, stream_file, write_filled
+from structperc.files import formats
+from structperc.files.conll import CONLLU, EMPTY, SKIPPED, ColumnFile, write_filled
 from structperc.files.crfsuite_data import ItemFile, write_labels
 from structperc.files.opening import can_be_read_again
 from structperc.fitting import plugins as registry
@@ -20,7 +21,6 @@ from structperc.fitting.options import plugin_defaults
 from structperc.reading.tokens import default_template
 
 CONLLU_DEFAULT = ("form",)              # the features of CoNLL-U by default
-EMPTY = "_"                             # a cell of CoNLL-U without an entry
 NAMED_EXAMPLE = re.compile(r"\b[Xy]\[(\d+)\](?:\[(\d+)\])?")       # as errors of the library name it
 LOOKED_AT = 1000                        # sentences that show which columns a file fills
 
@@ -90,7 +90,7 @@ def with_usual_columns(source, plugins):
     target = [] if source.target is None else target_names(source)
     names = [name for name in usual if name not in target]
     if can_be_read_again(source.path):
-        with closing(stream_file(source.path, True, LOOKED_AT)) as files:
+        with closing(formats.stream(source.path, format=source.format, rows=LOOKED_AT)) as files:
             for file in islice(files, 1):
                 filled = [name for name, place in file.places(names).items()
                           if any(cell != EMPTY for sentence in file.column(place) for cell in sentence)]
@@ -148,7 +148,7 @@ def training_names(source, plugins) -> tuple[list, list, list]:
     target = list(usual.get("target", ())) if source.target is None else target_names(source)
     names = given_names(source, target)
     if names is None and not source.conllu:
-        with closing(stream_file(source.path, False, sentences=1)) as files:
+        with closing(formats.stream(source.path, format=source.format, rows=1)) as files:
             raise OptionError(f"a file of columns needs --columns, a name for each of them, such as --columns word,pos,chunk; "
                               f"{source.path} has {next(files).layout}.")
     if names is None:
@@ -174,22 +174,15 @@ def training_names(source, plugins) -> tuple[list, list, list]:
 def parts(source, plugins):
     """The training data, in parts of as many sentences as the source sets."""
     names, used, target = training_names(source, [registry.load(name) for name in plugins])
-    with closing(stream_file(source.path, source.conllu, source.rows)) as files:
+    with closing(formats.stream(source.path, format=source.format, rows=source.rows)) as files:
         for file in files:
             places = file.places(names)
             wanted = [places[name] for name in target]
             plain = not source.conllu and list(places.values()) == [*range(file.width)] and wanted == [file.width - 1]
-            tokens = Tokens(file, file.choose(places[name] for name in used), answers_of(file, wanted), plain)
+            tokens = Tokens(file, file.choose(places[name] for name in used), file.answers(wanted), plain)
             if source.rows is None:
                 refuse_empty(tokens, target)
             yield tokens
-
-
-def answers_of(file, places):
-    """One cell of each token, or several; None for an empty one, which has no label."""
-    if len(places) == 1:
-        return [[None if cell == EMPTY else cell for cell in cells] for cells in file.column(places[0])]
-    return [[tuple(None if cell == EMPTY else cell for cell in cells) for cells in sentence] for sentence in file.choose(places)]
 
 
 def read_template(path) -> str:
@@ -215,11 +208,11 @@ def parts_for(engine, source, needs_target=True):
         raise OptionError(f"--target {source.target!r}: the model learned from this column to predict another; name the column of right "
                           f"labels, or leave --target out.")
     used = None
-    with closing(stream_file(source.path, source.conllu, source.rows)) as files:
+    with closing(formats.stream(source.path, format=source.format, rows=source.rows)) as files:
         for file in files:
             if used is None:
                 used, target, filled = places_for(engine, source, file, needs_target)
-            yield Tokens(file, file.choose(used), None if target is None else answers_of(file, target), filled=filled)
+            yield Tokens(file, file.choose(used), None if target is None else file.answers(target), filled=filled)
 
 
 def places_for(engine, source, file, needs_target):
@@ -248,7 +241,7 @@ def places_for(engine, source, file, needs_target):
     for name in target:
         check_known(name, places, "--target", f"the columns of {path} are {', '.join(names)}")
     target_places = [places[name] for name in target]
-    if share_of_labels(engine, answers_of(file, target_places)) == 0:
+    if share_of_labels(engine, file.answers(target_places)) == 0:
         columns, first = ", ".join(map(repr, target)), file.choose(target_places)[0][0]
         first = first[0] if len(first) == 1 else first
         raise OptionError(f"the column {columns} of {path} begins with {first!r:.60} and has no label that the model knows. Name the "

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from structperc import Engine, effects, proportional_odds
 from structperc.basics.writing import replace_file
 from structperc.cli.explaining import DOTS_PER_INCH, PICTURES
-from structperc.cli.files import answers, check_writable, read_for
+from structperc.cli.files import answers, check_writable, checked_ending, read_for
 from structperc.cli.safe_cells import safe_frame
 from structperc.cli.terminal import say, say_table
 from structperc.errors import OptionError
@@ -20,9 +18,7 @@ def estimate(arguments) -> int:
     kind = None
     if arguments.output:
         check_writable("--output", arguments.output, arguments.model, arguments.data)
-        kind = Path(arguments.output).suffix[1:].lower()
-        if kind not in ("html", "csv", "tex", *PICTURES):
-            raise OptionError(f"--output {arguments.output!r}: expected a name that ends with .html, .csv, .tex, .png, .svg or .pdf.")
+        kind = checked_ending(arguments.output, "html", "csv", "tex", *PICTURES)
         if arguments.proportional_odds and kind in PICTURES:
             raise OptionError(f"--output {arguments.output!r}: --proportional-odds writes a table; expected .html, .csv or .tex.")
     engine = Engine.load(arguments.model)

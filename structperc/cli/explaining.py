@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shutil
 from contextlib import closing
-from pathlib import Path
 
 from structperc import Engine
 from structperc.basics.writing import replace_file
 from structperc.cli.column_files import Tokens
-from structperc.cli.files import PART_ROWS, check_writable, counted_in, parts_for
+from structperc.cli.files import PART_ROWS, check_writable, checked_ending, counted_in, parts_for
 from structperc.cli.terminal import say, say_drawn
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
@@ -24,9 +23,7 @@ def explain(arguments) -> int:
     kind = None
     if arguments.output:
         check_writable("--output", arguments.output, arguments.model, arguments.data)
-        kind = Path(arguments.output).suffix[1:].lower()
-        if kind not in ("html", *PICTURES):
-            raise OptionError(f"--output {arguments.output!r}: expected a name that ends with .html, .png, .svg or .pdf.")
+        kind = checked_ending(arguments.output, "html", *PICTURES)
     engine = Engine.load(arguments.model)
     x, y, table = example(engine, arguments)
     with counted_in(table, arguments.data):

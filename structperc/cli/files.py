@@ -15,14 +15,13 @@ from structperc.basics.errors import shortened
 from structperc.basics.labels import is_listed, is_nested
 from structperc.cli import column_files, item_files
 from structperc.cli.settings import flags_of
-from structperc.cli.source import DATABASE, ITEMS, Source
+from structperc.cli.source import Source
 from structperc.cli.table_flags import in_flags
 from structperc.core.component import overrides
 from structperc.core.outputs import is_ordered
 from structperc.errors import DataError, OptionError, PluginError, StructPercError
-from structperc.files import conll as columns
-from structperc.files import csv_tables, svmlight, tables
-from structperc.files.databases import opened_query
+from structperc.files import csv_tables, formats, tables
+from structperc.files.opening import ending_of
 from structperc.fitting.assembly import ask, options_alone
 from structperc.reading.column_faults import ColumnError
 from structperc.reading.table_options import TableOptions
@@ -39,20 +38,15 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
     path, target, group, weight = source.path, source.target if needs_target else None, source.group, source.weight
     if weight is not None and group is not None:
         raise OptionError("--weight weighs single rows, but with --group an example is many rows; leave one of them out.")
-    if source.format == "svmlight":
-        if target is not None or weight is not None:
-            flag = "--target" if target is not None else "--weight"
-            raise OptionError(f"{path} is read as svmlight, which has no named columns; leave out {flag}, or pass --format csv.")
-        if group not in (None, "qid"):
-            raise OptionError(f"--group {group}: {path} is read as svmlight, where the only groups are those of --group qid.")
+    if source.has_features:
         if keep:
-            raise OptionError(f"--keep and --groups name columns, but {path} is read as svmlight, which has no names; leave them out.")
-        return svmlight.stream_svmlight(path, n_features=n_features, grouped=group is not None, rows=source.rows)
+            raise OptionError(f"--keep and --groups name columns, but {path} is read as {source.format}, which has no names; leave them "
+                              f"out.")
+        return formats.stream(path, format=source.format, n_features=n_features, group=group, rows=source.rows)
     if target is None and needs_target:
         with opened_frames(source) as file:
             hint = csv_tables.tokens_hint(file.header)
-            noun = "a database" if source.format == DATABASE else tables.FORMATS[source.format].noun
-            raise OptionError(f"{noun} needs --target NAME, the column of right labels; {file.name} has "
+            raise OptionError(f"{formats.FORMATS[source.format].noun} needs --target NAME, the column of right labels; {file.name} has "
                               f"{', '.join(map(repr, file.header))}.{hint}")
     as_text, keys = (None, None) if reader is None else (reader.input_columns().texts, reader.input_columns().key_places)
     return frame_parts(source, reader, target=target, weight=weight, group=group, features=features, text_labels=text_labels,
@@ -72,7 +66,7 @@ def frame_parts(source, reader, **columns):
     with opened_frames(source) as file:
         file.advise = in_flags if reader is None or reader.takes_tables else partial(in_python, reader)
         try:
-            yield from file.tables(**columns, rows=source.rows)
+            yield from file.parts(**columns, rows=source.rows)
         except ColumnError as error:
             if columns.get("keys") is None:
                 raise
@@ -87,14 +81,10 @@ def in_python(reader, faults, encoded) -> str:
 
 def opened_frames(source):
     """The file of named columns, under reading."""
-    if source.format == DATABASE:
-        return opened_query(source.path, source.query)
-    if source.format != "csv":
-        return tables.FORMATS[source.format].open(source.path)
-    separator = {None: ",", "tab": "\t"}.get(source.separator, source.separator)
+    separator = source.opening().get("separator", ",")
     if len(separator) != 1:
         raise OptionError(f"--separator {separator!r}; expected one character, or tab.")
-    return csv_tables.opened_csv(source.path, separator, source.decimal or ".", source.encoding or "utf-8")
+    return formats.open(source.path, format=source.format, **source.opening())
 
 
 def read(source, plugins=(), **options):
@@ -106,13 +96,13 @@ def read(source, plugins=(), **options):
 def parts_for(engine, arguments, needs_target=True, rows=None, keep=()):
     """Data with the columns of the trained engine, a part of the rows at a time. Columns are selected by name if it has names."""
     of_columns, of_items = column_files.reads_columns(engine), item_files.reads_items(engine)
-    source = Source.from_arguments(arguments, "conll" if of_columns else ITEMS if of_items else None, rows, engine.notes.get("data"))
+    source = Source.from_arguments(arguments, "conll" if of_columns else "crfsuite" if of_items else None, rows, engine.notes.get("data"))
     if of_items:
         item_files.refuse_format(source)
         yield from item_files.parts(source)
         return
     if of_columns != source.has_columns or source.has_items:
-        takes = " or ".join(columns.FORMATS if of_columns else tables.FORMATS)
+        takes = " or ".join(formats.that_hold(*([formats.TOKENS] if of_columns else [formats.COLUMNS, formats.FEATURES])))
         raise OptionError(f"{source.path} is read as {source.format}, but the model was trained on {takes}; pass --format if it is that.")
     if of_columns:
         yield from column_files.parts_for(engine, source, needs_target)
@@ -232,6 +222,15 @@ def counted_in(table, path):
 
 def is_text(labels) -> bool:
     return all(isinstance(label, str) for label in labels)
+
+
+def checked_ending(path, *endings) -> str:
+    """The ending of the name of --output, one of these, without its point and in small letters."""
+    ending = ending_of(path)[1:]
+    if ending not in endings:
+        *others, last = (f".{one}" for one in endings)
+        raise OptionError(f"--output {path!r}: expected a name that ends with {', '.join(others)} or {last}.")
+    return ending
 
 
 def check_writable(flag, path, *inputs) -> None:

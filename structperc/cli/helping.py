@@ -12,6 +12,8 @@ from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, TABLE_FLAGS, describe
 from structperc.cli.terminal import say
 from structperc.engine.engine import Engine
 from structperc.errors import PluginError, StructPercError, did_you_mean
+from structperc.files import formats
+from structperc.files.opening import OPENERS
 from structperc.fitting import plugins as registry
 
 WIDTH = 80
@@ -19,30 +21,18 @@ WIDTH = 80
 DATA = """\
 Formats of data. Without --format, the ending of the file chooses one.
 
-  csv       A header line. --target names the column of labels. All other
-            columns, except that of --weight, are features: numbers, or columns
-            with an encoding (structperc help tables).
-            With intervals of ranks, --target LOW,HIGH names two columns. An
-            empty cell is the end of the scale.
-  svmlight  Lines such as "3 1:0.5 7:2": the label, then index:value. Endings
-            .svm, .svmlight, .libsvm.
-  parquet   Named columns, as in csv. Endings .parquet, .pq. Needs the extra
-            structperc[parquet], and so does arrow (.arrow, .feather).
-  conll     One token per line, with cells separated by tabs or spaces, and a
-            blank line after each sentence (structperc help columns).
-  conllu    Files of Universal Dependencies. Ending .conllu.
-  crfsuite  CRFsuite's data files: a label and attributes with tabs between
-            them on each line, and a blank line after each sequence. No ending:
-            pass --format crfsuite.
-  database  Files of DuckDB and SQLite, with --query "select ...". Needs the
-            extra structperc[databases].
+{formats}
+
+In files with named columns, --target names the column of labels. All other
+columns, except that of --weight, are features: numbers, or columns with an
+encoding (structperc help tables). With intervals of ranks, --target LOW,HIGH
+names two columns. An empty cell is the end of the scale.
 
 With --group COLUMN, neighbouring rows with the same entry are one example. The
 target is a label for each row. In problems that choose rows, 1 marks a chosen
 row and 0 any other. structperc help NAME has the form of other problems.
 
-csv, svmlight, conll, conllu and crfsuite files may be compressed (.gz, .bz2,
-.xz). The name - is standard input.
+{compressed}
 """
 COLUMNS = """\
 Columns of conll and conllu files.
@@ -198,12 +188,26 @@ def help_on(arguments) -> int:
     elif topic in parser.commands:
         say(*parser.commands[topic].format_help().rstrip().split("\n"))
     elif topic in TOPICS:
-        say(*TOPICS[topic].rstrip().split("\n"))
+        text = formats_of_data() if topic == "data" else TOPICS[topic]
+        say(*text.rstrip().split("\n"))
     elif topic == "options":
         say("Options of every problem, for fit --set KEY=VALUE:", "", *wrapped(describe_options(ENGINE_OPTIONS), 2))
     else:
         say(*about(topic))
     return 0
+
+
+def formats_of_data() -> str:
+    """The topic of data: every format with its endings and what reads it needs."""
+    lines = []
+    for name, format in formats.FORMATS.items():
+        needs = f" Needs the extra structperc[{format.extra}]." if format.extra else ""
+        endings = f" Endings: {', '.join(format.endings)}." if format.endings else f" No ending: pass --format {name}."
+        lines.append(f"{name:<10}{format.noun[0].upper()}{format.noun[1:]}. {format.about}{endings}{needs}")
+    names = [name for name, format in formats.FORMATS.items() if format.compressed]
+    compressed = (f"{', '.join(names[:-1])} and {names[-1]} files may be compressed ({', '.join(OPENERS)}). The name - is standard "
+                  f"input.")
+    return DATA.format(formats="\n".join(wrapped(lines, 2)), compressed="\n".join(wrapped([compressed], 0)))
 
 
 def listed() -> list[str]:

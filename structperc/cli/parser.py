@@ -29,13 +29,11 @@ from structperc.cli.helping import WIDTH
 from structperc.cli.new import KINDS
 from structperc.cli.safe_cells import add_flag
 from structperc.cli.settings import unknown_argument
-from structperc.cli.source import ITEMS
 from structperc.cli.table_flags import split
 from structperc.cli.terminal import say_fault
 from structperc.engine.exports import ENDINGS, FORMATS
 from structperc.errors import did_you_mean
-from structperc.files.conll import FORMATS as COLUMN_FORMATS
-from structperc.files.tables import FORMATS as TABLE_FORMATS
+from structperc.files import formats
 
 LOOKS = 1 / 16              # of an epoch, after which it is asked whether so many minutes have passed
 OVERVIEW = """\
@@ -301,12 +299,12 @@ def build() -> Parser:
         return made
 
     def reading(made, examples=True):
-        formats = (*TABLE_FORMATS, *COLUMN_FORMATS, ITEMS) if examples else TABLE_FORMATS
-        made.add_argument("--format", choices=formats, help="of the data; default: by the ending of the file")
+        choices = list(formats.FORMATS) if examples else formats.that_hold(formats.COLUMNS, formats.FEATURES)
+        made.add_argument("--format", choices=choices, help="of the data; default: by the ending of the file")
         made.add_argument("--separator", metavar="CHAR", help="between cells of a CSV file; default ','; or 'tab'")
         made.add_argument("--decimal", metavar="CHAR", help="decimal mark of a CSV file; default '.'")
         made.add_argument("--encoding", metavar="NAME", help="of a CSV file, such as cp1252; default utf-8")
-        made.add_argument("--query", metavar="SQL", help="rows of a database: .duckdb, .ddb, .sqlite, .sqlite3, .db")
+        made.add_argument("--query", metavar="SQL", help=f"rows of a database: {formats.endings_of('duckdb', 'sqlite')}")
         if examples:
             made.add_argument("--group", metavar="COLUMN", help="rows with the same entry are one example; svmlight: qid")
             made.add_argument("--columns", metavar="A,B,C", help="names of the columns of a conll file, _ to ignore one")

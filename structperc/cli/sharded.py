@@ -14,7 +14,7 @@ from structperc.distributed import fit
 from structperc.distributed.parts import parts_of
 from structperc.errors import OptionError
 from structperc.extras import require
-from structperc.files import svmlight
+from structperc.files import formats
 from structperc.files.frames import NoRows
 from structperc.files.opening import fingerprint, is_url, unchanged
 
@@ -34,8 +34,8 @@ def learn(engine, sources, plugins, classes, resume, address, stream, text_label
     # anew. `progress` is as of `structperc.distributed.fit`.
     with connected(address) as client:
         options = {"text_labels": text_labels, "labels": classes or ()}
-        if sources[0].format == "svmlight":
-            options["n_features"] = max(client.gather(client.map(width, [source.path for source in sources])))
+        if sources[0].has_features:
+            options["n_features"] = max(client.gather(client.map(width, sources)))
         elif not sources[0].of_tokens:
             options["reader"] = reader_of(engine)
         reading = FileReader(engine, plugins, options, {source.path: fingerprint(source.path) for source in sources})
@@ -60,9 +60,10 @@ def connected(address):
             yield client
 
 
-def width(path) -> int:
-    """How many features a file of svmlight has."""
-    return svmlight.survey(path)[1]
+def width(source) -> int:
+    """How many features a file of numbered features has."""
+    with formats.open(source.path, format=source.format) as file:
+        return file.survey()[1]
 
 
 class FileReader:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import attrs
 
-from structperc.cli.settings import COLUMN_FLAGS
 from structperc.errors import OptionError
-from structperc.files import conll, databases, tables
+from structperc.files.formats import COLUMNS, FEATURES, FORMATS, ITEMS, TOKENS, format_of
 
-CSV_FLAGS = {"separator": "--separator", "decimal": "--decimal", "encoding": "--encoding"}
-TABLE_FLAGS = {"group": "--group", "weight": "--weight", **CSV_FLAGS}
+OPENING = {"separator": "--separator", "decimal": "--decimal", "encoding": "--encoding", "query": "--query"}
+FLAGS = {"target": "--target", "columns": "--columns", "template": "--template", "group": "--group", "weight": "--weight", **OPENING}
 NAMED_COLUMNS = ("target", "group")
-NOTED = (*NAMED_COLUMNS, *CSV_FLAGS)        # what a model keeps of the table that it was trained on
-DATABASE = "database"       # the format of data that --query chooses
-ITEMS = "crfsuite"          # the format of CRFsuite's data files
-FRAMES = {DATABASE, *(name for name, format in tables.FORMATS.items() if format.has_names)}
+NOTED = (*NAMED_COLUMNS, "separator", "decimal", "encoding")       # what a model keeps of the table that it was trained on
 
 
 @attrs.frozen
@@ -43,27 +37,19 @@ class Source:
     def from_arguments(cls, arguments, default=None, rows=None, notes=None):
         """The source of a command, whose format is that of --format, of the file's name or of --columns, else `default`."""
         # Flags of another format than that of the data raise an error. Missing flags have the values of training, from `notes`.
-        path = arguments.data
-        flags = {name: getattr(arguments, name, None) for name in ("target", *COLUMN_FLAGS, *TABLE_FLAGS)}
+        path, named = arguments.data, format_of(arguments.data)
+        flags = {name: getattr(arguments, name, None) for name in FLAGS}
         passed = {name for name, value in flags.items() if value is not None}
-        default = "conll" if passed & set(COLUMN_FLAGS) else None if tables.says_csv(path) else default
-        default = default or tables.guess_format(path)
-        query = getattr(arguments, "query", None)
-        if query is not None:
-            default = DATABASE
-        elif Path(path).suffix.lower() in databases.STREAMS and arguments.format is None:
+        if named is None or FORMATS[named].holds != TOKENS:
+            named = "conll" if passed & {"columns", "template"} else named
+        source = cls(path, arguments.format or named or default or "csv", **flags, rows=rows)
+        if source.takes("query") and source.query is None:
             raise OptionError(f"{path} is a database; choose its rows by --query, such as --query 'select * from visits'.")
-        source = cls(path, arguments.format or conll.guess_format(path) or default, **flags, query=query, rows=rows)
-        if query is not None and source.format != DATABASE:
-            raise OptionError(f"{path} is read as {source.format}, for which --query means nothing; leave it out, or leave out --format.")
-        foreign, others = source.foreign_flags()
-        for name, flag in foreign.items():
-            if name in passed:
-                raise OptionError(f"{path} is read as {source.format}, for which {flag} means nothing; leave it out, or pass --format "
-                                  f"{' or '.join(others)}.")
-        for name, flag in CSV_FLAGS.items():
-            if source.format != "csv" and name in passed:
-                raise OptionError(f"{path} is read as {source.format}, for which {flag} means nothing; leave it out, or pass --format csv.")
+        for name in FLAGS:
+            if name in passed and not source.takes(name):
+                others = [other for other in FORMATS if attrs.evolve(source, format=other).takes(name)]
+                raise OptionError(f"{path} is read as {source.format}, for which {FLAGS[name]} means nothing; leave it out, or pass "
+                                  f"--format {' or '.join(others)}.")
         return attrs.evolve(source, **source.remembered(notes or {}, passed))
 
     def notes(self) -> dict:
@@ -75,14 +61,23 @@ class Source:
         if notes.get("format") == self.format:
             names = NOTED if not self.has_columns else ("target",) if self.conllu else ()
         else:
-            names = NAMED_COLUMNS if {notes.get("format"), self.format} <= FRAMES else ()
+            former = FORMATS.get(notes.get("format"))
+            names = NAMED_COLUMNS if former is not None and former.holds == self.holds == COLUMNS else ()
         return {name: notes[name] for name in names if name not in passed and isinstance(notes.get(name), str)}
 
-    def foreign_flags(self) -> tuple:
-        """Flags that mean nothing for data of this format, and the formats for which they do."""
-        if self.has_items:
-            return {"target": "--target", **TABLE_FLAGS, **COLUMN_FLAGS}, (*tables.FORMATS, *conll.FORMATS)
-        return (TABLE_FLAGS, tables.FORMATS) if self.has_columns else (COLUMN_FLAGS, conll.FORMATS)
+    def takes(self, name) -> bool:
+        """Whether a flag means something for data of this format."""
+        return name in FORMATS[self.format].options or name == "template" and self.has_columns
+
+    def opening(self) -> dict:
+        """The options of opening the file."""
+        options = {name: getattr(self, name) for name in OPENING if getattr(self, name) is not None}
+        return options | ({"separator": "\t"} if options.get("separator") == "tab" else {})
+
+    @property
+    def holds(self) -> str:
+        """What kind of data it holds."""
+        return FORMATS[self.format].holds
 
     @property
     def of_tokens(self) -> bool:
@@ -92,12 +87,17 @@ class Source:
     @property
     def has_items(self) -> bool:
         """Whether it is a data file of CRFsuite."""
-        return self.format == ITEMS
+        return self.holds == ITEMS
 
     @property
     def has_columns(self) -> bool:
         """Whether it is a file of columns, a token a line."""
-        return self.format in conll.FORMATS
+        return self.holds == TOKENS
+
+    @property
+    def has_features(self) -> bool:
+        """Whether its columns have numbers for names."""
+        return self.holds == FEATURES
 
     @property
     def conllu(self) -> bool:

@@ -15,11 +15,10 @@ import numpy as np
 from structperc.callbacks import Looking
 from structperc.cli.facts import Facts
 from structperc.cli.files import answers, counted_in, is_text, missing_of, opened_frames, outputs_of, parts, reader_of, refuse_intervals
-from structperc.cli.source import FRAMES
 from structperc.components import Outputs
 from structperc.core.losses import levels_of
 from structperc.errors import OptionError
-from structperc.files import svmlight
+from structperc.files import formats
 from structperc.files.opening import WATCHER, can_be_read_again, fingerprint, is_url, name_of, passed, unchanged
 from structperc.fitting import plugins as registry
 from structperc.fitting.assembly import ask, install_model, options_alone
@@ -107,7 +106,7 @@ def identity_of(source, contents) -> dict:
     facts = {name: str(value) for name, value in attrs.asdict(source).items() if value is not None}
     if contents is None:
         return facts
-    if source.format in FRAMES:
+    if source.holds == formats.COLUMNS:
         with opened_frames(source) as file:
             facts["header"] = ", ".join(file.header)
     path = source.path if is_url(source.path) else os.path.realpath(source.path)
@@ -134,7 +133,7 @@ def wants_names_of(engine, source) -> bool:
 
 def looks_through(engine, source) -> bool:
     """Whether `survey` reads the data."""
-    return source.format == "svmlight" or wants_labels_of(engine) or wants_names_of(engine, source)
+    return source.has_features or wants_labels_of(engine) or wants_names_of(engine, source)
 
 
 @contextmanager
@@ -149,7 +148,7 @@ def looked_through(source, report):
         yield
     finally:
         WATCHER.reset(token)
-    if source.of_tokens or source.group is None and source.format != "svmlight":
+    if source.of_tokens or source.group is None and not source.has_features:
         report.expect(looking.rows)
 
 
@@ -162,9 +161,10 @@ def survey(engine, source, plugins, text_labels=None) -> dict:
             again(source, "--classes A,B,C and --set n_hashed=1048576", "labels and features")
             read_names(engine, source, plugins, outputs, wants_labels, wants_names)
         return {}
-    if source.format == "svmlight":
+    if source.has_features:
         again(source, None, "the number of features")
-        labels, n_features = svmlight.survey(source.path)
+        with formats.open(source.path, format=source.format) as file:
+            labels, n_features = file.survey()
         if wants_labels:
             engine.classes = outputs.find_labels(labels, None).tolist()
         return {"n_features": n_features}

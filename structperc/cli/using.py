@@ -6,7 +6,6 @@ import io
 import sys
 from contextlib import closing
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from structperc.cli.terminal import Shown, say, say_json, say_table
 from structperc.core.outputs import is_ordered
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
+from structperc.files.opening import ending_of
 from structperc.files.tables import write_table
 from structperc.metrics.engines import Pairs
 from structperc.pictures.markup import aligned, excerpt
@@ -228,7 +228,7 @@ def plot(arguments) -> int:
     figure = figures.Figure(figsize=(PANEL[0] * len(panels), PANEL[1]), layout="constrained")
     for ax, draw in zip(np.ravel(figure.subplots(1, len(panels))), panels, strict=True):
         draw(engine, ax=ax)
-    kind = Path(arguments.output).suffix[1:].lower() or "png"
+    kind = ending_of(arguments.output)[1:] or "png"
     if kind not in figure.canvas.get_supported_filetypes():
         raise OptionError(f"--output {arguments.output!r}: .{kind} is no format of pictures; expected .png, .pdf or .svg.")
     replace_file(arguments.output, lambda file: figure.savefig(file, format=kind, dpi=DOTS_PER_INCH))

@@ -84,8 +84,8 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
         Or the address of a scheduler. Without one all is done by this process, with the same bits.
     read : function of a part, optional
         A function that returns a part as of a list. The worker that trains the shard calls it, and again if the shard is trained elsewhere.
-        `functools.partial(read_csv, target="level")` reads files. An iterator or sequence of parts is a part too, as of
-        `functools.partial(stream_parquet, target="level", rows=65536)`. In a sequence, such as `structperc.streams.Slices`, parts have
+        `functools.partial(files.read, target="level")` reads files. An iterator or sequence of parts is a part too, as of
+        `functools.partial(files.stream, target="level", rows=65536)`. In a sequence, such as `structperc.streams.Slices`, parts have
         numbers.
     stream : bool, default False
         Whether each pass reads the data anew, piece by piece, instead of keeping them in the memory of workers: a piece is a part, or a

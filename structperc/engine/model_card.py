@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-from pathlib import Path
 
 import attrs
 import numpy as np
@@ -16,6 +15,7 @@ from structperc.basics.writing import replace_file
 from structperc.core.outputs import is_ordered
 from structperc.engine import model_file
 from structperc.engine.cards import Curve, name_of, weight_rows
+from structperc.files.opening import ending_of
 from structperc.fitting.options import changed_options
 from structperc.pictures.markup import Markup, block, details, element, excerpt, page, table
 from structperc.reading.groups import Groups
@@ -103,7 +103,7 @@ class ModelCard:
         OptionError
             For another ending.
         """
-        ending = Path(path).suffix.lower()
+        ending = ending_of(path)
         if ending not in (".md", ".html"):
             raise OptionError(f"the card cannot be written to {os.fspath(path)!r}: expected a name that ends with .md or .html.")
         content = (self.html() if ending == ".html" else self.markdown()).encode()

@@ -15,95 +15,7 @@ from structperc.basics.errors import DataError, shortened
 from structperc.extras import require
 from structperc.files.frames import FrameFile
 from structperc.files.opening import PART_BYTES, STANDARD_INPUT, is_url, opened_bytes, passed
-from structperc.files.tables import Table
 from structperc.reading.other_libraries import as_stream
-
-__all__ = ["opened_arrow", "read_arrow", "stream_arrow"]
-
-
-def read_arrow(path, **options) -> Table:
-    """Read a whole Arrow file.
-
-    Parameters
-    ----------
-    path : path
-    **options
-        As in `stream_arrow`, but for `rows`.
-
-    Examples
-    --------
-    >>> from structperc.files.arrow import read_arrow
-    >>> table = read_arrow("visits.arrow", target="level")      # doctest: +SKIP
-    """
-    (table,) = stream_arrow(path, **options)
-    return table
-
-
-def stream_arrow(path, *, target=None, features=None, weight=None, group=None, text_labels=None, as_text=None, keep=(), missing=(),
-                 keys=None, rows=None):
-    """Reads an Arrow file or stream part by part, for data larger than memory. A file is mapped, not copied.
-
-    Parameters
-    ----------
-    path : path, object with `__arrow_c_stream__`, or polars LazyFrame
-        Of an Arrow IPC file or a Feather file of version 2. It cannot be standard input, since the contents are listed at its end.
-        Or a stream, which is read once: `cursor.fetch_record_batch()` of ADBC, a relation of DuckDB, a record batch reader. polars
-        computes a LazyFrame part by part.
-    target, features, weight, group, text_labels, as_text, keep, missing, keys, rows
-        As in `structperc.files.csv_tables.stream_csv`.
-
-    Yields
-    ------
-    Table
-
-    Raises
-    ------
-    DataError
-        For a damaged or empty file, a missing column, and an entry of X that is no finite number.
-    MissingExtra
-        When pyarrow is not installed.
-
-    Examples
-    --------
-    >>> from structperc.files.arrow import stream_arrow
-    >>> for table in stream_arrow("visits.arrow", target="level", rows=65536):      # doctest: +SKIP
-    ...     print(table.X.shape)
-    """
-    with opened_arrow(path) as file:
-        yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
-                               keep=keep, missing=missing, keys=keys, rows=rows)
-
-
-@contextmanager
-def opened_arrow(path):
-    """An open Arrow file, for several epochs over its parts.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    ArrowFile
-        A context manager. `tables(target=..., rows=...)` yields the parts.
-
-    Examples
-    --------
-    >>> from structperc.files.arrow import opened_arrow
-    >>> with opened_arrow("visits.arrow") as file:              # doctest: +SKIP
-    ...     for table in file.tables(target="level", rows=65536):
-    ...         print(table.X.shape)
-    """
-    arrow = require("pyarrow", "reading Arrow files", "parquet")
-    path = as_stream(path)
-    if hasattr(path, "__arrow_c_stream__"):
-        reader = arrow.RecordBatchReader.from_stream(path)
-        yield ArrowFile("the Arrow stream", reader.schema, lambda rows, columns: parts_of_stream(reader, rows, columns))
-        return
-    ipc = require("pyarrow.ipc", "reading Arrow files", "parquet")
-    with readable(path, "Arrow", arrow), mapped(path, arrow) as (file, let_go):
-        reader = ipc.open_file(file)
-        yield ArrowFile(path, reader.schema, lambda rows, columns: letting_go(parts_of(arrow, reader, rows, columns), let_go))
 
 
 def parts_of(arrow, reader, rows, columns):
@@ -113,6 +25,19 @@ def parts_of(arrow, reader, rows, columns):
         table = table.select(columns)
         table.validate(full=True)           # pyarrow takes offsets and counts from the file as they are
         yield table
+
+
+def once(parts):
+    """The same function of parts, which raises an error for a second pass."""
+    def first(rows, columns):
+        nonlocal taken
+        if taken:
+            raise DataError("the Arrow stream has been read, and gives its rows once; write it to a file for further passes.")
+        taken = True
+        return parts(rows, columns)
+
+    taken = False
+    return first
 
 
 def parts_of_stream(reader, rows, columns):
@@ -186,23 +111,43 @@ def readable(path, kind, arrow):
         if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) is not None:       # not there, a folder, not readable
             raise
         raise DataError(f"{path} is damaged or no {kind} file ({' '.join(str(error).split()):.200}); write it again, or name another "
-                        f"--format.") from None
+                        f"format (structperc: --format).") from None
 
 
 class ArrowFile(FrameFile):
     """A file under reading whose frames are `Rows`."""
-    # parts: function (rows, columns). Its tables, for parts of so many rows (None: one of all), with these columns.
+    # read: function (rows, columns). Its tables, for parts of so many rows (None: one of all), with these columns.
 
-    def __init__(self, path, schema, parts):
+    def __init__(self, path, schema, read):
         super().__init__(str(path), list(schema.names))
-        self.schema, self.arrow, self.parts = schema, require("pyarrow", "reading Arrow files", "parquet"), parts
+        self.schema, self.arrow, self.read = schema, require("pyarrow", "reading Arrow files", "parquet"), read
         if len(self.columns) < len(self.header):
             again = next(name for name in self.header if self.header.count(name) > 1)
             raise DataError(f"{self.name} has two columns {again!r}; give every column a name of its own.")
 
+    @classmethod
+    @contextmanager
+    def opened(cls, path):
+        """An Arrow IPC file or a Feather file of version 2, mapped; or a stream, also that of a LazyFrame.
+
+        Parameters
+        ----------
+        path : path, object with `__arrow_c_stream__`, or polars LazyFrame
+        """
+        arrow = require("pyarrow", "reading Arrow files", "parquet")
+        path = as_stream(path)
+        if hasattr(path, "__arrow_c_stream__"):
+            reader = arrow.RecordBatchReader.from_stream(path)
+            yield cls("the Arrow stream", reader.schema, once(lambda rows, columns: parts_of_stream(reader, rows, columns)))
+            return
+        ipc = require("pyarrow.ipc", "reading Arrow files", "parquet")
+        with readable(path, "Arrow", arrow), mapped(path, arrow) as (file, let_go):
+            reader = ipc.open_file(file)
+            yield cls(path, reader.schema, lambda rows, columns: letting_go(parts_of(arrow, reader, rows, columns), let_go))
+
     def frames(self, rows, columns, text=(), numbers=()):
         before = 0
-        for part in self.parts(rows, columns):
+        for part in self.read(rows, columns):
             table = self.without_blobs(part, before)
             before += table.num_rows
             step, plain = rows or max(1, table.num_rows), {}

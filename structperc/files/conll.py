@@ -7,15 +7,16 @@ from operator import itemgetter
 
 import attrs
 
-from structperc.basics.errors import DataError
+from structperc.basics.errors import DataError, OptionError, did_you_mean, shortened
 from structperc.files import conllu as universal
-from structperc.files.opening import name_of, opened, refuse_return, uncompressed_suffix
+from structperc.files.formats import TOKENS, TextFile, checked_rows
+from structperc.files.opening import opened, refuse_return
 
-__all__ = ["ColumnFile", "guess_format", "read_columns", "read_file", "stream_file", "write_columns", "write_filled"]
+__all__ = ["ColumnFile", "write_columns", "write_filled"]
 
 CONLLU = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 SKIPPED = ("_", "-")
-FORMATS = ("conll", "conllu")
+EMPTY = "_"                 # a cell without an entry
 CELL, TAB_CELL = re.compile("[^ ]+"), re.compile("[^\t]+")       # between spaces, and between tabs
 NAMES = {" ": "spaces", "\t": "tabs"}
 BYTE_ORDER_MARK = "\ufeff"
@@ -45,14 +46,18 @@ class ColumnFile:
         What follows the last sentence of a file belongs to that one.
     lines : list of int
         The number of the first line of each text.
+    X : list of list of tuple of str
+        The sentences, with only the cells of the columns that were named.
+    y : list of list of str, or of tuple of str; or None
+        The target column, or the cells of several. None for a cell _, which is empty.
 
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from structperc.files.conll import read_file
+    >>> from structperc import files
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "a.txt").write_text("the DT\\ndog NN\\n")
-    ...     file = read_file(f"{folder}/a.txt")
+    ...     _ = pathlib.Path(folder, "a.conll").write_text("the DT\\ndog NN\\n")
+    ...     file = files.read(f"{folder}/a.conll")
     >>> file.separator, file.conllu
     (' ', False)
     """
@@ -64,6 +69,8 @@ class ColumnFile:
     first: int = 0
     texts: list = attrs.field(factory=list)
     lines: list = attrs.field(factory=list)
+    X: list = attrs.Factory(lambda self: self.sentences, takes_self=True)
+    y: list | None = None
 
     def has_token(self, line) -> bool:
         """Whether a line of a text, with or without its end, is that of a token.
@@ -104,12 +111,12 @@ class ColumnFile:
         return f"{self.width} cell{'s' * (self.width != 1)} in each line (the first token is {token!r:.{SHOWN}})"
 
     def places(self, names) -> dict[str, int]:
-        """Where the cells of these names are; `names` as in `read_columns`.
+        """Where the cells of these names are; `names` as `columns` of `structperc.files.stream`.
 
         Parameters
         ----------
         names : sequence of str or int
-            As in `read_columns`.
+            As `columns` of `structperc.files.stream`.
 
         Returns
         -------
@@ -130,6 +137,57 @@ class ColumnFile:
             raise DataError(f"{self.path} has {self.layout}, but {len(names)} column{' is' if len(names) == 1 else 's are'} named: "
                             f"{', '.join(names)}; name each one, with _ for those to leave out.{hint}")
         return {name: i for i, name in enumerate(names) if name not in SKIPPED}
+
+    def read_as(self, columns=None, target=None) -> ColumnFile:
+        """The same part with X and y from these columns.
+
+        Parameters
+        ----------
+        columns : sequence of str or None
+            As of `structperc.files.stream`.
+        target : str, sequence of str, or None
+
+        Returns
+        -------
+        ColumnFile
+
+        Raises
+        ------
+        OptionError
+            A target without the names of columns, or among which it is not.
+        """
+        if columns is None:
+            if target is not None:
+                raise OptionError(f"target={shortened(target)}: {self.path} is a file of columns; name these too, such as "
+                                  f"columns={CONLLU[1::2][:2] if self.conllu else ('word', 'pos', 'chunk')!r}.")
+            return self
+        target = [] if target is None else [target] if isinstance(target, str) else list(target)
+        names = [columns] if isinstance(columns, str) else list(columns)
+        if self.conllu and set(names) <= set(CONLLU):
+            names += [name for name in target if name not in names]
+        places = self.places(names)
+        for name in target:
+            if name not in places:
+                raise OptionError(f"target={shortened(name)}: {self.path} has the columns {', '.join(places)}.{did_you_mean(name, places)}")
+        used = [place for name, place in places.items() if name not in target]
+        if not used:
+            raise OptionError(f"target={shortened(target)}: no column of {self.path} is left to learn from; name one more in columns.")
+        return attrs.evolve(self, X=self.choose(used), y=self.answers([places[name] for name in target]) if target else None)
+
+    def answers(self, places) -> list[list]:
+        """One cell of each token, or a tuple of several; None for a cell _, which has no label.
+
+        Parameters
+        ----------
+        places : sequence of int
+
+        Returns
+        -------
+        list of lists
+        """
+        if len(places) == 1:
+            return [[None if cell == EMPTY else cell for cell in cells] for cells in self.column(places[0])]
+        return [[tuple(None if cell == EMPTY else cell for cell in cells) for cells in sentence] for sentence in self.choose(places)]
 
     def choose(self, places) -> list[list[tuple]]:
         """The sentences with only the cells at these places.
@@ -160,46 +218,6 @@ class ColumnFile:
         list of lists of str
         """
         return [[token[place] for token in sentence] for sentence in self.sentences]
-
-
-def read_columns(path, names=None, conllu=None) -> list[list[tuple]]:
-    """The sentences of a file of columns.
-
-    Tabs part the cells of a line with a tab, else spaces. A blank line ends a sentence. A line "-DOCSTART- ..." is a token like any other.
-    In CoNLL-U, lines that begin with # are comments. Multiword tokens and empty nodes (ids like 3-4 and 8.1) are left out.
-
-    Parameters
-    ----------
-    path : path
-        May end with .gz, .bz2 or .xz; "-" is standard input.
-    names : sequence of str, optional
-        The columns in order, "_" or "-" for those to leave out. CoNLL-U has its own names, which also choose columns, in this order: id,
-        form, lemma, upos, xpos, feats, head, deprel, deps, misc.
-    conllu : bool, optional
-        Whether the file is CoNLL-U. Default: if its name ends with .conllu, compressed or not.
-
-    Returns
-    -------
-    list of list of tuple of str
-        Sentences of tokens; a token holds all its cells, or the named ones.
-
-    Raises
-    ------
-    DataError
-        If the file is empty, damaged or no UTF-8, or the names do not match. Also if a line has another number of cells than the first, or
-        an empty cell.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "train.txt").write_text("He PRP B-NP\\nreckons VBZ B-VP\\n\\nYes UH O\\n")
-    ...     read_columns(Path(folder, "train.txt"), ["word", "_", "chunk"])
-    [[('He', 'B-NP'), ('reckons', 'B-VP')], [('Yes', 'O')]]
-    """
-    file = read_file(path, conllu)
-    return file.sentences if names is None else file.choose(file.places(names).values())
 
 
 def write_columns(file, sentences, added, separator=" ") -> None:
@@ -256,11 +274,12 @@ def write_filled(file, columns, places, filled) -> None:
     Examples
     --------
     >>> import io, tempfile
-    >>> from structperc.files.conll import read_file, write_filled
-    >>> with tempfile.NamedTemporaryFile("w") as source:
+    >>> from structperc import files
+    >>> from structperc.files.conll import write_filled
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".conllu") as source:
     ...     _ = source.write("# two words\\n1-2\\tdon't" + "\\t_" * 8 + "\\n1\\tdo" + "\\t_" * 8 + "\\n2\\tn't" + "\\t_" * 8 + "\\n")
     ...     source.flush()
-    ...     columns, text = read_file(source.name, conllu=True), io.StringIO()
+    ...     columns, text = files.read(source.name), io.StringIO()
     >>> write_filled(text, columns, [6, 7], [[(0, "root"), (1, "advmod")]])
     >>> for line in text.getvalue().splitlines():
     ...     print(line.split("\\t"))
@@ -302,106 +321,60 @@ def check_lengths(sentences, added) -> None:
                         f"{sum(map(len, added))} cells to add; give one cell for each token.")
 
 
-def guess_format(path) -> str | None:
-    """"conll" for .conll and "conllu" for .conllu, compressed or not, else None.
+class ConllFile(TextFile):
+    """A file of columns under reading.
 
-    Parameters
-    ----------
-    path : path
-
-    Examples
-    --------
-    >>> from structperc.files.conll import guess_format
-    >>> guess_format("train.conllu.gz"), guess_format("train.csv")
-    ('conllu', None)
+    Tabs part the cells of a line with a tab, else spaces. A blank line ends a sentence. A line "-DOCSTART- ..." is a token like any other.
     """
-    suffix = uncompressed_suffix(path)[1:]
-    return suffix if suffix in FORMATS else None
+
+    holds, conllu = TOKENS, False
+
+    def parts(self, *, columns=None, target=None, rows=None):
+        """Parts of about 4 MiB of text at most, which need 30 times that as tokens; parameters as in `structperc.files.stream`."""
+        rows = checked_rows(rows)
+        name, separator, widths, size, first, beside = self.name, " ", [], 0, 0, ""
+        held = ([], [], [])                     # sentences, texts, and the numbers of the texts' first lines
+        with opened(self.path) as file:
+            for start, lines, text in blocks(name, file):
+                lines_of_tokens = [pair for pair in lines if not (self.conllu and universal.is_comment(pair[1]))]
+                if not lines_of_tokens:         # only comments, or the blank lines at the end
+                    beside += text
+                    continue
+                if rows is not None and (len(held[0]) >= rows or size >= PART_CHARACTERS and held[0]):
+                    yield ColumnFile(name, held[0], separator, self.conllu, first, *held[1:]).read_as(columns, target)
+                    first += len(held[0])
+                    held, size = ([], [], []), 0
+                tokens, ids = [], universal.Ids(name, lines) if self.conllu else None
+                for number, line in lines_of_tokens:
+                    if "\t" in line:
+                        cells, separator = tuple(line.split("\t")), "\t"
+                    else:
+                        cells = tuple(cell for cell in line.split(" ") if cell)
+                    widths = widths or [number, len(cells)]
+                    if len(cells) != widths[1] or (self.conllu and len(cells) != len(CONLLU)):
+                        raise uneven(name, number, line, len(cells), widths, self.conllu)
+                    if "" in cells:
+                        raise DataError(f"{name}, line {number}: cell {cells.index('') + 1} is empty; write _ where there is nothing to "
+                                        f"say.")
+                    if not self.conllu or ids.take(number, cells[0]):
+                        tokens.append(cells)
+                if self.conllu:
+                    ids.end()
+                for values, value in zip(held, (tokens, beside + text, start - beside.count("\n")), strict=True):
+                    values.append(value)
+                size += len(beside) + len(text)
+                beside = ""
+        if not held[0]:
+            raise DataError(f"{name} has no tokens. Expected one in each line, its cells parted by spaces or tabs, and a blank line after "
+                            f"each sentence.")
+        held[1][-1] += beside
+        yield ColumnFile(name, held[0], separator, self.conllu, first, *held[1:]).read_as(columns, target)
 
 
-def read_file(path, conllu=None) -> ColumnFile:
-    """A file of columns with all its cells; see `read_columns`.
+class ConlluFile(ConllFile):
+    """A file of CoNLL-U. Lines that begin with # are comments. Multiword tokens and empty nodes (ids like 3-4 and 8.1) are left out."""
 
-    Parameters
-    ----------
-    path : path
-    conllu : bool, optional
-        As in `read_columns`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from structperc.files.conll import read_file
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "a.txt").write_text("the DT\\ndog NN\\n")
-    ...     read_file(f"{folder}/a.txt").sentences
-    [[('the', 'DT'), ('dog', 'NN')]]
-    """
-    (file,) = stream_file(path, conllu)
-    return file
-
-
-def stream_file(path, conllu=None, sentences=None):
-    """Reads a file of columns part by part, for data that are larger than memory.
-
-    Parameters
-    ----------
-    path, conllu
-        As in `read_columns`, whose errors are raised at the part with what is wrong.
-    sentences : int, optional
-        The most sentences of a part. A part has at most about 4 MiB of text, which needs 30 times that as tokens. None: all.
-
-    Yields
-    ------
-    ColumnFile
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from structperc.files.conll import stream_file
-    >>> with tempfile.NamedTemporaryFile("w") as file:
-    ...     _ = file.write("He PRP\\nreckons VBZ\\n\\nYes UH\\n\\nNo UH\\n")
-    ...     file.flush()
-    ...     [(part.first, part.n_tokens) for part in stream_file(file.name, sentences=2)]
-    [(0, 3), (2, 1)]
-    """
-    conllu = guess_format(path) == "conllu" if conllu is None else conllu
-    name, separator, widths, size, first, beside = name_of(path), " ", [], 0, 0, ""
-    held = ([], [], [])                     # sentences, texts, and the numbers of the texts' first lines
-    with opened(path) as file:
-        for start, lines, text in blocks(name, file):
-            lines_of_tokens = [pair for pair in lines if not (conllu and universal.is_comment(pair[1]))]
-            if not lines_of_tokens:         # only comments, or the blank lines at the end
-                beside += text
-                continue
-            if sentences is not None and (len(held[0]) >= sentences or size >= PART_CHARACTERS and held[0]):
-                yield ColumnFile(name, held[0], separator, conllu, first, *held[1:])
-                first += len(held[0])
-                held, size = ([], [], []), 0
-            tokens, ids = [], universal.Ids(name, lines) if conllu else None
-            for number, line in lines_of_tokens:
-                if "\t" in line:
-                    cells, separator = tuple(line.split("\t")), "\t"
-                else:
-                    cells = tuple(cell for cell in line.split(" ") if cell)
-                widths = widths or [number, len(cells)]
-                if len(cells) != widths[1] or (conllu and len(cells) != len(CONLLU)):
-                    raise uneven(name, number, line, len(cells), widths, conllu)
-                if "" in cells:
-                    raise DataError(f"{name}, line {number}: cell {cells.index('') + 1} is empty; write _ where there is nothing to say.")
-                if not conllu or ids.take(number, cells[0]):
-                    tokens.append(cells)
-            if conllu:
-                ids.end()
-            for values, value in zip(held, (tokens, beside + text, start - beside.count("\n")), strict=True):
-                values.append(value)
-            size += len(beside) + len(text)
-            beside = ""
-    if not held[0]:
-        raise DataError(f"{name} has no tokens. Expected one in each line, its cells parted by spaces or tabs, and a blank line after "
-                        f"each sentence.")
-    held[1][-1] += beside
-    yield ColumnFile(name, held[0], separator, conllu, first, *held[1:])
+    conllu = True
 
 
 def blocks(name, file):

@@ -9,7 +9,8 @@ import attrs
 
 from structperc.basics.errors import DataError, shortened
 from structperc.files.conll import PART_CHARACTERS, blocks
-from structperc.files.opening import name_of, opened
+from structperc.files.formats import ITEMS, TextFile, checked_rows
+from structperc.files.opening import opened
 
 PIECE = re.compile(r"(?:[^:\\]|\\.)*")          # up to a colon that is not escaped
 ESCAPE = re.compile(r"\\(.)")
@@ -48,34 +49,37 @@ def is_item(line) -> bool:
     return bool(line.strip(" \t\r\ufeff"))
 
 
-def read_data(path):
-    """Sequences and their labels; see `structperc.crfsuite.read_crfsuite_data`."""
-    (file,) = stream_data(path)
-    return file.X, file.y
+class CrfsuiteFile(TextFile):
+    r"""A data file of CRFsuite under reading: tokens as dicts of attributes, and their labels.
 
+    A line is an item: its label, then attributes `name` or `name:value`, with tabs between them. An attribute without a value has 1. A
+    colon in a name is written `\:`, a backslash `\\`. A blank line ends a sequence.
+    """
 
-def stream_data(path, sequences=None):
-    """Reads a file part by part, of at most so many sequences and about 4 MiB of text. None: the whole file."""
-    name, size = name_of(path), 0
-    part = ItemFile(name)
-    with opened(path) as file:
-        for start, lines, text in blocks(name, file):
-            if not lines:                                   # blank lines at the end
-                if part.texts:
-                    part.texts[-1] += text
-                continue
-            if sequences is not None and part.X and (len(part.X) >= sequences or size >= PART_CHARACTERS):
-                yield part
-                part, size = ItemFile(name, first=part.first + len(part.X)), 0
-            items = [item_of(line, f"{name}, line {number}") for number, line in lines]
-            part.X.append([item for _, item in items])
-            part.y.append([label for label, _ in items])
-            part.texts.append(text)
-            part.lines.append(start)
-            size += len(text)
-    if not part.X:
-        raise DataError(f"{name} has no items; {EXPECTED}.")
-    yield part
+    holds = ITEMS
+
+    def parts(self, *, rows=None):
+        """Parts of at most so many sequences, and about 4 MiB of text."""
+        rows, name, size = checked_rows(rows), self.name, 0
+        part = ItemFile(name)
+        with opened(self.path) as file:
+            for start, lines, text in blocks(name, file):
+                if not lines:                                   # blank lines at the end
+                    if part.texts:
+                        part.texts[-1] += text
+                    continue
+                if rows is not None and part.X and (len(part.X) >= rows or size >= PART_CHARACTERS):
+                    yield part
+                    part, size = ItemFile(name, first=part.first + len(part.X)), 0
+                items = [item_of(line, f"{name}, line {number}") for number, line in lines]
+                part.X.append([item for _, item in items])
+                part.y.append([label for label, _ in items])
+                part.texts.append(text)
+                part.lines.append(start)
+                size += len(text)
+        if not part.X:
+            raise DataError(f"{name} has no items; {EXPECTED}.")
+        yield part
 
 
 def write_labels(file, part, labels) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import chain, islice
 
 import numpy as np
@@ -13,136 +13,10 @@ import numpy as np
 from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.extras import require
 from structperc.files.frames import PART_CELLS, FrameFile, is_number
-from structperc.files.opening import can_be_read_again, line_of_fault, name_of, opened_text, passed
+from structperc.files.opening import can_be_read_again, line_of_fault, name_of, opened_text, passed, refuse_second_pass
 from structperc.files.parsing import parse_csv
-from structperc.files.tables import Table
-
-__all__ = ["opened_csv", "read_csv", "stream_csv"]
 
 AT_ONCE = 1 << 16       # rows that are parsed at a time
-
-
-def read_csv(path, **options) -> Table:
-    """Read a CSV file with a header line.
-
-    Parameters
-    ----------
-    path : path
-    **options
-        As in `stream_csv`, but for `rows`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from structperc.files.csv_tables import read_csv
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "visits.csv").write_text("age,level\\n31,1\\n58,2\\n")
-    ...     table = read_csv(f"{folder}/visits.csv", target="level")
-    >>> list(table.X.columns), table.y.tolist()
-    (['age'], [1, 2])
-    """
-    (table,) = stream_csv(path, **options)
-    return table
-
-
-def stream_csv(path, *, target=None, features=None, weight=None, group=None, text_labels=None, as_text=None, keep=(), separator=",",
-               decimal=".", encoding="utf-8", missing=(), keys=None, rows=None):
-    """Reads a CSV file with a header line, part by part, for data that are larger than memory.
-
-    Parameters
-    ----------
-    path : path
-        May end with .gz, .bz2 or .xz; "-" is standard input.
-    target : str or pair of str, optional
-        The column of labels. A pair has the columns of the lowest and of the highest admissible label. An empty cell is then an open end. A
-        str with a comma is such a pair, unless a column is called so.
-    features : sequence of str, optional
-        The columns of X in order; the others are ignored. Without it, all but target, weight and group.
-    weight : str, optional
-        The column of sample weights.
-    group : str, optional
-        Neighbouring rows with the same text in this column are one example.
-    text_labels : bool, optional
-        Whether labels are text even where they look like numbers. False: they are numbers, so that 007 is 7. None: numbers if none of
-        their texts changes by that. So 007, 1E5, 0.10 and all labels beside them are text. In parts, the first part decides, and an error
-        names a later label that does not fit.
-    as_text : sequence of str, optional
-        For `structperc.components.TableReader`. X is then a data frame with these columns as text. Others are text if any cell is neither
-        empty nor a number. Without it all columns of X must be numbers.
-    keep : sequence of str, optional
-        Columns whose text is kept beside X, in `Table.kept`.
-    separator, decimal : str
-        The characters between cells and before decimals.
-    encoding : str
-        As Python names it: "utf-8", "cp1252", "latin-1", "utf-16".
-    missing : sequence of str, or dict from str to sequence of str
-        As of `structperc.components.TableReader`, also of labels, of which none may be missing.
-    keys : sequence of str, optional
-        Columns that identify rows, as the ends of a pair do. X is then a data frame with these columns as whole numbers, numbers or text,
-        none of them rounded.
-    rows : int, optional
-        The most rows of a part, fewer if rows are wide (2^22 cells). A part ends with a whole group, so it has more rows if one is longer.
-        None: all.
-
-    Yields
-    ------
-    Table
-
-    Raises
-    ------
-    DataError
-        If the file is empty or ragged, or a column is missing or has no name. Also if a cell of X is no finite number.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from structperc.files.csv_tables import stream_csv
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     _ = file.write("age,level\\n31,low\\n40,low\\n62,high\\n")
-    ...     file.flush()
-    ...     [part.y.tolist() for part in stream_csv(file.name, target="level", rows=2)]
-    [['low', 'low'], ['high']]
-    """
-    with opened_csv(path, separator, decimal, encoding) as file:
-        yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
-                               keep=keep, missing=missing, keys=keys, rows=rows)
-
-
-@contextmanager
-def opened_csv(path, separator=",", decimal=".", encoding="utf-8"):
-    """An open CSV file, to be read once.
-
-    Parameters
-    ----------
-    path : path
-        May end with .gz, .bz2 or .xz; "-" is standard input.
-    separator : str, default ","
-    decimal : str, default "."
-    encoding : str, default "utf-8"
-
-    Returns
-    -------
-    CsvFile
-        A context manager.
-
-    Examples
-    --------
-    >>> from structperc.files.csv_tables import opened_csv
-    >>> with opened_csv("visits.csv") as file:                  # doctest: +SKIP
-    ...     for table in file.tables(target="level", rows=65536):
-    ...         print(table.X.shape)
-    """
-    if not isinstance(separator, str) or len(separator) != 1 or separator in "\r\n":
-        raise OptionError(f"separator={shortened(separator)}: expected one character between cells; a tab is '\\t'.")
-    if not isinstance(decimal, str) or len(decimal) != 1 or decimal == separator:
-        raise OptionError(f"decimal={decimal!r}: expected one character before decimals, another than the separator {separator!r}.")
-    try:
-        name = codecs.lookup(encoding).name
-    except (LookupError, ValueError):
-        raise OptionError(f"encoding={encoding!r:.60} is unknown; expected a name such as utf-8, cp1252, latin-1 or utf-16.") from None
-    name = "utf-8-sig" if name == "utf-8" else name         # a mark at the beginning is no text
-    with opened_text(path, name) as text:
-        yield CsvFile(path, separator, text, decimal, name)
 
 
 class Peeked:
@@ -168,14 +42,43 @@ def unix_ends(text) -> str:
 
 class CsvFile(FrameFile):
     """A CSV file under reading, its header read."""
-    # file: text file. Opened at its beginning.
+    # opens: function. Returns the text file, opened at its beginning. Each pass calls it.
 
     guesses_labels = True
 
-    def __init__(self, path, separator, file, decimal=".", encoding="utf-8-sig"):
-        self.path, self.name, self.separator, self.peeked, self.encoding = path, name_of(path), separator, Peeked(file), encoding
+    def __init__(self, path, separator, opens, decimal=".", encoding="utf-8-sig"):
+        self.path, self.name, self.separator, self.opens, self.encoding = path, name_of(path), separator, opens, encoding
         self.odd = set()        # columns of numbers in which some cell was none
-        super().__init__(self.name, self.read_header(), decimal)
+        super().__init__(self.name, self.begin(), decimal)
+
+    @classmethod
+    @contextmanager
+    def opened(cls, path, separator=",", decimal=".", encoding="utf-8"):
+        """A file with a header line, under reading.
+
+        Parameters
+        ----------
+        path : path
+        separator, decimal : str
+            The characters between cells and before decimals.
+        encoding : str
+            As Python names it.
+        """
+        if not isinstance(separator, str) or len(separator) != 1 or separator in "\r\n":
+            raise OptionError(f"separator={shortened(separator)}: expected one character between cells; a tab is '\\t'.")
+        if not isinstance(decimal, str) or len(decimal) != 1 or decimal == separator:
+            raise OptionError(f"decimal={decimal!r}: expected one character before decimals, another than the separator {separator!r}.")
+        try:
+            name = codecs.lookup(encoding).name
+        except (LookupError, TypeError, ValueError):
+            raise OptionError(f"encoding={encoding!r:.60} is unknown; expected a name such as utf-8, cp1252, latin-1 or utf-16.") from None
+        name = "utf-8-sig" if name == "utf-8" else name         # a mark at the beginning is no text
+        with ExitStack() as files:
+            def opens():
+                files.close()           # of the pass before
+                return files.enter_context(opened_text(path, name))
+
+            yield cls(path, separator, opens, decimal, name)
 
     def frames(self, rows, columns, text=(), numbers=()):
         with self.explained():
@@ -238,7 +141,11 @@ class CsvFile(FrameFile):
     def texts(self, rows):
         """The lines below the header in texts of at most so many, each of whole records."""
         # The parser would do the same, but it cuts off a first line that is too long (pandas issue 11569).
+        if self.peeked is None:         # a pass before had it
+            refuse_second_pass(self.path)
+            self.begin()
         lines, line = chain(self.peeked.lines[self.header_lines:], self.peeked.file), self.header_lines
+        self.peeked = None
         while part := list(islice(lines, rows)):
             if any('"' in text for text in part):
                 self.complete(part, lines)
@@ -280,8 +187,9 @@ class CsvFile(FrameFile):
 
     # ---- the header and the lines, as the errors need them ----
 
-    def read_header(self) -> list[str]:
-        """Column names, all there and all different."""
+    def begin(self) -> list[str]:
+        """Opens the file and reads its header: column names, all there and all different."""
+        self.peeked = Peeked(self.opens())
         reader = self.reader(self.peeked)
         try:
             header = next(filter(is_record, reader), None)
@@ -333,7 +241,7 @@ class CsvFile(FrameFile):
         if str(self.path).lower().endswith((".xlsx", ".xls", ".ods")):
             return DataError(f"{self.name} is a spreadsheet; save it as CSV, and name that file.")
         said = "UTF-8" if self.encoding == "utf-8-sig" else self.encoding
-        remedy = "Set --encoding, such as cp1252 or utf-16, or save the file as UTF-8 text."
+        remedy = "Set encoding (structperc: --encoding), such as cp1252 or utf-16, or save the file as UTF-8 text."
         if isinstance(error, UnicodeDecodeError):           # whose position is one in a block of the file
             fault = line_of_fault(self.path, self.encoding) if can_be_read_again(self.path) else None
             if fault is not None:
@@ -355,7 +263,8 @@ class CsvFile(FrameFile):
         error = super().missing_column(name)
         other = next((c for c in ";\t|," if c != self.separator and c in "".join(self.header)), None)
         if other is not None:
-            hint = f" If cells are parted by {other!r}, pass --separator {'tab' if other == chr(9) else repr(other)}."
+            flag = "tab" if other == "\t" else repr(other)
+            hint = f" If cells are parted by {other!r}, set separator={other!r} (structperc: --separator {flag})."
         else:
             hint = header_hint(self.header)
         return DataError(f"{error}{hint}{tokens_hint(self.header)}")
@@ -374,5 +283,6 @@ def header_hint(header) -> str:
 def tokens_hint(header) -> str:
     """What to do where the header of a table looks like the first line of a file of columns."""
     seems = len(header) == 1 and len(header[0].split()) > 1
-    return (" If it has one token in each line, name its columns with --columns. Or pass --format crfsuite for a data file of CRFsuite."
+    return (" If it has one token in each line, name its columns with --columns (in Python, set format and columns). Or pass --format "
+            "crfsuite for a data file of CRFsuite."
             if seems else "")

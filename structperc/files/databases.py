@@ -10,9 +10,6 @@ from structperc.basics.errors import DataError
 from structperc.extras import require
 from structperc.files import sqlite
 from structperc.files.arrow import ArrowFile, parts_of_stream
-from structperc.files.tables import Table
-
-__all__ = ["read_query", "stream_query"]
 
 PURPOSE, EXTRA = "reading databases", "databases"
 CONFINED = {            # a view of the file's author reads no other file, and loads no code
@@ -20,124 +17,72 @@ CONFINED = {            # a view of the file's author reads no other file, and l
     "autoinstall_known_extensions": "false", "lock_configuration": "true"}
 
 
-def read_query(path, query, **options) -> Table:
-    """Reads a whole result; parameters and errors as of `stream_query`, but for `rows`.
+class QueryResult(ArrowFile):
+    """The result of a query on a database; each pass runs the query again."""
 
-    Parameters
-    ----------
-    path : path
-    query : str
-    **options
-        As in `stream_query`.
-
-    Examples
-    --------
-    >>> from structperc.files.databases import read_query
-    >>> read_query("visits.duckdb", "select age, bmi, level from visits", target="level")        # doctest: +SKIP
-    Table(X: DataFrame of shape (5000, 2), y: int64 of shape (5000,))
-    """
-    (table,) = stream_query(path, query, **options)
-    return table
-
-
-def stream_query(path, query, *, target=None, features=None, weight=None, group=None, text_labels=None, as_text=None, keep=(), missing=(),
-                 keys=None, rows=None):
-    """Reads the result of a query part by part, for results that are larger than memory.
-
-    The database is opened read-only. Queries of DuckDB and views in its file read no other files and load no extensions. A column of
-    SQLite has the widest type of its cells: whole numbers, numbers or texts. One more pass over the result looks at them.
-    A query without `order by` may return its rows in another order the next time.
-
-    Parameters
-    ----------
-    path : path
-        Of a file of DuckDB (.duckdb, .ddb) or SQLite (.sqlite, .sqlite3, .db).
-    query : str
-        A query in the SQL of the database, such as "select * from visits order by day".
-    target, features, weight, group, text_labels, as_text, keep, missing, keys, rows
-        As in `structperc.files.csv_tables.stream_csv`.
-
-    Yields
-    ------
-    Table
-
-    Raises
-    ------
-    DataError
-        If the query fails, or its result has no rows. Also for a missing column, and for an entry of X that is no finite number.
-    OSError
-        If the file cannot be read.
-    MissingExtra
-        If the driver is not installed.
-
-    See Also
-    --------
-    structperc.files.arrow.stream_arrow : the Arrow stream of a cursor of any database.
-
-    Examples
-    --------
-    >>> from structperc import Engine
-    >>> from structperc.files.databases import stream_query
-    >>> from structperc.streams import fit_stream
-    >>> parts = stream_query("visits.sqlite", "select * from visits", target="level", rows=65536)
-    >>> engine = fit_stream(Engine("cusum", classes=[1, 2, 3]), parts)                          # doctest: +SKIP
-    """
-    with opened_query(path, query) as file:
-        yield from file.tables(target=target, features=features, weight=weight, group=group, text_labels=text_labels, as_text=as_text,
-                               keep=keep, missing=missing, keys=keys, rows=rows)
-
-
-@contextmanager
-def opened_query(path, query):
-    """An `ArrowFile` of the result; each pass runs the query again."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in STREAMS:
-        raise DataError(f"{path} does not end like a database; expected one of {', '.join(STREAMS)}.")
-    with open(path, "rb"):                # else SQLite makes an empty one
-        pass
-    with STREAMS[suffix](path, query) as result:
-        def parts(rows, columns):
-            with result() as reader:
-                yield from parts_of_stream(reader, rows, columns)
-
-        with result() as reader:
-            schema = reader.schema
-        yield ArrowFile(path, schema, parts)
-
-
-@contextmanager
-def duckdb_streams(path, query):
-    """What returns the result of a query on a DuckDB file as a stream."""
-    driver, manager = require("adbc_driver_duckdb", PURPOSE, EXTRA), require("adbc_driver_manager.dbapi", PURPOSE, EXTRA)
-    arrow = require("pyarrow", PURPOSE, EXTRA)
-    failures = (manager.Error, arrow.ArrowException, OSError)
-    with sentences(failures, f"{path} cannot be opened as a database"):
-        connection = manager.connect(driver=driver.driver_path(), entrypoint="duckdb_adbc_init",
-                                     db_kwargs={"path": str(Path(path).resolve()), **CONFINED})
-
+    @classmethod
     @contextmanager
-    def result():
-        with sentences(failures, f"{path}: the query {query!r:.80} failed"), connection.cursor() as cursor:     # rows are the cursor's
-            cursor.execute(query)
-            yield cursor.fetch_record_batch()
+    def opened(cls, path, query):
+        """The database is opened read-only.
 
-    with connection:
-        yield result
+        A query without `order by` may return its rows in another order the next time.
+
+        Parameters
+        ----------
+        path : path
+        query : str
+            A query in the SQL of the database, such as "select * from visits order by day".
+        """
+        with open(path, "rb"):                # else SQLite makes an empty one
+            pass
+        with cls.results(path, query) as result:
+            def read(rows, columns):
+                with result() as reader:
+                    yield from parts_of_stream(reader, rows, columns)
+
+            with result() as reader:
+                schema = reader.schema
+            yield cls(path, schema, read)
 
 
-@contextmanager
-def sqlite_streams(path, query):
-    """What returns the result of a query on an SQLite file as a stream."""
-    with sentences(sqlite3.Error, f"{path} cannot be opened as a database"), sqlite.connected(path) as connection:
+class DuckdbResult(QueryResult):
+    """Of DuckDB: queries, and views in the file, read no other files and load no extensions."""
+
+    @staticmethod
+    @contextmanager
+    def results(path, query):
+        """What returns the result as a stream."""
+        driver, manager = require("adbc_driver_duckdb", PURPOSE, EXTRA), require("adbc_driver_manager.dbapi", PURPOSE, EXTRA)
+        arrow = require("pyarrow", PURPOSE, EXTRA)
+        failures = (manager.Error, arrow.ArrowException, OSError)
+        with sentences(failures, f"{path} cannot be opened as a database"):
+            connection = manager.connect(driver=driver.driver_path(), entrypoint="duckdb_adbc_init",
+                                         db_kwargs={"path": str(Path(path).resolve()), **CONFINED})
+
         @contextmanager
         def result():
-            with sentences((sqlite3.Error, sqlite3.Warning), f"{path}: the query {query!r:.80} failed"):
-                yield sqlite.result(path, connection, query)
+            with sentences(failures, f"{path}: the query {query!r:.80} failed"), connection.cursor() as cursor:     # rows are the cursor's
+                cursor.execute(query)
+                yield cursor.fetch_record_batch()
 
-        yield result
+        with connection:
+            yield result
 
 
-STREAMS = {".duckdb": duckdb_streams, ".ddb": duckdb_streams, ".sqlite": sqlite_streams, ".sqlite3": sqlite_streams, ".db": sqlite_streams}
+class SqliteResult(QueryResult):
+    """Of SQLite. A column has the widest type of its cells: whole numbers, numbers or texts. One more pass looks at them."""
+
+    @staticmethod
+    @contextmanager
+    def results(path, query):
+        """What returns the result as a stream."""
+        with sentences(sqlite3.Error, f"{path} cannot be opened as a database"), sqlite.connected(path) as connection:
+            @contextmanager
+            def result():
+                with sentences((sqlite3.Error, sqlite3.Warning), f"{path}: the query {query!r:.80} failed"):
+                    yield sqlite.result(path, connection, query)
+
+            yield result
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import numpy as np
 from structperc.basics.errors import DataError, OptionError, did_you_mean, shortened
 from structperc.basics.plain_arrays import rows_of
 from structperc.extras import require
+from structperc.files.formats import COLUMNS, checked_rows
 from structperc.files.labels import LabelTexts
 from structperc.files.parsing import parse_csv
 from structperc.files.tables import GroupRuns, Table
@@ -42,19 +43,25 @@ class NoRows(DataError):
 
 
 class FrameFile:
-    """A file of named columns. Subclasses read it in parts, "frames", and return the columns of a frame."""
+    """A file of named columns. Subclasses open it, read it in parts, "frames", and return the columns of a frame."""
     # name: str. What messages call it.
     # header: list of str. The names of its columns, and the same as a set in `columns`.
     # decimal: str. The character before decimals.
     # guesses_labels: bool. Whether the format has no types, so that labels are what their texts look like.
     # advise: function of (faults, encoded). Returns what to do about columns that are no numbers, at the door where the file is read.
 
+    holds = COLUMNS
     guesses_labels = False
     advise = staticmethod(in_reading)
 
     def __init__(self, name, header, decimal="."):
         self.name, self.header, self.columns, self.decimal = name, header, frozenset(header), decimal
         self.missing, self.label_texts = TableOptions().missing_words, LabelTexts(decimal=decimal)
+
+    @classmethod
+    def opened(cls, path):
+        """A context manager of the file at a path, under reading."""
+        raise NotImplementedError
 
     def frames(self, rows, columns, text=(), numbers=()):
         """Frames of at most so many rows (None: one of all) with these columns, those in `text` as text, those in `numbers` as numbers."""
@@ -93,16 +100,18 @@ class FrameFile:
         """What is wrong with the whole row, a DataError, if anything is."""
         return None
 
-    def tables(self, *, target=None, features=None, weight=None, group=None, text_labels=None, as_text=None, keep=(), missing=(),
-               keys=None, rows=None):
-        """Tables one after the other; parameters as in `structperc.files.csv_tables.stream_csv`."""
+    def parts(self, *, target=None, features=None, weight=None, group=None, text_labels=None, as_text=None, keep=(), missing=(), keys=None,
+              rows=None):
+        """Tables one after the other; parameters as in `structperc.files.stream`."""
+        rows = checked_rows(rows)
         self.set_labels(text_labels, missing)
         targets = self.targets(target)
         for name in (*targets, weight, group, *keep, *(features or ())):
             if name is not None and name not in self.columns:
                 raise self.missing_column(name)
         if len(targets) == 2 and group is not None:
-            raise DataError(f"the target {','.join(targets)!r} names the ends of intervals, which single rows have; leave --group out.")
+            raise DataError(f"the target {','.join(targets)!r} names the ends of intervals, which single rows have; leave "
+                            f"group out (structperc: --group).")
         if features is None:
             others = {*targets, weight, group}
             features = [name for name in self.header if name not in others]

@@ -36,6 +36,12 @@ def can_be_read_again(path) -> bool:
     return path != STANDARD_INPUT and (is_url(path) or os.path.isfile(path) or not os.path.exists(path))
 
 
+def refuse_second_pass(path) -> None:
+    """Raises an error for what cannot be read again."""
+    if not can_be_read_again(path):
+        raise DataError(f"{name_of(path)} can be read only once; save the data to a file.")
+
+
 def is_url(path) -> bool:
     """Whether a path is that of an object store or the like, such as s3://bucket/visits.csv."""
     return "://" in str(path)
@@ -87,8 +93,13 @@ def refuse_changed(path, before) -> None:
                         f"writes to.")
 
 
-def uncompressed_suffix(path) -> str:
-    """The ending of a file's name before that of its compression, in small letters."""
+def ending_of(path) -> str:
+    """The ending of a file's name with its point, in small letters."""
+    return Path(path).suffix.lower()
+
+
+def ending_within(path) -> str:
+    """The same, before that of its compression if it has one."""
     return next((suffix.lower() for suffix in reversed(Path(path).suffixes) if suffix.lower() not in OPENERS), "")
 
 
@@ -98,7 +109,7 @@ def opened(path):
     if path == STANDARD_INPUT:
         yield sys.stdin.buffer
         return
-    suffix = Path(path).suffix.lower()
+    suffix = ending_of(path)
     try:
         with opened_bytes(path) as stored:
             if WATCHER.get() is not None:

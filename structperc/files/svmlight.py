@@ -7,147 +7,70 @@ from itertools import chain
 
 import numpy as np
 
-from structperc.basics.errors import DataError
+from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.extras import require
+from structperc.files.formats import FEATURES, TextFile, checked_rows
 from structperc.files.opening import can_be_read_again, line_lists, name_of, opened_lines, passed, refuse_return
 from structperc.files.tables import GroupRuns, Table
 from structperc.reading.cells import EXACT
 
-__all__ = ["read_svmlight", "stream_svmlight", "survey"]
-
+QUERY = "qid"
 EXPECTED = "expected lines like: 3 1:0.5 7:2"
 MANY = 1 << 16                   # lines that a pass reports together
 LARGEST_INDEX = 2**31 - 1       # libsvm numbers features by 32 bits
 
 
-def read_svmlight(path, *, n_features=None, grouped=False) -> Table:
-    """Reads a whole file; column i of X is what the file calls i.
+class SvmlightFile(TextFile):
+    """A file of svmlight or libsvm under reading. Column i of X is what the file calls i.
 
     So a file that counts from 1 leaves column 0 empty, and training and test files always agree.
-
-    Parameters
-    ----------
-    path : path
-        May end with .gz, .bz2 or .xz; "-" is standard input.
-    n_features : int, optional
-        How many columns X must have; the file may use fewer.
-    grouped : bool
-        Whether neighbouring lines with the same qid are one example.
-
-    Returns
-    -------
-    structperc.files.tables.Table
-
-    Raises
-    ------
-    DataError
-        If the file has no examples, or a line has another form. Also if a value is not finite, or a feature is beyond `n_features` or 2^31
-        - 1.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from structperc.files.svmlight import read_svmlight
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "a.svm").write_text("1 1:0.5\\n2 2:1.5\\n")
-    ...     table = read_svmlight(f"{folder}/a.svm")
-    >>> table.X.toarray().tolist(), table.y.tolist()
-    ([[0.0, 0.5, 0.0], [0.0, 0.0, 1.5]], [1, 2])
     """
-    (table,) = stream_svmlight(path, n_features=n_features, grouped=grouped)
-    return table
 
+    holds = FEATURES
 
-def stream_svmlight(path, *, n_features=None, grouped=False, rows=None):
-    """Reads a file as `read_svmlight` does, part by part, for data that are larger than memory.
+    def parts(self, *, n_features=None, group=None, rows=None):
+        """Tables one after the other, of about 16 MiB of text at most; parameters as in `structperc.files.stream`."""
+        if group not in (None, QUERY):
+            raise OptionError(f"group={shortened(group)}: {self.name} is read as svmlight, whose only groups are those of {QUERY!r}.")
+        rows, first, groups = checked_rows(rows), 0, GroupRuns(self.name, QUERY)
+        with opened_lines(self.path) as file:
+            for source in sources(file, group is not None, rows):
+                X, y, queries = parsed(self.path, self.name, source, n_features, first)
+                if len(y) == 0:
+                    continue
+                if group is not None and len(queries) != len(y):
+                    raise DataError(f"{self.name} lacks qid:NUMBER on some lines, so its examples are unknown.")
+                yield Table(X, y, offsets=None if group is None else groups.offsets(queries), first=first,
+                            ends=None if group is None else (queries[0].item(), queries[-1].item()))
+                first += len(y)
+        if first == 0:
+            raise DataError(f"{self.name} has no examples; {EXPECTED}")
 
-    Parameters
-    ----------
-    path, n_features, grouped
-        As in `read_svmlight`. Without `n_features` each part has as many columns as it needs.
-    rows : int, optional
-        The most lines of a part, of about 16 MiB at most. A part ends with a whole query, so it has more lines if one is longer. None: all.
-
-    Yields
-    ------
-    Table
-
-    Raises
-    ------
-    DataError
-        At the part with what is wrong, and where a query comes back in a later part.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from structperc.files.svmlight import stream_svmlight
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".svm") as file:
-    ...     _ = file.write("1 qid:1 0:0.5\\n0 qid:1 1:2\\n0 qid:2 0:1\\n")
-    ...     file.flush()
-    ...     [part.y.tolist() for part in stream_svmlight(file.name, n_features=2, grouped=True, rows=1)]
-    [[1, 0], [0]]
-    """
-    name, first = name_of(path), 0
-    groups = GroupRuns(name, "qid")
-    with opened_lines(path) as file:
-        for source in sources(file, grouped, rows):
-            X, y, queries = parsed(path, name, source, n_features, first)
-            if len(y) == 0:
-                continue
-            if grouped and len(queries) != len(y):
-                raise DataError(f"{name} lacks qid:NUMBER on some lines, so its examples are unknown.")
-            yield Table(X, y, offsets=groups.offsets(queries) if grouped else None, first=first,
-                        ends=(queries[0].item(), queries[-1].item()) if grouped else None)
-            first += len(y)
-    if first == 0:
-        raise DataError(f"{name} has no examples; {EXPECTED}")
-
-
-def survey(path) -> tuple[np.ndarray, int]:
-    """The distinct targets of a file, sorted, and the number of columns of its rows. A cheap pass that does not read the values.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    targets : ndarray
-    n_columns : int
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from structperc.files.svmlight import survey
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "a.svm").write_text("1 1:0.5\\n2 2:1.5\\n")
-    ...     targets, n_columns = survey(f"{folder}/a.svm")
-    >>> targets.tolist(), n_columns
-    ([1, 2], 3)
-    """
-    name, targets, largest = name_of(path), set(), -1
-    with opened_lines(path) as file:
-        for number, line in enumerate(file, start=1):
-            if number % MANY == 0:
-                passed(MANY)
-            words = line.partition(b"#")[0].split()
-            if not words:
-                continue
-            targets.add(words[0])
-            index = words[-1].partition(b":")[0]
-            if len(words) > 1 and index != b"qid":
-                if not index.isdigit():
-                    raise DataError(f"{name}, line {number} ends with {words[-1][:60]!r}; {EXPECTED}")
-                largest = max(largest, int(index))
-    if not targets:
-        raise DataError(f"{name} has no examples; {EXPECTED}")
-    try:
-        labels = np.array(sorted({float(target) for target in targets}))
-    except ValueError as error:
-        raise DataError(f"{name} is no svmlight file ({error}); {EXPECTED}") from None
-    refuse_rounded(name, labels)
-    check_index(name, largest)
-    return whole_numbers(labels), largest + 1
+    def survey(self) -> tuple[np.ndarray, int]:
+        """The distinct targets, sorted, and the number of columns of the rows. A cheap pass that does not read the values."""
+        name, targets, largest = self.name, set(), -1
+        with opened_lines(self.path) as file:
+            for number, line in enumerate(file, start=1):
+                if number % MANY == 0:
+                    passed(MANY)
+                words = line.partition(b"#")[0].split()
+                if not words:
+                    continue
+                targets.add(words[0])
+                index = words[-1].partition(b":")[0]
+                if len(words) > 1 and index != b"qid":
+                    if not index.isdigit():
+                        raise DataError(f"{name}, line {number} ends with {words[-1][:60]!r}; {EXPECTED}")
+                    largest = max(largest, int(index))
+        if not targets:
+            raise DataError(f"{name} has no examples; {EXPECTED}")
+        try:
+            labels = np.array(sorted({float(target) for target in targets}))
+        except ValueError as error:
+            raise DataError(f"{name} is no svmlight file ({error}); {EXPECTED}") from None
+        refuse_rounded(name, labels)
+        check_index(name, largest)
+        return whole_numbers(labels), largest + 1
 
 
 def sources(file, grouped, rows):

@@ -3,48 +3,15 @@
 from __future__ import annotations
 
 import csv
-from importlib import import_module
 
 import attrs
 import numpy as np
 
 from structperc.basics.errors import DataError
 from structperc.files.labels import LabelTexts
-from structperc.files.opening import uncompressed_suffix
 from structperc.reading.groups import runs, unnamed
 
-__all__ = ["Table", "guess_format", "marked_rows", "parse_classes", "row_marks", "write_predictions", "write_table"]
-
-
-
-@attrs.frozen
-class Format:
-    """A format of tables."""
-    # noun: str. For messages.
-    # endings: tuple of str. Of file names.
-    # opener: str or None. `module:function` in `structperc.files`: opens a path as a `FrameFile`, if the format's columns have names and
-    # nothing but a path is needed.
-    # has_names: bool. Whether columns have names.
-
-    noun: str
-    endings: tuple = ()
-    opener: str | None = None
-    has_names: bool = True
-
-    def open(self, path):
-        """The file at a path, under reading."""
-        module, _, function = self.opener.partition(":")
-        return getattr(import_module(f"structperc.files.{module}"), function)(path)
-
-
-FORMATS = {
-    "csv": Format("a CSV file"),
-    "svmlight": Format("an svmlight file", (".svm", ".svmlight", ".libsvm"), has_names=False),
-    "parquet": Format("a Parquet file", (".parquet", ".pq"), "parquet:opened_parquet"),
-    "arrow": Format("an Arrow file", (".arrow", ".feather"), "arrow:opened_arrow"),
-}
-SUFFIXES = {ending: name for name, format in FORMATS.items() for ending in format.endings}
-
+__all__ = ["Table", "marked_rows", "parse_classes", "row_marks", "write_predictions", "write_table"]
 
 @attrs.frozen(eq=False, repr=False)
 class Table:
@@ -104,27 +71,6 @@ class Table:
 def shape_of(values):
     """The kind and shape of an array, None for None."""
     return None if values is None else f"{values.dtype} of shape {values.shape}"
-
-
-def guess_format(path) -> str:
-    """The format that a file's ending names, compressed or not, else "csv".
-
-    Parameters
-    ----------
-    path : path
-
-    Examples
-    --------
-    >>> from structperc.files.tables import guess_format
-    >>> guess_format("pages.svm.gz"), guess_format("visits.csv")
-    ('svmlight', 'csv')
-    """
-    return SUFFIXES.get(uncompressed_suffix(path), "csv")
-
-
-def says_csv(path) -> bool:
-    """Whether a file's ending is that of a CSV file."""
-    return uncompressed_suffix(path) in (".csv", ".tsv")
 
 
 class GroupRuns:
@@ -211,7 +157,7 @@ def parse_classes(text: str, text_labels=None) -> list:
     text : str
         Labels with commas between them.
     text_labels : bool, optional
-        As of `structperc.files.csv_tables.stream_csv`.
+        As of `structperc.files.stream`.
 
     Returns
     -------

@@ -41,7 +41,7 @@ def as_stream(source):
         return source
     if not hasattr(source, "collect_batches"):
         raise DataError("this polars cannot compute a LazyFrame part by part. Install polars 1.35 or later, or write the result with "
-                        "sink_parquet and pass the file to stream_parquet.")
+                        "sink_parquet and pass the file to files.stream.")
     return source.collect_batches(maintain_order=True)
 
 

@@ -7,10 +7,8 @@ import numpy as np
 import pandas as pd
 
 from advice.followed import SENTENCES, TAGS, X, Y, messages_of
-from structperc import Engine
+from structperc import Engine, files
 from structperc.estimators import IntervalPA, PRank
-from structperc.files.csv_tables import stream_csv
-from structperc.files.databases import read_query
 from structperc.reading.matrices import as_array, read
 from structperc.reading.named import NamedReader
 from structperc.reading.table_reader import TableReader
@@ -64,12 +62,12 @@ def near(records):
 
 def labels_of(folder, **options):
     (folder / "t.csv").write_text("a,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate(["1", "2", "3", "007"])))
-    return [part.y.tolist() for part in stream_csv(folder / "t.csv", target="y", rows=2, **options)]
+    return [part.y.tolist() for part in files.stream(folder / "t.csv", target="y", rows=2, **options)]
 
 
 def word_as_label(folder, cell="NA", **options):
     (folder / "t.csv").write_text(f"a,y\n1,x\n2,{cell}\n")
-    return [part.y.tolist() for part in stream_csv(folder / "t.csv", target="y", **options)]
+    return [part.y.tolist() for part in files.stream(folder / "t.csv", target="y", **options)]
 
 
 def query(folder, text, **options):
@@ -80,7 +78,7 @@ def query(folder, text, **options):
             connection.execute("create table u (z, y)")
             connection.executemany("insert into u values (?, ?)", [("a", 1), (b"\xff", 2)])
             connection.commit()
-    return read_query(path, text, target="y", **options)
+    return files.read(path, query=text, target="y", **options)
 
 
 MESSAGES = [

@@ -9,9 +9,9 @@ import pytest
 from plain import Engine
 
 from advice.following import MOST, flags, follow, keywords
+from structperc import files
 from structperc.errors import DataError
 from structperc.estimators import CuSumRank, IntervalPA, LatentRanker, PRank, StructuredClassifier
-from structperc.files.csv_tables import read_csv
 from structperc.reading.column_faults import BY_HAND, KINDS, ColumnError, find_fault
 
 N = 60
@@ -100,8 +100,8 @@ def test_advice_of_a_reader_leads_on(name, tmp_path):
     file = tmp_path / "t.csv"
     table(name).assign(y=Y).to_csv(file, index=False)
     with pytest.raises(ColumnError) as error:
-        read_csv(file, target="y")
-    read = read_csv(file, target="y", **keywords(str(error.value)))
+        files.read(file, target="y")
+    read = files.read(file, target="y", **keywords(str(error.value)))
     model, messages, arguments = follow(PRank, read.X, read.y)
     assert model is not None and len(model.predict(read.X)) == N, (messages, arguments)
 

@@ -242,7 +242,7 @@ def test_groups_of_svmlight_queries(talks, run):
             file.write(f"{row.attended} qid:{row.day} 1:{row.length} 2:{row.worth}\n")
     assert run("fit", "subsets", "talks.svm", "--group", "qid", "--model", "plan.model", "--set", "epochs=200")[0] == 0
     assert run("predict", "plan.model", "talks.svm", "--group", "qid")[1].split()[1:] == [str(mark) for mark in talks["attended"]]
-    assert "only groups are those of --group qid" in run("predict", "plan.model", "talks.svm", "--group", "day")[2]
+    assert "whose only groups are those of 'qid'" in run("predict", "plan.model", "talks.svm", "--group", "day")[2]
 
 
 @pytest.mark.parametrize(("change", "arguments", "message"), [
@@ -316,8 +316,8 @@ def test_a_model_that_needs_a_function_says_how_to_load_it(data, run):
     (["fit", "cusum", "train.csv", "--set", "update=pa3"], "update='pa3' is unknown"),
     (["fit", "cusum", "train.csv", "--classes", "1,,2"], "empty label"),
     (["fit", "cusum", "train.csv", "--separator", "ab"], "expected one character"),
-    (["fit", "cusum", "data.svm"], "leave out --target"),
-    (["fit", "cusum", "train.csv", "--format", "svmlight", "--target", ""], "leave out --target"),
+    (["fit", "cusum", "data.svm"], "read as svmlight, for which --target means nothing"),
+    (["fit", "cusum", "train.csv", "--format", "svmlight", "--target", ""], "for which --target means nothing"),
     (["fit", "cusum", "train.csv", "--model", "no/such/folder/m"], "cannot be written: there is no folder"),
     (["fit", "cusum", "train.csv", "--model", "."], "cannot be written: it is a folder"),
 ])  # fmt: skip

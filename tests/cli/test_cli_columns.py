@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from plain import Engine
 
-from structperc import metrics
-from structperc.files.conll import read_columns
+from structperc import files, metrics
 from structperc.reading.tokens import default_template
 
 from .lines import one_line
@@ -73,7 +72,7 @@ def fitted(run):
 def data(name, used, target):
     """X and y of a file: the columns `used` and the column `target`."""
     names = ["word", "pos", "chunk"]
-    tokens = read_columns(name, names)
+    tokens = files.read(name, format="conll", columns=names).X
     return [[tuple(token[names.index(one)] for one in used) for token in sentence] for sentence in tokens], [
         [token[names.index(target)] for token in sentence] for sentence in tokens]
 
@@ -256,7 +255,7 @@ def test_predict_fills_in_the_column_of_conllu_and_keeps_all_else(run, problem, 
         assert Path("out.conllu").read_bytes() == text.encode()
     assert run("predict", "m", "bare.conllu")[1] == text
     assert run("predict", "m", "own.conllu", "--target", "xpos", "--output", "other.conllu")[0] == 0
-    other, own = (read_columns(name, conllu=True)[0] for name in ("other.conllu", "own.conllu"))
+    other, own = (files.read(name).X[0] for name in ("other.conllu", "own.conllu"))
     assert [token[4] for token in other] == [token[3] for token in own]
     code, out, err = run("predict", "m", "own.conllu", "--target", "tag")
     assert (code, out) == (2, "") and "has no column of 'tag', which the model predicts; name the one to fill in with --target" in err
@@ -376,7 +375,7 @@ def test_rows_of_numbers_in_groups_are_tokens_too(run):
     (["train.txt", "--format", "conllu", "--target", "upos"], "line 1 has 3 cells ('The DT B-NP'); a token of CoNLL-U has 10"),
     ([*NAMED, "--group", "word"], "train.txt is read as conll, for which --group means nothing; leave it out"),
     ([*NAMED, "--weight", "pos"], "for which --weight means nothing"),
-    ([*NAMED, "--separator", "tab"], "means nothing; leave it out, or pass --format csv or svmlight or parquet or arrow."),
+    ([*NAMED, "--separator", "tab"], "for which --separator means nothing; leave it out, or pass --format csv."),
     ([*NAMED, "--format", "csv"], "read as csv, for which --columns means nothing; leave it out, or pass --format conll or conllu."),
     (["train.svm", "--template", "windows.txt", "--format", "svmlight"], "read as svmlight, for which --template means nothing"),
     ([*NAMED, "--template", "absent.txt"], "absent.txt: No such file or directory."),

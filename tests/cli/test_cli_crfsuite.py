@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from structperc import Engine
-from structperc.crfsuite import read_crfsuite_data
+from structperc import Engine, files
 
 WORDS = Path(__file__).parents[1] / "files/crfsuite/words.crfsuite"
 TEXT = "\ufeffB-X\tw=a\tlen:2\n\nO\tw=\\:\tw=\\\\:0.5\t\n  \nO\tw=b\nB-X\tw=a\r\n\n\n"
@@ -19,7 +18,8 @@ FIT = ("fit", "sequence", "train", "--format", "crfsuite", "--model", "m", "--se
 def data(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("train").write_bytes(TEXT.encode() * 1)
-    return read_crfsuite_data("train")
+    part = files.read("train", format="crfsuite")
+    return part.X, part.y
 
 
 def test_fit_and_predict_keep_every_byte_but_the_labels(run, data):

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from plain import Engine
 
+from structperc import files
 from structperc.errors import DataError
-from structperc.files.csv_tables import read_csv
 from structperc.metrics import interval_absolute_error
 
 NAMES = np.array(["low", "middle", "high"])
@@ -112,7 +112,7 @@ def test_intervals_that_cannot_be_meant_are_told_the_flags(data, run):
 
 def test_groups_have_no_intervals(data, run):
     code, _, err = fit(run, "train.csv", "--group", "age")
-    assert code == 2 and "which single rows have; leave --group out" in err
+    assert code == 2 and "which single rows have; leave group out (structperc: --group)" in err
 
 
 def test_a_column_whose_name_has_a_comma_is_one_column(data, run):
@@ -139,16 +139,16 @@ class TestTable:
     ])  # fmt: skip
     def test_ends(self, write, cells, kind, expected):
         first, second = cells.split()
-        table = read_csv(write(f"x,low,high\n1,{first}\n2,{second}\n"), target=("low", "high"))
+        table = files.read(write(f"x,low,high\n1,{first}\n2,{second}\n"), target=("low", "high"))
         assert table.y.tolist() == expected and table.y.dtype.kind == kind and list(table.X.columns) == ["x"]
 
     def test_open_ends_of_numbers(self, write):
-        y = read_csv(write("x,low,high\n1,1,\n2, ,2\n"), target=("low", "high")).y
+        y = files.read(write("x,low,high\n1,1,\n2, ,2\n"), target=("low", "high")).y
         assert np.array_equal(y, [[1, np.nan], [np.nan, 2]], equal_nan=True)
 
     def test_numbers_as_text(self, write):
-        assert read_csv(write("x,low,high\n1,1,\n"), target=("low", "high"), text_labels=True).y.tolist() == [["1", None]]
+        assert files.read(write("x,low,high\n1,1,\n"), target=("low", "high"), text_labels=True).y.tolist() == [["1", None]]
 
     def test_a_row_without_ends_is_named_by_its_line(self, write):
         with pytest.raises(DataError, match="data.csv, line 3: columns 'low' and 'high' are both empty"):
-            read_csv(write("x,low,high\n1,1,2\n2,,\n"), target=("low", "high"))
+            files.read(write("x,low,high\n1,1,2\n2,,\n"), target=("low", "high"))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from plain import Engine
 
+from structperc import files
 from structperc.estimators import DependencyParser
-from structperc.files.conll import read_columns
 
 TRAIN = """\
 # sent_id = 1
@@ -65,7 +65,7 @@ def test_heads_and_labels_are_filled_in_and_all_other_lines_kept(run):
 def test_streams_learn_the_same(run):
     for name, further in (("whole", ()), ("parts", ("--stream", "--rows", "1"))):
         assert run("fit", "parsing", "train.conllu", "--model", name, "--set", "epochs=2", "--set", "n_hashed=4096", *further)[0] == 0
-    X = read_columns("train.conllu", ("form", "lemma", "xpos", "upos"), conllu=True)
+    X = files.read("train.conllu", columns=("form", "lemma", "xpos", "upos")).X
     whole, parts = (Engine.load(name) for name in ("whole", "parts"))
     assert whole.classes_.tolist() == parts.classes_.tolist() == ["advmod", "aux", "det", "nsubj", "root"]
     assert [s.tolist() for s in whole.atom_scores(X)] == [s.tolist() for s in parts.atom_scores(X)]
@@ -80,8 +80,8 @@ def test_the_command_learns_what_the_estimator_learns_from_the_columns_that_the_
     assert run("fit", "parsing", "train.conllu", "--model", "m", "--set", "n_hashed=4096", "--set", "preset=recommended",
                *order_two)[0] == 0
     engine = Engine.load("m")
-    X = read_columns("train.conllu", columns, conllu=True)
-    y = [[(int(head), label) for head, label in tree] for tree in read_columns("train.conllu", ("head", "deprel"), conllu=True)]
+    X = files.read("train.conllu", columns=columns).X
+    y = [[(int(head), label) for head, label in tree] for tree in files.read("train.conllu", columns=("head", "deprel")).X]
     options = {"n_hashed": 4096, "random_state": 0, "order": order, "projective": order == 2}
     named = DependencyParser(columns=columns, **options).fit(X, y)
     dicts = [[dict(zip(columns, token, strict=True)) for token in sentence] for sentence in X]

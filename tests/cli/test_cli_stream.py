@@ -13,8 +13,9 @@ import pytest
 from plain import Engine
 
 import structperc
+from structperc import files
 from structperc.cli import streaming
-from structperc.files import csv_tables, svmlight
+from structperc.files import csv_tables
 
 N = 1200
 ROWS = [11, 70, 1000]
@@ -290,8 +291,8 @@ def test_the_number_of_rows_in_memory_is_bounded(run, monkeypatch):
     with gzip.open("data.svm.gz", "wt") as file:
         file.write("1 1:1\n2 2:1\n" * 50)
     monkeypatch.setattr("structperc.files.opening.PART_BYTES", 60)
-    assert [len(table.y) for table in svmlight.stream_svmlight("data.svm.gz", rows=1000)] == [10] * 10
-    assert len(list(csv_tables.stream_csv("data.csv.gz", target="level", rows=1199))) == N // 10      # PART_CELLS is small
+    assert [len(table.y) for table in files.stream("data.svm.gz", rows=1000)] == [10] * 10
+    assert len(list(files.stream("data.csv.gz", target="level", rows=1199))) == N // 10      # PART_CELLS is small
 
 
 def test_progress_counts_examples(run):

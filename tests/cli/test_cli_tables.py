@@ -104,7 +104,7 @@ def test_streams_learn_the_table_from_their_first_part(visits, run):
     (["--decimal", ",,"], "expected one character before decimals"),
     (["--decimal", ","], "another than the separator"),
     (["--encoding", "klingon"], "encoding='klingon' is unknown"),
-    (["--format", "svmlight", "--decimal", ","], "for which --decimal means nothing"),
+    (["--format", "svmlight", "--decimal", ","], "read as svmlight, for which --target means nothing; leave it out, or pass"),
 ])  # fmt: skip
 def test_flags_that_cannot_be(visits, run, arguments, message):
     code, _, err = run("fit", "cusum", "visits.csv", *CLASSES, "--model", "m", *arguments)

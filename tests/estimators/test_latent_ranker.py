@@ -10,11 +10,10 @@ from plain import Engine
 from scipy import sparse
 from sklearn.base import clone
 
-from structperc import metrics
+from structperc import files, metrics
 from structperc.callbacks import EarlyStopping
 from structperc.errors import DataError, DataWarning, NotFittedError, OptionError
 from structperc.estimators import LatentRanker, RankingSVM
-from structperc.files.svmlight import read_svmlight, stream_svmlight
 from structperc.schedules import inverse_sqrt
 
 
@@ -181,11 +180,11 @@ def test_files_are_streamed(tmp_path, zipped):
     """Parts end with whole queries, and together they equal the file."""
     path = tmp_path / ("rank.svm.gz" if zipped else "rank.svm")
     ranking_file(path, zipped)
-    table = read_svmlight(path, grouped=True)
+    table = files.read(path, group="qid")
     assert table.lengths.tolist() == LENGTHS.tolist()
     assert repr(table) == f"Table(X: csr_matrix of shape ({len(Y)}, 5), y: int64 of shape ({len(Y)},), offsets: of 30 examples)"
     for size in (1, 7, 50, 1 << 24):
-        parts = list(stream_svmlight(path, n_features=5, grouped=True, rows=size))
+        parts = list(files.stream(path, n_features=5, group="qid", rows=size))
         assert (len(parts) == 2) == (size == 1 << 24) and (size > 1 or len(parts) == 30)      # the last query may continue
         np.testing.assert_array_equal(sparse.vstack([part.X for part in parts]).toarray(), table.X.toarray())
         assert np.concatenate([part.y for part in parts]).tolist() == table.y.tolist()
@@ -195,7 +194,7 @@ def test_files_are_streamed(tmp_path, zipped):
             model.partial_fit(part.X, part.y, lengths=np.diff(part.offsets))
         expected = LatentRanker(k=3, shuffle=False).partial_fit(X, Y, groups=GROUPS)
         np.testing.assert_allclose(model.coef_[1:], expected.coef_, rtol=1e-9)
-    ungrouped = list(stream_svmlight(path, n_features=5, rows=10))
+    ungrouped = list(files.stream(path, n_features=5, rows=10))
     assert len(ungrouped) > 3 and sum(len(part.y) for part in ungrouped) == len(Y) and ungrouped[0].offsets is None
 
 
@@ -208,7 +207,7 @@ def test_what_is_wrong_with_a_part_is_said(tmp_path):
                            "1 qid:1 1:1\nx qid:2\n": "is no svmlight file"}.items():
         path.write_text(text)
         with pytest.raises(DataError, match=sentence):
-            list(stream_svmlight(path, n_features=5, grouped=True, rows=1))
+            list(files.stream(path, n_features=5, group="qid", rows=1))
 
 
 def test_the_command_line(tmp_path, monkeypatch, run):
@@ -219,7 +218,7 @@ def test_the_command_line(tmp_path, monkeypatch, run):
     assert (code, err) == (0, "") and f"{len(Y)} in 30 examples" in out and "5, of which column 0 is empty: the file counts from 1" in out
     code, out, err = run("evaluate", "m.model", "rank.svm", "--group", "qid")
     engine = Engine.load("m.model")
-    table = read_svmlight("rank.svm", grouped=True)
+    table = files.read("rank.svm", group="qid")
     expected = metrics.precision_at_k(table.y, table.X @ engine.coef_, 3, groups=GROUPS)
     assert (code, err) == (0, "") and f"precision at 3          {expected:.4f}" in out
     code, out, err = run("predict", "m.model", "rank.svm", "--group", "qid")

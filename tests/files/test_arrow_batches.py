@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from structperc import files
 from structperc.files import arrow, parquet
-from structperc.files.arrow import stream_arrow
-from structperc.files.parquet import stream_parquet
 
 
 @pytest.mark.parametrize("batch", [7, 100, 1000])
@@ -18,14 +17,14 @@ def test_batches_are_joined_to_parts_of_so_many_rows(batch, form, tmp_path):
     table = pyarrow.table({"a": np.arange(250.0), "y": np.arange(250) % 3})
     if form == "parquet":
         pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "t.parquet", row_group_size=batch)
-        parts = stream_parquet(tmp_path / "t.parquet", target="y", rows=60)
+        parts = files.stream(tmp_path / "t.parquet", target="y", rows=60)
     elif form == "file":
         with pyarrow.ipc.new_file(str(tmp_path / "t.arrow"), table.schema) as file:
             file.write_table(table, max_chunksize=batch)
-        parts = stream_arrow(tmp_path / "t.arrow", target="y", rows=60)
+        parts = files.stream(tmp_path / "t.arrow", target="y", rows=60)
     else:
         batches = table.to_batches(max_chunksize=batch)
-        parts = stream_arrow(pyarrow.RecordBatchReader.from_batches(table.schema, batches), target="y", rows=60)
+        parts = files.stream(pyarrow.RecordBatchReader.from_batches(table.schema, batches), target="y", rows=60)
     parts = list(parts)
     assert [len(part.y) for part in parts] == [60, 60, 60, 60, 10]
     assert np.concatenate([part.X.to_numpy()[:, 0] for part in parts]).tolist() == list(range(250))
@@ -42,7 +41,7 @@ def test_files_are_read_on_where_a_limit_forbids_to_map_them(tmp_path, monkeypat
         raise OSError("Memory mapping file failed: Cannot allocate memory")
 
     monkeypatch.setattr(pyarrow, "memory_map", refused)
-    for part in (*stream_parquet(tmp_path / "t.parquet", target="y", rows=60), *stream_arrow(tmp_path / "t.arrow", target="y", rows=60)):
+    for part in (*files.stream(tmp_path / "t.parquet", target="y", rows=60), *files.stream(tmp_path / "t.arrow", target="y", rows=60)):
         assert part.X.to_numpy()[:, 0].tolist() == list(range(50))
 
 
@@ -71,9 +70,8 @@ def test_pages_that_were_read_are_let_go(tmp_path, monkeypatch, kind):
         pytest.importorskip("pyarrow.parquet").write_table(table, path, row_group_size=8192, use_dictionary=False, compression="none")
     monkeypatch.setattr(arrow, "PART_BYTES", 1 << 18)
     monkeypatch.setattr(parquet, "DECODED", 8192)
-    stream = stream_arrow if kind == "arrow" else stream_parquet
     parts, sizes = [], []
-    for part in stream(path, target="level", rows=8192):
+    for part in files.stream(path, target="level", rows=8192):
         parts.append(part)
         sizes.append(resident(path))
     assert 0 < max(sizes) < path.stat().st_size / 2

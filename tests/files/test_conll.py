@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structperc.errors import DataError
-from structperc.files.conll import guess_format, read_columns, read_file, stream_file, write_columns
+from structperc import files
+from structperc.errors import DataError, OptionError
+from structperc.files.conll import write_columns
 
 CHUNKS = """\
 He PRP B-NP
@@ -36,6 +37,10 @@ CONLLU = """\
 WORDS = [[("Can", "AUX"), ("not", "PART"), ("see", "VERB"), ("1 000", "NUM")], [("#", "SYM")]]
 
 
+def cells_of(path, columns=None, format="conll"):
+    return files.read(path, format=format, columns=columns).X
+
+
 @pytest.fixture
 def saved(tmp_path):
     """Writes a text to a file, and gives its path."""
@@ -57,46 +62,54 @@ def saved(tmp_path):
     "\ufeff" + CHUNKS,
 ])  # fmt: skip
 def test_sentences_of_tokens_of_cells(saved, text):
-    assert read_columns(saved(text)) == SENTENCES
+    assert cells_of(saved(text)) == SENTENCES
 
 
 def test_only_spaces_and_tabs_part_cells(saved):
-    assert read_columns(saved("1\u00a0000 N\u2028\n")) == [[("1\u00a0000", "N\u2028")]]
-    assert read_columns(saved("New York\tNNP\nis VBZ\n")) == [[("New York", "NNP"), ("is", "VBZ")]]
+    assert cells_of(saved("1\u00a0000 N\u2028\n")) == [[("1\u00a0000", "N\u2028")]]
+    assert cells_of(saved("New York\tNNP\nis VBZ\n")) == [[("New York", "NNP"), ("is", "VBZ")]]
 
 
 def test_named_columns_are_chosen_and_others_left_out(saved):
     path = saved(CHUNKS)
-    assert read_columns(path, ["word", "pos", "chunk"]) == SENTENCES
-    assert read_columns(path, ["word", "-", "chunk"])[0] == [("He", "B-NP"), ("reckons", "B-VP")]
-    assert read_columns(path, ["_", "pos", "_"])[0] == [("PRP",), ("VBZ",)]
+    assert cells_of(path, ["word", "pos", "chunk"]) == SENTENCES
+    assert cells_of(path, ["word", "-", "chunk"])[0] == [("He", "B-NP"), ("reckons", "B-VP")]
+    assert cells_of(path, ["_", "pos", "_"])[0] == [("PRP",), ("VBZ",)]
 
 
 def test_conllu_has_comments_multiword_tokens_and_empty_nodes(saved):
     path = saved(CONLLU)
-    assert [[token[0] for token in sentence] for sentence in read_columns(path, conllu=True)] == [["1", "2", "3", "4"], ["1"]]
-    assert read_columns(path, ["form", "upos"], conllu=True) == WORDS
-    assert read_columns(path, ["-", "form", "-", "upos", *"-" * 6], conllu=True) == WORDS
-    assert read_columns(path, ["upos", "form"], conllu=True)[1] == [("SYM", "#")]
+    assert [[token[0] for token in sentence] for sentence in cells_of(path, format="conllu")] == [["1", "2", "3", "4"], ["1"]]
+    assert cells_of(path, ["form", "upos"], format="conllu") == WORDS
+    assert cells_of(path, ["-", "form", "-", "upos", *"-" * 6], format="conllu") == WORDS
+    assert cells_of(path, ["upos", "form"], format="conllu")[1] == [("SYM", "#")]
+
+
+def test_the_target_is_y_and_no_part_of_X(saved):
+    part = files.read(saved(CHUNKS), format="conll", columns=["word", "_", "chunk"], target="chunk")
+    assert part.X[0] == [("He",), ("reckons",)] and part.y == [["B-NP", "B-VP"], ["O", "O"]]
+    part = files.read(saved(CONLLU, "a.CONLLU"), columns=["form"], target=["head", "deprel"])
+    assert part.X[1] == [("#",)] and part.y[1] == [("0", "root")]
+    assert files.read(saved(CONLLU, "a.CONLLU"), columns="form", target="lemma").y[1] == ["#"]
+    assert files.read(saved("a _\n", "a.conll"), columns=["x", "y"], target="y").y == [[None]]
+    for how, message in (({"target": "chunk"}, "name these too, such as columns="),
+                         ({"columns": ["a", "b", "c"], "target": "d"}, "a, b, c"),
+                         ({"columns": ["_", "_", "c"], "target": "c"}, "no column of .* is left to learn from")):
+        with pytest.raises(OptionError, match=message):
+            files.read(saved(CHUNKS), format="conll", **how)
 
 
 def test_lines_that_begin_with_a_hash_are_tokens_elsewhere(saved):
-    assert read_columns(saved("# $\n5 CD\n")) == [[("#", "$"), ("5", "CD")]]
+    assert cells_of(saved("# $\n5 CD\n")) == [[("#", "$"), ("5", "CD")]]
 
 
 @pytest.mark.parametrize(("suffix", "compress"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)])
 def test_compressed_files(saved, suffix, compress):
     content = compress(CHUNKS.encode())
-    assert read_columns(saved(content, f"data{suffix}")) == SENTENCES
+    assert cells_of(saved(content, f"data{suffix}")) == SENTENCES
     for broken in (content[:-10], b"no " + content):
         with pytest.raises(DataError, match=rf"broken{suffix} is damaged or no {suffix} file"):
-            read_columns(saved(broken, f"broken{suffix}"))
-
-
-@pytest.mark.parametrize(("name", "expected"), [("a.conllu", "conllu"), ("a.conllu.gz", "conllu"), ("a.conll.xz", "conll"), ("a", None),
-                                                ("conllu.txt.xz", None), ("a.conllu.txt", None)])
-def test_the_format_is_guessed_from_the_name(name, expected):
-    assert guess_format(name) == expected
+            cells_of(saved(broken, f"broken{suffix}"))
 
 
 # ---- errors ----
@@ -112,7 +125,7 @@ def test_the_format_is_guessed_from_the_name(name, expected):
 ])  # fmt: skip
 def test_what_is_wrong_is_named_with_its_line(saved, text, message):
     with pytest.raises(DataError, match=message):
-        read_columns(saved(text))
+        cells_of(saved(text))
 
 
 @pytest.mark.parametrize(("text", "message"), [
@@ -125,7 +138,7 @@ def test_what_is_wrong_is_named_with_its_line(saved, text, message):
 ])  # fmt: skip
 def test_what_is_no_conllu_is_named_with_its_line(saved, text, message):
     with pytest.raises(DataError, match=message):
-        read_columns(saved(text), conllu=True)
+        cells_of(saved(text), format="conllu")
 
 
 @pytest.mark.parametrize(("text", "names", "message"), [
@@ -140,12 +153,12 @@ def test_what_is_no_conllu_is_named_with_its_line(saved, text, message):
 ])  # fmt: skip
 def test_names_that_do_not_match_are_answered(saved, text, names, message):
     with pytest.raises(DataError, match=message):
-        read_columns(saved(text), names, conllu=text is CONLLU)
+        cells_of(saved(text), names, format="conllu" if text is CONLLU else "conll")
 
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError):
-        read_columns(tmp_path / "absent.txt")
+        cells_of(tmp_path / "absent.txt")
 
 
 # ---- writing ----
@@ -162,7 +175,7 @@ def test_what_is_written_is_read_again(tmp_path_factory, sentences):
     path = tmp_path_factory.mktemp("columns") / "written.txt"
     with open(path, "w", encoding="utf-8") as file:
         write_columns(file, sentences, [[len(token) for token in sentence] for sentence in sentences], "\t")
-    read = read_file(path)
+    read = files.read(path, format="conll")
     assert read.sentences == [[(*token, "2") for token in sentence] for sentence in sentences] and read.separator == "\t"
     assert (read.width, read.n_tokens) == (3, sum(map(len, sentences)))
 
@@ -179,11 +192,11 @@ def test_cells_that_do_not_match_the_tokens_are_refused(added):
 
 
 @pytest.mark.parametrize("sentences", [1, 2, 100])
-@pytest.mark.parametrize("conllu", [False, True])
-def test_parts_are_the_file(saved, sentences, conllu):
-    path = saved(((CONLLU if conllu else CHUNKS) + "\n") * 3)
-    parts = list(stream_file(path, conllu, sentences))
-    assert [sentence for part in parts for sentence in part.sentences] == read_columns(path, conllu=conllu)
+@pytest.mark.parametrize("format", ["conll", "conllu"])
+def test_parts_are_the_file(saved, sentences, format):
+    path = saved(((CONLLU if format == "conllu" else CHUNKS) + "\n") * 3)
+    parts = list(files.stream(path, format=format, rows=sentences))
+    assert [sentence for part in parts for sentence in part.sentences] == cells_of(path, format=format)
     firsts = [0]
     for part in parts[:-1]:
         firsts.append(firsts[-1] + len(part.sentences))
@@ -191,7 +204,7 @@ def test_parts_are_the_file(saved, sentences, conllu):
 
 
 def test_an_error_in_a_later_part_names_the_line_of_the_file(saved):
-    parts = stream_file(saved(CHUNKS + "\nodd\n"), sentences=1)
+    parts = files.stream(saved(CHUNKS + "\nodd\n"), format="conll", rows=1)
     assert next(parts).n_tokens == 2 and next(parts).n_tokens == 2
     with pytest.raises(DataError, match=r"data.txt, line 7 has 1 cell \('odd'\), but line 1 has 3"):
         next(parts)

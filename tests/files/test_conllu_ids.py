@@ -2,8 +2,8 @@
 
 import pytest
 
+from structperc import files
 from structperc.errors import DataError
-from structperc.files.conll import read_columns, read_file, stream_file
 
 REST = "\t_" * 9
 GOOD = ["# sent_id = a", "1", "2", "", "# sent_id = b-2", "1-2", "1", "1.1", "1.2", "2", "3", "3.1", ""]
@@ -23,9 +23,9 @@ def saved(tmp_path):
 
 
 def test_ids_in_their_places(saved):
-    assert [len(sentence) for sentence in read_columns(saved(text(GOOD)), conllu=True)] == [2, 3]
+    assert [len(sentence) for sentence in files.read(saved(text(GOOD))).X] == [2, 3]
     for ids in (["0.1", "1"], ["1-1", "1"], ["1-2", "1", "2", "3-4", "3", "4"], ["# sent_id=x", "1", "# within", "2"]):
-        assert len(read_columns(saved(text(ids)), conllu=True)) == 1
+        assert len(files.read(saved(text(ids))).X) == 1
 
 
 @pytest.mark.parametrize(("ids", "line", "message"), [
@@ -50,26 +50,26 @@ def test_ids_in_their_places(saved):
 def test_each_fault_is_named_by_its_line(saved, ids, line, message):
     before = text([*GOOD, "", "# sent_id = c 1"])
     path = saved(before + text(ids))
-    for read in (lambda: read_columns(path, conllu=True), lambda: list(stream_file(path, True, 1))):
+    for read in (lambda: files.read(path), lambda: list(files.stream(path, rows=1))):
         with pytest.raises(DataError) as error:
             read()
         assert f"t.conllu, line {before.count(chr(10)) + line} (sent_id c 1)" in str(error.value) and message in str(error.value)
 
 
 def test_places_of_tokens(saved):
-    file = read_file(saved("\ufeff# c\n\n" + text(GOOD)), conllu=True)
+    file = files.read(saved("\ufeff# c\n\n" + text(GOOD)))
     assert file.place(0, 1).startswith("line 5 (sent_id a) of") and file.place(1).startswith("line 9 (sent_id b-2) of")
-    *_, last = stream_file(file.path, True, 1)
+    *_, last = files.stream(file.path, rows=1)
     assert last.place(0, 2).startswith("line 13 (sent_id b-2) of")
 
 
 def test_the_ending_of_the_name_decides(saved, tmp_path):
     path = saved(text(GOOD))
     (tmp_path / "t.txt").write_bytes(path.read_bytes())
-    right = read_columns(path, conllu=True)
-    assert read_file(path).sentences == read_columns(path) == right
-    assert [one for part in stream_file(str(path), sentences=1) for one in part.sentences] == right
-    assert read_columns(path, ["form"]) == read_columns(tmp_path / "t.txt", ["form"], conllu=True)
-    for wrong in (lambda: read_file(tmp_path / "t.txt"), lambda: read_file(path, conllu=False)):
+    right = files.read(path, format="conllu").X
+    assert files.read(path).sentences == files.read(path).X == right
+    assert [one for part in files.stream(str(path), rows=1) for one in part.sentences] == right
+    assert files.read(path, columns=["form"]).X == files.read(tmp_path / "t.txt", columns=["form"], format="conllu").X
+    for wrong in (lambda: files.read(tmp_path / "t.txt", format="conll"), lambda: files.read(path, format="conll")):
         with pytest.raises(DataError, match="cells"):
             wrong()

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain import Engine
 
-from structperc.crfsuite import read_crfsuite, read_crfsuite_data
+from structperc import files
+from structperc.crfsuite import read_crfsuite
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError
 from structperc.files.crfsuite import parsed
 
@@ -135,7 +136,8 @@ DATA = "B-NP\tw[0]=the\tpos:2.5\nI-NP\tw[0]=a\\:b\tw[0]=a\\:b:0.5\tc\\\\d:-1e3\n
 def test_data_files_are_read_with_their_weights_and_escapes(ending, tmp_path):
     path = tmp_path / "train"
     path.write_bytes("\ufeff".encode() + DATA.replace("\n", ending).encode())
-    X, y = read_crfsuite_data(path)
+    part = files.read(path, format="crfsuite")
+    X, y = part.X, part.y
     assert X == [[{"w[0]=the": 1.0, "pos": 2.5}, {"w[0]=a:b": 1.5, "c\\d": -1000.0}], [{"plain": 1.0}, {}]]
     assert y == [["B-NP", "I-NP"], [":", "O"]]
     tagger = Engine("sequence", random_state=0, classes=["B-NP", "I-NP", ":", "O"]).fit(X * 3, y * 3)
@@ -150,10 +152,10 @@ def test_a_line_that_is_no_item_is_named(line, message, tmp_path):
     path = tmp_path / "train"
     path.write_text("O\tx\n\n" + line + "\n")
     with pytest.raises(DataError, match=f"train, line 3.*{message}"):
-        read_crfsuite_data(path)
+        files.read(path, format="crfsuite")
     path.write_bytes(b"\n\n")
     with pytest.raises(DataError, match="train has no items; expected LABEL, a tab, and attributes"):
-        read_crfsuite_data(path)
+        files.read(path, format="crfsuite")
     path.write_bytes(b"O\t\xff\n")
     with pytest.raises(DataError, match="train, line 1 is no text in UTF-8"):
-        read_crfsuite_data(path)
+        files.read(path, format="crfsuite")

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from structperc import files
 from structperc.errors import DataError
 from structperc.files import csv_tables
-from structperc.files.csv_tables import read_csv, stream_csv
 
 NUMBERS = ["0", "1", "-2", "3.25", "0.1", "1e5", "+4", " 7 ", "9007199254740993", "123456789012345678901234",
            "0.30000000000000004", "1e-320"]
@@ -42,12 +42,12 @@ def contents(tables):
 
 def cases(path, **options):
     """Pairs of contents: the file read at once, and the file read piece by piece or in parts of 1 to 8 rows."""
-    whole = contents(lambda: [read_csv(path, **options)])
+    whole = contents(lambda: [files.read(path, **options)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_tables, "AT_ONCE", 2)
-        yield whole, contents(lambda: [read_csv(path, **options)])
+        yield whole, contents(lambda: [files.read(path, **options)])
     for rows in range(1, 9):
-        yield whole, contents(lambda rows=rows: list(stream_csv(path, rows=rows, **options)))
+        yield whole, contents(lambda rows=rows: list(files.stream(path, rows=rows, **options)))
 
 
 @given(ROWS)
@@ -70,9 +70,9 @@ def test_cells_of_tables_in_parts_are_those_of_the_file(rows):
     """A cell that is neither a number nor empty makes a column text in its part. Other columns have the file's numbers."""
     path = written(rows)
     try:
-        whole = read_csv(path, target="y", text_labels=True, as_text=["z"])
+        whole = files.read(path, target="y", text_labels=True, as_text=["z"])
         for size in range(1, 9):
-            parts = list(stream_csv(path, target="y", text_labels=True, as_text=["z"], rows=size))
+            parts = list(files.stream(path, target="y", text_labels=True, as_text=["z"], rows=size))
             assert [label for part in parts for label in part.y.tolist()] == whole.y.tolist()
             assert [cell for part in parts for cell in part.X["z"].tolist()] == whole.X["z"].tolist()
             found = [part.X["x"] for part in parts]
@@ -87,27 +87,27 @@ def test_cells_of_tables_in_parts_are_those_of_the_file(rows):
 
 def test_a_truth_value_is_one_or_zero_in_every_column_of_numbers(tmp_path):
     (tmp_path / "d.csv").write_text("x,y\n3,a\nTRUE,b\nfalse,c\n")
-    assert read_csv(tmp_path / "d.csv", target="y").X["x"].tolist() == [3, 1, 0]
-    assert [part.X["x"].tolist() for part in stream_csv(tmp_path / "d.csv", target="y", rows=1)] == [[3], [1], [0]]
+    assert files.read(tmp_path / "d.csv", target="y").X["x"].tolist() == [3, 1, 0]
+    assert [part.X["x"].tolist() for part in files.stream(tmp_path / "d.csv", target="y", rows=1)] == [[3], [1], [0]]
 
 
 def test_lines_end_with_any_character_also_before_a_space(tmp_path):
     """pandas overflows a buffer if a line ends with a carriage return and the next begins with a space."""
     for end in ("\n", "\r\n", "\r"):
         (tmp_path / "d.csv").write_bytes(end.join(["y,a,b", " 1,-0.5,1", ' 1,2,"2"', " 1,3e2,-0.5", ""]).encode())
-        assert read_csv(tmp_path / "d.csv", target="y").X.to_numpy().tolist() == [[-0.5, 1], [2, 2], [300, -0.5]]
-        assert [part.X["a"].tolist() for part in stream_csv(tmp_path / "d.csv", target="y", rows=1)] == [[-0.5], [2], [300]]
+        assert files.read(tmp_path / "d.csv", target="y").X.to_numpy().tolist() == [[-0.5, 1], [2, 2], [300, -0.5]]
+        assert [part.X["a"].tolist() for part in files.stream(tmp_path / "d.csv", target="y", rows=1)] == [[-0.5], [2], [300]]
 
 
 def test_line_ends_in_quotes_belong_to_the_cell(tmp_path):
     (tmp_path / "d.csv").write_bytes(b'x,y\r1,"a\rb"\r2,"c\r\nd"\r')
-    assert read_csv(tmp_path / "d.csv", target="y").y.tolist() == ["a\rb", "c\r\nd"]
+    assert files.read(tmp_path / "d.csv", target="y").y.tolist() == ["a\rb", "c\r\nd"]
 
 
 def test_labels_are_numbers_where_all_of_them_are(tmp_path):
     for cells, expected in ((["1", "2"], [1, 2]), (["1", "2.5"], [1, 2.5]), (["TRUE", "FALSE"], [True, False]), (["1", "x"], ["1", "x"])):
         pd.DataFrame({"x": [1, 2], "y": cells}).to_csv(tmp_path / "d.csv", index=False)
-        y = read_csv(tmp_path / "d.csv", target="y").y
+        y = files.read(tmp_path / "d.csv", target="y").y
         assert y.tolist() == expected and y.dtype.kind == np.array(expected).dtype.kind
 
 
@@ -130,11 +130,11 @@ def test_a_byte_that_is_no_text_is_named_by_its_line(tmp_path, content, encoding
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(content))
     for name in ("a.csv", "a.csv.gz"):
         with pytest.raises(DataError) as caught:
-            list(stream_csv(tmp_path / name, target="level", features=["a"], as_text=["a"], rows=rows, encoding=encoding))
+            list(files.stream(tmp_path / name, target="level", features=["a"], as_text=["a"], rows=rows, encoding=encoding))
         assert f"{name}, {message}" in str(caught.value) and "position" not in str(caught.value)
 
 
 def test_a_wrong_byte_of_standard_input_has_no_position(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a,level\n1,2\n\xff,3\n")))
-    with pytest.raises(DataError, match=r"standard input is no CSV file in UTF-8 \(invalid start byte, 0xff\). Set --encoding"):
-        list(stream_csv("-", target="level", text_labels=False))
+    with pytest.raises(DataError, match=r"standard input is no CSV file in UTF-8 \(invalid start byte, 0xff\). Set encoding"):
+        list(files.stream("-", target="level", text_labels=False))

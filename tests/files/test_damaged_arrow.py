@@ -5,8 +5,8 @@ import os
 import numpy as np
 import pytest
 
+from structperc import files
 from structperc.errors import DataError
-from structperc.files.arrow import opened_arrow, read_arrow, stream_arrow
 
 arrow = pytest.importorskip("pyarrow")
 ipc = pytest.importorskip("pyarrow.ipc")
@@ -29,17 +29,17 @@ def test_offsets_of_texts_beyond_the_file_are_damage(tmp_path):
     at = damaged.find(b"\0\0\0\0\1\0\0\0\2\0\0\0")
     damaged[at + 4:at + 12] = (2**30).to_bytes(4, "little") + (2**30 + 8).to_bytes(4, "little")
     (tmp_path / "s.arrow").write_bytes(damaged)
-    for read in (read_arrow, lambda path, **options: list(stream_arrow(path, rows=1, **options))):
+    for read in (files.read, lambda path, **options: list(files.stream(path, rows=1, **options))):
         with pytest.raises(DataError, match="s.arrow is damaged or no Arrow file"):
             read(tmp_path / "s.arrow", target="y")
-    with opened_arrow(tmp_path / "s.arrow") as file, pytest.raises(arrow.ArrowInvalid):
+    with files.open(tmp_path / "s.arrow") as file, pytest.raises(arrow.ArrowInvalid):
         file.distinct(["y"])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_random_damage_never_ends_the_process(content, tmp_path):
     random, path, refused = np.random.default_rng(0), tmp_path / "odd.arrow", 0
-    read_arrow(tmp_path / "d.arrow", target="y", features=["x"])            # all is imported before the forks
+    files.read(tmp_path / "d.arrow", target="y", features=["x"])            # all is imported before the forks
     for _ in range(20):
         damaged = bytearray(content)
         for _ in range(random.integers(1, 6)):
@@ -50,7 +50,7 @@ def test_random_damage_never_ends_the_process(content, tmp_path):
             code = 2
             try:
                 for rows in (None, 7):
-                    list(stream_arrow(path, target="y", as_text=["k"], keep=["k", "gap"], rows=rows))
+                    list(files.stream(path, target="y", as_text=["k"], keep=["k", "gap"], rows=rows))
                 code = 0
             except DataError:
                 code = 1

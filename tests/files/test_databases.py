@@ -8,10 +8,8 @@ import pandas as pd
 import pytest
 
 import structperc
-from structperc import cli
-from structperc.errors import DataError
-from structperc.files.arrow import stream_arrow
-from structperc.files.databases import read_query, stream_query
+from structperc import cli, files
+from structperc.errors import DataError, OptionError
 from structperc.streams import fit_stream
 
 QUERY = "select * from visits order by day"
@@ -36,15 +34,16 @@ def database(request, tmp_path):
 
 
 def test_a_result_is_the_table_itself(database):
-    table = read_query(database, QUERY, target="level")
+    table = files.read(database, query=QUERY, target="level")
     assert table.X.equals(VISITS[["age", "bmi", "day"]].astype(float)) and table.y.tolist() == VISITS["level"].tolist()
-    kept = read_query(database, "select bmi, level, day as \"when\" from visits where day < 3 order by day", target="level", keep=["when"])
+    query = "select bmi, level, day as \"when\" from visits where day < 3 order by day"
+    kept = files.read(database, query=query, target="level", keep=["when"])
     assert list(kept.X.columns) == ["bmi", "when"] and kept.kept == {"when": [0, 1, 2]} or kept.kept == {"when": ["0", "1", "2"]}
 
 
 @pytest.mark.parametrize("rows", [700, 4999, 10_000])
 def test_parts_hold_all_rows_in_order(database, rows):
-    parts = list(stream_query(database, QUERY, target="level", rows=rows))
+    parts = list(files.stream(database, query=QUERY, target="level", rows=rows))
     assert all(len(part.X) <= rows for part in parts) and (rows > 5000) == (len(parts) == 1)
     assert pd.concat([part.X for part in parts], ignore_index=True).equals(VISITS[["age", "bmi", "day"]].astype(float))
     assert [part.first for part in parts] == np.cumsum([0, *(len(part.X) for part in parts)])[:-1].tolist()
@@ -56,7 +55,7 @@ def test_an_arrow_stream_of_a_cursor_trains_part_by_part(database):
     options = {"preset": "paper", "classes": [1, 2, 3]}
     with dbapi.connect(str(database)) as connection, connection.cursor() as cursor:
         cursor.execute(QUERY)
-        parts = stream_arrow(cursor.fetch_record_batch(), target="level", features=["age", "bmi"], rows=1000)
+        parts = files.stream(cursor.fetch_record_batch(), target="level", features=["age", "bmi"], rows=1000)
         streamed = fit_stream(structperc.Engine("cusum", **options), parts)
     whole = structperc.Engine("cusum", **options).fit(VISITS[["age", "bmi"]], VISITS["level"])
     assert streamed.coef_.tolist() == whole.coef_.tolist() and streamed.mistakes_ == whole.mistakes_
@@ -88,15 +87,17 @@ def test_the_command_line_reads_rows_by_a_query(database, tmp_path, capsys, monk
 ])
 def test_a_query_that_fails_is_told_in_a_sentence(database, query, message):
     with pytest.raises(DataError, match=message):
-        read_query(database, query, target="level")
-    assert len(read_query(database, QUERY, target="level").X) == len(VISITS)
+        files.read(database, query=query, target="level")
+    assert len(files.read(database, query=QUERY, target="level").X) == len(VISITS)
 
 
 def test_other_files_are_no_databases(tmp_path):
-    with pytest.raises(DataError, match="does not end like a database; expected one of .duckdb"):
-        read_query(tmp_path / "visits.csv", QUERY)
+    with pytest.raises(OptionError, match="is read as csv, which has no such option.* Formats that do: duckdb, sqlite"):
+        files.read(tmp_path / "visits.csv", query=QUERY)
+    with pytest.raises(OptionError, match=r"visits.DB is a database; choose its rows by query, such as query='select"):
+        files.read(tmp_path / "visits.DB")
     with pytest.raises(FileNotFoundError):
-        read_query(tmp_path / "visits.db", QUERY)
+        files.read(tmp_path / "visits.db", query=QUERY)
     assert not (tmp_path / "visits.db").exists()
 
 
@@ -105,7 +106,7 @@ def test_a_damaged_database_is_told_in_a_sentence(tmp_path, name):
     pytest.importorskip("adbc_driver_duckdb" if name.endswith("duckdb") else "pyarrow")
     (tmp_path / name).write_bytes(b"no database at all " * 1000)
     with pytest.raises(DataError, match=f"{name}.*(cannot be opened as a database|failed)"):
-        read_query(tmp_path / name, QUERY)
+        files.read(tmp_path / name, query=QUERY)
 
 
 @pytest.mark.parametrize(("cells", "expected"), [
@@ -118,10 +119,10 @@ def test_columns_of_sqlite_have_the_type_of_all_their_cells(cells, expected, tmp
         connection.execute("create table v (bmi, level)")
         connection.executemany("insert into v values (?, ?)", [(cell, 1 + i % 2) for i, cell in enumerate(cells)])
         connection.commit()
-    table = read_query(tmp_path / "v.db", "select * from v; ", target="level", as_text=())
+    table = files.read(tmp_path / "v.db", query="select * from v; ", target="level", as_text=())
     assert np.array_equal(table.X["bmi"], expected, equal_nan=True) and table.y.tolist() == [1 + i % 2 for i in range(len(cells))]
     query = "with w as (select * from v) select * from w -- all"
-    parts = list(stream_query(tmp_path / "v.db", query, target="level", as_text=(), rows=999))
+    parts = list(files.stream(tmp_path / "v.db", query=query, target="level", as_text=(), rows=999))
     assert np.array_equal(pd.concat([part.X for part in parts])["bmi"], expected, equal_nan=True)
 
 
@@ -132,12 +133,12 @@ def test_labels_of_sqlite_may_become_another_type_late(tmp_path):
         rows = [(i, 1 + i % 2, i) for i in range(1500)] + [(1, 1.5, "a"), (2, 2, b"\xff")]
         connection.executemany("insert into v values (?, ?, ?)", rows)
         connection.commit()
-    assert set(read_query(tmp_path / "v.db", "select x, y from v", target="y").y) == {1.0, 2.0, 1.5}
-    assert set(read_query(tmp_path / "v.db", "select x, z from v where x = 1", target="z").y) == {"1", "a"}
+    assert set(files.read(tmp_path / "v.db", query="select x, y from v", target="y").y) == {1.0, 2.0, 1.5}
+    assert set(files.read(tmp_path / "v.db", query="select x, z from v where x = 1", target="z").y) == {"1", "a"}
     with contextlib.closing(sqlite3.connect(tmp_path / "v.db")) as connection:
         connection.execute("create table w as select 9007199254740993 as x, 1 as y union select 0.5, 2")
         connection.commit()
     with pytest.raises(DataError, match="column 'x' is 9007199254740993, which floating point cannot hold"):
-        read_query(tmp_path / "v.db", "select * from w", target="y")
+        files.read(tmp_path / "v.db", query="select * from w", target="y")
     with pytest.raises(DataError, match="row 1502: column 'z' is b'.xff', a blob that is no text in UTF-8"):
-        read_query(tmp_path / "v.db", "select x, z from v", target="z")
+        files.read(tmp_path / "v.db", query="select x, z from v", target="z")

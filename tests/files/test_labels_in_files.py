@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from structperc import Engine
+from structperc import Engine, files
 from structperc.cli import main
 from structperc.components import TableReader
 from structperc.errors import DataError
-from structperc.files.csv_tables import read_csv, stream_csv
 from structperc.files.tables import parse_classes
 
 KEPT = [("007", "7"), ("1E5", "100000"), ("0.10", "0.1"), ("+1", "1"), ("1.0", "1"), (str(2**64), "1"),
@@ -27,7 +26,7 @@ def written(tmp_path, labels, name="data.csv"):
 @pytest.mark.parametrize("pair", KEPT)
 def test_texts_that_change_as_numbers_stay_text(tmp_path, pair, monkeypatch):
     path = written(tmp_path, [*pair] * 6)
-    assert read_csv(path, target="y").y.tolist() == [*pair] * 6 and parse_classes(",".join(pair)) == [*pair]
+    assert files.read(path, target="y").y.tolist() == [*pair] * 6 and parse_classes(",".join(pair)) == [*pair]
     monkeypatch.chdir(tmp_path)
     for flags in ([], ["--classes", ",".join(pair)], ["--stream", "--rows", "5"]):
         assert main(["fit", "multiclass", path, "--target", "y", "--model", "m", "--quiet", *flags]) == 0
@@ -38,13 +37,13 @@ def test_texts_that_change_as_numbers_stay_text(tmp_path, pair, monkeypatch):
 
 @pytest.mark.parametrize(("labels", "expected"), NUMBERS)
 def test_numbers_as_programs_write_them_are_numbers(tmp_path, labels, expected):
-    assert read_csv(written(tmp_path, labels), target="y").y.tolist() == expected
+    assert files.read(written(tmp_path, labels), target="y").y.tolist() == expected
 
 
 def test_the_user_may_say_either(tmp_path, capsys):
     path = written(tmp_path, ["01", "2"] * 5)
-    assert read_csv(path, target="y", text_labels=False).y.tolist() == [1, 2] * 5
-    assert read_csv(written(tmp_path, ["1", "2"]), target="y", text_labels=True).y.tolist() == ["1", "2"]
+    assert files.read(path, target="y", text_labels=False).y.tolist() == [1, 2] * 5
+    assert files.read(written(tmp_path, ["1", "2"]), target="y", text_labels=True).y.tolist() == ["1", "2"]
     path = written(tmp_path, ["01", "2"] * 5)
     for flag, labels in (("numbers", [1, 2]), ("text", ["01", "2"])):
         code = main(["fit", "multiclass", path, "--target", "y", "--model", str(tmp_path / "m"), "--labels", flag, "--json"])
@@ -61,19 +60,19 @@ def test_ranks_written_otherwise_say_how_to_read_them(tmp_path, capsys):
 def test_parts_are_of_one_kind_or_name_the_label(tmp_path):
     path = written(tmp_path, ["1", "2", "3", "007"])
     with pytest.raises(DataError, match=r"line 5: the label '007' is no number as programs write it.* text_labels to True"):
-        list(stream_csv(path, target="y", rows=2))
-    assert [part.y.tolist() for part in stream_csv(path, target="y", rows=2, text_labels=True)] == [["1", "2"], ["3", "007"]]
-    assert [part.y.tolist() for part in stream_csv(path, target="y", rows=2, text_labels=False)] == [[1, 2], [3, 7]]
+        list(files.stream(path, target="y", rows=2))
+    assert [part.y.tolist() for part in files.stream(path, target="y", rows=2, text_labels=True)] == [["1", "2"], ["3", "007"]]
+    assert [part.y.tolist() for part in files.stream(path, target="y", rows=2, text_labels=False)] == [[1, 2], [3, 7]]
     path = written(tmp_path, ["007", "2", "3", "4"])
-    assert [part.y.tolist() for part in stream_csv(path, target="y", rows=2)] == [["007", "2"], ["3", "4"]]
+    assert [part.y.tolist() for part in files.stream(path, target="y", rows=2)] == [["007", "2"], ["3", "4"]]
 
 
 class TestMissingWords:
     def test_na_is_no_label_unless_it_is_named(self, tmp_path, capsys):
         path = written(tmp_path, ["DE", "NA", "FR"] * 4)
         with pytest.raises(DataError, match=r"line 3: the label in column 'y' is 'NA'.* set missing=\{'y': \[\]\}"):
-            read_csv(path, target="y")
-        assert read_csv(path, target="y", missing={"y": []}).y.tolist() == ["DE", "NA", "FR"] * 4
+            files.read(path, target="y")
+        assert files.read(path, target="y", missing={"y": []}).y.tolist() == ["DE", "NA", "FR"] * 4
         command = ["fit", "multiclass", path, "--target", "y", "--model", str(tmp_path / "m"), "--quiet"]
         assert main(command) == 2 and "--missing 'y='" in capsys.readouterr().err
         for flags in (["--missing", "y="], ["--classes", "DE,FR,NA"]):
@@ -120,15 +119,12 @@ def test_a_truth_value_has_one_name_at_every_door(trained, recwarn):
 @pytest.mark.parametrize("name", ["parquet", "feather"])
 def test_ordered_targets_of_typed_files_keep_their_order(tmp_path, name):
     pytest.importorskip("pyarrow")
-    from structperc.files.arrow import read_arrow
-    from structperc.files.parquet import read_parquet
-
     order = ["none", "mild", "severe"]
     table = pd.DataFrame({"a": np.arange(12.0), "s": pd.Categorical(["S", "M", "L"] * 4, ["S", "M", "L"], ordered=True),
                           "y": pd.Categorical(order * 4, order, ordered=True)})
     path = str(tmp_path / f"data.{name}")
     getattr(table, f"to_{name}")(path)
-    whole = (read_parquet if name == "parquet" else read_arrow)(path, target="y")
+    whole = files.read(path, target="y")
     assert Engine("prank", random_state=0).fit(whole.X, whole.y).classes_.tolist() == order
     for flags in ([], ["--stream", "--rows", "5"]):
         assert main(["fit", "prank", path, "--target", "y", "--model", str(tmp_path / "m"), "--quiet", *flags]) == 0

@@ -4,11 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from structperc import files
 from structperc.errors import DataError
-from structperc.files.arrow import stream_arrow
-from structperc.files.conll import stream_file
-from structperc.files.parquet import stream_parquet
-from structperc.files.svmlight import stream_svmlight
 
 ROWS = (None, 1, 2, 3)
 WORD = "\t_" * 8
@@ -26,9 +23,9 @@ TEXTS = {   # lines of a file, and lines to insert at each place
 
 def read_text(kind, path, rows):
     if kind.startswith("conll"):
-        parts = list(stream_file(path, kind == "conllu", rows))
+        parts = list(files.stream(path, format=kind, rows=rows))
         return [pair for part in parts for pair in zip(part.sentences, part.texts, strict=True)]
-    parts = list(stream_svmlight(path, n_features=9, grouped=kind == "queries", rows=rows))
+    parts = list(files.stream(path, format="svmlight", n_features=9, group="qid" if kind == "queries" else None, rows=rows))
     return [(*x, y) for part in parts for x, y in zip(part.X.toarray().tolist(), part.y.tolist(), strict=True)]
 
 
@@ -53,21 +50,21 @@ def test_text_with_any_line_at_any_place(kind, tmp_path):
     assert 0 < refused < len(others) * (len(lines) + 1)
 
 
-@pytest.mark.parametrize("stream", [stream_arrow, stream_parquet])
-def test_tables_with_a_fault_in_any_row(stream, tmp_path):
+@pytest.mark.parametrize("format", ["arrow", "parquet"])
+def test_tables_with_a_fault_in_any_row(format, tmp_path):
     pytest.importorskip("pyarrow")
     path = tmp_path / "data"
     frame = pd.DataFrame({"a": np.arange(7.0), "b": [str(i) for i in range(7)], "w": np.ones(7), "y": list("mnmnmnm")})
 
     def read(rows):
-        parts = list(stream(path, target="y", weight="w", features=["a", "b"], rows=rows))
+        parts = list(files.stream(path, format=format, target="y", weight="w", features=["a", "b"], rows=rows))
         return [(*x, w, y) for part in parts for x, w, y in zip(part.X.to_numpy().tolist(), part.weights, part.y.tolist(), strict=True)]
 
     for row in range(7):
         for name, value in {"a": np.nan, "b": "x", "w": np.inf, "y": None}.items():
             odd = frame.copy()
             odd.loc[row, name] = value
-            if stream is stream_arrow:
+            if format == "arrow":
                 odd.to_feather(path, chunksize=3)
             else:
                 odd.to_parquet(path, index=False, row_group_size=3)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from structperc.errors import DataError
-from structperc.files.tables import guess_format, marked_rows, parse_classes, row_marks, write_predictions
+from structperc.files.tables import marked_rows, parse_classes, row_marks, write_predictions
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=1, max_size=5), min_size=1, max_size=6))
@@ -24,14 +24,6 @@ def test_marks_and_rows_are_inverse(groups):
 def test_marks_are_0_and_1(y):
     with pytest.raises(DataError, match="has 1, and all others 0"):
         marked_rows(y, [0, 2])
-
-
-@pytest.mark.parametrize(("name", "expected"), [
-    ("a.csv", "csv"), ("a.txt", "csv"), ("a", "csv"), ("a.csv.gz", "csv"),
-    ("a.svm", "svmlight"), ("a.svmlight", "svmlight"), ("a.libsvm.bz2", "svmlight"),
-])  # fmt: skip
-def test_guess_format(name, expected):
-    assert guess_format(name) == expected
 
 
 @pytest.mark.parametrize(("text", "expected"), [

@@ -8,13 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from structperc import Engine, distributed
+from structperc import Engine, distributed, files
 from structperc.cli import main
 from structperc.errors import DataError
-from structperc.files.arrow import read_arrow
-from structperc.files.csv_tables import read_csv, stream_csv
-from structperc.files.parquet import read_parquet, stream_parquet
-from structperc.files.svmlight import read_svmlight
 
 fsspec = pytest.importorskip("fsspec", reason="the extra dask is not installed")
 RANDOM = np.random.default_rng(0)
@@ -38,18 +34,18 @@ def store():
 def test_every_format_is_read_from_a_url(store, tmp_path):
     text = TABLE.to_csv(index=False).encode()
     expected = TABLE[["a", "b"]].to_numpy()
-    assert np.allclose(read_csv(store("t.csv", text), target="level").X, expected)
-    assert np.allclose(read_csv(store("t.csv.gz", gzip.compress(text)), target="level").X, expected)
+    assert np.allclose(files.read(store("t.csv", text), target="level").X, expected)
+    assert np.allclose(files.read(store("t.csv.gz", gzip.compress(text)), target="level").X, expected)
     lines = "".join(f"{y} 0:{a!r} 1:{b!r}\n" for a, b, y in TABLE.to_numpy().tolist())
-    assert np.allclose(read_svmlight(store("t.svm", lines.encode())).X.toarray(), expected)
+    assert np.allclose(files.read(store("t.svm", lines.encode())).X.toarray(), expected)
     pytest.importorskip("pyarrow")
-    for write, read in ((TABLE.to_parquet, read_parquet), (TABLE.to_feather, read_arrow)):
+    for write, name in ((TABLE.to_parquet, "t.parquet"), (TABLE.to_feather, "t.arrow")):
         write(tmp_path / "t")
-        assert np.allclose(read(store("t." + read.__name__[5:], (tmp_path / "t").read_bytes()), target="level").X, expected)
+        assert np.allclose(files.read(store(name, (tmp_path / "t").read_bytes()), target="level").X, expected)
     with pytest.raises(FileNotFoundError):
-        read_csv("memory://bucket/none.csv", target="level")
+        files.read("memory://bucket/none.csv", target="level")
     with pytest.raises(DataError, match=r"damaged or no \.gz file"):
-        read_csv(store("broken.csv.gz", gzip.compress(text)[:-20]), target="level")
+        files.read(store("broken.csv.gz", gzip.compress(text)[:-20]), target="level")
 
 
 def test_commands_take_urls(store, tmp_path, capsys):
@@ -77,14 +73,14 @@ def test_patterns_of_urls_are_parts(store, tmp_path):
     options = {"n_shards": 3, "classes": [1, 2, 3], "epochs": 3, "random_state": 0}
     parts = [(TABLE[["a", "b"]][i:i + 20], TABLE["level"][i:i + 20].to_numpy()) for i in (0, 20, 40)]
     expected = distributed.fit(Engine("cusum", **options), parts)
-    for read in (partial(read_csv, target="level"), partial(stream_csv, target="level", rows=1000)):
+    for read in (partial(files.read, target="level"), partial(files.stream, target="level", rows=1000)):
         model = distributed.fit(Engine("cusum", **options), "memory://bucket/*.csv", read=read)
         np.testing.assert_array_equal(model.coef_, expected.coef_)
     pytest.importorskip("pyarrow")
     TABLE.to_parquet(tmp_path / "t")
     for i in range(2):
         store(f"{i}.parquet", (tmp_path / "t").read_bytes())
-    read = partial(stream_parquet, target="level", rows=25)
+    read = partial(files.stream, target="level", rows=25)
     model = distributed.fit(Engine("cusum", **options | {"n_shards": 2}), "memory://bucket/*.parquet", read=read, stream=True)
     assert (model.predict(TABLE[["a", "b"]]) == TABLE["level"]).mean() > 0.8
     with pytest.raises(DataError, match="there is no file"):

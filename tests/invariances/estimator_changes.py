@@ -14,11 +14,10 @@ import scipy.sparse as sp
 
 from invariances.cells import quiet
 from invariances.transformations import BITS, CLOSE, both
-from structperc import Engine, estimators
+from structperc import Engine, estimators, files
 from structperc.cli import main
 from structperc.cli.settings import write_value
 from structperc.errors import StructPercError
-from structperc.files.csv_tables import read_csv
 from structperc.fitting.options import changed_options
 from structperc.streams import fit_stream
 
@@ -65,7 +64,7 @@ def from_file(one):
         return None
     with tempfile.TemporaryDirectory() as folder:
         frame(one.X).assign(y=one.y).to_csv(f"{folder}/table.csv", index=False)
-        table = read_csv(f"{folder}/table.csv", target="y")
+        table = files.read(f"{folder}/table.csv", target="y")
     return one.answers(one.fit(X=np.asarray(table.X, dtype=float), y=np.asarray(table.y).astype(np.asarray(one.y).dtype)))
 
 

@@ -19,9 +19,8 @@ from structperc_parsing.scores import attachment_scores
 from structperc_parsing.tokens import TokenReader
 
 import structperc
-from structperc import metrics
+from structperc import files, metrics
 from structperc.errors import DataError, MissingData, OptionError, PluginError, StructPercError
-from structperc.files.conll import read_columns
 from structperc.files.datasets import locate
 from structperc.testing import check_problem
 
@@ -460,7 +459,7 @@ def test_english_is_parsed():
 
 def treebank(path, n):
     """The first sentences of a treebank, and their trees."""
-    sentences = read_columns(path, ("form", "xpos", "upos", "head", "deprel"), conllu=True)[:n]
+    sentences = files.read(path, columns=("form", "xpos", "upos", "head", "deprel")).X[:n]
     return [[token[:3] for token in tokens] for tokens in sentences], [[(int(head), label) for *_, head, label in tokens]
                                                                        for tokens in sentences]
 

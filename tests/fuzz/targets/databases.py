@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fuzz.mutators import spoil_bytes
 from fuzz.promises import attempt, expect
-from structperc.files.databases import read_query, stream_query
+from structperc import files
 
 CELLS = (None, 0, 1, -3, 2**53 + 1, 2**63 - 1, 0.5, 1e300, float("inf"), "", "a", "1", "1.5", "=1", "\0", b"1", b"\xff", "é")
 QUERIES = ("select * from t", "select a, y from t where a > 0", "select * from t; select 1", "select b as a, a as a, y from t",
@@ -66,8 +66,8 @@ def hostile_databases(random) -> bool:
     outside = ("select * from outside", *OUTSIDE) if of_duckdb else ()
     query = random.choice((*QUERIES[:1] * 6, *QUERIES, *outside))
     how = {"target": random.choice(("y", "y", "b", None)), "keep": random.choice(((), ["b"])), "as_text": random.choice((None, (), ()))}
-    taken, table = attempt(read_query, path, query, also=(OSError,), **how)
-    streamed, parts = attempt(lambda: list(stream_query(path, query, rows=random.choice((1, 2, 100)), **how)), also=(OSError,))
+    taken, table = attempt(files.read, path, query=query, also=(OSError,), **how)
+    streamed, parts = attempt(lambda: list(files.stream(path, query=query, rows=random.choice((1, 2, 100)), **how)), also=(OSError,))
     if taken and streamed:
         expect(sum(len(part.X) for part in parts) == len(table.X), "parts hold other rows than the whole")
     expect(not taken or query not in outside, f"{query} leaves its file")

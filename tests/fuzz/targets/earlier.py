@@ -11,9 +11,8 @@ from plain import Engine
 from fuzz import kinds
 from fuzz.promises import attempt, expect
 from fuzz.targets.files import folder
-from structperc import hookimpl, metrics, solvers
+from structperc import files, hookimpl, metrics, solvers
 from structperc.components import ClassOutputs, Trainer
-from structperc.files.arrow import read_arrow
 
 EDGES = np.stack([np.arange(99_999), np.arange(1, 100_000)], axis=1)        # the edges of a long path
 
@@ -31,7 +30,7 @@ def damaged_offsets():
     content[at + 4:at + 12] = (2**30).to_bytes(4, "little") + (2**30 + 8).to_bytes(4, "little")
     path = folder() / "offsets.arrow"
     path.write_bytes(content)
-    return read_arrow(path, target="y").y.tolist()
+    return files.read(path, target="y").y.tolist()
 
 
 class Shrinks:

@@ -16,7 +16,8 @@ from scipy.sparse import issparse
 from fuzz import corpus
 from fuzz.mutators import spoil_bytes, spoil_text
 from fuzz.promises import attempt, expect, plain
-from structperc.files import arrow, conll, csv_tables, parquet, svmlight
+from structperc import files
+from structperc.files import conll
 from structperc.reading.named import NamedReader
 
 COMPRESS = {"": bytes, ".gz": functools.partial(gzip.compress, mtime=0), ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -58,10 +59,10 @@ def written(random, name) -> Path:
     return path
 
 
-def whole_and_parts(read, stream, path, how, parts):
+def whole_and_parts(path, how, parts):
     """Reads a file at once and in parts. If both succeed, their rows are equal."""
-    taken, table = attempt(read, path, also=(OSError,), **how)
-    streamed, tables = attempt(lambda: list(stream(path, **how, **parts)), also=(OSError,))
+    taken, table = attempt(files.read, path, also=(OSError,), **how)
+    streamed, tables = attempt(lambda: list(files.stream(path, **how, **parts)), also=(OSError,))
     if taken and streamed:
         expect(np.array_equal(dense(table.X), np.concatenate([dense(part.X) for part in tables])), "parts hold other rows than the whole")
         if table.y is not None and {part.y.dtype for part in tables} == {table.y.dtype}:
@@ -76,42 +77,34 @@ def dense(X):
     return X.toarray() if issparse(X) else np.asarray(X)
 
 
-def read_csv(random, path, read=csv_tables.read_csv, stream=csv_tables.stream_csv, **more):
+def read_table(random, path, **more):
     names = ("level", "a", "b", "low", "high", "height", "day", "weight", "shown", None)
     how = {"target": random.choice((*names, ("low", "high"), ("level", "height"))), "weight": random.choice((None, None, "weight", "a")),
            "group": random.choice((None, None, "day")), "features": random.choice((None, None, ["a"], ["height", "width"])),
            "text_labels": random.random() < 0.5, **more}
-    return whole_and_parts(read, stream, path, how, {"rows": random.choice((1, 2, 100))})
+    return whole_and_parts(path, how, {"rows": random.choice((1, 2, 100))})
 
 
 def read_separated(random, path):
-    return read_csv(random, path, separator=random.choice((",", ",", ",", ";", "\t", '"')))
-
-
-def read_parquet(random, path):
-    return read_csv(random, path, parquet.read_parquet, parquet.stream_parquet)
-
-
-def read_arrow(random, path):
-    return read_csv(random, path, arrow.read_arrow, arrow.stream_arrow)
+    return read_table(random, path, separator=random.choice((",", ",", ",", ";", "\t", '"')))
 
 
 def read_svmlight(random, path):
-    how = {"n_features": random.choice((None, 4, 4, 2)), "grouped": random.random() < 0.4}
+    how = {"n_features": random.choice((None, 4, 4, 2)), "group": random.choice((None, None, "qid"))}
     if how["n_features"] is None:
-        return attempt(svmlight.read_svmlight, path, also=(OSError,), **how)[0]
-    return whole_and_parts(svmlight.read_svmlight, svmlight.stream_svmlight, path, how, {"rows": random.choice((1, 2, 100))})
+        return attempt(files.read, path, also=(OSError,), **how)[0]
+    return whole_and_parts(path, how, {"rows": random.choice((1, 2, 100))})
 
 
 def read_columns(random, path):
-    conllu = path.name.startswith("tags") != (random.random() < 0.05)
+    format = "conllu" if path.name.startswith("tags") != (random.random() < 0.05) else "conll"
     names = random.choice((None, ["form", "upos"], ["form"], ["word", "_", "chunk"], ["a", "b", "c"], ["a", "a"], []))
-    taken, found = attempt(conll.read_columns, path, names, conllu, also=(OSError,))
-    streamed, parts = attempt(lambda: list(conll.stream_file(path, conllu, sentences=random.choice((1, 2)))), also=(OSError,))
+    taken, found = attempt(files.read, path, format=format, columns=names, also=(OSError,))
+    streamed, parts = attempt(lambda: list(files.stream(path, format=format, rows=random.choice((1, 2)))), also=(OSError,))
     if taken:
-        expect(streamed and sum(part.n_tokens for part in parts) == sum(map(len, found)), "parts hold other tokens than the whole")
+        expect(streamed and sum(part.n_tokens for part in parts) == found.n_tokens, "parts hold other tokens than the whole")
         with open(folder() / "out", "w", encoding="utf-8", errors="surrogateescape") as file:
-            conll.write_columns(file, found, [["X"] * len(sentence) for sentence in found], random.choice((" ", "\t")))
+            conll.write_columns(file, found.X, [["X"] * len(sentence) for sentence in found.X], random.choice((" ", "\t")))
     return taken
 
 
@@ -121,7 +114,7 @@ def read_template(random, path):
     return attempt(lambda: NamedReader(template=text, columns=columns).learn(sentences))[0]
 
 
-READERS = {".csv": read_separated, ".parquet": read_parquet, ".arrow": read_arrow, ".svmlight": read_svmlight,
+READERS = {".csv": read_separated, ".parquet": read_table, ".arrow": read_table, ".svmlight": read_svmlight,
            ".conll": read_columns, ".conllu": read_columns, ".template": read_template}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fuzz.promises import attempt, expect, plain
 from fuzz.targets.files import dense, folder
-from structperc.files import arrow, conll, csv_tables, parquet, svmlight
+from structperc import files
 
 NUMBERS = ("1", "2", "-0.5", "3e2")
 ODD = (
@@ -26,11 +26,11 @@ def cells(random, n, odd):
     return found
 
 
-def same_tables(random, read, stream, path, how, n):
+def same_tables(random, path, how, n):
     """Reading at once and in parts both raise an error, or both return the same rows and labels."""
-    taken, table = attempt(read, path, **how)
+    taken, table = attempt(files.read, path, **how)
     rows = random.choice((1, 1, 2, 3, max(n // 2, 1), n))
-    streamed, tables = attempt(lambda: list(stream(path, **how, rows=rows)))
+    streamed, tables = attempt(lambda: list(files.stream(path, **how, rows=rows)))
     expect(taken == streamed, f"at once: {'taken' if taken else table}; in parts: {'taken' if streamed else tables}")
     if taken:
         expect(cells_of(table.X) == [row for part in tables for row in cells_of(part.X)], "parts hold other rows than the whole")
@@ -60,7 +60,7 @@ def csv_parts(random):
         how["group"] = "day"
     if random.random() < 0.2:
         how["as_text"] = ["a"]
-    return same_tables(random, csv_tables.read_csv, csv_tables.stream_csv, path, how, n)
+    return same_tables(random, path, how, n)
 
 
 def svmlight_parts(random):
@@ -76,7 +76,7 @@ def svmlight_parts(random):
     end = random.choice(ENDS)
     path = folder() / "parts.svmlight"
     path.write_bytes((random.choice(("", "", "\ufeff")) + end.join(lines) + random.choice(("", end))).encode())
-    return same_tables(random, svmlight.read_svmlight, svmlight.stream_svmlight, path, {"n_features": 4, "grouped": grouped}, n)
+    return same_tables(random, path, {"n_features": 4, "group": "qid" if grouped else None}, n)
 
 
 def conll_parts(random):
@@ -89,10 +89,10 @@ def conll_parts(random):
     end = random.choice(ENDS)
     path = folder() / "parts.conll"
     path.write_bytes(end.join(lines).encode())
-    taken, found = attempt(conll.read_columns, path, ["word", "tag"], False)
-    streamed, parts = attempt(lambda: list(conll.stream_file(path, False, sentences=random.choice((1, 2, 3)))))
+    taken, found = attempt(files.read, path, columns=["word", "tag"])
+    streamed, parts = attempt(lambda: list(files.stream(path, rows=random.choice((1, 2, 3)))))
     if taken:           # names are given after a part is read
-        expect(streamed and sum(part.n_tokens for part in parts) == sum(map(len, found)), "parts hold other tokens than the whole")
+        expect(streamed and sum(part.n_tokens for part in parts) == found.n_tokens, "parts hold other tokens than the whole")
     return taken
 
 
@@ -122,18 +122,18 @@ def columnar_parts(random):
     table, size, file = random.choice(tables()), random.choice((1, 2, 3, 6)), io.BytesIO()
     if random.random() < 0.5:
         format.write_table(table, file, row_group_size=size)
-        read, stream, name = parquet.read_parquet, parquet.stream_parquet, "parts.parquet"
+        name = "parts.parquet"
     else:
         with ipc.new_file(file, table.schema) as writer:
             writer.write_table(table, max_chunksize=size)
-        read, stream, name = arrow.read_arrow, arrow.stream_arrow, "parts.arrow"
+        name = "parts.arrow"
     path = Path(folder(), name)
     path.unlink(missing_ok=True)
     path.write_bytes(file.getvalue())
     how = {"target": "y", "text_labels": random.random() < 0.3}
     if random.random() < 0.2:
         how["as_text"] = ["a"]
-    return same_tables(random, read, stream, path, how, len(table))
+    return same_tables(random, path, how, len(table))
 
 
 def parts(random):
