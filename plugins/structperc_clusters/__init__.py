@@ -13,6 +13,7 @@ from structperc.solvers.clusters import cluster_pairs
 from structperc.solvers.latent_trees import max_latent_trees
 from structperc_clusters.outputs import Clusterings, LatentTrees, LinkLoss, inside, n_items
 
+also_called = ("clustering", "coreference", "deduplication", "entity-resolution")
 options = {
     "solver": Option("exact", choices=("exact", "greedy", "trees"),
                      help="sums of pairs in clusters, exact or greedy; or trees of pairs, which are hidden in clusters"),

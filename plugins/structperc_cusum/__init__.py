@@ -5,6 +5,7 @@ import numpy as np
 from structperc import hookimpl
 from structperc.components import BlockFeatures, PrefixArgmax, RankOutputs, TablePart
 
+also_called = ("ordinal", "regression", "ordinal-regression", "ordinal_regression", "ranks")
 citation = r"""@misc{milidiu2019cumulative,
   author = {Ruy Luiz Milidi{\'u} and Rafael Henrique Santos Rocha},
   title = {Cumulative Sum Ranking},

@@ -23,6 +23,7 @@ from structperc_decisions.rules import options as rule_options
 from structperc_decisions.rules import structperc_loss as structperc_loss
 from structperc_decisions.rules import structperc_update as structperc_update
 
+also_called = ("spo", "predict-then-optimise", "predict-then-optimize")
 options = {
     "decide": Option(None, types=(type(None), Callable), help="a function of the items' costs and an example that returns a decision "
                                                               "of least cost"),

@@ -9,6 +9,7 @@ from structperc.pictures import Display
 from structperc.plugin_tools import key_note, key_text, key_values
 from structperc.solvers.intervals import best_intervals, interval_marginals, k_best_intervals
 
+also_called = ("intervals",)
 options = {"keys": Option(None, types=(type(None), str, list, tuple),
                           help="names of the columns of both ends; none: start and stop, or the first two")}
 

@@ -9,6 +9,7 @@ from structperc.solvers import PairwiseModel
 from structperc_graph.outputs import GraphOutputs, kinds_of_pairs, n_nodes
 from structperc_graph.reading import GraphReader
 
+also_called = ("mrf", "ising", "potts")
 citation = """@article{boykov2001fast,
   author = {Yuri Boykov and Olga Veksler and Ramin Zabih},
   title = {Fast Approximate Energy Minimization via Graph Cuts},

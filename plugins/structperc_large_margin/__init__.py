@@ -8,6 +8,7 @@ from structperc import Option, hookimpl
 from structperc_large_margin.forms import METHODS
 from structperc_large_margin.training import LargeMarginTrainer
 
+also_called = ("svor", "svm")
 options = {
     "method": Option("implicit", METHODS, "which program to solve"),
     "nu": Option(None, types=(float, type(None)), above=0, help="instead of C, not for sum-of-margins: the largest share of margin errors"),

@@ -11,6 +11,7 @@ from structperc.plugin_tools import LATENT_PERCEPTRON, YU_JOACHIMS
 from structperc_latent_ranking.outputs import RankingOutputs, need_queries
 from structperc_latent_ranking.solver import KINDS, AdditiveRankingLoss, RankingLoss, TopDocuments
 
+also_called = ("ranking", "rankings", "ranker", "ltr", "learning-to-rank")
 citation = f"{LATENT_PERCEPTRON}\n\n{YU_JOACHIMS}"
 
 options = {

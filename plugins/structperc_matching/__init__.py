@@ -14,6 +14,7 @@ from structperc_matching.outputs import Matchings, PartnerLoss
 
 MOST_CELLS = 4_000_000          # of the tables of k best matchings
 
+also_called = ("assignment", "record-linkage", "linkage")
 options = {
     "perfect": Option(False, help="match every item of the smaller side; else pairs whose score is not positive are left out"),
     "comparison": Option(None, types=(type(None), Callable),

@@ -3,6 +3,7 @@
 from structperc import hookimpl
 from structperc.components import BlockFeatures, ClassOutputs, LargestArgmax
 
+also_called = ("classification", "classifier")
 citation = r"""@article{crammer2003ultraconservative,
   author = {Koby Crammer and Yoram Singer},
   title = {Ultraconservative Online Algorithms for Multiclass Problems},

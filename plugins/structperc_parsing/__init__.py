@@ -10,6 +10,7 @@ from structperc_parsing.biaffine import BiaffineFeatures
 from structperc_parsing.tokens import TokenReader
 from structperc_parsing.trees import ArcLoss, ProjectiveArgmax, TreeArgmax, TreeOutputs
 
+also_called = ("parser", "dependency-parsing", "treebank")
 citation = COLLINS
 
 options = {

@@ -12,6 +12,7 @@ from structperc_path.costs import Costs, MissedArcs
 from structperc_path.outputs import Paths
 from structperc_path.searches import BestPath, CheapestPath
 
+also_called = ("shortest-path", "routing")
 options = {
     "costs": Option("any", choices=("any", "non-negative"),
                     help="non-negative: for graphs with cycles; features must not be negative, and weights stay at 0 or below"),

@@ -16,6 +16,7 @@ from structperc_prank.updates import OriginalUpdate, SingleUpdate
 
 __all__ = ["PENALTY", "newton_trainer"]        # for other packages
 
+also_called = ("proportional-odds", "ordered-logit", "cumulative-link")
 citation = r"""@inproceedings{crammer2001pranking,
   author = {Koby Crammer and Yoram Singer},
   title = {Pranking with Ranking},

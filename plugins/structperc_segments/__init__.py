@@ -7,6 +7,7 @@ from structperc_segments.outputs import SegmentOutputs
 from structperc_segments.reader import SegmentReader
 from structperc_segments.solver import Atoms, SegmentArgmax, SegmentLoss, TokenLoss
 
+also_called = ("segmentation", "semi-markov", "semi-crf")
 citation = """@inproceedings{sarawagi2004semi,
   author    = {Sarawagi, Sunita and Cohen, William W.},
   title     = {Semi-{Markov} Conditional Random Fields for Information Extraction},

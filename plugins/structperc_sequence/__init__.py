@@ -10,6 +10,7 @@ from structperc_sequence.constraints import SCHEMES, read_constraints
 from structperc_sequence.outputs import ChainOutputs
 from structperc_sequence.solver import Viterbi
 
+also_called = ("crf", "tagger", "tagging", "ner", "pos", "chunking", "sequence-labelling")
 citation = COLLINS
 
 options = {

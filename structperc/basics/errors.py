@@ -144,7 +144,7 @@ def shortened(value, most: int = 60) -> str:
         return f"of type {type(value).__name__}"
 
 
-OTHER_NAMES = {             # names here, and what other libraries, textbooks and commands call the same
+OTHER_NAMES = {             # options, arguments and their values, and what other libraries and textbooks call the same
     "epochs": "max_iter n_iter n_epochs num_epochs max_epochs iterations n_estimators num_boost_round",
     "step_size": "learning_rate lr eta eta0 rate",
     "coverage": "alpha confidence",
@@ -156,8 +156,6 @@ OTHER_NAMES = {             # names here, and what other libraries, textbooks an
     "absolute": "mae l1 mean_absolute_error mean-absolute-error",
     "squared": "mse l2 mean_squared_error",
     "zero-one": "0-1 01 0/1 accuracy",
-    "mean-absolute-error": "mae neg_mean_absolute_error",
-    "quadratic-weighted-kappa": "qwk kappa",
     "average-precision": "map ap",
     "perceptron": "sgd",
     "rbf": "gaussian gauss",
@@ -165,26 +163,8 @@ OTHER_NAMES = {             # names here, and what other libraries, textbooks an
     "iob2": "bio iob",
     "mean": "average avg",
     "most-frequent": "mode majority",
-    "cusum": "ordinal regression ordinal-regression ordinal_regression ranks",
-    "prank": "proportional-odds ordered-logit cumulative-link",
-    "multiclass": "classification classifier",
     "pa1": "hinge",
-    "sequence": "crf tagger tagging ner pos chunking sequence-labelling",
-    "segments": "segmentation semi-markov semi-crf",
-    "parsing": "parser dependency-parsing treebank",
-    "matching": "assignment record-linkage linkage",
-    "clusters": "clustering coreference deduplication entity-resolution",
-    "graph": "mrf ising potts",
-    "path": "shortest-path routing",
-    "decisions": "spo predict-then-optimise predict-then-optimize",
-    "latent-ranking": "ranking rankings ranker ltr learning-to-rank",
-    "large-margin": "svor svm",
-    "disjoint-intervals": "intervals",
-    "fit": "train learn",
-    "evaluate": "test score",
     "drop": "ignore exclude skip",
-    "csv": "tsv txt",
-    "numpy": "python py",
     "qid": "qids query_id",
     "lengths": "group",
     "predict_proba": "predict_probability predict_probabilities",
@@ -198,7 +178,7 @@ def listing(names, most) -> str:
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
-def did_you_mean(value, names) -> str:
+def did_you_mean(value, names, also_called=None) -> str:
     """A hint for the end of a message about an unknown name.
 
     Parameters
@@ -207,6 +187,8 @@ def did_you_mean(value, names) -> str:
         The unknown name.
     names : iterable of str
         The names that exist.
+    also_called : mapping from str to sequence of str, optional
+        Synonyms of some names, in small letters. Those of options are known.
 
     Returns
     -------
@@ -219,7 +201,7 @@ def did_you_mean(value, names) -> str:
     >>> did_you_mean("epoch", ["epochs", "margin"])
     " Did you mean 'epochs'?"
     """
-    near = nearest(value, names)
+    near = nearest(value, names, also_called)
     return f" Did you mean {near!r}?" if near else ""
 
 
@@ -237,12 +219,13 @@ def no_name(module, name, candidates) -> AttributeError:
     return AttributeError(f"module {module!r} has no attribute {name!r}{hint and '.'}{hint}")
 
 
-def nearest(value, candidates) -> str | None:
+def nearest(value, candidates, also_called=None) -> str | None:
     """The known name that means the same as an unknown one, or is written almost like it, capitals or not. None if there is none."""
     text, names = str(value), {str(name).lower(): str(name) for name in candidates}
     if text in names.values():
         return None
     lower = text.lower()
     meant = [name for name, others in OTHER_NAMES.items() if lower in others.split()]
+    meant += [name.lower() for name, others in (also_called or {}).items() if lower in others]
     near = [lower] if lower in names else [name for name in meant if name in names] if meant else difflib.get_close_matches(lower, names, 1)
     return names[near[0]] if near else None

@@ -224,7 +224,7 @@ def about(name) -> list[str]:
     """What a plugin is for, and its options."""
     plugins = {plugin.name: plugin for plugin in registry.installed() if not plugin.broken}
     if name not in plugins:
-        hint = did_you_mean(name, [*TOPICS, "options", *plugins])
+        hint = did_you_mean(name, [*TOPICS, "options", *plugins], registry.also_called())
         raise PluginError(f"there is no topic {name!r}.{hint} structperc help lists all topics.")
     plugin = plugins[name]
     flags = flags_of(plugin.options)

@@ -32,9 +32,12 @@ from structperc.cli.settings import unknown_argument
 from structperc.cli.table_flags import split
 from structperc.cli.terminal import say_fault
 from structperc.engine.exports import ENDINGS, FORMATS
+from structperc.engine.exports.formats import ALSO_CALLED as EXPORTS_ALSO_CALLED
 from structperc.errors import did_you_mean
 from structperc.files import formats
 
+ALSO_CALLED = {"fit": ("train", "learn"), "evaluate": ("test", "score"), **EXPORTS_ALSO_CALLED,
+               **{name: format.also_called for name, format in formats.FORMATS.items()}}
 LOOKS = 1 / 16              # of an epoch, after which it is asked whether so many minutes have passed
 OVERVIEW = """\
 a first run:
@@ -247,7 +250,7 @@ class Parser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
-            error.message += f".{did_you_mean(value, action.choices)}"
+            error.message += f".{did_you_mean(value, action.choices, ALSO_CALLED)}"
             raise
 
     def error(self, message):

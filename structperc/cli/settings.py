@@ -9,6 +9,7 @@ from structperc.basics.errors import nearest
 from structperc.errors import OptionError, did_you_mean
 from structperc.fitting import options as engine_options
 from structperc.fitting import plugins as registry
+from structperc.fitting.builtin import BuiltinParts
 from structperc.fitting.options import plugin_defaults
 
 FLAGS = {"classes": "--classes", "plugins": "--plugin", "problem": "the first argument", "target": "--target"}
@@ -122,8 +123,19 @@ def describe_options(options: dict[str, Option]) -> list[str]:
     for name, option in options.items():
         choices = f"[{' | '.join(map(write_value, option.choices))}] " if option.choices else ""
         of_paper = "" if option.recommended is None else f"; paper: {write_value(option.default)}"
-        lines.append(f"{settings[name]:<{width}}  {choices}{option.help}{of_paper}".rstrip())
+        lines.append(f"{settings[name]:<{width}}  {choices}{option.help}{of_paper}{values_of(name, option)}".rstrip())
     return lines
+
+
+def values_of(name, option) -> str:
+    """The names that an engine option takes: those of every engine, and those of each installed plugin."""
+    if name not in registry.NAMED or option is not ENGINE_OPTIONS.get(name):
+        return ""
+    declared = registry.NAMED[name]
+    own = list(getattr(BuiltinParts, declared))
+    others = [f"{plugin.name}: {', '.join(new)}" for plugin in registry.installed()
+              if (new := [value for value in getattr(plugin, declared) if value not in own])]
+    return f". Names: {', '.join(own)}" + "".join(f"; of {other}" for other in others)
 
 
 def describe_preset(values) -> list[str]:

@@ -1,2 +1,2 @@
-# May import basics, core, fitting, metrics, pages, pictures, reading.
+# May import basics, core, files, fitting, metrics, pages, pictures, reading.
 """Training and trained models. The class `Engine` is in `structperc.engine.engine`."""

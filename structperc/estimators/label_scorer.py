@@ -16,6 +16,7 @@ MEASURES = {        # with the sign that makes more of it better
     "within-one": (metrics.accuracy_within_one, 1), "quadratic-weighted-kappa": (metrics.quadratic_weighted_kappa, 1),
     "macro-f1": (metrics.macro_f1, 1),
 }  # fmt: skip
+ALSO_CALLED = {"mean-absolute-error": ("mae", "neg_mean_absolute_error"), "quadratic-weighted-kappa": ("qwk", "kappa")}
 
 
 class LabelScorer(Parameters, Options):
@@ -52,7 +53,7 @@ class LabelScorer(Parameters, Options):
         """The measure of a trained estimator on rows X with right labels y; higher is better."""
         if self.measure not in MEASURES:
             raise OptionError(f"measure={self.measure!r}; expected one of {', '.join(map(repr, MEASURES))}."
-                              f"{did_you_mean(self.measure, MEASURES)}")
+                              f"{did_you_mean(self.measure, MEASURES, ALSO_CALLED)}")
         if y is None:
             raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
         measure, sign = MEASURES[self.measure]

@@ -9,12 +9,11 @@ from contextlib import contextmanager
 from functools import partial
 
 import attrs
-import numpy as np
 
 from structperc.basics.errors import DataError, shortened
 from structperc.extras import require
-from structperc.files.frames import FrameFile
-from structperc.files.opening import PART_BYTES, STANDARD_INPUT, is_url, opened_bytes, passed
+from structperc.files.frames import FrameFile, as_text
+from structperc.files.opening import PART_BYTES, STANDARD_INPUT, is_url, opened_bytes
 from structperc.reading.other_libraries import as_stream
 
 
@@ -128,12 +127,7 @@ class ArrowFile(FrameFile):
     @classmethod
     @contextmanager
     def opened(cls, path):
-        """An Arrow IPC file or a Feather file of version 2, mapped; or a stream, also that of a LazyFrame.
-
-        Parameters
-        ----------
-        path : path, object with `__arrow_c_stream__`, or polars LazyFrame
-        """
+        """An Arrow IPC file or a Feather file of version 2, mapped; or a stream, also that of a LazyFrame."""
         arrow = require("pyarrow", "reading Arrow files", "parquet")
         path = as_stream(path)
         if hasattr(path, "__arrow_c_stream__"):
@@ -221,20 +215,7 @@ class ArrowFile(FrameFile):
     def distinct(self, targets):
         if len(targets) == 1 and getattr(self.schema.field(targets[0]).type, "ordered", False):
             return self.ordered_labels(targets[0])
-        parts = []
-        for frame in self.frames(1 << 16, list(dict.fromkeys(targets))):
-            for target in targets:
-                column = self.column(frame, target).dropna()
-                values = column.to_numpy() if column.dtype.kind in "iufb" else as_text(column).str.strip().to_numpy(dtype=str)
-                parts.append(np.unique(values))
-            passed(len(frame))
-        if any(values.dtype.kind == "U" for values in parts if len(values)):
-            parts = [values.astype(str) for values in parts]
-        if not any(map(len, parts)):
-            raise self.without_rows()
-        labels = np.unique(np.concatenate([values for values in parts if len(values)]))
-        words = frozenset.intersection(*map(self.missing, targets))
-        return labels[~np.isin(labels, list(words))] if labels.dtype.kind == "U" else labels
+        return super().distinct(targets)
 
     def ordered_labels(self, target):
         """An ordered categorical of all categories of a target."""
@@ -266,8 +247,3 @@ def is_utf8(cell) -> bool:
     except (AttributeError, UnicodeDecodeError):
         return False
     return True
-
-
-def as_text(column):
-    """A column as text, what is not there as the empty text."""
-    return column.astype(object).where(column.notna(), "").astype(str)

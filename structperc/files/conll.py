@@ -322,10 +322,8 @@ def check_lengths(sentences, added) -> None:
 
 
 class ConllFile(TextFile):
-    """A file of columns under reading.
-
-    Tabs part the cells of a line with a tab, else spaces. A blank line ends a sentence. A line "-DOCSTART- ..." is a token like any other.
-    """
+    """A file of columns under reading."""
+    # Tabs part the cells of a line with a tab, else spaces. A blank line ends a sentence. A line "-DOCSTART- ..." is a token like any other.
 
     holds, conllu = TOKENS, False
 

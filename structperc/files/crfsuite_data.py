@@ -50,11 +50,9 @@ def is_item(line) -> bool:
 
 
 class CrfsuiteFile(TextFile):
-    r"""A data file of CRFsuite under reading: tokens as dicts of attributes, and their labels.
-
-    A line is an item: its label, then attributes `name` or `name:value`, with tabs between them. An attribute without a value has 1. A
-    colon in a name is written `\:`, a backslash `\\`. A blank line ends a sequence.
-    """
+    """A data file of CRFsuite under reading: tokens as dicts of attributes, and their labels."""
+    # A line is an item: its label, then attributes `name` or `name:value`, with tabs between them. An attribute without a value has 1. A
+    # colon in a name is written `\:`, a backslash `\\`. A blank line ends a sequence.
 
     holds = ITEMS
 

@@ -54,16 +54,7 @@ class CsvFile(FrameFile):
     @classmethod
     @contextmanager
     def opened(cls, path, separator=",", decimal=".", encoding="utf-8"):
-        """A file with a header line, under reading.
-
-        Parameters
-        ----------
-        path : path
-        separator, decimal : str
-            The characters between cells and before decimals.
-        encoding : str
-            As Python names it.
-        """
+        """A file with a header line, under reading."""
         if not isinstance(separator, str) or len(separator) != 1 or separator in "\r\n":
             raise OptionError(f"separator={shortened(separator)}: expected one character between cells; a tab is '\\t'.")
         if not isinstance(decimal, str) or len(decimal) != 1 or decimal == separator:

@@ -23,16 +23,7 @@ class QueryResult(ArrowFile):
     @classmethod
     @contextmanager
     def opened(cls, path, query):
-        """The database is opened read-only.
-
-        A query without `order by` may return its rows in another order the next time.
-
-        Parameters
-        ----------
-        path : path
-        query : str
-            A query in the SQL of the database, such as "select * from visits order by day".
-        """
+        """The database is opened read-only."""
         with open(path, "rb"):                # else SQLite makes an empty one
             pass
         with cls.results(path, query) as result:

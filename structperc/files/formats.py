@@ -20,24 +20,15 @@ COLUMNS, FEATURES, TOKENS, ITEMS = "named columns", "numbered features", "tokens
 
 @attrs.frozen
 class Format:
-    """A format of data.
-
-    Attributes
-    ----------
-    noun : str
-        For messages.
-    address : str
-        `module:class` in `structperc.files`. `class.opened(path, **options)` is a context manager of a file under reading, whose
-        `parts(rows=None, **options)` yields what it holds. `class.holds` is the kind of it.
-    endings : tuple of str
-        Of file names, in small letters.
-    about : str
-        What the commands' help adds to the noun.
-    extra : str or None
-        The extra of structperc that installs what reads it.
-    compressed : bool
-        Whether its files may be compressed, and standard input may be one.
-    """
+    """A format of data."""
+    # noun: str. For messages.
+    # address: str. `module:class` in `structperc.files`. `class.opened(path, **options)` is a context manager of a file under reading, whose
+    # `parts(rows=None, **options)` yields what it holds. `class.holds` is the kind of it.
+    # endings: tuple of str. Of file names, in small letters.
+    # about: str. What the commands' help adds to the noun.
+    # extra: str or None. The extra of structperc that installs what reads it.
+    # compressed: bool. Whether its files may be compressed, and standard input may be one.
+    # also_called: tuple of str. What users may call it.
 
     noun: str
     address: str
@@ -45,6 +36,7 @@ class Format:
     about: str = ""
     extra: str | None = None
     compressed: bool = False
+    also_called: tuple = ()
 
     @property
     def file(self):
@@ -68,7 +60,8 @@ class Format:
 
 
 FORMATS = {
-    "csv": Format("a CSV file", "csv_tables:CsvFile", (".csv", ".tsv"), "A header line names the columns.", compressed=True),
+    "csv": Format("a CSV file", "csv_tables:CsvFile", (".csv", ".tsv"), "A header line names the columns.", compressed=True,
+                  also_called=("tsv", "txt")),
     "svmlight": Format("an svmlight file", "svmlight:SvmlightFile", (".svm", ".svmlight", ".libsvm"),
                        'Lines such as "3 1:0.5 7:2": the label, then index:value.', compressed=True),
     "parquet": Format("a Parquet file", "parquet:ParquetFile", (".parquet", ".pq"), "Named columns, as in csv.", "parquet"),
@@ -222,7 +215,8 @@ def stream(path, *, format=None, rows=None, **options):
     encoding : str
         Of csv: "utf-8", "cp1252", "latin-1", "utf-16".
     query : str
-        Of duckdb and sqlite: SQL such as "select * from visits order by day".
+        Of duckdb and sqlite: SQL such as "select * from visits order by day". Without `order by` rows may have another order the next time.
+        Databases are opened read-only.
     n_features : int
         Of svmlight: how many columns X has. Without it each part has as many as it needs. Column i is what the file calls i.
     columns : sequence of str
@@ -286,7 +280,8 @@ def chosen_format(path, name, options, opening=False) -> Format:
     """The format of a file that is read with these options; `opening`: only those of opening it."""
     name = format_of(path) or "csv" if name is None else name
     if name not in FORMATS:
-        raise OptionError(f"format={shortened(name)}: expected one of {', '.join(FORMATS)}.{did_you_mean(name, FORMATS)}")
+        also_called = {one: kind.also_called for one, kind in FORMATS.items()}
+        raise OptionError(f"format={shortened(name)}: expected one of {', '.join(FORMATS)}.{did_you_mean(name, FORMATS, also_called)}")
     chosen = FORMATS[name]
     names = chosen.opening if opening else chosen.options
     for option in options:

@@ -15,6 +15,7 @@ from structperc.basics.plain_arrays import rows_of
 from structperc.extras import require
 from structperc.files.formats import COLUMNS, checked_rows
 from structperc.files.labels import LabelTexts
+from structperc.files.opening import passed
 from structperc.files.parsing import parse_csv
 from structperc.files.tables import GroupRuns, Table
 from structperc.reading.cells import MINUS, TRUTH
@@ -86,7 +87,20 @@ class FrameFile:
 
     def distinct(self, targets):
         """The distinct entries of some columns, as numbers if all of them are. One pass over only these columns."""
-        raise NotImplementedError
+        parts = []
+        for frame in self.frames(1 << 16, list(dict.fromkeys(targets))):
+            for target in targets:
+                column = self.column(frame, target).dropna()
+                values = column.to_numpy() if column.dtype.kind in "iufb" else as_text(column).str.strip().to_numpy(dtype=str)
+                parts.append(np.unique(values))
+            passed(len(frame))
+        if any(values.dtype.kind == "U" for values in parts if len(values)):
+            parts = [values.astype(str) for values in parts]
+        if not any(map(len, parts)):
+            raise self.without_rows()
+        labels = np.unique(np.concatenate([values for values in parts if len(values)]))
+        words = frozenset.intersection(*map(self.missing, targets))
+        return labels[~np.isin(labels, list(words))] if labels.dtype.kind == "U" else labels
 
     def is_typed(self, name) -> bool:
         """Whether a column of the file has a type of categories, dates or durations."""
@@ -368,3 +382,8 @@ def is_number(cell) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     return True
+
+
+def as_text(column):
+    """A column as text, what is not there as the empty text."""
+    return column.astype(object).where(column.notna(), "").astype(str)

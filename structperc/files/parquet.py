@@ -16,12 +16,7 @@ class ParquetFile(ArrowFile):
     @classmethod
     @contextmanager
     def opened(cls, path):
-        """The file at a path: no folder, and no standard input, since its contents are listed at its end.
-
-        Parameters
-        ----------
-        path : path
-        """
+        """The file at a path: no folder, and no standard input, since its contents are listed at its end."""
         parquet = require("pyarrow.parquet", "reading Parquet files", "parquet")
         arrow = require("pyarrow", "reading Parquet files", "parquet")
         with readable(path, "Parquet", arrow), mapped(path, arrow) as (source, let_go):

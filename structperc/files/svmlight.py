@@ -21,10 +21,8 @@ LARGEST_INDEX = 2**31 - 1       # libsvm numbers features by 32 bits
 
 
 class SvmlightFile(TextFile):
-    """A file of svmlight or libsvm under reading. Column i of X is what the file calls i.
-
-    So a file that counts from 1 leaves column 0 empty, and training and test files always agree.
-    """
+    """A file of svmlight or libsvm under reading. Column i of X is what the file calls i."""
+    # So a file that counts from 1 leaves column 0 empty, and training and test files always agree.
 
     holds = FEATURES
 

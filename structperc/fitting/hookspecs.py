@@ -15,6 +15,7 @@ A plugin is a module or an object with functions or methods marked by `structper
                     under a key (NAME, VALUE, ...), a dict of what is recommended if that option has one of these values
     paper           the same for preset="paper": the values of the algorithm in the paper that `citation` names
     citation        BibTeX, shown by Engine.citation
+    also_called     further names of what it learns, in small letters: a user who asks for one is told the plugin
     problem         of a plugin that replaces single hot spots: the problem that `structperc check` combines it with
     sample          sample(random, n_examples): small examples to check with, (X, offsets), or a list of blocks or objects
     observe         observe(random, outputs): what users pass as y if these are the right outputs; for partial gold outputs

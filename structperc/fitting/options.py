@@ -43,7 +43,7 @@ class FitOptions(Options):
     # ---- the update rule and its step sizes ----
 
     update: str | Update | type[Update] | None = option(
-        "perceptron", "update rule: perceptron, latent, pa, pa1, pa2, adagrad, log-loss, logistic, direct, or a plugin's",
+        "perceptron", "the update rule",
         used_by="trainer", reads=read_part, by_preset=True,
         about='"latent": a perceptron with step sizes, for partially hidden outputs. "exact-pa", "exact-pa1" and "exact-pa2": for labels. '
               '"log-loss": logistic regression or a conditional random field; it needs a solver with marginals. "logistic": the logistic '
@@ -64,7 +64,7 @@ class FitOptions(Options):
     # ---- the loss of a wrong prediction, and its use in training ----
 
     loss: str | Sequence | Loss | type[Loss] | None = option(
-        None, "absolute, squared, zero-one, hamming, a matrix like [[0,1],[2,0]] (row: right label); none: the problem's own",
+        None, "a name, or a matrix like [[0,1],[2,0]] (row: right label); none: the problem's own",
         reads=read_loss, by_preset=True,
         about='The columns of a matrix are the predicted labels. "costs": those of each example, `fit(..., costs=)`. None: "absolute" '
               'for ordered labels, "zero-one" for classes, "hamming" for sequences and sets of atoms. For a custom loss, pass an object '
@@ -93,7 +93,7 @@ class FitOptions(Options):
         None, "seed of the shuffling; none: a new one each time", in_context=False, reads=read_random_state,
         about="The same int gives the same bits.")
     trainer: str | Component | type[Component] | None = option(
-        "online", "the training loop: online, until-level (ends when the loss levels off), bounded-sum (of shards), or a plugin's",
+        "online", "the training loop",
         used_by="trainer", reads=read_part, by_preset=True,
         about='"until-level": like "online", but it ends if the mean loss before the steps has not fallen for three epochs. '
               '`partial_fit` makes one pass. "bounded-sum" mixes shards by the sum of the steps of each weight. The sum is capped at '

@@ -59,6 +59,7 @@ ATTRIBUTES = {
     "recommended": (dict, "a dict from names of options to values"),
     "paper": (dict, "a dict from names of options to values"),
     "citation": (str, "a text, BibTeX"),
+    "also_called": (tuple, "a tuple or list of texts"),
     "problem": (str, "the name of a problem"),
     "sample": (None, "a function sample(random, n_examples)"),
     "observe": (None, "a function observe(random, answers)"),
@@ -81,8 +82,8 @@ class Plugin:
     # broken: str. Why it cannot be used, or empty.
     # implementations: dict. The marked callables by attribute name, each with its hook and its arguments; compiled ones too.
     # registered: Registered. What pluggy is shown of it.
-    # options, losses, updates, trainers, recommended, paper, citation, problem, sample, observe, check_options, default_template, conllu:
-    # Its attributes, `None` or empty if it has none; see `structperc.fitting.hookspecs`.
+    # options, losses, updates, trainers, recommended, paper, citation, also_called, problem, sample, observe, check_options,
+    # default_template, conllu: its attributes, `None` or empty if it has none; see `structperc.fitting.hookspecs`.
 
     name: str
     plugin: object = None
@@ -295,6 +296,11 @@ def parts_naming(kind, value) -> list[str]:
     return [plugin.name for plugin in all_loaded() if "structperc_argmax" not in plugin.hooks and value in getattr(plugin, NAMED[kind])]
 
 
+def also_called() -> dict:
+    """What users may call each installed plugin."""
+    return {plugin.name: plugin.also_called for plugin in all_loaded()}
+
+
 def load(spec) -> Plugin:
     """A plugin from its name, or from the object itself; raises `PluginError` when it cannot be used."""
     if not isinstance(spec, str):
@@ -311,7 +317,7 @@ def load(spec) -> Plugin:
     registry = with_name(spec)
     entries = registry.entries.get(spec)
     if not entries:
-        hint = did_you_mean(spec, registry.entries)
+        hint = did_you_mean(spec, registry.entries, also_called())
         hint = elsewhere(spec) or hint
         raise PluginError(f"there is no plugin {shortened(spec)}.{hint} Installed: {', '.join(sorted(registry.entries)) or 'none'}.")
     if len(entries) > 1:

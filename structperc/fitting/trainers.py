@@ -280,6 +280,21 @@ class MixingTrainer(OnlineTrainer):
     threads. A chunk of `partial_fit` is one round.
 
     A shard holds weights and parts of its own: n_shards + 1 times the memory of the weights.
+
+    Parameters
+    ----------
+    patience : int, optional
+        As of `OnlineTrainer`.
+    bounded : bool, default False
+        Mix by the bounded sum.
+
+    Examples
+    --------
+    >>> from structperc import Engine
+    >>> from structperc.components import MixingTrainer
+    >>> engine = Engine("cusum", n_shards=2, epochs=20, random_state=0, plugins=[MixingTrainer()])
+    >>> engine.fit([[0.0], [1.0], [2.0], [3.0]], [1, 1, 2, 2]).predict([[0.0], [3.0]]).tolist()
+    [1, 2]
     """
     # patience: int, optional. As of `OnlineTrainer`.
     # bounded: bool, default False. Mix by the bounded sum.
@@ -309,13 +324,34 @@ class MixingTrainer(OnlineTrainer):
             return super().train(run)
 
     def visit_chunk(self, run):
-        """The one round of a chunk of a stream, whose examples are the shards'; returns what happened in it."""
+        """The one round of a chunk of a stream, whose examples are the shards'.
+
+        Parameters
+        ----------
+        run : TrainingRun
+
+        Returns
+        -------
+        PassResult
+            Counts of the round.
+        """
         with self.sharing(run, int(run.context.random.integers(2**63))):
             return self.visit_all(run)
 
     @contextmanager
     def sharing(self, run, seed):
-        """Within the block there are shards of the examples."""
+        """Within the block there are shards of the examples.
+
+        Parameters
+        ----------
+        run : TrainingRun
+        seed : int
+            Of the orders of the shards.
+
+        Returns
+        -------
+        context manager
+        """
         if run.history is not None:
             raise OptionError(f"history=True keeps one visit after the other, and n_shards={run.context.n_shards} makes several at a time; "
                               f"leave one of them out.")

@@ -24,6 +24,7 @@ FORMATS = {
     "safetensors": ("safetensors", ".safetensors"),
     "html": ("web_page", ".html"),
 }
+ALSO_CALLED = {"numpy": ("python", "py")}
 ENDINGS = {ending: name for name, (_, ending) in FORMATS.items() if ending}
 
 
@@ -35,7 +36,7 @@ def export(engine, path, to) -> None:
             raise OptionError(f"the ending of {path} names no format; pass `to` (structperc export: --to), or end it with "
                               f"{', '.join(ENDINGS)}.")
     if to not in FORMATS:
-        raise OptionError(f"to={to!r}; expected {', '.join(map(repr, FORMATS))}.{did_you_mean(to, FORMATS)}")
+        raise OptionError(f"to={to!r}; expected {', '.join(map(repr, FORMATS))}.{did_you_mean(to, FORMATS, ALSO_CALLED)}")
     model = described(engine)
     module = f"{type(model).__module__}.{FORMATS[to][0]}"
     if find_spec(module) is None:
