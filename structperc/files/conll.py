@@ -323,7 +323,7 @@ def check_lengths(sentences, added) -> None:
 
 class ConllFile(TextFile):
     """A file of columns under reading."""
-    # Tabs part the cells of a line with a tab, else spaces. A blank line ends a sentence. A line "-DOCSTART- ..." is a token like any other.
+    # Tabs part the cells of a line with a tab, else spaces. A blank line ends a sentence. A line "-DOCSTART- ..." is a token.
 
     holds, conllu = TOKENS, False
 

@@ -22,7 +22,7 @@ COLUMNS, FEATURES, TOKENS, ITEMS = "named columns", "numbered features", "tokens
 class Format:
     """A format of data."""
     # noun: str. For messages.
-    # address: str. `module:class` in `structperc.files`. `class.opened(path, **options)` is a context manager of a file under reading, whose
+    # address: str. `module:class` in `structperc.files`. `class.opened(path, **options)` is a context manager of a file, whose
     # `parts(rows=None, **options)` yields what it holds. `class.holds` is the kind of it.
     # endings: tuple of str. Of file names, in small letters.
     # about: str. What the commands' help adds to the noun.
