@@ -39,10 +39,12 @@ cdef double LOST = 1e-3         # of what was short: a step whose rounding moves
 
 
 ctypedef struct Side:
-    # the scores of the atoms with one sign, from the middle outwards
+    # the atoms with one sign, from the middle outwards: their deficits fall along them
     const double *at
     Py_ssize_t step, n
-    double sign
+    double sign, margin
+    Py_ssize_t capped, within           # so many atoms are at the limit, and so many count at all
+    bint grows                          # whether the deficits grow with g; else they fall
 
 
 ctypedef struct Origin:
@@ -207,8 +209,8 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
         cdef Side left, right
         cdef Py_ssize_t a
         cdef double balance = 0, root
-        left.at, left.step, left.n, left.sign = s, -1, 0, 1         # both sides are counted from the middle outwards
-        right.at, right.step, right.n, right.sign = s, 1, 0, -1
+        left.at, left.step, left.n, left.sign, left.margin = s, -1, 0, 1, self.margin           # both are counted from the middle outwards
+        right.at, right.step, right.n, right.sign, right.margin = s, 1, 0, -1, self.margin
         while left.n < n and t[left.n] > 0:
             left.n += 1
         while right.n < n - left.n and t[n - 1 - right.n] < 0:
@@ -216,19 +218,19 @@ cdef class ExactUpdate(PassiveAggressiveUpdate):
         left.at += left.n - 1
         right.at += n - right.n
         for a in range(left.n):
-            balance += clip(deficit(&left, a, self.margin), limit)
+            balance += clip(deficit(&left, a), limit)
         for a in range(right.n):
-            balance -= clip(deficit(&right, a, self.margin), limit)
+            balance -= clip(deficit(&right, a), limit)
         if balance > 0:
-            root = walk(&left, &right, self.margin, q, limit, origin)
+            root = walk(&left, &right, q, limit, origin)
         else:
-            root = -walk(&right, &left, self.margin, q, limit, origin)
+            root = -walk(&right, &left, q, limit, origin)
         origin.at = origin.sign * self.margin - origin.score
         return root - origin.at
 
 
-cdef inline double deficit(const Side *side, Py_ssize_t i, double margin) noexcept nogil:
-    return margin - side.sign * side.at[i * side.step]
+cdef inline double deficit(const Side *side, Py_ssize_t i) noexcept nogil:
+    return side.margin - side.sign * side.at[i * side.step]
 
 
 cdef inline double position(double t, double s, double margin, const Origin *origin) noexcept nogil:
@@ -236,51 +238,77 @@ cdef inline double position(double t, double s, double margin, const Origin *ori
     return (t - origin.sign) * margin - (s - origin.score)
 
 
-cdef double walk(const Side *falling, const Side *growing, double margin, double q, double limit, Origin *origin) noexcept nogil:
-    """The g >= 0 with q g = sum of the falling side's clipped deficits - sum of the growing side's. Deficits peak at the middle.
+cdef double walk(Side *falling, Side *growing, double q, double limit, Origin *origin) noexcept nogil:
+    """The g >= 0 with q g = sum of the falling side's clipped deficits - sum of the growing side's.
 
-    As g grows, the falling deficits l - g leave the limit, then the sum. The growing m + g enter the sum, then reach the limit. The origin
-    is an atom in the sum, or the last one that left it.
+    It walks over the breakpoints of both sides from 0 on. The origin is an atom in the sum, or the last one that left it.
     """
-    cdef Py_ssize_t capped = 0, within = 0, full = 0, entered = 0       # falling: at the limit, of use at all; growing: the same
-    cdef double sums = 0, g, leaves, enters, uncaps, fills, following
-    while capped < falling.n and deficit(falling, capped, margin) >= limit:
-        capped += 1
-    within = capped
-    while within < falling.n and deficit(falling, within, margin) > 0:
-        sums += deficit(falling, within, margin)
-        within += 1
-    while full < growing.n and deficit(growing, full, margin) >= limit:
-        full += 1
-    entered = full
-    while entered < growing.n and deficit(growing, entered, margin) > 0:
-        sums -= deficit(growing, entered, margin)
-        entered += 1
+    cdef double sums = 0, g, ahead, behind          # sums: of the deficits between 0 and the limit
+    cdef Py_ssize_t a
+    falling.grows, growing.grows = False, True
+    begin(falling, limit, 1, &sums)
+    begin(growing, limit, -1, &sums)
     while True:
-        g = (sums + (limit * (capped - full) if limit < INFINITY else 0)) / (q + (within - capped + entered - full))
-        uncaps = deficit(falling, capped - 1, margin) - limit if capped > 0 else INFINITY
-        leaves = deficit(falling, within - 1, margin) if within > capped else INFINITY
-        enters = -deficit(growing, entered, margin) if entered < growing.n else INFINITY
-        fills = limit - deficit(growing, full, margin) if full < entered else INFINITY
-        following = min(min(uncaps, leaves), min(enters, fills))
-        if not g > following or within - capped == 1 and entered == full and capped <= full:    # also ends where numbers overflow
-            break                           # a single pulling atom stays, although rounding may show otherwise
-        if following == leaves:
-            within -= 1
-            sums -= deficit(falling, within, margin)
-        elif following == uncaps:
-            capped -= 1
-            sums += deficit(falling, capped, margin)
-        elif following == enters:
-            sums -= deficit(growing, entered, margin)
-            entered += 1
+        g = (sums + (limit * (falling.capped - growing.capped) if limit < INFINITY else 0)) / (q + between(falling) + between(growing))
+        ahead, behind = next_break(falling, limit), next_break(growing, limit)
+        if not g > min(ahead, behind):              # also where numbers overflow
+            break
+        if between(falling) == 1 and between(growing) == 0 and falling.capped <= growing.capped:
+            break                                   # a single pulling atom stays, although rounding may show otherwise
+        if ahead <= behind:
+            cross(falling, limit, &sums)
         else:
-            sums += deficit(growing, full, margin)
-            full += 1
+            cross(growing, limit, &sums)
     if falling.n > 0:
-        capped = max(within - 1, 0)         # the atom that leaves next, or the one that left last
-        origin.score, origin.sign = falling.at[capped * falling.step], falling.sign
+        a = max(falling.within - 1, 0)              # the atom that leaves next, or the one that left last
+        origin.score, origin.sign = falling.at[a * falling.step], falling.sign
     return g
+
+
+cdef inline Py_ssize_t between(const Side *side) noexcept nogil:
+    """How many atoms have deficits between 0 and the limit."""
+    return side.within - side.capped
+
+
+cdef inline void begin(Side *side, double limit, double sign, double *sums) noexcept nogil:
+    """Counts the atoms of a side for g = 0, and adds the deficits between 0 and the limit."""
+    side.capped = 0
+    while side.capped < side.n and deficit(side, side.capped) >= limit:
+        side.capped += 1
+    side.within = side.capped
+    while side.within < side.n and deficit(side, side.within) > 0:
+        sums[0] += sign * deficit(side, side.within)
+        side.within += 1
+
+
+cdef inline double at_zero(const Side *side) noexcept nogil:
+    """The g at which the next deficit of a side reaches or leaves 0."""
+    if side.grows:
+        return -deficit(side, side.within) if side.within < side.n else INFINITY
+    return deficit(side, side.within - 1) if side.within > side.capped else INFINITY
+
+
+cdef inline double at_limit(const Side *side, double limit) noexcept nogil:
+    """The g at which the next deficit of a side reaches or leaves the limit."""
+    if side.grows:
+        return limit - deficit(side, side.capped) if side.capped < side.within else INFINITY
+    return deficit(side, side.capped - 1) - limit if side.capped > 0 else INFINITY
+
+
+cdef inline double next_break(const Side *side, double limit) noexcept nogil:
+    return min(at_zero(side), at_limit(side, limit))
+
+
+cdef inline void cross(Side *side, double limit, double *sums) noexcept nogil:
+    """Passes the next breakpoint of a side: an atom's deficit leaves the sums or joins them."""
+    if at_zero(side) <= at_limit(side, limit):
+        side.within -= not side.grows
+        sums[0] -= deficit(side, side.within)
+        side.within += side.grows
+    else:
+        side.capped -= not side.grows
+        sums[0] += deficit(side, side.capped)
+        side.capped += side.grows
 
 
 cdef inline double clip(double value, double limit) noexcept nogil:

@@ -62,6 +62,3 @@ cdef class Loop:
     cpdef predict(self, Rows rows, batch=*, store=*)
     cdef predicted_codes(self, Rows rows, batch, store, int *labels)
     cdef Weights answering(self, store, bint *compiled)
-    cdef Py_ssize_t answer(self, Rows rows, Example x, Weights weights, const double *batch, const int64_t *begins, Py_ssize_t pitch,
-                           double *own, Py_ssize_t most, Py_ssize_t together, int *codes, Py_ssize_t length, int64_t *ends,
-                           Py_ssize_t start, Py_ssize_t n, Py_ssize_t capacity, Py_ssize_t *at) noexcept nogil

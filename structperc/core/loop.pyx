@@ -97,169 +97,12 @@ cdef class Workspace:
         return 0
 
 
-cdef struct Data:                       # what the visits of one pass read; NULL: as if it were not there
-    const int *codes                    # gold outputs, and
-    const int64_t *starts               # where each begins, if not all have one integer
-    const int64_t *order                # the examples to visit
-    const double *sample_weight
-    int *record                         # receives the labels predicted
-    Py_ssize_t n                        # visits of the pass
-
-
-cdef struct Visit:                      # one example
-    Py_ssize_t i                        # its number
-    Encoded gold, y                     # y: what the rule learns from
-    double loss, cost                   # loss: of y; cost: what the record counts
-    int same, right                     # whether y, and the prediction, agree with the gold output
-
-
 cdef LabelOutputs LABELS = LabelOutputs()       # whose methods a derived class replaces
 cdef Weights COUNTED = Weights()
 
 
-cdef Py_ssize_t finite_rows(const double *s, Py_ssize_t n, Py_ssize_t n_atoms) noexcept nogil:
-    """How many of n examples come before the first one with a score that is not finite."""
-    cdef Py_ssize_t i = 0
-    while i < n and sp_finite(s + i * n_atoms, n_atoms):
-        i += 1
-    return i
-
-
-cdef inline int scored(Weights weights, Example x, double *s) noexcept nogil:
-    """Atom scores of one example; NOT_FINITE when one of them is not finite."""
-    if weights.scores_c(x, s) < 0:
-        return SCORING
-    return 0 if sp_finite(s, x.n_atoms) else NOT_FINITE
-
-
-cdef Py_ssize_t at_once(Features features, Rows rows) noexcept:
-    """Batch size: the scores of a batch fit in L1, the rows of two batches in L2.
-
-    1 where examples differ in their atoms.
-    """
-    cdef Py_ssize_t bytes = rows.n_features * rows.value_size if sp_is_dense(&rows.whole) else 0
-    if features.fixed_atoms < 0:
-        return 1
-    return max(1, min(TOGETHER // max(features.fixed_atoms, 1), max(4, TOGETHER_BYTES // max(bytes, 1))))
-
-
-cdef inline int read_example(Loop loop, const Data *data, Py_ssize_t t, Visit *v) noexcept nogil:
-    """Makes x the t-th example of the order, and requests the rows of later ones from memory."""
-    cdef Py_ssize_t far, n_atoms
-    v.i = t if data.order == NULL else data.order[t]
-    loop.rows.load(v.i, loop.x)
-    if t == loop.ahead:
-        loop.ahead = loop.weights.look_ahead_c(loop.rows, data.order, t, data.n)
-        if loop.ahead < 0:
-            return LOOKING_AHEAD
-    if data.order != NULL and t + AHEAD < data.n:
-        far = data.order[t + AHEAD]
-        loop.rows.load(far, loop.far_x)
-        sp_prefetch_rows(&loop.far_x.block)
-        if data.starts == NULL:
-            SP_PREFETCH(data.codes + far)
-    if loop.features.n_weight_rows > 1 and t + 1 < data.n:
-        loop.rows.load(t + 1 if data.order == NULL else data.order[t + 1], loop.next_x)
-        loop.weights.prefetch_c(loop.next_x)
-    if loop.features.fixed_atoms < 0:
-        n_atoms = loop.features.n_atoms_c(loop.x)
-        if n_atoms < 0:
-            return ATOMS
-        if n_atoms > loop.most_atoms or n_atoms != loop.label_atoms >= 0:
-            return TOO_MANY
-        loop.x.n_atoms = n_atoms
-    v.gold.at = data.codes + (v.i if data.starts == NULL else data.starts[v.i])
-    v.gold.n = 1 if data.starts == NULL else data.starts[v.i + 1] - data.starts[v.i]
-    return 0
-
-
-cdef inline int search(Loop loop, const Data *data, Py_ssize_t t, Visit *v) noexcept nogil:
-    """Makes the searches that the rule asks for, and compares their results with the gold output."""
-    v.right, v.cost = 1, 0
-    if loop.predicts_first or loop.keeps:
-        v.y.at, v.y.n = &loop.predicted[0], loop.argmax.argmax_c(loop.x, &loop.scores[0], &loop.predicted[0])
-        if v.y.n < 0:
-            return SEARCHING
-        if data.record != NULL:
-            data.record[t] = v.y.at[0]
-        loop.n_predicted = v.y.n
-    if loop.predicts_first:
-        v.same = judged(loop, v, v.y.at, v.y.n, &v.loss)
-        if v.same < 0:
-            return v.same
-        v.right, v.cost = v.same, v.loss
-    return search_with_loss(loop, v) if loop.augments else 0
-
-
-cdef inline int search_with_loss(Loop loop, Visit *v) noexcept nogil:
-    """The loss-augmented search. The prediction comes after it if the rule skips it for right results."""
-    memcpy(&loop.augmented[0], &loop.scores[0], loop.x.n_atoms * sizeof(double))
-    v.y.at = &loop.searched[0]
-    v.y.n = loop.argmax.argmax_augmented_c(loop.x, &loop.augmented[0], v.gold.at, v.gold.n, loop.loss, loop.loss_weight, &loop.searched[0])
-    if v.y.n < 0:
-        return AUGMENTING
-    v.same = judged(loop, v, v.y.at, v.y.n, &v.loss)
-    if v.same < 0:
-        return v.same
-    if not loop.predicts:
-        v.right, v.cost = v.same, v.loss
-    elif not (loop.predicts_first or v.same):
-        if not loop.keeps:
-            loop.n_predicted = loop.argmax.argmax_c(loop.x, &loop.scores[0], &loop.predicted[0])
-            if loop.n_predicted < 0:
-                return SEARCHING
-        v.right = judged(loop, v, &loop.predicted[0], loop.n_predicted, &v.cost)
-        if v.right < 0:
-            return v.right
-    return 0
-
-
-cdef inline int judged(Loop loop, const Visit *v, const int *y, Py_ssize_t n_y, double *loss) noexcept nogil:
-    """Whether y agrees with the gold output, and its loss otherwise."""
-    cdef int same = v.gold.at[0] == y[0] if loop.by_label else loop.outputs.agrees_c(loop.x, v.gold.at, v.gold.n, y, n_y)
-    loss[0] = 0
-    if same < 0:
-        return COMPARING
-    if not same:
-        loss[0] = loop.loss.value_c(loop.x, v.gold.at, v.gold.n, y, n_y)
-        if loss[0] < 0:
-            return LOSING
-    return same
-
-
-cdef inline int coefficients(Loop loop, const Data *data, Visit *v) noexcept nogil:
-    """Asks the rule for the coefficients of the step. Returns whether there is one."""
-    cdef int steps
-    loop.trial.s, loop.trial.n_visited, loop.trial.loss = &loop.scores[0], loop.weights.averaging.n_visited, v.loss
-    loop.trial.gold_code, loop.trial.given_code, loop.trial.y_code = v.gold, v.gold, v.y
-    loop.trial.weight = 1 if data.sample_weight == NULL else data.sample_weight[v.i]
-    if loop.outputs.partial_gold:
-        loop.trial.gold_code.at = &loop.completed[0]
-        loop.trial.gold_code.n = loop.outputs.complete_c(loop.x, v.gold.at, v.gold.n, &loop.scores[0], &loop.completed[0])
-        if loop.trial.gold_code.n < 0:
-            return COMPLETING
-    steps = loop.update.step_c(loop.trial)
-    if loop.trial.loss != v.loss:               # the rule has an objective of its own
-        v.cost = loop.trial.loss
-    return RULING if steps < 0 else steps
-
-
-cdef inline int add(Loop loop, PassResult passed) noexcept nogil:
-    """Makes the step; 1: it was made, and then something failed."""
-    cdef int status = loop.weights.update_c(loop.x, loop.trial.c)
-    passed.updates += status >= 0
-    return STEPPING if status < 0 else status
-
-
-cdef inline void count(Loop loop, PassResult passed, const Visit *v) noexcept nogil:
-    """Counts the visit."""
-    if loop.counts:
-        count_visit(&loop.weights.averaging)
-    else:
-        loop.weights.visited_c()
-    passed.visited += 1
-    passed.mistakes += not v.right
-    passed.loss += v.cost
+include "loop.visiting.pxi"
+include "loop.predicting.pxi"
 
 
 cdef Py_ssize_t counted(n, part, method) except -1:
@@ -524,56 +367,52 @@ cdef class Loop:
         cdef bint compiled, single = self.outputs.code_width == 1
         cdef Weights weights = self.answering(self.store if store is None else store, &compiled)
         cdef Workspace scratch = self.idle_workspace()
-        cdef Py_ssize_t n = rows.n_examples, at = 0, before, start = 0, stop = 0, length = n, pitch = 0
+        cdef Answering to
+        cdef Py_ssize_t n = rows.n_examples, before, start = 0, stop = 0
         cdef Py_ssize_t most = self.features.fixed_atoms if batch is None else self.parts.features.max_atoms(rows)
-        cdef Py_ssize_t capacity = 1 if single else self.capacity(max(most, 0))
-        cdef Py_ssize_t together = at_once(self.features, rows) if batch is None else 1
         cdef const double[:, ::1] scores
         cdef const double[::1] flat
         cdef const int64_t[::1] begins
-        cdef const double *batch_at = NULL
-        cdef const int64_t *begins_at = NULL
         cdef int[::1] written
         cdef int64_t[::1] ends
-        cdef int *out = labels
-        cdef int64_t *ends_at = NULL
-        codes, most = None, max(most, 0)
+        codes, to.most = None, max(most, 0)
+        to.n, to.at, to.capacity, to.length = n, 0, 1 if single else self.capacity(to.most), n
+        to.together = at_once(self.features, rows) if batch is None else 1
+        to.batch, to.begins, to.pitch, to.codes, to.ends = NULL, NULL, 0, labels, NULL
         if labels == NULL:
-            length = max(n if single else capacity, 1)
-            written = codes = np.empty(length, dtype=np.intc)
-            out = &written[0]
+            to.length = max(n if single else to.capacity, 1)
+            written = codes = np.empty(to.length, dtype=np.intc)
+            to.codes = &written[0]
         if not single:
             ends = np.zeros(n + 1, dtype=np.int64)
-            ends_at = &ends[0]
+            to.ends = &ends[0]
         if isinstance(batch, tuple):
             flat, begins = batch
-            batch_at, begins_at = &flat[0], &begins[0]
+            to.batch, to.begins = &flat[0], &begins[0]
         elif batch is not None:
             scores = batch
-            batch_at, pitch = &scores[0, 0], scores.shape[1]
-        scratch.provide(together * most)
+            to.batch, to.pitch = &scores[0, 0], scores.shape[1]
+        scratch.provide(to.together * to.most)
         scratch.x.look_at(rows)
-        scratch.x.provide(self.workspace(max(most, 1)))
+        scratch.x.provide(self.workspace(max(to.most, 1)))
         while start < n:
-            if not single and length < at + capacity:
-                length = 2 * (at + capacity)
-                written = codes = np.resize(codes, length)
-                out = &written[0]
-            before = at
+            if not single and to.length < to.at + to.capacity:
+                to.length = 2 * (to.at + to.capacity)
+                written = codes = np.resize(codes, to.length)
+                to.codes = &written[0]
+            before, to.own = to.at, scratch.scores
             if compiled:
                 with nogil:
-                    stop = self.answer(rows, scratch.x, weights, batch_at, begins_at, pitch, scratch.scores, most, together, out, length,
-                                       ends_at, start, n, capacity, &at)
+                    stop = answer(self, rows, scratch.x, weights, &to, start)
             if not compiled or stop < 0 and stop != TOO_MANY:      # parts keep the error, shared with other threads: once more with the GIL
                 raise_interruption()
-                at = before
-                stop = self.answer(rows, scratch.x, weights, batch_at, begins_at, pitch, scratch.scores, most, together, out, length,
-                                   ends_at, start, n, capacity, &at)
+                to.at = before
+                stop = answer(self, rows, scratch.x, weights, &to, start)
             if stop == TOO_MANY:                    # more than any example before
-                most, stop = max(scratch.x.n_atoms, 2 * most), scratch.x.index
-                scratch.provide(most)
-                capacity = self.capacity(most)
-                scratch.x.provide(self.workspace(most))
+                to.most, stop = max(scratch.x.n_atoms, 2 * to.most), scratch.x.index
+                scratch.provide(to.most)
+                to.capacity = self.capacity(to.most)
+                scratch.x.provide(self.workspace(to.most))
             if stop < 0:
                 self.fail(<int> stop, scratch.x, weights)
             start = stop
@@ -582,7 +421,7 @@ cdef class Loop:
         self.spare = scratch
         if labels != NULL:
             return None
-        return codes[:n] if single else Structures(codes[:at], np.asarray(ends))
+        return codes[:n] if single else Structures(codes[:to.at], np.asarray(ends))
 
     cdef Workspace idle_workspace(self):
         """Returns buffers that no other thread uses: predictions run in parallel, and during training."""
@@ -633,69 +472,3 @@ cdef class Loop:
             start = stop
             check_signals()
         return np.asarray(scores)[:n * width].reshape(n, width)
-
-    cdef Py_ssize_t answer(self, Rows rows, Example x, Weights weights, const double *batch, const int64_t *begins, Py_ssize_t pitch,
-                           double *own, Py_ssize_t most, Py_ssize_t together, int *codes, Py_ssize_t length, int64_t *ends,
-                           Py_ssize_t start, Py_ssize_t n, Py_ssize_t capacity, Py_ssize_t *at) noexcept nogil:
-        """Predicts examples from `start` on; returns where it stopped: at n, at a check for Ctrl-C, or if `codes` is full."""
-        cdef Py_ssize_t i = start, m, n_searched, stop = min(start + CHUNK, n), seen = 0, fixed = self.features.fixed_atoms
-        cdef Py_ssize_t scored_to = start
-        cdef bint single = self.outputs.code_width == 1
-        cdef bint asks = self.features.n_blocks != 1        # one direction reads rows one after the other, which the CPU foresees
-        cdef const double *s = own
-        cdef int status
-        x.n_atoms = fixed
-        while i < stop and seen <= CHUNK_ATOMS:
-            if not single and at[0] + capacity > length:
-                return i
-            m = 1
-            if batch == NULL and together > 1:
-                if i == scored_to:              # so many at once
-                    scored_to = min(i + together, n)
-                    if weights.batch_scores_c(x, i, scored_to - i, own) < 0:
-                        return SCORING
-                    s = own
-                if single:
-                    m = min(min(SEARCHED, scored_to - i), stop - i)
-                if asks and i + together < n:       # searches leave memory idle: rows come while they run
-                    rows.load_many(i + together, m, x)
-                    sp_prefetch_rows(&x.block)
-                n_searched = m if sp_finite(s, m * fixed) else finite_rows(s, m, fixed)
-                x.n_atoms = fixed
-                if single:
-                    if self.argmax.batch_argmax_c(x, i, n_searched, s, codes + i) < 0:
-                        return SEARCHING
-                else:
-                    rows.load(i, x)
-                if n_searched < m:
-                    rows.load(i + n_searched, x)
-                    return NOT_FINITE
-            else:
-                rows.load(i, x)
-                if fixed < 0:
-                    x.n_atoms = self.features.n_atoms_c(x)
-                    if x.n_atoms >= 0 and x.n_atoms != self.label_atoms >= 0:
-                        return UNLIKE_LABELS
-                if x.n_atoms < 0 or x.n_atoms > most:
-                    return ATOMS if x.n_atoms < 0 else TOO_MANY
-                if batch == NULL:
-                    status = scored(weights, x, own)
-                    if status < 0:
-                        return status
-                elif begins != NULL and begins[i + 1] - begins[i] != x.n_atoms:
-                    return BATCHING
-                else:
-                    s = batch + (i * pitch if begins == NULL else begins[i])
-                if single and self.argmax.argmax_c(x, s, codes + i) < 0:
-                    return SEARCHING
-            if not single:
-                n_searched = self.argmax.argmax_c(x, s, codes + at[0])
-                if n_searched < 0:
-                    return SEARCHING
-                at[0] += n_searched
-                ends[i + 1] = at[0]
-            if together > 1:
-                s += m * fixed
-            seen += m * x.n_atoms
-            i += m
-        return i

@@ -3,6 +3,8 @@
 
 Compiled, so that Ctrl-C comes in Python functions that are called here and never between two statements.
 """
+cimport cython
+
 from structperc.basics.errors import DataError, NotFittedError, OptionError, PluginError, add_note
 from structperc.basics.signals import retry_on_interrupt
 from structperc.core.component import located
@@ -320,7 +322,6 @@ cdef int learn_chunk(EngineCore engine, X, offsets, y, allowed, sample_weight, c
                      bint history) except -1:
     """One pass; the first one makes a model."""
     cdef TrainingRun run
-    cdef Rows rows
     cdef list interrupts = []
     cdef Model model = engine.trained
     set_back = None
@@ -339,45 +340,12 @@ cdef int learn_chunk(EngineCore engine, X, offsets, y, allowed, sample_weight, c
             model.begin_sums(rows)
             scaling = model.scaling
         else:
-            if classes is not None:
-                if model.context.labels is None:
-                    model.parts.outputs.find_labels(None, classes)          # raises: there are none
-                agreed(classes, model.context.labels, "the earlier calls")
-            if not model.streaming:
-                model.parts.trainer.check_chunks(model.parts)
-            rows, context = model.own_rows(X, offsets), model.context
-            if not rows.n_examples:
-                raise DataError("X is empty, so there is nothing to learn from.")
-            model.look_alike(rows)
-            model.make_room(rows)
-            if allowed is not None:
-                model.restrict(rows, allowed)
-            example_weights = weights = counts = None
-            if sample_weight is not None or model.weighted:
-                example_weights = weights = sample_weights(1.0 if sample_weight is None else sample_weight, rows.n_examples)
-            if engine.class_weight is not None:
-                weights = by_class(engine.class_weight, model, rows, y, example_weights)
-            if weights is not None:                                 # the parts compare them with earlier weights
-                context = with_weights(context, weights)
-                check_parts(context, model.parts)
-                counts = counted(example_weights, weights)
-            scaling = model.scaling
-            if scaling is None and not model.parts.weights.averaging.n_visited:      # made without data, to learn from a stream
-                scaling = scaling_of(engine.scale, model.parts, rows, counts)
-                if scaling is None:
-                    model.begin_sums(rows)
-            elif scaling is not None and not model.scales:
-                scaling = scaling.with_rows(rows, counts)
-            if scaling is not None:
-                rows = scaling.applied(rows)
+            rows, context, counts, scaling = further_chunk(engine, model, X, offsets, y, allowed, sample_weight, classes)
         run = TrainingRun.__new__(TrainingRun)
         run.begin(model, context, rows, y, costs, [] if record_predictions else None, [] if history else None, None, None, engine)
         model.lock.begin_write()
         try:
-            if scaling is None:
-                step_on(engine, run, model.parts.weights.snapshot(rows), counts)
-            else:
-                step_scaled(engine, run, rows, scaling, interrupts)
+            step_on(engine, run, rows, scaling, counts, interrupts)
         finally:
             model.lock.end_write()
         if interrupts:
@@ -394,78 +362,119 @@ cdef int learn_chunk(EngineCore engine, X, offsets, y, allowed, sample_weight, c
     return 0
 
 
-cdef int step_on(EngineCore engine, TrainingRun run, snapshot, counts) except -1:
-    """Changes the model in place; reverts to the snapshot if the pass fails. `counts`: the weights of rows in the columns' sums."""
-    cdef list interrupts = []
+cdef tuple further_chunk(EngineCore engine, Model model, X, offsets, y, allowed, sample_weight, classes):
+    """A further chunk for a model: rows in its units, their context, their weights in the columns' sums, and the units."""
+    cdef Rows rows
+    if classes is not None:
+        if model.context.labels is None:
+            model.parts.outputs.find_labels(None, classes)          # raises: there are none
+        agreed(classes, model.context.labels, "the earlier calls")
+    if not model.streaming:
+        model.parts.trainer.check_chunks(model.parts)
+    rows, context = model.own_rows(X, offsets), model.context
+    if not rows.n_examples:
+        raise DataError("X is empty, so there is nothing to learn from.")
+    model.look_alike(rows)
+    model.make_room(rows)
+    if allowed is not None:
+        model.restrict(rows, allowed)
+    example_weights = weights = counts = None
+    if sample_weight is not None or model.weighted:
+        example_weights = weights = sample_weights(1.0 if sample_weight is None else sample_weight, rows.n_examples)
+    if engine.class_weight is not None:
+        weights = by_class(engine.class_weight, model, rows, y, example_weights)
+    if weights is not None:                                 # the parts compare them with earlier weights
+        context = with_weights(context, weights)
+        check_parts(context, model.parts)
+        counts = counted(example_weights, weights)
+    scaling = model.scaling
+    if scaling is None and not model.parts.weights.averaging.n_visited:      # made without data, to learn from a stream
+        scaling = scaling_of(engine.scale, model.parts, rows, counts)
+        if scaling is None:
+            model.begin_sums(rows)
+    elif scaling is not None and not model.scales:
+        scaling = scaling.with_rows(rows, counts)
+    return rows if scaling is None else scaling.applied(rows), context, counts, scaling
+
+
+@cython.final
+@cython.freelist(4)
+cdef class Before:
+    """A model before a chunk, to put all of it back: weights, counts, and the generator of its orders."""
+
+    cdef Model model
+    cdef object snapshot, set_back, last
+    cdef tuple visit_totals
+    cdef Py_ssize_t n_entries
+    cdef double loss
+    cdef bint weighted
+
+    def put_back(self):
+        cdef Model model = self.model
+        cdef list mistakes = model.mistakes
+        self.snapshot.revert()
+        model.loss, model.weighted, model.visit_totals = self.loss, self.weighted, self.visit_totals
+        del mistakes[self.n_entries:]
+        if self.n_entries:
+            mistakes[self.n_entries - 1] = self.last
+        if self.set_back is not None:
+            self.set_back()
+
+
+cdef Before before_chunk(TrainingRun run, snapshot):
+    cdef Before before = Before.__new__(Before)
+    cdef Model model = run.model
+    before.model, before.snapshot, before.n_entries = model, snapshot, len(model.mistakes)
+    before.last = model.mistakes[-1] if before.n_entries else 0
+    before.loss, before.weighted, before.visit_totals = model.loss, model.weighted, model.visit_totals
+    before.set_back = setting_back(model.context.random) if run.draws() else None
+    return before
+
+
+cdef int step_on(EngineCore engine, TrainingRun run, rows, scaling, counts, list interrupts) except -1:
+    """Changes the model in place; all of it is put back if the pass fails. `counts`: the weights of rows in the columns' sums.
+
+    With a scaling the weights are converted to its units before the pass, and back after it.
+    """
     cdef Model model = run.model
     cdef Weights weights = model.parts.weights
-    cdef list mistakes = model.mistakes
-    cdef Py_ssize_t n_visited = weights.averaging.n_visited, n_entries = len(mistakes)
-    cdef double loss = model.loss
-    cdef bint weighted = model.weighted
+    cdef Py_ssize_t n_visited = weights.averaging.n_visited
     cdef PassResult passed
-    set_back = setting_back(model.context.random) if run.draws() else None
-    last = mistakes[-1] if mistakes else 0
-    before, model.visit_totals = model.visit_totals, run.visit_totals
-    if not model.streaming:
-        mistakes.append(0)
+    convert = None if scaling is None else weights.rescaling(*scaling.inverse)      # not callable: rows are scaled whenever they are read
+    cdef bint converts = callable(convert)
+    cdef Before before = before_chunk(run, weights.snapshot(None if converts else rows))
     try:
+        if converts:
+            convert()
+        model.visit_totals = run.visit_totals
+        if not model.streaming:
+            model.mistakes.append(0)
         passed = model.parts.trainer.visit_chunk(run) if model.sharded else run.run(run.next_order())
-        if passed.updates and not snapshot.is_finite():
+        if passed.updates and not before.snapshot.is_finite():
             raise overflow()
+        model.status = MAX_EPOCHS if passed.updates else STALLED if passed.mistakes else CONVERGED
     except BaseException as error:
-        if (isinstance(error, KeyboardInterrupt) and weights.averaging.n_visited > n_visited
-                and retry_on_interrupt(interrupts, snapshot.is_finite)):
-            engine.trained, model.streaming, model.status = model, True, INTERRUPTED
-            model.online, model.history = continued(model.online, run.online), continued(model.history, run.history)
-            model.add_rows(run.rows, counts)
+        if not (isinstance(error, KeyboardInterrupt) and weights.averaging.n_visited > n_visited
+                and retry_on_interrupt(interrupts, before.snapshot.is_finite)):
+            retry_on_interrupt(interrupts, before.put_back)
+            if interrupts:
+                raise interrupts[0]
             raise
-        retry_on_interrupt(interrupts, snapshot.revert)
-        model.loss, model.weighted, model.visit_totals = loss, weighted, before
-        del mistakes[n_entries:]
-        if n_entries:
-            mistakes[n_entries - 1] = last
-        if set_back is not None:
-            set_back()
-        if interrupts:
-            raise interrupts[0]
-        raise
+        model.status = INTERRUPTED
+        interrupts.append(error)
     engine.trained, model.streaming = model, True
+    if converts:
+        leave(model, scaling, interrupts)
+    elif scaling is not None:
+        model.scaling, model.scales = scaling, True
     model.online, model.history = continued(model.online, run.online), continued(model.history, run.history)
-    model.add_rows(run.rows, counts)
-    model.status = MAX_EPOCHS if passed.updates else STALLED if passed.mistakes else CONVERGED
+    model.add_rows(run.rows, counts if scaling is None else None)
     return 0
 
 
 cdef list continued(list before, list further):
     """What was kept of earlier calls and what this one has kept; None: it keeps nothing."""
     return None if further is None else further if before is None else before + further
-
-
-cdef int step_scaled(EngineCore engine, TrainingRun run, rows, scaling, list interrupts) except -1:
-    """The same on scaled rows: converts the weights to the new scale before the pass, and back after it."""
-    cdef Model model = run.model
-    cdef Weights weights = model.parts.weights
-    cdef Py_ssize_t n_visited = weights.averaging.n_visited
-    install = weights.rescaling(*scaling.inverse)
-    if not callable(install):                         # rows are scaled whenever they are read, as at first
-        try:
-            return step_on(engine, run, weights.snapshot(rows), None)
-        finally:
-            if weights.averaging.n_visited > n_visited:
-                model.scaling, model.scales = scaling, True
-    snapshot = weights.snapshot(None)
-    try:
-        install()
-        step_on(engine, run, snapshot, None)
-    except BaseException:
-        if weights.averaging.n_visited == n_visited:
-            retry_on_interrupt(interrupts, snapshot.revert)
-        else:
-            leave(model, scaling, interrupts)
-        raise
-    leave(model, scaling, interrupts)
-    return 0
 
 
 cdef int leave(Model model, scaling, list interrupts) except -1:
