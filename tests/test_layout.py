@@ -177,6 +177,15 @@ def test_each_part_of_a_compiled_module_is_included_by_it():
     assert [path for path in parts if re.search(r"^(from|import|cimport) ", path.read_text(encoding="utf-8"), re.MULTILINE)] == []
 
 
+def test_no_file_has_more_than_700_lines():
+    """CONTRIBUTING has the number; long modules are divided by idea."""
+    files = [path for folder in ("structperc", "plugins", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*")
+             if path.suffix in (".py", ".pyx", ".pxd", ".pxi", ".h")]
+
+    assert len(files) > 700
+    assert {str(path): n for path in files if (n := path.read_text(encoding="utf-8").count("\n")) > 700} == {}
+
+
 def test_an_index_from_the_end_is_noticed():
     text = 'def f(a):\n    """a[-1]"""\n    return a[-1]      # a[-2]\n'
 
