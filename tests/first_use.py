@@ -1,7 +1,8 @@
-"""First use of the library in sixteen threads of a fresh process: `python tests/first_use.py [NUMBER [ENTRY ...]]`.
+"""First use of the library in threads of a fresh process, sixteen for an entry: `python tests/first_use.py [NUMBER [ENTRY ...]]`.
 
 A parent imports the libraries that structperc needs and forks a child for each execution. The child imports structperc in its threads. Its
-main thread calls the entry once more, since a race may leave a process broken. Prints JSON: executions and errors.
+main thread calls the entries once more, since a race may leave a process broken. Two entries share a child: what one imports, the other
+may wait for, and a child costs what the imports cost. Prints JSON: entries, executions and errors.
 """
 
 import importlib
@@ -155,29 +156,30 @@ Path("estimator.pickle").write_bytes(pickle.dumps(estimator))
 """
 
 
-def executed(entry) -> list:
-    """The errors of sixteen threads that begin with this entry, and of the main thread after them."""
-    errors, barrier = [], threading.Barrier(N_THREADS)
+def executed(entries) -> list:
+    """The errors of sixteen threads for each of these entries, all at once, and of the main thread after them."""
+    errors, barrier = [], threading.Barrier(N_THREADS * len(entries))
     sys.setswitchinterval(1e-5)
 
-    def call(i):
+    def call(entry, i):
         try:
             if i < N_THREADS:
                 barrier.wait()
             ENTRIES[entry](i)
         except BaseException:
-            errors.append(f"{entry}, thread {i}: {traceback.format_exc()}")
+            errors.append(f"{entry}, thread {i} of {' and '.join(entries)}: {traceback.format_exc()}")
 
-    threads = [threading.Thread(target=call, args=(i,)) for i in range(N_THREADS)]
+    threads = [threading.Thread(target=call, args=(entry, i)) for i in range(N_THREADS) for entry in entries]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    call(N_THREADS)
+    for entry in entries:
+        call(entry, N_THREADS)
     return errors
 
 
-def in_a_child(entry) -> list:
+def in_a_child(entries) -> list:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -186,13 +188,13 @@ def in_a_child(entry) -> list:
         os.dup2(silent, 1)
         os.dup2(silent, 2)
         with os.fdopen(writing, "w") as pipe:
-            json.dump(executed(entry), pipe)
+            json.dump(executed(entries), pipe)
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as pipe:
         text = pipe.read()
     _, status = os.waitpid(child, 0)
-    return json.loads(text) if text else [f"{entry}: the process ended with status {status}"]
+    return json.loads(text) if text else [f"{' and '.join(entries)}: the process ended with status {status}"]
 
 
 def main(number=1, *entries):
@@ -203,8 +205,10 @@ def main(number=1, *entries):
         for module in (*OTHERS, "sklearn.base", "sklearn.utils.validation", "sklearn.model_selection"):
             importlib.import_module(module)
         assert "structperc" not in sys.modules
-        errors = [error for entry in entries or ENTRIES for _ in range(int(number)) for error in in_a_child(entry)]
-    print(json.dumps({"executions": int(number) * len(entries or ENTRIES), "errors": errors}))
+        entries = list(entries or ENTRIES)
+        pairs = [entries[i:i + 2] for i in range(0, len(entries), 2)]
+        errors = [error for pair in pairs for _ in range(int(number)) for error in in_a_child(pair)]
+    print(json.dumps({"entries": len(entries), "executions": int(number) * len(pairs), "errors": errors}))
 
 
 if __name__ == "__main__":
