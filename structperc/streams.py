@@ -10,10 +10,11 @@ from contextlib import closing, contextmanager, suppress
 
 import numpy as np
 
-from structperc.basics.errors import DataError, OptionError
+from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.basics.plain_arrays import shuffled
 from structperc.engine.checkpoints.files import Checkpoint
 from structperc.engine.checkpoints.of_streams import StreamCheckpoints
+from structperc.engine.engine import Engine
 from structperc.fitting.assembly import new_model, options_alone, reader_for
 from structperc.fitting.options import generator, setting_back
 from structperc.fitting.presets import give_way
@@ -77,8 +78,8 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     Raises
     ------
     OptionError
-        If `epochs` is above 1 for an iterator, or an observer of epochs is among the plugins. Also if `resume` has no `Checkpoint`, or
-        other options.
+        If `engine` is no Engine, or observers of epochs are among its plugins. If `epochs` is above 1 for an iterator. If `resume` has no
+        `Checkpoint`, or other options.
     DataError
         If there is no part, or none with a weight, or the checkpoint has another source. An error within a part names it. The engine keeps
         what it learned from earlier parts.
@@ -98,6 +99,9 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     >>> engine.predict(X).tolist(), engine.mistakes_
     ([1, 1, 1, 1, 2, 2, 2, 2], [1, 2, 0])
     """
+    if not isinstance(engine, Engine):
+        further = ", or call partial_fit of the estimator with each part" if hasattr(engine, "partial_fit") else ""
+        raise OptionError(f"engine={shortened(engine)}; expected an Engine, such as Engine(problem){further}.")
     if engine.epochs > 1 and isinstance(parts, Iterator) and not give_way(engine, "epochs"):
         raise OptionError(f"epochs={engine.epochs}: an iterator gives its parts only once; pass a function that returns one.")
     watching = [plugin.name for plugin in engine.loaded_plugins if plugin.observes and not isinstance(plugin.plugin, Checkpoint)]

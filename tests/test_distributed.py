@@ -420,6 +420,18 @@ def test_the_command_trains_on_the_files_of_a_pattern(client, tmp_path, capsys):
     assert "there is no file" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("n", "flags", "message"), [
+    (1, [], "one file. Divide it, and name all parts by a pattern in quotes, such as 'parts/*.csv'. Or leave --dask out"),
+    (2, [], "2 files. Expected from 2 shards to as many as files, such as --set n_shards=2"),
+    (2, ["--set", "n_shards=3"], "n_shards is 3")])
+def test_the_command_names_its_flags_before_it_asks_for_workers(n, flags, message, tmp_path, capsys):
+    for i in range(n):
+        (tmp_path / f"{i}.csv").write_text("a,level\n1,1\n2,2\n")
+    command = ["fit", "cusum", os.fspath(tmp_path / "*.csv"), "--target", "level", "--dask", "none",
+               "--model", os.fspath(tmp_path / "m")]
+    assert main([*command, *flags]) == 2 and message in capsys.readouterr().err
+
+
 def test_a_training_goes_on_from_its_checkpoint(tmp_path):
     checkpoint = Checkpoint(tmp_path / "model.checkpoint")
     trained(epochs=2, plugins=[checkpoint])

@@ -10,6 +10,7 @@ from scipy import sparse
 from structperc import hookimpl
 from structperc.callbacks import History
 from structperc.errors import DataError, OptionError
+from structperc.estimators import CuSumRank
 from structperc.files.tables import Table
 from structperc.streams import Slices, fit_stream
 
@@ -173,3 +174,10 @@ class Watching:
 def test_wrong_usage_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize(("model", "message"), [(CuSumRank(), "or call partial_fit of the estimator with each part"),
+                                                (None, r"engine=None; expected an Engine, such as Engine\(problem\)\.")])
+def test_a_stream_trains_an_engine(model, message):
+    with pytest.raises(OptionError, match=message):
+        fit_stream(model, [(X, Y)])

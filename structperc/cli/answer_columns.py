@@ -64,6 +64,22 @@ def of_sets(engine, rows, sets, single) -> dict:
     return {"set": np.concatenate(states).tolist()}
 
 
+def sets_of_tokens(engine, estimator, X) -> list:
+    """The labels of each token that some output of the set has, joined by |. The first is the prediction."""
+    labels = engine.model_.context.labels
+    if labels is not None and any("|" in str(label) for label in labels):
+        raise OptionError("--sets joins labels by |, and a label has this character. Leave --sets out, and use StructureConformal.predict "
+                          "in Python.")
+    cells = []
+    for sentence, one in zip(X, estimator.predict(X), strict=True):
+        if labels is None or one.states.shape != (len(sentence), len(labels)):
+            raise OptionError("the sets of this problem are no labels of tokens. Leave --sets out, and use StructureConformal.predict in "
+                              "Python.")
+        cells.append(["|".join([str(label), *(str(other) for other, state in zip(labels, states, strict=True) if state and other != label)])
+                      for label, states in zip(one.prediction, one.states.tolist(), strict=True)])
+    return cells
+
+
 def of_labels(what, engine, values) -> dict:
     """A column for each label."""
     return {f"{what} {label}": column.tolist() for label, column in zip(engine.classes_.tolist(), values.T, strict=True)}
@@ -87,9 +103,9 @@ def kept(arguments) -> tuple:
     return tuple(names)
 
 
-def refuse(arguments, what) -> None:
-    """Raises an error for flags if the data have no columns to write."""
-    flags = [*(flag for name, flag in FLAGS.items() if getattr(arguments, name)), *["--keep"] * bool(arguments.keep)]
+def refuse_columns(arguments, what) -> None:
+    """Raises an error for flags that add columns if the data have none to write. --sets writes into the cell of the prediction."""
+    flags = [*(flag for name, flag in FLAGS.items() if name != "sets" and getattr(arguments, name)), *["--keep"] * bool(arguments.keep)]
     if arguments.safe_cells:
         raise OptionError(f"--safe-cells changes cells of CSV, but {what}; leave it out.")
     if flags:

@@ -28,6 +28,17 @@ def sources_of(source, arguments) -> list:
     return [attrs.evolve(source, path=path if is_url(path) else os.path.abspath(path)) for path in parts_of(source.path)]
 
 
+def refuse(engine, sources, data) -> None:
+    """Raises an error where --dask has too few files, or shards for them."""
+    n = len(sources)
+    if n < 2:
+        raise OptionError(f"--dask trains on parts, a file each, and {data} is one file. Divide it, and name all parts by a pattern in "
+                          f"quotes, such as 'parts/*.csv'. Or leave --dask out; --stream reads files larger than memory.")
+    if not 2 <= engine.n_shards <= n:
+        raise OptionError(f"--dask trains in shards, n_shards is {engine.n_shards}, and {data} has {n} files. Expected from 2 shards to as "
+                          f"many as files, such as --set n_shards={n}.")
+
+
 def learn(engine, sources, plugins, classes, resume, address, stream, text_labels=None, progress=None) -> Facts:
     """Trains an engine on files, a part each. Returns the facts of the first file, with the examples of all files."""
     # After Ctrl-C the engine keeps what it has learned. `address` is a scheduler's, or "local:N". If `stream`, each pass reads the files

@@ -67,6 +67,8 @@ def fit(arguments) -> int:
     if streamed:
         streaming.refuse(engine, source, [arguments.problem, *arguments.plugin])
         bar = progress.observer(arguments, engine.epochs)
+    if arguments.dask is not None:
+        sharded.refuse(engine, files, arguments.data)
     engine.notes["data"] = source.notes()
     if source.has_columns:
         engine.notes["data"] |= column_files.noted_target(source, [arguments.problem, *arguments.plugin])

@@ -46,7 +46,7 @@ def predict(arguments) -> int:
             f"brought to sum to 1.", file=sys.stderr)
     of_tokens = reads_columns(engine) or reads_items(engine)
     if of_tokens:
-        answer_columns.refuse(arguments, "the model labels the tokens of files that keep all their cells")
+        answer_columns.refuse_columns(arguments, "the model labels the tokens of files that keep all their cells")
     elif arguments.target is not None:
         raise OptionError("--target of predict names a column of tokens to fill in, but the model predicts rows; leave it out.")
     estimator = answer_columns.covering(arguments)
@@ -73,7 +73,7 @@ def write_answers(engine, arguments, tables, file, estimator=None) -> None:
     for table in tables:
         if isinstance(table, Tokens):
             with counted_in(table, arguments.data):
-                predicted = engine.predict(table.X)
+                predicted = answer_columns.sets_of_tokens(engine, estimator, table.X) if arguments.sets else engine.predict(table.X)
             table.write(file, predicted)
         else:
             with counted_in(table, arguments.data):
