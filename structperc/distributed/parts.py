@@ -184,12 +184,19 @@ def blocks_of(**collections) -> list:
             raise DataError(f"X comes in parts, and {name} is a {type(collection).__name__}; pass {name} in the same parts.")
         if len(getattr(collection, "numblocks", ())) == 2:
             collection = collection.rechunk({1: -1})
-        blocks_by_name[name] = np.ravel(np.array(collection.to_delayed(), dtype=object)).tolist()
+        blocks_by_name[name] = np.ravel(np.array(delayed_blocks(collection), dtype=object)).tolist()
         if len(blocks_by_name[name]) != len(blocks_by_name["X"]):
             raise DataError(f"X has {len(blocks_by_name['X'])} parts and {name} has {len(blocks_by_name[name])};"
                             " give both the same chunks or partitions.")
     delayed = require("dask", "a collection of Dask", "dask").delayed
     return [delayed(blocks_as_dict)(tuple(blocks_by_name), *blocks) for blocks in zip(*blocks_by_name.values(), strict=True)]
+
+
+def delayed_blocks(collection):
+    """A delayed object for each block. Of a frame only simplified, since all of Dask's optimization joins partitions of few columns."""
+    if hasattr(collection, "simplify"):
+        return collection.simplify().to_delayed(optimize_graph=False)
+    return collection.to_delayed()
 
 
 def blocks_as_dict(names, *values) -> dict:

@@ -20,7 +20,7 @@ from structperc.fitting.run import TrainingRun
 from structperc.fitting.scaling import Scaling
 from structperc.fitting.shards import Shard, ShardPart, in_memory
 from structperc.fitting.weighing import balanced, by_class, counted, label_codes, label_sums
-from structperc.reading.matrices import sample_weights
+from structperc.reading.matrices import refuse_not_finite, sample_weights
 from structperc.reading.readers import Reader
 from structperc.streams import named, order_of, read_ahead, reader_of
 
@@ -264,6 +264,17 @@ class HeldShard:
         model.add_rows(run.rows, counts_of(self.engine, run.rows, data))
         return ShardPart(run, np.arange(run.n_examples) if run.active is None else run.active)
 
+    def train(self, *arguments, **options):
+        """A pass of the shard. An error about numbers that are not finite names the part and its row."""
+        try:
+            return self.shard.train(*arguments, **options)
+        except DataError:
+            for loader in self.loaders:
+                for data in loader.pieces():
+                    with named(loader.name):
+                        refuse_not_finite(rows_of(self.engine.model, data))
+            raise
+
     @property
     def sums(self):
         """The columns' sums over the rows that were read last; None where they are not kept."""
@@ -326,7 +337,7 @@ def train_shard(slot, number, share, epoch, seed, shuffle, dtype, news):
             slot.held = HeldShard(number, *share)
         if not slot.held.begin(epoch, news):
             return None
-        answer = slot.held.shard.train(slot.held.base, seed, epoch, shuffle, slot.held.changed, dtype=dtype)
+        answer = slot.held.train(slot.held.base, seed, epoch, shuffle, slot.held.changed, dtype=dtype)
         sums = slot.held.sums if news[0] == "all" else None
     passed = answer.passed
     return (passed.visited, passed.mistakes, passed.updates, passed.loss), without_zeros(answer.delta), sums
