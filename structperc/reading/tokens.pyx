@@ -11,8 +11,9 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.ref cimport PyObject
 from cpython.unicode cimport PyUnicode_DecodeUTF8
+from cpython.unicode cimport Py_UNICODE_ISDECIMAL, Py_UNICODE_ISLOWER, Py_UNICODE_ISUPPER, Py_UNICODE_TOLOWER
 from libc.math cimport isfinite
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint32_t
 from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.basics.saved_state import read_array, substate
 from structperc.reading.row_builder cimport RowBuilder

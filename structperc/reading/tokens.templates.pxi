@@ -10,14 +10,35 @@ cdef extern from "Python.h":
 
 cdef enum:
     FARTHEST = 1000000          # tokens from here to the one a macro reads
+    LONGEST_PART = 1000         # letters of a prefix or suffix
 
-MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*([^\]]*?)\s*\]")
+cdef enum:                      # what a macro makes of a cell; in the order of SPELLINGS
+    WHOLE
+    PREFIX
+    SUFFIX
+    LOWER
+    SHAPE
+    DIGITS
+
+SPELLINGS = ("x", "prefix", "suffix", "lower", "shape", "digits")
+BEGIN = re.compile(r"%x|%(?:prefix|suffix|lower|shape|digits)(?=\[)")
+MACRO = re.compile(r"%(x|lower|shape|digits)\[\s*([+-]?\d+)\s*,\s*([^\]]*?)\s*\]")
+PART = re.compile(r"%(prefix|suffix)\[\s*([+-]?\d+)\s*,\s*([^\]]*?)\s*,\s*(\d+)\s*\]")
+
+
+WORD = (                        # how the first column is spelled
+    *(f"%prefix[0,0,{n}]" for n in (1, 2, 3)), *(f"%suffix[0,0,{n}]" for n in (1, 2, 3, 4)),
+    *(f"%lower[{offset},0]" for offset in (-1, 0, 1)), *(f"%shape[{offset},0]" for offset in (-1, 0, 1)),
+    "%shape[-1,0]/%shape[0,0]", "%shape[0,0]/%shape[1,0]",
+)
 
 
 cdef struct Piece:
     int column                  # of a macro, or -1: the literal text at `at`
     int offset
     bint last                   # of its line
+    int spelling                # what becomes of the cell
+    int letters                 # of a prefix or suffix
     size_t at, n
 
 
@@ -35,7 +56,10 @@ cdef class Template:
         Each line is text with macros `%x[offset,column]`: the string of that column, `offset` tokens further on. Before the
         sentence are the tokens `_B-1`, `_B-2` ..., after it `_B+1`, `_B+2` .... Each line gives each token one feature with
         the value 1. Its name is the line with its macros replaced; a line without macros is a constant feature. Blank lines
-        and lines that begin with `#` are left out. So is a line `B` (or `B01`), CRF++'s bigram of labels: a sequence model
+        and lines that begin with `#` are left out. `%prefix[offset,column,n]` and `%suffix[offset,column,n]` are the first and the last n letters of the
+        string, `%lower[offset,column]` has small letters, and `%digits[offset,column]` has 0 for each digit.
+        `%shape[offset,column]` has X for capitals, x for small letters and d for digits, each once where it recurs: "McCoy-75"
+        is "XxXx-d". A line `B` (or `B01`), CRF++'s bigram of labels, is left out too: a sequence model
         always has one weight per pair of labels. Transitions that look at x (`B...%x[...]`, and `*` of Wapiti) raise an error.
     columns : sequence of str, optional
         Names of the columns, which macros can then use; otherwise columns are numbered from 0.
@@ -84,12 +108,15 @@ cdef class Template:
 
     @property
     def lines(self):
-        """The pieces of each line: text, or (offset, column) of a macro."""
+        """The pieces of each line: text, (offset, column) of a macro, or (offset, column, spelling, letters)."""
         lines, pieces = [], []
         for i in range(self.n_pieces):
             piece = self.pieces[i]
-            pieces.append((piece.offset, piece.column) if piece.column >= 0
-                          else PyUnicode_DecodeUTF8(self.literals.data + piece.at, piece.n, NULL))
+            if piece.column < 0:
+                pieces.append(PyUnicode_DecodeUTF8(self.literals.data + piece.at, piece.n, NULL))
+            else:
+                spelling = () if piece.spelling == WHOLE else (SPELLINGS[piece.spelling], piece.letters)
+                pieces.append((piece.offset, piece.column, *spelling))
             if piece.last:
                 lines.append(tuple(pieces))
                 pieces = []
@@ -142,21 +169,24 @@ cdef class Template:
     cdef int add_line(self, str line, str where) except -1:
         """Takes a line apart."""
         cdef Piece piece
-        cdef Py_ssize_t start = 0, at = line.find("%x")
+        cdef Py_ssize_t start = 0, at = next_macro(line, 0)
         if line.startswith(("B", "*")) and at >= 0:         # * of Wapiti: both U and B
             raise OptionError(f"{where} makes transitions depend on x, which this model has not; begin it with U.")
         while at >= 0:
-            macro = MACRO.match(line, at)
+            macro = MACRO.match(line, at) or PART.match(line, at)
             if macro is None:
-                raise OptionError(f"{where} has a malformed macro at {line[at:at + 20]!r}; expected %x[offset,column].")
+                expected = "offset,column,letters" if line.startswith(("%prefix", "%suffix"), at) else "offset,column"
+                raise OptionError(f"{where} has a malformed macro at {line[at:at + 20]!r}; expected "
+                                  f"{BEGIN.match(line, at)[0]}[{expected}].")
             self.add_literal(line[start:at])
-            piece.offset, piece.column = self.offset_of(macro[1], where), self.column_of(macro[2], where)
+            piece.offset, piece.column = self.offset_of(macro[2], where), self.column_of(macro[3], where)
+            piece.spelling, piece.letters = SPELLINGS.index(macro[1]), letters_of(macro, where)
             piece.at, piece.n, piece.last = 0, 0, False
             self.add_piece(piece)
             if piece.column >= self.n_columns:
                 self.n_columns, self.widest = piece.column + 1, where
             start = macro.end()
-            at = line.find("%x", start)
+            at = next_macro(line, start)
         self.add_literal(line[start:])
         self.pieces[self.n_pieces - 1].last = True
         self.n_lines += 1
@@ -165,6 +195,7 @@ cdef class Template:
     cdef int add_literal(self, str text) except -1:
         cdef Piece piece
         piece.column, piece.offset, piece.last, piece.at = -1, 0, False, self.literals.used
+        piece.spelling = piece.letters = 0
         try:
             self.literals.append_string(text)
         except DataError as error:
@@ -262,7 +293,7 @@ cdef class Template:
                 row = t + piece.offset
                 if 0 <= row < n_tokens:
                     cell = &self.cells[row * n_columns + piece.column]
-                    names.append(cell.borrowed if cell.borrowed != NULL else self.cell_text.data + cell.at, cell.n)
+                    append_spelled(names, cell.borrowed if cell.borrowed != NULL else self.cell_text.data + cell.at, cell.n, piece)
                 else:
                     append_boundary(names, -1 if row < 0 else 1, -row if row < 0 else row - n_tokens + 1)
             if piece.last:
@@ -282,6 +313,97 @@ cdef inline int point_at(Cell *cell, PyObject *string, Text text) except -1:
         text.append_string(<object> string)
         cell.n = text.used - cell.at
     return 0
+
+
+cdef object next_macro(str line, Py_ssize_t start):
+    """Where the next macro begins, or -1."""
+    macro = BEGIN.search(line, start)
+    return -1 if macro is None else macro.start()
+
+
+cdef int letters_of(object macro, str where) except -1:
+    """How many letters of a prefix or suffix a macro names; 0 of others."""
+    if macro.re is MACRO:
+        return 0
+    if not 1 <= int(macro[4]) <= LONGEST_PART:
+        raise OptionError(f"{where} reads {macro[4]} letters; expected from 1 to {LONGEST_PART}.")
+    return int(macro[4])
+
+
+cdef int append_spelled(Text names, const char *text, size_t n, const Piece *piece) except -1:
+    """Appends what a macro makes of a cell in UTF-8."""
+    cdef size_t at = 0
+    cdef int letters = piece.letters
+    cdef uint32_t letter, sign, before = 0
+    if piece.spelling == WHOLE:
+        return names.append(text, n)
+    if piece.spelling == PREFIX:
+        while at < n and letters:
+            at += length_of(text[at])
+            letters -= 1
+        return names.append(text, at)
+    if piece.spelling == SUFFIX:
+        at = n
+        while at and letters:
+            at -= 1
+            letters -= (<unsigned char> text[at] & 0xC0) != 0x80
+        return names.append(text + at, n - at)
+    names.reserve(2 * n)                    # a small letter has at most one byte more than its capital, which has two
+    while at < n:
+        letter = letter_at(text + at)
+        at += length_of(text[at])
+        if piece.spelling == LOWER:
+            put_letter(names, <uint32_t> Py_UNICODE_TOLOWER(<Py_UCS4> letter))
+        elif piece.spelling == DIGITS:
+            put_letter(names, c'0' if Py_UNICODE_ISDECIMAL(<Py_UCS4> letter) else letter)
+        else:
+            sign = (c'X' if Py_UNICODE_ISUPPER(<Py_UCS4> letter) else c'x' if Py_UNICODE_ISLOWER(<Py_UCS4> letter)
+                    else c'd' if Py_UNICODE_ISDECIMAL(<Py_UCS4> letter) else letter)
+            if sign != before:
+                put_letter(names, sign)
+            before = sign
+    return 0
+
+
+cdef inline int length_of(char first) noexcept:
+    """How many bytes a letter has that begins with this one."""
+    cdef unsigned char byte = <unsigned char> first
+    return 1 if byte < 0x80 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+
+
+cdef inline uint32_t letter_at(const char *text) noexcept:
+    """The letter that begins here, in valid UTF-8."""
+    cdef const unsigned char *bytes = <const unsigned char *> text
+    cdef int n = length_of(text[0])
+    if n == 1:
+        return bytes[0]
+    if n == 2:
+        return <uint32_t> ((bytes[0] & 0x1F) << 6 | (bytes[1] & 0x3F))
+    if n == 3:
+        return <uint32_t> ((bytes[0] & 0x0F) << 12 | (bytes[1] & 0x3F) << 6 | (bytes[2] & 0x3F))
+    return <uint32_t> ((bytes[0] & 0x07) << 18 | (bytes[1] & 0x3F) << 12 | (bytes[2] & 0x3F) << 6 | (bytes[3] & 0x3F))
+
+
+cdef inline void put_letter(Text names, uint32_t letter) noexcept:
+    """Writes a letter in UTF-8, for which there is room."""
+    cdef int shift
+    if letter < 0x80:
+        shift = 0
+        names.data[names.used] = <char> letter
+    elif letter < 0x800:
+        shift = 6
+        names.data[names.used] = <char> (0xC0 | letter >> 6)
+    elif letter < 0x10000:
+        shift = 12
+        names.data[names.used] = <char> (0xE0 | letter >> 12)
+    else:
+        shift = 18
+        names.data[names.used] = <char> (0xF0 | letter >> 18)
+    names.used += 1
+    while shift:
+        shift -= 6
+        names.data[names.used] = <char> (0x80 | (letter >> shift) & 0x3F)
+        names.used += 1
 
 
 cdef int append_boundary(Text names, int sign, Py_ssize_t k) except -1:
@@ -313,7 +435,7 @@ def column_names(columns):
     return names
 
 
-def default_template(n_columns):
+def default_template(n_columns, spelling=True):
     """The usual template for chunking and tagging, as text.
 
     Parameters
@@ -321,6 +443,8 @@ def default_template(n_columns):
     n_columns : int
         Columns of a token. Each has a window of five tokens, -2..2, and the pairs (-1, 0) and (0, 1). Columns after the first repeat
         their values more often. They also have the pairs (-2, -1) and (1, 2) and the three triples in that window.
+    spelling : bool, default True
+        Whether the first column, the word, also has prefixes, suffixes, small letters and shapes.
 
     Returns
     -------
@@ -330,12 +454,12 @@ def default_template(n_columns):
     Raises
     ------
     OptionError
-        If n_columns is not a whole number from 1 on.
+        If n_columns is not a whole number from 1 on, or spelling no truth value.
 
     Examples
     --------
     >>> from structperc.reading.tokens import default_template
-    >>> print(default_template(1))
+    >>> print(default_template(1, spelling=False))
     U00:%x[-2,0]
     U01:%x[-1,0]
     U02:%x[0,0]
@@ -346,7 +470,10 @@ def default_template(n_columns):
     """
     if isinstance(n_columns, bool) or not isinstance(n_columns, (int, np.integer)) or n_columns < 1:
         raise OptionError(f"n_columns is {shortened(n_columns)}; expected a whole number from 1 on.")
+    if not isinstance(spelling, (bool, np.bool_)):
+        raise OptionError(f"spelling is {shortened(spelling)}; expected True or False.")
     single = [(o,) for o in range(-2, 3)]
     first, later = single + [(-1, 0), (0, 1)], single + [(o, o + 1) for o in range(-2, 2)] + [(o, o + 1, o + 2) for o in range(-2, 1)]
     windows = [(column, window) for column in range(n_columns) for window in (later if column else first)]
-    return "\n".join(f"U{i:02d}:" + "/".join(f"%x[{offset},{column}]" for offset in window) for i, (column, window) in enumerate(windows))
+    lines = ["/".join(f"%x[{offset},{column}]" for offset in window) for column, window in windows] + list(WORD) * bool(spelling)
+    return "\n".join(f"U{i:02d}:{line}" for i, line in enumerate(lines))

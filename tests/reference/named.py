@@ -1,6 +1,7 @@
 """Named features in plain Python: names from tokens and templates, columns from names, and the hash of a name with its inverse."""
 
 import re
+from itertools import groupby
 
 WORD = 2**64
 FACTOR = 0xC6A4A7935BD1E995
@@ -72,17 +73,23 @@ def expanded(template, columns=None):
     lines = [line.strip() for line in template.split("\n")]
     lines = [line for line in lines if line and line[0] != "#" and not re.fullmatch(r"B\d*", line)]
 
-    def cell(sentence, t, offset, column):
+    def spelled(text, spelling, n):
+        signs = ["X" if c.isupper() else "x" if c.islower() else "d" if c.isdecimal() else c for c in text]
+        return {"x": text, "prefix": text[:n], "suffix": text[-n:], "lower": "".join(c.lower()[0] for c in text),
+                "digits": "".join("0" if c.isdecimal() else c for c in text), "shape": "".join(c for c, _ in groupby(signs))}[spelling]
+
+    def cell(sentence, t, spelling, offset, column, n):
         t += int(offset)
         if t < 0:
             return f"_B{t}"
         if t >= len(sentence):
             return f"_B+{t - len(sentence) + 1}"
-        return sentence[t][int(column) if column.isdigit() else columns.index(column)]
+        return spelled(sentence[t][int(column) if column.isdigit() else columns.index(column)], spelling, int(n or 0))
 
     def features(sentence, t):
         for line in lines:
-            yield re.sub(r"%x\[([^,]*),([^\]]*)\]", lambda macro: cell(sentence, t, macro[1], macro[2].strip()), line), 1.0
+            yield re.sub(r"%(x|prefix|suffix|lower|shape|digits)\[([^,]*),([^\],]*)(?:,([^\]]*))?\]",
+                         lambda macro: cell(sentence, t, macro[1], macro[2], macro[3].strip(), macro[4]), line), 1.0
 
     return features
 
