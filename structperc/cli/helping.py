@@ -59,8 +59,14 @@ that begin with # are comments.
   U1:%x[0,word]                   the word
   U2:%x[-1,word]/%x[0,word]       the word and the one before it
 
+Further macros are for words that training has not seen. %prefix[0,word,2] has
+the first two letters, %suffix[0,word,3] the last three, %lower[0,word] small
+letters. %digits[0,word] has 0 for each digit. %shape[0,word] is XxXx-d for
+McCoy-75.
+
 Without --template, every column has a window of five tokens and pairs of
-neighbours. Columns after the first also have triples.
+neighbours. The first also has prefixes, suffixes, small letters and shapes.
+Columns after the first also have triples.
 """
 STREAMS = """\
 Files larger than memory: fit --stream.

@@ -14,7 +14,7 @@ from structperc.reading import matrices
 class Naming:
     """How tokens of text become columns."""
     # names: list of str. The feature of each column.
-    # lines: tuple or None. Of a template: for each line its pieces, text or (offset, column) of a macro. None: tokens are lists or dicts of
+    # lines: tuple or None. Of a template: for each line its pieces, text or the numbers of a macro. None: tokens are lists or dicts of
     # features.
     # n_columns: int. Of a template: how many strings a token has.
 

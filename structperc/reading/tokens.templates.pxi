@@ -334,7 +334,7 @@ cdef int append_spelled(Text names, const char *text, size_t n, const Piece *pie
     """Appends what a macro makes of a cell in UTF-8."""
     cdef size_t at = 0
     cdef int letters = piece.letters
-    cdef uint32_t letter, sign, before = 0
+    cdef uint32_t letter, sign, before = 0xFFFFFFFF        # no letter
     if piece.spelling == WHOLE:
         return names.append(text, n)
     if piece.spelling == PREFIX:

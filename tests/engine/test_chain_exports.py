@@ -22,7 +22,7 @@ from structperc.errors import PluginError
 RANDOM = np.random.default_rng(3)
 LABELS = ["B-A", "I-A", "B-é\"\\??/</script>", "I-é\"\\??/</script>", "O"]
 LENGTHS = [1, 2, *RANDOM.integers(1, 9, 400)]
-WORDS = ["the", "größe", "a'''b", 'q"\\', "*/", "</script>", "", "??/", "x" * 40, *map(str, range(30))]
+WORDS = ["the", "größe", "a'''b", 'q"\\', "*/", "</script>", "", "??/", "x" * 40, "McCoy-75", "İĀẞꓘ١٢", "😀𐐀Ⱥ", *map(str, range(30))]
 
 
 def sentences(token):
@@ -43,7 +43,8 @@ BAG = sentences(lambda k: {"w": WORDS[k], "n": k / 8, "deep": {"s": [WORDS[k][:1
 LISTS = sentences(lambda k: [WORDS[k], f"s={WORDS[k][-1:]}", "bias"])
 CELLS = sentences(lambda k: (WORDS[k], str(k % 3)))
 ROWS = [RANDOM.normal(size=(n, 6)) for n in LENGTHS]
-TEMPLATE = "U0:%x[0,0]\nU1:%x[-1,0]/%x[0,1]\n%x[2,1]größe%x[-12,0]\nU3:%x[11,1]"
+TEMPLATE = "U0:%x[0,0]\nU1:%x[-1,0]/%x[0,1]\n%x[2,1]größe%x[-12,0]\nU3:%x[11,1]\nU4:%prefix[0,0,2]%suffix[1,0,2]\nU5:%lower[0,0]" \
+    "\nU6:%shape[-1,0]/%digits[0,0]\nU7:%shape[0,0]"
 MODELS = {
     "rows": (ROWS, {"start": True, "end": True, "forbidden_transitions": "iob2", "average": True}),
     "few": (ROWS, {"fit_intercept": False}),

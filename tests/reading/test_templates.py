@@ -118,6 +118,17 @@ def test_a_large_template_and_a_long_sentence():
     assert_like_twin(template, [sentence, [], sentence[:1]])
 
 
+@given(words=st.lists(TEXT, min_size=1, max_size=5))
+def test_spellings_of_any_letters(words):
+    template = "a%prefix[0,0,2]\nb%suffix[0,w,3]|%lower[-1,0]\nc%shape[0,0]/%shape[+1,0]\nd%digits[0,0]\n%lower is text%x[0,0]"
+    assert_like_twin(template, [[(word,) for word in words]], ["w"])
+
+
+def test_spellings():
+    names, = names_of("%prefix[0,0,2] %suffix[0,0,3] %lower[0,0] %shape[0,0] %digits[0,0] %shape[1,0]", [("McCoy-75",)])
+    assert names == {"Mc -75 mccoy-75 XxXx-d McCoy-00 _B+1": 1}
+
+
 def test_hashed_columns():
     template, sentences = CHUNKING, [[("a", "X"), ("b", "Y")], [("b", "é")]]
     for n_hashed in (5, 1000, 2**35):
@@ -130,10 +141,11 @@ def test_hashed_columns():
 
 
 def test_default_template():
-    assert default_template(1).split("\n") == [
+    assert default_template(1, spelling=False).split("\n") == [
         "U00:%x[-2,0]", "U01:%x[-1,0]", "U02:%x[0,0]", "U03:%x[1,0]", "U04:%x[2,0]", "U05:%x[-1,0]/%x[0,0]", "U06:%x[0,0]/%x[1,0]",
     ]  # fmt: skip
-    lines = default_template(3).split("\n")
+    lines = default_template(3, spelling=False).split("\n")
+    assert default_template(3).startswith("\n".join(lines)) and default_template(3).count("%shape[0,0]") == 3
     assert len(lines) == len({line.split(":")[0] for line in lines}) == 7 + 12 + 12
     assert [line.split(":")[1] for line in lines[7:19]] == [
         "%x[-2,1]", "%x[-1,1]", "%x[0,1]", "%x[1,1]", "%x[2,1]",
@@ -141,6 +153,8 @@ def test_default_template():
         "%x[-2,1]/%x[-1,1]/%x[0,1]", "%x[-1,1]/%x[0,1]/%x[1,1]", "%x[0,1]/%x[1,1]/%x[2,1]",
     ]  # fmt: skip
     assert_like_twin(default_template(2), [[(f"w{t % 3}", f"p{t % 2}") for t in range(7)]])
+    with pytest.raises(OptionError, match="spelling is 1; expected True or False"):
+        default_template(1, spelling=1)
     for wrong in (0, -1, 1.5, None, True):
         with pytest.raises(OptionError, match="n_columns is .*whole number from 1 on"):
             default_template(wrong)
@@ -152,6 +166,9 @@ def test_default_template():
 @pytest.mark.parametrize(("template", "columns", "message"), [
     ("U:%x[0,0]\nU:%x[0]", None, r"line 2 of the template, 'U:%x\[0\]', has a malformed macro at '%x\[0\]'; expected %x\[offset,column\]"),
     ("U:%x[a,0]", None, "malformed macro"),
+    ("U:%suffix[0,0]", None, r"malformed macro at '%suffix\[0,0\]'; expected %suffix\[offset,column,letters\]"),
+    ("U:%prefix[0,0,0]", None, "reads 0 letters; expected from 1 to 1000"),
+    ("U:%shape[0,word]", None, "reads the column 'word', but no column has this name"),
     ("U:%x[0,0", None, "malformed macro"),
     ("U:%x 0,0]", None, "malformed macro"),
     ("U:%x[0.5,0]", None, "malformed macro"),

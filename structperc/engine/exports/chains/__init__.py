@@ -31,7 +31,7 @@ class LinearChain:
     # labels: list of int, float, bool or str
     # columns: list of str or None. The names of X's columns, where they have some.
     # names: list of str or None. The feature of each column of W; features without weights are left out. None: tokens are rows of numbers.
-    # lines: list or None. Of a template: for each line its pieces, text or (offset, column) of a macro; tokens are then strings of so many
+    # lines: list or None. Of a template: for each line its pieces, text or the numbers of a macro; tokens are then strings of so many
     # columns.
     # n_columns: int. Strings of a token, with a template.
 

@@ -10,6 +10,8 @@ import numpy as np
 from structperc.engine.exports.chains.features import entries
 from structperc.engine.exports.text import c_string, label_literals, numbers, table
 
+ALL_LETTERS = 0x20000       # code points of letters with capitals, and of digits, are below
+
 SOURCE = '''/* {description}; exported by structperc. ISO C99, no libraries.
 
    Declarations for other files:
@@ -186,8 +188,17 @@ WINDOWS = '''
 enum {{ COLUMNS = {n_columns}, PIECES = {n_pieces}, LONGEST = {longest} }};
 
 /* The template. A piece is text, or a cell so many tokens further on if text is NULL. The last piece of a line ends a name. */
-static const struct {{ const char *text; int offset, column, last; }} pieces[PIECES] = {{
+enum {{ WHOLE, PREFIX, SUFFIX, LOWER, SHAPE, DIGITS }};
+static const struct {{ const char *text; int offset, column, spelling, letters, last; }} pieces[PIECES] = {{
 {pieces}
+}};
+
+/* Capitals, small letters and digits beyond ASCII, and what capitals become, as far as the template needs them. */
+static const struct {{ long first, last; int sign; }} signs[] = {{
+    {signs}
+}};
+static const struct {{ long capital, small; }} smalls[] = {{
+    {smalls}
 }};
 
 /* A name under construction, of which more than LONGEST bytes are not kept: no feature has so many. */
@@ -217,6 +228,96 @@ static void append_boundary(struct name *name, const char *mark, int distance)
     append(name, digits + i);
 }}
 
+/* X, x or d for a capital, a small letter or a digit; others as they are. */
+static long sign_of(long letter)
+{{
+    int low = 0, high = (int)(sizeof signs / sizeof *signs) - 1, middle;
+
+    if (letter < 128)
+        return letter >= 'A' && letter <= 'Z' ? 'X' : letter >= 'a' && letter <= 'z' ? 'x' : letter >= '0' && letter <= '9' ? 'd' : letter;
+    while (low <= high) {{
+        middle = (low + high) / 2;
+        if (letter < signs[middle].first)
+            high = middle - 1;
+        else if (letter > signs[middle].last)
+            low = middle + 1;
+        else
+            return signs[middle].sign;
+    }}
+    return letter;
+}}
+
+static long small_of(long letter)
+{{
+    int low = 0, high = (int)(sizeof smalls / sizeof *smalls) - 1, middle;
+
+    if (letter < 128)
+        return letter >= 'A' && letter <= 'Z' ? letter + 32 : letter;
+    while (low <= high) {{
+        middle = (low + high) / 2;
+        if (letter < smalls[middle].capital)
+            high = middle - 1;
+        else if (letter > smalls[middle].capital)
+            low = middle + 1;
+        else
+            return smalls[middle].small;
+    }}
+    return letter;
+}}
+
+/* The letter that begins here in UTF-8, and the place of the next. */
+static long letter_at(const char **text)
+{{
+    long letter = (unsigned char)*(*text)++;
+    int more = letter < 0x80 ? 0 : letter < 0xE0 ? 1 : letter < 0xF0 ? 2 : 3;
+
+    if (more > 0)
+        letter &= 0x3F >> more;
+    for (; more > 0 && **text != 0; more--)
+        letter = letter << 6 | ((unsigned char)*(*text)++ & 0x3F);
+    return letter;
+}}
+
+static void append_letter(struct name *name, long letter)
+{{
+    char bytes[5] = {{0}};
+    int more = letter < 0x80 ? 0 : letter < 0x800 ? 1 : letter < 0x10000 ? 2 : 3, i;
+
+    for (i = more; i > 0; i--, letter >>= 6)
+        bytes[i] = (char)(0x80 | (letter & 0x3F));
+    bytes[0] = (char)(more == 0 ? letter : (0xF0 << (3 - more) & 0xFF) | letter);
+    append(name, bytes);
+}}
+
+/* A part of a text, its small letters, its shape, or the text with 0 for each digit. */
+static void append_spelled(struct name *name, const char *text, int spelling, int letters)
+{{
+    const char *end;
+    long letter, sign, before = 0;
+
+    if (spelling == SUFFIX) {{
+        for (end = text; *end != 0; end++)
+            ;
+        while (letters > 0 && end > text)
+            if (((unsigned char)*--end & 0xC0) != 0x80)
+                letters--;
+        text = end;
+    }}
+    if (spelling == WHOLE || spelling == SUFFIX)
+        append(name, text);
+    else
+        while (*text != 0 && (spelling != PREFIX || letters-- > 0)) {{
+            letter = letter_at(&text);
+            sign = sign_of(letter);
+            if (spelling == SHAPE) {{
+                if (sign != before)
+                    append_letter(name, sign);
+                before = sign;
+            }} else
+                append_letter(name, spelling == LOWER ? small_of(letter) : spelling == DIGITS && sign == 'd' ? '0' : letter);
+        }}
+}}
+
 void {name}_scores(int n_tokens, const char *const *cells, int token, double *scores);
 
 void {name}_scores(int n_tokens, const char *const *cells, int token, double *scores)
@@ -237,7 +338,7 @@ void {name}_scores(int n_tokens, const char *const *cells, int token, double *sc
         else if (t >= n_tokens)
             append_boundary(&made, "_B+", t - n_tokens + 1);
         else
-            append(&made, cells[(ptrdiff_t)t * COLUMNS + pieces[i].column]);
+            append_spelled(&made, cells[(ptrdiff_t)t * COLUMNS + pieces[i].column], pieces[i].spelling, pieces[i].letters);
         if (pieces[i].last) {{
             add_feature(made.bytes, made.size, made.hash, 1, scores);
             made.size = 0;
@@ -280,10 +381,41 @@ def table_of(model) -> dict:
 
 def pieces_of(model) -> dict:
     """The template."""
-    pieces = [f"    {{{'NULL' if cell else c_string(piece)}, {piece[0] if cell else 0}, {piece[1] if cell else 0}, {int(last)}}}"
-              for line in model.lines for piece, last in zip(line, [False] * (len(line) - 1) + [True], strict=True)
-              for cell in [not isinstance(piece, str)]]
-    return {"n_pieces": len(pieces), "pieces": ",\n".join(pieces), "longest": max((len(text.encode()) for text in model.names), default=1)}
+    pieces, spellings = [], set()
+    for line in model.lines:
+        for place, piece in enumerate(line, 1):
+            text, macro = (piece, ()) if isinstance(piece, str) else (None, piece)
+            offset, column, spelling, letters = (*macro, *(0, 0, "whole", 0)[len(macro):])
+            spellings.add(spelling)
+            pieces.append(f"    {{{'NULL' if text is None else c_string(text)}, {offset}, {column}, {spelling.upper()}, {letters}, "
+                          f"{int(place == len(line))}}}")
+    return {"n_pieces": len(pieces), "pieces": ",\n".join(pieces), "longest": max((len(text.encode()) for text in model.names), default=1),
+            "signs": in_braces(signs() if spellings & {"shape", "digits"} else [(0, 0, 0)]),
+            "smalls": in_braces(smalls() if "lower" in spellings else [(0, 0)])}
+
+
+def signs() -> list:
+    """First and last of runs of capitals, small letters and digits beyond ASCII, and the sign of their shape."""
+    runs = []
+    for code in range(128, ALL_LETTERS):
+        letter = chr(code)
+        sign = "X" if letter.isupper() else "x" if letter.islower() else "d" if letter.isdecimal() else None
+        if sign is not None and runs and runs[-1][1:] == (code - 1, ord(sign)):
+            runs[-1] = (runs[-1][0], code, ord(sign))
+        elif sign is not None:
+            runs.append((code, code, ord(sign)))
+    return runs
+
+
+def smalls() -> list:
+    """Capitals beyond ASCII and their small letters."""
+    return [(code, ord(small)) for code in range(128, ALL_LETTERS) for small in chr(code).lower()[0] if ord(small) != code]
+
+
+def in_braces(rows) -> str:
+    """Rows of numbers, some on each line."""
+    texts = [f"{{{', '.join(map(str, row))}}}" for row in rows]
+    return ",\n    ".join(", ".join(texts[i:i + 8]) for i in range(0, len(texts), 8))
 
 
 def hash_of(name) -> int:

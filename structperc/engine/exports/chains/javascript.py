@@ -103,13 +103,25 @@ WINDOWS = '''  const lines = {lines};
 
   // The names of a token's features, each a line of the template, and their values.
   function features(sentence, t) {{
-    const read = (piece) => (typeof piece === "string" ? piece : cell(sentence, t + piece[0], piece[1]));
+    const read = (piece) => (typeof piece === "string" ? piece : cell(sentence, t + piece[0], ...piece.slice(1)));
     return lines.map((line) => [line.map(read).join(""), 1]);
   }}
 
-  function cell(sentence, t, column) {{
+  function cell(sentence, t, column, spelling, letters) {{
     if (t < 0) return `_B${{t}}`;
-    return t < sentence.length ? sentence[t][column] : `_B+${{t - sentence.length + 1}}`;
+    if (t >= sentence.length) return `_B+${{t - sentence.length + 1}}`;
+    return spelling === undefined ? sentence[t][column] : spelled([...sentence[t][column]], spelling, letters);
+  }}
+
+  // A part of a text, its small letters, its shape, or the text with 0 for each digit.
+  function spelled(text, spelling, letters) {{
+    const isDigit = (one) => /\\p{{Nd}}/u.test(one);
+    const sign = (one) => (/\\p{{Uppercase}}/u.test(one) ? "X" : /\\p{{Lowercase}}/u.test(one) ? "x" : isDigit(one) ? "d" : one);
+    if (spelling === "prefix") return text.slice(0, letters).join("");
+    if (spelling === "suffix") return text.slice(-letters).join("");
+    if (spelling === "lower") return text.map((one) => [...one.toLowerCase()][0]).join("");
+    if (spelling === "digits") return text.map((one) => (isDigit(one) ? "0" : one)).join("");
+    return text.map(sign).filter((one, i, signs) => one !== signs[i - 1]).join("");
   }}
 '''
 

@@ -96,13 +96,29 @@ WINDOWS = '''LINES = json.loads(r\'\'\'{lines}\'\'\')
 def features(sentence, t):
     """The names of a token's features, each a line of the template, and their values."""
     for line in LINES:
-        yield "".join(piece if isinstance(piece, str) else cell(sentence, t + piece[0], piece[1]) for piece in line), 1
+        yield "".join(piece if isinstance(piece, str) else cell(sentence, t + piece[0], *piece[1:]) for piece in line), 1
 
 
-def cell(sentence, t, column):
+def cell(sentence, t, column, spelling=None, letters=0):
     if t < 0:
         return f"_B{{t}}"
-    return sentence[t][column] if t < len(sentence) else f"_B+{{t - len(sentence) + 1}}"
+    return spelled(sentence[t][column], spelling, letters) if t < len(sentence) else f"_B+{{t - len(sentence) + 1}}"
+
+
+def spelled(text, spelling, letters):
+    """A part of a text, its small letters, its shape, or the text with 0 for each digit."""
+    if spelling == "prefix":
+        return text[:letters]
+    if spelling == "suffix":
+        return text[-letters:]
+    if spelling == "lower":
+        return "".join(one.lower()[0] for one in text)
+    if spelling == "digits":
+        return "".join("0" if one.isdecimal() else one for one in text)
+    if spelling == "shape":
+        signs = ["X" if one.isupper() else "x" if one.islower() else "d" if one.isdecimal() else one for one in text]
+        return "".join(sign for sign, before in zip(signs, ["", *signs]) if sign != before)
+    return text
 
 '''
 
