@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from structperc import Engine
+from structperc import Engine, files
 from structperc.cli import comparing, evaluation, using
 from structperc.estimators import CuSumRank, OrdinalConformal, PRank, StructureConformal, StructuredEstimator
-from structperc.files.conll import read_columns
 
 KINDS = {
     "ranks": ("cusum", "level.csv", ("--target", "level")),
@@ -134,7 +133,7 @@ def test_sets_are_predicted_part_by_part(kind, own, data, run, small):
 def test_sets_of_tokens_stand_in_the_cell_of_the_prediction(data, run, small):
     problem, path, flags = KINDS["tokens"]
     run("fit", problem, path, *flags, "--model", "tagger", "--quiet")
-    sentences = read_columns(path)
+    sentences = files.read(path, format="conll").X
     X, y = ([[cells[:1] for cells in one] for one in sentences], [[cells[1] for cells in one] for one in sentences])
     model = StructureConformal(Engine.load("tagger"), coverage=0.95).calibrate(X, y)
     model.save("m")
@@ -142,7 +141,7 @@ def test_sets_of_tokens_stand_in_the_cell_of_the_prediction(data, run, small):
     assert at_once[0] == 0, at_once[2]
     Path("sets.txt").write_text(at_once[1])
     labels, widths = model.estimator_.classes_, set()
-    for one, cells in zip(model.predict(X), read_columns("sets.txt"), strict=True):
+    for one, cells in zip(model.predict(X), files.read("sets.txt", format="conll").X, strict=True):
         for label, states, cell in zip(one.prediction, one.states, cells, strict=True):
             first, *others = cell[-1].split("|")
             assert first == label and {first, *others} == set(labels[states > 0])
