@@ -146,17 +146,8 @@ cdef class DualBlocks:
                 gold_value += gold_sizes[i]
 
     def take_over(self, state, check_structure):
-        """Begins with another training's dual solution, which may have other losses, C, sample weights or gold outputs.
-
-        The next `Rebuild` pass brings the solution into line; then call `taken_over`.
-
-        Parameters
-        ----------
-        state : dict
-            What `state` gave there.
-        check_structure : function of (example, structure)
-            Raises unless the structure, a tuple, is one of that example's.
-        """
+        """Begins with another training's dual solution, which may have other losses, C, sample weights or gold outputs."""
+        # The next `Rebuild` pass brings the solution into line; then call `taken_over`.
         cdef Py_ssize_t i, m
         cdef Block *block
         n_examples = self.n_examples

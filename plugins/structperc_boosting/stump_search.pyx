@@ -88,19 +88,8 @@ cdef class SortedColumns:
         self.order, self.ends = order, ends
 
     def search(self, const double[:, ::1] costs):
-        """The stump of least cost, and its predictions.
-
-        Of stumps of equal cost, up to rounding: the first feature, direction 1 before -1, and the lowest ranks.
-
-        Parameters
-        ----------
-        costs : float64 array of shape (n_rows, K)
-            Of predicting rank k + 1 for a row, any finite numbers.
-
-        Returns
-        -------
-        Stump, int32 array of shape (n_rows,)
-        """
+        """The stump of least cost for costs (n_rows, K) of ranks, and its predictions."""
+        # Of stumps of equal cost, up to rounding: the first feature, direction 1 before -1, and the lowest ranks.
         cdef Py_ssize_t j, n = self.n_rows, n_ranks = costs.shape[1]
         cdef double least[2]
         cdef double best = INFINITY, margin = 0
@@ -149,20 +138,8 @@ cdef class SortedColumns:
 
 
 def reweigh(double[:, ::1] costs, const int[::1] y, const int[::1] ranks, double growth, double scale):
-    """The costs of the next round, in place: c[k] + growth * min(c[k], c[r]) on the side of y where r lies, times scale.
-
-    Parameters
-    ----------
-    costs : (n, K) array
-    y, ranks : int32 arrays of shape (n,)
-        The right ranks and the predictions of the round, from 1.
-    growth, scale : float
-
-    Returns
-    -------
-    float
-        The sum of the costs of both ends of the scale.
-    """
+    """The costs of the next round, in place, times scale. Returns the sum of the costs of both ends of the scale."""
+    # On the side of y where r lies, c[k] becomes c[k] + growth * min(c[k], c[r]).
     cdef Py_ssize_t n = costs.shape[0], n_ranks = costs.shape[1], i, k, r, right
     cdef double *c
     cdef double own, total = 0
@@ -183,18 +160,8 @@ def reweigh(double[:, ::1] costs, const int[::1] y, const int[::1] ranks, double
 
 
 def tally(double[:, ::1] votes, const int[::1] ranks, double vote, answers=None):
-    """Adds a ranker's vote for its predictions, and writes those of the ensemble to `answers`, if it is given.
-
-    The prediction is min{k : 2 W(<= k) > V}, where W(<= k) are the votes for ranks up to k and V is their sum.
-
-    Parameters
-    ----------
-    votes : (n, K) array
-        The sums of votes so far.
-    ranks : int32 array of shape (n,)
-    vote : float
-    answers : int32 array of shape (n,), optional
-    """
+    """Adds a ranker's vote for its predictions, and writes those of the ensemble to `answers`, if it is given."""
+    # The prediction is min{k : 2 W(<= k) > V}, where W(<= k) are the votes for ranks up to k and V is their sum.
     cdef Py_ssize_t n = votes.shape[0], n_ranks = votes.shape[1], i, k
     cdef int[::1] ensemble_ranks = answers
     cdef double total, below
@@ -253,19 +220,7 @@ cdef class StumpFeatures(Features):
         self.n_stumps = 0
 
     def join(self, weights, stump, double vote, bint alone, n_visited):
-        """Adds a stump and its vote to the ensemble; compiled, so that Ctrl-C cannot fall between the two.
-
-        Parameters
-        ----------
-        weights : Weights
-            Of this map: the votes.
-        stump : Stump
-        vote : float
-        alone : bool
-            Whether the stump replaces all others.
-        n_visited : int
-            How many examples have been visited by now.
-        """
+        """Adds a stump and its vote to the ensemble, or replaces all others. Compiled: Ctrl-C cannot fall between the two."""
         cdef Py_ssize_t t = 0 if alone else self.n_stumps
         votes = np.array(weights.vector())
         if alone:
@@ -333,13 +288,8 @@ cdef class StumpFeatures(Features):
         return np.where(np.asarray(indices) < self.n_stumps, np.asarray(self.columns)[indices], -1)
 
     def attributes(self, weights):
-        """What the engine shows.
-
-        votes_ : ndarray of shape (T,)
-        stump_features_, stump_directions_ : ndarray of shape (T,)
-        stump_thresholds_ : ndarray of shape (T, K - 1)
-            The stump t predicts the lowest rank k with direct * x[feature] < threshold k.
-        """
+        """The votes_ of the stumps, their features, directions and thresholds (T, K - 1)."""
+        # The stump t predicts the lowest rank k with direct * x[feature] < threshold k.
         return {
             "votes_": lambda: np.array(weights.vector()[:self.n_stumps]),
             "stump_features_": lambda: np.array(self.columns[:self.n_stumps]),

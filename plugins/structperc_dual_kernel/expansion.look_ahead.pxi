@@ -120,10 +120,8 @@ cdef class LookAhead:
         return 0
 
     cdef int complete_c(self) noexcept nogil:
-        """Brings all lanes to the present weights; -1 on an error, which the kernel rows keep.
-
-        All groups are compared with as many support rows as a cache holds before the next ones.
-        """
+        """Brings all lanes to the present weights; -1 on an error, which the kernel rows keep."""
+        # All groups are compared with as many support rows as a cache holds before the next ones.
         cdef Py_ssize_t group, lane, held = self.support.kernel_rows.n, per_tile = self.support.kernel_rows.rows_per_tile
         cdef int64_t at, n = self.cache.n_changes if self.uses_cache else 0, lowest = n
         for group in range(self.n_groups):
@@ -176,11 +174,9 @@ cdef class LookAhead:
         return 0
 
     cdef int tile_c(self, Py_ssize_t group, const int *slots, Py_ssize_t n, double *values, int64_t first) noexcept nogil:
-        """Kernel values of slots with the lanes of a group, as far as they are needed; -1 on an error.
-
-        A value is needed if the row is still to be visited. If slot i is change first + i, the row must also lack this change (first -1:
-        any). Expensive values are found only there, and cached if there is room.
-        """
+        """Kernel values of slots with the lanes of a group, as far as they are needed; -1 on an error."""
+        # A value is needed if the row is still to be visited. If slot i is change first + i, the row must also lack this change (first -1:
+        # any). Expensive values are found only there, and cached if there is room.
         cdef Py_ssize_t i, lane, at = group * LANES, n_cached = self.cache.values.shape[0] if self.uses_cache else 0
         cdef double *value
         cdef bint missing = False
@@ -242,10 +238,8 @@ cdef class LookAhead:
         return self.cache is not None and self.cache.n_changes - self.cache.first_change == self.cache.changed_slot.shape[0]
 
     cdef int change_c(self, Py_ssize_t slot, const double *c) noexcept nogil:
-        """Lets the cache and the rows of the block know that the coefficients of a slot have grown by c.
-
-        -1 on an error, which the kernel rows keep: then the block is forgotten.
-        """
+        """Lets the cache and the rows of the block know that the coefficients of a slot have grown by c."""
+        # -1 on an error, which the kernel rows keep: then the block is forgotten.
         cdef double values[LANES]
         cdef Py_ssize_t group
         cdef int only = <int> slot

@@ -265,10 +265,8 @@ cdef class DualWeights(Weights):
         return answer
 
     def slot_for(self, Example x, Py_ssize_t row):
-        """The slot of row `row` of x. A new row joins; if the budget is full, it replaces another.
-
-        After Ctrl-C it may be called again: the slot that was chosen stays so until a row has joined there.
-        """
+        """The slot of row `row` of x. A new row joins; if the budget is full, it replaces another."""
+        # After Ctrl-C it may be called again: the slot that was chosen stays so until a row has joined there.
         cdef SupportSet held = self.support
         cdef int64_t number = self.first_number + x.first_row + row
         cdef double[::1] leaving
@@ -426,15 +424,9 @@ cdef class DualWeights(Weights):
             self.support.kernel_rows.fitted, self.scratch = True, None
 
     def assign(self, vector, n_visited):
-        """Sets w to this expansion over the rows of the fit, as if it had been that for n_visited examples.
-
-        Parameters
-        ----------
-        vector : float64 array of shape (n_rows * n_blocks + n_explicit,)
-            For each row of the announced data the coefficients of all blocks, then the weights of
-            `Features.explicit_part`. Only rows with coefficients other than 0 are stored.
-        n_visited : int
-        """
+        """Sets w to this expansion over the rows of the fit, as if it had been that for n_visited examples."""
+        # The vector has the coefficients of all blocks for each row of the announced data, then the weights of `Features.explicit_part`.
+        # Only rows with coefficients other than 0 are stored.
         cdef Py_ssize_t row, block
         cdef Example x = Example()
         cdef Rows rows = self.fit_rows
@@ -480,9 +472,7 @@ cdef class DualWeights(Weights):
         return self.support.arrays()[2][slots], ((shares.T @ kernel) * final.coefficients.T).sum(axis=0), float(np.dot(c, own))
 
     def attributes(self, weights):
-        """support_: numbers of the rows that predictions need, over all data since training began, in the order in which they
-        joined. n_support_, support_vectors_ and dual_coef_ (n_support, n_blocks) go with them; so does gamma_ if the kernel has one.
-        """
+        """support_, the numbers of the rows that predictions need, over all data, as they joined, and their values."""
         functions = {
             "coef_": "a kernel compares whole rows, so columns have no weights; dual_coef_ are those of support_vectors_",
             "support_": lambda: self.support.arrays()[2][self.live()[0]],

@@ -180,19 +180,7 @@ cdef class GraphOutputs(Outputs):
         return n_gold
 
     def completed(self, Example x, known, scores):
-        """The best labels where `known` is 0, beside those that it has.
-
-        Parameters
-        ----------
-        x : Example
-        known : int array of shape (n_nodes,)
-            From 1; 0 if nothing is known.
-        scores : array of shape (n_atoms,)
-
-        Returns
-        -------
-        int array of shape (n_nodes,)
-        """
+        """The best labels where `known`, (n_nodes,) from 1, is 0, beside those that it has."""
         n, rows = len(known), np.flatnonzero(known)
         unary, pairs = self.tables(scores, n)
         unary, given = np.array(unary), unary[rows, known[rows] - 1]
@@ -202,19 +190,7 @@ cdef class GraphOutputs(Outputs):
         return np.where(known > 0, known, model.solve(unary, pairs, self.inference, self.most_nodes).labels + 1)
 
     def tables(self, scores, n):
-        """Scores of nodes by labels, and of edges by pairs of labels.
-
-        Parameters
-        ----------
-        scores : array of shape (n_atoms,)
-        n : int
-            How many nodes the graph has.
-
-        Returns
-        -------
-        unary : array of shape (n, n_labels)
-        pairs : array of shape (n_edges, n_labels, n_labels)
-        """
+        """Scores of the n nodes by labels, (n, n_labels), and of edges by pairs of labels, (n_edges, n_labels, n_labels)."""
         s, K = np.asarray(scores).reshape(-1, self.width), self.n_tags
         of_pairs = np.append(s[n:, K:], np.zeros((len(s) - n, 1)), axis=1)        # the last one has no weight
         return s[:n, :K], of_pairs[:, self.kinds]

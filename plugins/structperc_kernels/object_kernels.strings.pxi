@@ -121,12 +121,10 @@ cdef class SubsequenceKernel(ObjectKernel):
 
 
 cdef double common_subsequences(const String *a, const String *b, Py_ssize_t length, double decay, double *work) noexcept nogil:
-    """The sum over all common subsequences of this length; NaN where interrupted.
-
-    Row j has a sum for each i below length, over common subsequences of i symbols. They are in the part of a so far and in b up to symbol
-    j. They decay from their first symbol to the end of both. `ended` has those that end with the newest symbol of a. `last` is row j - 1
-    before this symbol. For i = 0 there is one, the empty sequence.
-    """
+    """The sum over all common subsequences of this length; NaN where interrupted."""
+    # Row j has a sum for each i below length, over common subsequences of i symbols. They are in the part of a so far and in b up to symbol
+    # j. They decay from their first symbol to the end of both. `ended` has those that end with the newest symbol of a. `last` is row j - 1
+    # before this symbol. For i = 0 there is one, the empty sequence.
     cdef double *ended = work
     cdef double *last = work + length
     cdef double *rows = work + 2 * length

@@ -212,10 +212,8 @@ cdef class SubsetTreeKernel(ObjectKernel):
 
 
 cdef double common_fragments(const Tree *a, const Tree *b, double decay, Match *match, double *memo) noexcept nogil:
-    """The sum of C over all pairs of nodes, or NaN if interrupted. memo has room for each pair of equal productions.
-
-    match has an entry for each node of a, and one before them: no node of b has the production of a node without production.
-    """
+    """The sum of C over all pairs of nodes, or NaN if interrupted. memo has room for each pair of equal productions."""
+    # match has an entry for each node of a, and one before them: no node of b has the production of a node without production.
     cdef int i, j, k, m, start, offset, n_children
     cdef int64_t apart, before, behind
     cdef Pair *pair = <Pair *> memo             # forgotten before values are written

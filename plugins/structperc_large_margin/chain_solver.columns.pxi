@@ -82,13 +82,7 @@ cdef class KernelColumns:
         self.measure()
 
     def narrow(self, const Py_ssize_t[::1] kept):
-        """Limits columns to values for some rows, so that the cache has room for more columns.
-
-        Parameters
-        ----------
-        kept : intp array
-            Their places in `alive`, in ascending order.
-        """
+        """Limits columns to values for the rows at these places in `alive`. So the cache has room for more columns."""
         cdef Py_ssize_t slot, i, n = self.alive.shape[0], fewer = kept.shape[0]
         cdef double *column
         cdef double *to

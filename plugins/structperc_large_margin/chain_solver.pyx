@@ -43,42 +43,12 @@ cdef double NO_DIRECTION = 1e-3     # ||w|| of the longest phi(x): of p = 0, a s
 
 
 def solve(chain, columns, tolerance=1e-3, max_iterations=-1, start=None, progress=None, shrinking=True):
-    """Solves the dual of a chain: min 1/2 ||w||^2 - p sum mu.
-
-    Stops if the duality gap is at most `tolerance` times the primal objective, with recomputed scores. For p = 0 the gap is that of the
-    directions w / ||w||, times ||w||. Ctrl-C stops it within 0.1 s, with the last feasible point as the solution.
-
-    Parameters
-    ----------
-    chain : structperc_large_margin.chain.Chain
-    columns : structperc_large_margin.chain_solver.KernelColumns
-        Of the examples, in their order.
-    tolerance : float, default 1e-3
-    max_iterations : int, default -1
-        The most steps of two coordinates; -1: no limit.
-    start : float64 array of shape (N,), optional
-        A feasible mu to begin with; by default that of the chain.
-    progress : callable, optional
-        `progress(n_iterations, mu, scores)` about every n_examples steps; a true result ends the solution. A KeyboardInterrupt that it
-        raises counts as Ctrl-C. Scores of examples at rest may be some rounds old.
-    shrinking : bool, default True
-        Whether examples come to rest. The optimum is the same.
-
-    Returns
-    -------
-    Solution
-
-    Notes
-    -----
-    Ties: the first node, then the first example in the order of a working set, the order of the examples' nodes.
-
-    References
-    ----------
-    R.-E. Fan, P.-H. Chen and C.-J. Lin: Working set selection using second order information for training support vector machines. Journal
-    of Machine Learning Research 6, pages 1889-1918, 2005.
-
-    W. Chu and S. S. Keerthi: Support vector ordinal regression. Neural Computation 19, pages 792-815, 2007.
-    """
+    """Solves the dual of a chain: min 1/2 ||w||^2 - p sum mu, from `start` or the chain's own, to a gap of `tolerance` times the primal."""
+    # The gap has recomputed scores. For p = 0 it is that of the directions w / ||w||, times ||w||. Ctrl-C, also out of `progress`, stops it
+    # within 0.1 s, with the last feasible point as the solution. Ties: the first node, then the first example in the order of a working
+    # set, the order of the examples' nodes. Working sets: Fan, Chen and Lin, Journal of Machine Learning Research 6, 1889-1918, 2005. The
+    # chain: Chu and Keerthi, Neural Computation 19, 792-815, 2007. `progress(n_iterations, mu, scores)` comes about every n_examples steps,
+    # and a true result ends the solution. Scores of examples at rest may be some rounds old. The optimum is the same without shrinking.
     return ChainSolver(chain, columns, chain.start if start is None else start).solve(tolerance, max_iterations, progress, shrinking)
 
 

@@ -93,10 +93,8 @@ cdef class WorkingSet:
         return j
 
     cdef Py_ssize_t optimise(self, double enough, Py_ssize_t most) noexcept nogil:
-        """Steps until no admissible pair is violated by more than `enough`; returns how many, or -1 after Ctrl-C.
-
-        Before a step, only the nodes of the last worst pair are checked again.
-        """
+        """Steps until no admissible pair is violated by more than `enough`; returns how many, or -1 after Ctrl-C."""
+        # Before a step, only the nodes of the last worst pair are checked again.
         cdef Py_ssize_t steps = 0, m = 0, m2 = 0, i, j, k, a, b, q = self.q
         cdef bint all_current = False
         cdef double kappa, v, t, distance

@@ -38,59 +38,16 @@ class Thresholds:
 
 
 def thresholds(chain, scores):
-    """The best thresholds of a chain for fixed scores.
-
-    Minimises sum_c cap_c (p + g_c (f_e(c) - z_m(c)))_+ + sum_m d_m z_m over z, with z_1 <= .. <= z_M where the arcs of the chain are open.
-    Each single threshold is a weighted quantile of the breakpoints f + g p; pool-adjacent-violators orders them. O(n log n).
-
-    Parameters
-    ----------
-    chain : structperc_large_margin.chain.Chain
-    scores : array-like of shape (n_examples,)
-        f, finite.
-
-    Returns
-    -------
-    Thresholds
-
-    Raises
-    ------
-    DataError
-        When the scores are not finite, or not as many as the examples.
-
-    Examples
-    --------
-    >>> from structperc_large_margin.forms import Form
-    >>> from structperc_large_margin.thresholds import thresholds
-    >>> best = thresholds(Form("fixed-margin", [1, 1, 2, 2], 2).chain(1.0), [0.0, 1.0, 5.0, 6.0])
-    >>> best.lower.tolist(), best.upper.tolist(), best.values.tolist(), best.value
-    ([2.0], [4.0], [3.0], 0.0)
-    """
+    """The best thresholds of a chain for fixed scores. O(n log n)"""
+    # Minimises sum_c cap_c (p + g_c (f_e(c) - z_m(c)))_+ + sum_m d_m z_m over z, with z_1 <= .. <= z_M where the arcs of the chain are
+    # open. Each single threshold is a weighted quantile of the breakpoints f + g p; pool-adjacent-violators orders them.
     return ChainThresholds(chain).best(scores)
 
 
 def dual_vertex(chain, scores):
-    """The dual solution that is best for fixed scores: maximises sum_c mu_c (g_c f_e(c) + p) over all feasible mu.
-
-    Its value equals that of `thresholds`. Coordinates beyond their threshold are at their cap, those before it at 0. Of those on it,
-    the last nodes and coordinates are reduced first. O(n log n).
-
-    Parameters
-    ----------
-    chain : structperc_large_margin.chain.Chain
-    scores : array-like of shape (n_examples,)
-        f, finite.
-
-    Returns
-    -------
-    ndarray of shape (n_coordinates,)
-        mu, between 0 and the caps; its flows are feasible up to rounding.
-
-    Raises
-    ------
-    DataError
-        When the scores are not finite, or no mu is feasible.
-    """
+    """The dual solution that is best for fixed scores: maximises sum_c mu_c (g_c f_e(c) + p) over all feasible mu. O(n log n)"""
+    # Its value equals that of `thresholds`. Coordinates beyond their threshold are at their cap, those before it at 0. Of those on it, the
+    # last nodes and coordinates are reduced first.
     return ChainThresholds(chain).vertex(scores)
 
 

@@ -200,10 +200,8 @@ cdef class ArcFeatures(Features):
 
     cdef void sum_singles(self, const Lines *lines, Parts *parts, const Parameter *p, Py_ssize_t base, Py_ssize_t octets, uint64_t n_rows,
                           double *sums, uint32_t *rows) noexcept nogil:
-        """Sums of lines that read one word: sums[2 * word + turned], of heads, then of dependents, each WIDTH * octets numbers.
-
-        rows: room for two for each word and line.
-        """
+        """Sums of lines that read one word: sums[2 * word + turned], of heads, then of dependents, each WIDTH * octets numbers."""
+        # rows: room for two for each word and line.
         cdef Py_ssize_t size = parts.n_words + 1, word, line, q, k, stage, position, side, width = WIDTH * octets
         cdef uint32_t turned
         cdef const double *w
@@ -573,10 +571,8 @@ cdef class ArcFeatures(Features):
         return np.full(len(np.asarray(indices)), -1)
 
     def rows_of(self, Example x, Py_ssize_t h, Py_ssize_t m, bint of_labels=False):
-        """Which features an arc has: triples of a line, a word between or None, and a number of a row.
-
-        Rows of labels are the first of a group; `slot` is the weight within a row.
-        """
+        """Which features an arc has: triples of a line, a word between or None, and a number of a row."""
+        # Rows of labels are the first of a group; `slot` is the weight within a row.
         cdef const Lines *lines = &self.labels if of_labels else &self.arcs
         cdef Parts parts
         cdef uint32_t[::1] rows

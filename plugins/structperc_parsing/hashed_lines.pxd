@@ -83,10 +83,8 @@ cdef inline uint64_t cell(const Parts *parts, Py_ssize_t word, int column) noexc
 
 
 cdef inline uint32_t hashed(const Lines *lines, Py_ssize_t line, int side, const Parts *parts, Py_ssize_t word) noexcept nogil:
-    """The part of a line's hash that one side gives; 0 if the line has no macro of this side. All lines have a part of the head.
-
-    A third word below 0 is none.
-    """
+    """The part of a line's hash that one side gives; 0 if the line has no macro of this side. All lines have a part of the head."""
+    # A third word below 0 is none.
     cdef Py_ssize_t q, first = lines.starts[4 * line + side], last = lines.starts[4 * line + side + 1]
     cdef uint64_t h = lines.seeds[3 * line + side]
     if first == last and side != 0:

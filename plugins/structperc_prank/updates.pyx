@@ -193,22 +193,8 @@ cdef class PocketSearch:
         self.tiles, self.tile_costs = tiled(X), tiled(costs)
 
     def epoch(self, weights, n_visited, answers=None, drawn=None):
-        """Makes as many draws as rows, then sets the weights to the pocket's ranker, also after Ctrl-C.
-
-        Parameters
-        ----------
-        weights : Weights
-            Of a `ThresholdFeatures`.
-        n_visited : int
-            How many examples have been visited before.
-        `answers`, drawn : int32 and int64 arrays of shape (n,), optional
-            Receive the predictions before each step, and the rows that were drawn.
-
-        Returns
-        -------
-        int, int, float
-            Draws, those predicted wrongly, and the sum of their costs.
-        """
+        """Makes as many draws as rows. Then sets the weights to the pocket's ranker, also after Ctrl-C. Returns draws, faults and costs."""
+        # `answers` and `drawn` receive the predictions before each step, and the rows that were drawn.
         cdef int[::1] predictions = answers
         cdef int64_t[::1] rows = drawn
         cdef Py_ssize_t t, i, n = self.n_rows, made = 0, mistakes = 0
@@ -275,10 +261,8 @@ cdef class PocketSearch:
         return r
 
     cdef void step(self, Py_ssize_t i, int y, int r) noexcept nogil:
-        """b_k -= z_k and u += z_k x with z_k = 1 for k < y, else -1.
-
-        k runs over the thresholds of the variant: between the ranks, violated, or next to the prediction.
-        """
+        """b_k -= z_k and u += z_k x with z_k = 1 for k < y, else -1."""
+        # k runs over the thresholds of the variant: between the ranks, violated, or next to the prediction.
         cdef double *u = &self.ranker[0]
         cdef double *b = &self.ranker[self.n_features]
         cdef Py_ssize_t k, j, total = 0
@@ -370,13 +354,7 @@ def tiled(values):
 
 
 def alias_table(weights):
-    """Tables for drawing rows: each row's share of its cell, and the row with the rest. A row is drawn with probability ~ its weight.
-
-    Parameters
-    ----------
-    weights : float64 array of shape (n,)
-        Not negative, some positive.
-    """
+    """Tables for drawing rows: each row's share of its cell, and the row with the rest. A row is drawn with probability ~ its weight."""
     cdef Py_ssize_t n = len(weights), i, few, many
     cdef double[::1] part = weights * (n / weights.sum())
     cdef int64_t[::1] other = np.arange(n), below = np.empty(n, dtype=np.int64), above = np.empty(n, dtype=np.int64)

@@ -598,11 +598,9 @@ cdef class Problem:
 
     @np.errstate(over="ignore", invalid="ignore")       # what overflows is found in the totals
     def totals(self, Semiring semiring, transform, plus, nothing):
-        """For every atom, what the semiring sums up over the structures that contain it, as often as they do.
-
-        `transform` converts the totals of all labels of a token, or of all pairs of two, along its axis. `plus`
-        sums the results, from `nothing`.
-        """
+        """For every atom, what the semiring sums up over the structures that contain it, as often as they do."""
+        # `transform` converts the totals of all labels of a token, or of all pairs of two, along its axis. `plus` sums the results, from
+        # `nothing`.
         cdef Py_ssize_t T = self.chain.n_tokens, L = self.chain.n_labels
         if T == 0:
             return np.full(self.x.n_atoms, nothing)

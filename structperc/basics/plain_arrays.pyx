@@ -58,10 +58,7 @@ cdef object ndarray = np.ndarray, empty = np.empty, int32 = np.dtype(np.int32)
 
 
 def are_reals(values, tuple shape, double low, double high, Py_ssize_t most):
-    """Whether values is a plain float64 array of numbers from low to high, with a shape as in `arguments.shaped`.
-
-    `most` bounds the length of each axis.
-    """
+    """Whether values is a plain float64 array of numbers from low to high. Its shape is as in `shaped`, with axes of at most `most`."""
     cdef Py_buffer buffer
     cdef bint within = False
     if opened(values, &buffer):
@@ -72,10 +69,8 @@ def are_reals(values, tuple shape, double low, double high, Py_ssize_t most):
 
 
 def copied_wholes(values, tuple shape, int low, int high, Py_ssize_t most):
-    """A plain array of int32 or int64 numbers from low to high as a new int32 array. None for any other; shape and most as in `are_reals`.
-
-    The copy is checked, not the array, which another thread may change.
-    """
+    """A plain array of int32 or int64 numbers from low to high as a new int32 array, else None. Shape and most are as in `are_reals`."""
+    # The copy is checked, not the array, which another thread may change.
     cdef Py_buffer buffer, own
     cdef Py_ssize_t n
     cdef bint within = False
@@ -140,19 +135,7 @@ cdef enum:
 
 
 def rows_of(columns):
-    """A C-ordered matrix with these columns.
-
-    Parameters
-    ----------
-    columns : list of arrays of shape (n,)
-        Numbers of any real type; at least one column.
-
-    Returns
-    -------
-    rows : float64 array of shape (n, d)
-    finite : bool
-        Whether all of its numbers are.
-    """
+    """A C-ordered float64 matrix (n, d) with these columns of any real type. Also whether all of its numbers are finite."""
     cdef Py_ssize_t n = len(columns[0]), d = len(columns), j
     cdef double[:, ::1] out
     cdef const double[::1] column
@@ -246,15 +229,7 @@ cdef inline uint32_t below(uint32_t n, uint64_t *state) noexcept nogil:
 
 
 def shuffled(examples, random):
-    """The example numbers in a random order, as a new int64 array.
-
-    Parameters
-    ----------
-    examples : int64 array, or int
-        The numbers; an int means 0 .. examples - 1. At most 2^32 - 1 of them.
-    random : numpy.random.Generator
-        Gives one 64-bit seed if there are examples to shuffle: two or more.
-    """
+    """The example numbers, or 0 .. n - 1, in a random order as a new int64 array: at most 2^32 - 1, by one 64-bit seed if there are two."""
     cdef int64_t[::1] order = np.arange(examples) if np.isscalar(examples) else np.array(examples, dtype=np.int64)
     cdef uint64_t state = 0
     cdef Py_ssize_t i, n = order.shape[0]

@@ -47,21 +47,8 @@ ctypedef fused real:
 def changed_rows(const double[:, ::1] table, const double[:, ::1] base, const int64_t[::1] where, const int64_t[::1] base_where,
                  double scale, double scale_sum, Py_ssize_t n_visited, Py_ssize_t average, real[:, ::1] steps, real[:, ::1] sums,
                  int64_t[::1] changed):
-    """Fills in which rows differ from those of a base, and by how much; returns how many do.
-
-    Parameters
-    ----------
-    table, base : arrays (rows, pitch)
-        w = scale * v and, `average` entries behind v (0: none), u; the running sum of w is scale_sum * v - u. Those of the base are w.
-    where, base_where : int64 arrays
-        The rows to compare: their positions in the table and in the base.
-    n_visited : int
-        Examples visited since the table was that of the base.
-    steps, sums : arrays (len(where), width)
-        w - base, and the sum over the visited examples of w - base, of the rows that differ.
-    changed : int64 array (len(where),)
-        Their numbers among `where`.
-    """
+    """Fills in which rows differ from those of a base, and their steps and sums. Returns how many do."""
+    # Of the table, w = scale * v. `average` entries behind v (0: none) is u, and the running sum of w is scale_sum * v - u. The base has w.
     cdef Py_ssize_t k, j, width = steps.shape[1], n = 0
     cdef const double *v
     cdef const double *w
@@ -84,19 +71,8 @@ def changed_rows(const double[:, ::1] table, const double[:, ::1] base, const in
 
 
 def merged(list shards, const double[::1] shares, bint bounded, real[:, ::1] steps, double[:, ::1] sums, int64_t[::1] rows):
-    """Adds up what shards have changed, always in their order; returns how many rows that are.
-
-    Parameters
-    ----------
-    shards : list of (rows, steps, sums)
-        Of each shard the changed rows, rising, and their changes; sums without columns if there are none.
-    shares : float64 array
-        The weight of each shard's steps. Their sums are added as they are.
-    bounded : bool
-        Whether the step of a weight is at most twice the mean step of the shards that moved it.
-    steps, sums, rows : arrays
-        Receive sum_i share_i * step_i, the sum of the sums, and the rows, rising. As long as all shards' rows together.
-    """
+    """Adds up what shards have changed, always in their order, into `steps`, `sums` and `rows`. Returns the number of rows."""
+    # The steps count by `shares`, the sums as they are. If bounded, a weight moves at most twice the mean step of the shards that moved it.
     cdef Py_ssize_t i, j, n = 0, width = steps.shape[1], m = len(shards), n_sums = sums.shape[1]
     cdef int64_t row
     cdef const int64_t[::1] own_rows

@@ -534,30 +534,9 @@ cdef class ColumnSums:
 
 def units_with_row(const real[::1] x, double n_rows, const double[::1] mean, const double[::1] squares, const double[::1] low,
                    const double[::1] high, const double[::1] new_mean, const double[::1] new_squares, bint centred, bint absorbs):
-    """Units of the columns with one more row: streams of single rows, where calls of numpy would take most of the time.
-
-    Parameters
-    ----------
-    x : float64 or float32 array of shape (n_features,)
-        The row, of weight 1.
-    n_rows : float
-        How many rows were before it.
-    mean, squares : float64 arrays of shape (n_features,)
-        Before it. Of squares: the sum of the squared differences from the mean.
-    low, high : float64 arrays of shape (n_features,)
-        The lowest and the highest value before it.
-    new_mean, new_squares : float64 arrays of shape (n_features,)
-        With the row.
-    centred : bool
-        Whether scaling subtracts the mean.
-    absorbs : bool
-        Whether an intercept does what a constant column would.
-
-    Returns
-    -------
-    (low, high, deviation, spread, shift and spread of the way back) or None
-        Arrays; see `structperc.fitting.scaling.Scaling`. None: a value is far from all before.
-    """
+    """Units of the columns with one more row x of weight 1. None if a value is far from all before."""
+    # Streams of single rows need it, where calls of numpy would take most of the time. `squares` are the sums of squared differences from
+    # the mean, before the row.
     cdef Py_ssize_t j, n = x.shape[0]
     cdef double total = n_rows + 1, least = CONSTANT, apart, deviation, share, wide, back
     cdef bint far = False

@@ -64,10 +64,8 @@ def inherits(component, base, *names):
 
 
 def outdated(component, description, *methods):
-    """The first of these methods that Python code replaces without the method that describes the same; None: there is none.
-
-    A fast path that reads `description` instead of the methods would go around the replacement.
-    """
+    """The first of these methods that Python code replaces without the method that describes the same; None: there is none."""
+    # A fast path that reads `description` instead of the methods would go around the replacement.
     if is_compiled(component):
         return None
     own = getattr(component, "__dict__", {})
@@ -124,10 +122,7 @@ def fields_of(kind):
 
 
 def settle(component):
-    """Copies to compiled code the attributes that a Python class sets in its body or redefines.
-
-    Returns whether there are such attributes: then those of the object may change without compiled code.
-    """
+    """Copies to compiled code the attributes that a Python class sets in its body or redefines. Returns whether there are any."""
     kind, replaced = type(component), False
     if is_compiled(component):
         return False
@@ -232,10 +227,7 @@ def remake(kind, args, kwargs, attributes):
 
 
 def take_error(*parts):
-    """What stopped compiled work of this thread, or the first error that a _c method has stored in these parts.
-
-    None if there is neither. Forgets all of them.
-    """
+    """What stopped compiled work of this thread, or the first error of a _c method of these parts. Forgets all of them."""
     cdef Component part
     errors = [take_interruption()]
     for part in [one for part in parts for one in (part, unwrapped(part))]:
@@ -255,21 +247,16 @@ def raise_stored(*parts):
 
 
 def noted(error, component, method, example=None):
-    """The error of an author's code, with a note on component, method and example.
-
-    Messages of this library have them already.
-    """
+    """The error of an author's code, with a note on component, method and example. Messages of this library have them already."""
     if isinstance(error, Exception) and not isinstance(error, StructPercError):
         add_note(error, f"in {type(component).__name__}.{method}" + ("" if example is None else f", example {example.index}"))
     return error
 
 
 def located(error):
-    """The error of an author's code, with a note on part, method and example from the traceback.
-
-    The innermost hook counts, or method that a base class of this library declares. Errors of this library name their place already.
-    NumPy raises SystemError for texts that are none: that is the user's data, not an author's code.
-    """
+    """The error of an author's code, with a note on part, method and example from the traceback."""
+    # The innermost hook counts, or method that a base class of this library declares. Errors of this library name their place already.
+    # NumPy raises SystemError for texts that are none: that is the user's data, not an author's code.
     if isinstance(error, SystemError) and "maximum character" in str(error):
         return DataError("an argument holds text with code points that no character has; read it again from where it came.")
     place, step = None, error.__traceback__

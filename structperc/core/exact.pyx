@@ -239,10 +239,9 @@ cdef inline double position(double t, double s, double margin, const Origin *ori
 
 
 cdef double walk(Side *falling, Side *growing, double q, double limit, Origin *origin) noexcept nogil:
-    """The g >= 0 with q g = sum of the falling side's clipped deficits - sum of the growing side's.
-
-    It walks over the breakpoints of both sides from 0 on. The origin is an atom in the sum, or the last one that left it.
-    """
+    """The g >= 0 with q g = sum of the falling side's clipped deficits - sum of the growing side's. Deficits peak at the middle."""
+    # As g grows, the falling deficits l - g leave the limit, then the sum. The growing m + g enter the sum, then reach the limit. The
+    # origin is an atom in the sum, or the last one that left it.
     cdef double sums = 0, g, ahead, behind          # sums: of the deficits between 0 and the limit
     cdef Py_ssize_t a
     falling.grows, growing.grows = False, True

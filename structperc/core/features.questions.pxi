@@ -22,23 +22,7 @@ def is_constrained(Features features):
 
 
 def has_constant_gram(Features features):
-    """Whether a feature map has `constant_gram`, its own or compiled.
-
-    Parameters
-    ----------
-    features : Features
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> from structperc.components import BlockFeatures, RowFeatures
-    >>> from structperc.core.features import has_constant_gram
-    >>> has_constant_gram(BlockFeatures(2, 3)), has_constant_gram(RowFeatures(3))
-    (True, False)
-    """
+    """Whether a feature map has `constant_gram`, its own or compiled."""
     if overrides(features, "constant_gram"):
         return True
     if isinstance(features, TablePart) and (<TablePart> features).per_row:      # rows of one example share the weights

@@ -17,10 +17,7 @@ cdef struct Answering:              # what the predictions of one call read and 
 
 
 cdef Py_ssize_t at_once(Features features, Rows rows) noexcept:
-    """Batch size: the scores of a batch fit in L1, the rows of two batches in L2.
-
-    1 where examples differ in their atoms.
-    """
+    """Batch size: the scores of a batch fit in L1, the rows of two batches in L2. It is 1 where examples differ in their atoms."""
     cdef Py_ssize_t bytes = rows.n_features * rows.value_size if sp_is_dense(&rows.whole) else 0
     if features.fixed_atoms < 0:
         return 1

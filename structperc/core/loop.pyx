@@ -206,27 +206,8 @@ cdef class Loop:
             self.use(*before)
 
     cpdef run(self, PassResult passed, Rows rows, Structures gold, order=None, sample_weight=None, list online=None):
-        """One pass.
-
-        Parameters
-        ----------
-        passed : PassResult
-            Counts what happened, up to where the pass ended, on top of what it holds.
-        rows : Rows
-        gold : Structures
-        order : int64 array, optional
-            The examples to visit; file order without it.
-        sample_weight : float64 array of shape (n_examples,), optional
-        online : list, optional
-            Receives the prediction made before each step, an int array for label outputs.
-
-        Raises
-        ------
-        NotFinite
-            A score is NaN or infinite; earlier examples have been learned from.
-        KeyboardInterrupt
-            The pass stopped between two examples.
-        """
+        """One pass over the examples of `order`, else in file order; `passed` counts on, `online` receives predictions before steps."""
+        # `NotFinite` for a score that is no number, after earlier examples. KeyboardInterrupt comes between two examples.
         cdef const int64_t[::1] visits
         cdef const double[::1] weight
         cdef const int64_t[::1] starts
@@ -321,10 +302,7 @@ cdef class Loop:
         return f"{type(unwrapped(called)).__name__}.{method}"
 
     cdef Py_ssize_t visit(self, const Data *data, PassResult passed, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
-        """Visits the examples start..stop of the order, or fewer. Returns where it stopped, or why.
-
-        Between two examples the weights are those of a finished step.
-        """
+        """Visits the examples start..stop of the order, or fewer, with whole steps. Returns where it stopped, or why."""
         cdef Visit v
         cdef Py_ssize_t t, seen = 0
         cdef int status
@@ -351,15 +329,8 @@ cdef class Loop:
         return stop
 
     cpdef predict(self, Rows rows, batch=None, store=None):
-        """Structures of all examples: an int32 array for label outputs, else a `Structures`.
-
-        Parameters
-        ----------
-        batch : float64 array (n_examples, n_atoms) or pair of arrays, optional
-            Atom scores computed beforehand; a pair: all scores, flat, and where each example's begin.
-        store : Weights, optional
-            Scores the examples, instead of the store that is being trained.
-        """
+        """Structures of all examples, an int32 array for label outputs, else a `Structures`; `store` scores them if there is one."""
+        # `batch` has atom scores computed beforehand, (n_examples, n_atoms), or a pair: all scores, flat, and where each example's begin.
         return self.predicted_codes(rows, batch, store, NULL)
 
     cdef predicted_codes(self, Rows rows, batch, store, int *labels):
@@ -445,12 +416,7 @@ cdef class Loop:
         return cached[1]
 
     def scores_of(self, Rows rows, store):
-        """The atom scores of all examples, (n_examples, n_atoms), of maps with as many atoms in each.
-
-        Raises
-        ------
-        NotFinite
-        """
+        """The atom scores of all examples, (n_examples, n_atoms), of maps with as many atoms in each."""
         cdef bint compiled
         cdef Weights weights = self.answering(store, &compiled)
         cdef Example x = Example()

@@ -47,25 +47,7 @@ class SecondStage:
 
 
 def checked_structures(Outputs outputs, result, method, rows):
-    """Structures that a method returned: one for each example, and valid codes of labels.
-
-    Parameters
-    ----------
-    outputs : Outputs
-    result : Structures
-    method : str
-        Name of the method, for the error message.
-    rows : Rows
-
-    Returns
-    -------
-    Structures
-
-    Raises
-    ------
-    PluginError
-        If the method returned something else.
-    """
+    """Structures that this method of an author returned: one for each example, and valid codes of labels, else `PluginError`."""
     cdef Structures gold = expected(result, Structures, outputs, method, "Structures, such as Structures.ragged(lists)")
     if gold.count() != rows.n_examples:
         raise PluginError(f"{type(outputs).__name__}.{method} made {gold.count()} gold outputs for {rows.n_examples} examples.")
@@ -81,20 +63,7 @@ def checked_structures(Outputs outputs, result, method, rows):
 
 
 def encoded_gold(Outputs outputs, y, rows, features):
-    """What users pass as y, encoded and checked, in Y(x), as for learning.
-
-    Parameters
-    ----------
-    outputs : Outputs
-    y : sequence
-        As in `fit`.
-    rows : Rows
-    features : Features
-
-    Returns
-    -------
-    Structures
-    """
+    """What users pass as y, encoded and checked, in Y(x), as for learning."""
     return outputs.gold(y, rows, features)
 
 
@@ -118,45 +87,14 @@ def checked_gold(Outputs outputs, Structures gold, rows, features):
 
 
 def right_outputs(Outputs outputs, y, rows, features):
-    """Outputs that users know to be right, encoded and checked, to compare predictions with. They are not moved into Y(x) as for learning.
-
-    Parameters
-    ----------
-    outputs : Outputs
-    y : sequence
-        As in `fit`.
-    rows : Rows
-    features : Features
-
-    Returns
-    -------
-    Structures
-
-    Raises
-    ------
-    DataError
-        If one is no structure. The message names the example.
-    """
+    """Outputs that users know to be right, encoded and checked. They are not moved into Y(x) as for learning."""
     cdef Structures gold = checked_structures(outputs, outputs.encode(y, rows), "encode", rows)
     outputs.check_right(gold, rows, features)
     return gold
 
 
 def encoded_answers(Outputs outputs, predictions, rows, features):
-    """Outputs as `predict` returns them, encoded and checked.
-
-    Parameters
-    ----------
-    outputs : Outputs
-    predictions : sequence
-    rows : Rows
-    features : Features or None
-        None: their structures are not checked.
-
-    Returns
-    -------
-    Structures
-    """
+    """Outputs as `predict` returns them, encoded, and checked unless `features` is None."""
     structures = checked_structures(outputs, outputs.encode_answers(predictions, rows), "encode_answers", rows)
     if features is not None and not outputs.partial_gold:
         outputs.check_gold(structures, rows, features)
@@ -256,21 +194,7 @@ def as_structure(Outputs outputs, result, Example x):
 
 
 def decode_many(Outputs outputs, structures, Rows rows, features, examples=None):
-    """Decode structures to what `predict` returns.
-
-    Parameters
-    ----------
-    outputs : Outputs
-    structures : Structures, list of structures, or array of codes of labels
-    rows : Rows
-    features : Features
-    examples : int array, optional
-        Numbers of the examples of the structures. Default: all examples in order.
-
-    Returns
-    -------
-    ndarray of shape (n_structures,)
-    """
+    """Structures, or codes of labels, as `predict` returns them; `examples` are their numbers, by default all in order."""
     return outputs.decode_all(structures, rows, features, examples)
 
 

@@ -23,35 +23,16 @@ def log_softmax(scores):
 
 
 def softmax_slope(scores, right, share, b):
-    """d/db of each row's log loss, where P(y) is proportional to exp(b * score): E[score] - E[score | right].
-
-    Parameters
-    ----------
-    scores : array of shape (n, K)
-    right : bool array of shape (n, K)
-        The labels that are right; their probabilities are added up.
-    share : float in [0, 1]
-        How much of the loss is the mean of the losses of all labels.
-    b : float
-        Positive. The slope rises with b.
-    """
+    """d/db of each row's log loss, where P(y) is proportional to exp(b * score): E[score] - E[score | right]. It rises with b."""
+    # `right`, (n, K), has the labels whose probabilities are added up. `share` of the loss is the mean of the losses of all labels.
     expected = (np.exp(log_softmax(b * scores)) * scores).sum(axis=1)
     gold = (np.exp(log_softmax(np.where(right, b * scores, -np.inf))) * scores).sum(axis=1)
     return expected - (1 - share) * gold - share * scores.mean(axis=1)
 
 
 def pooled(scores):
-    """The falling sequence nearest to each row, by pooling adjacent violators: slopes of the least concave majorant of its prefix sums.
-
-    Parameters
-    ----------
-    scores : array of shape (n, K - 1)
-
-    Returns
-    -------
-    float64 array of shape (n, K - 1)
-        The number of positive entries of a row is the length of its best prefix, the shortest at a tie.
-    """
+    """The falling sequence nearest to each row, (n, K - 1), by pooling adjacent violators. Its positive entries are the best prefix."""
+    # These are slopes of the least concave majorant of the prefix sums. The shortest prefix is the best at a tie.
     cdef const double[:, ::1] s = np.ascontiguousarray(scores, dtype=float)
     cdef Py_ssize_t n = s.shape[0], m = s.shape[1], i, k, n_blocks, at
     answer = np.empty((n, m))
@@ -75,10 +56,7 @@ def pooled(scores):
 
 
 cdef double crossing(const double[:, ::1] v, Py_ssize_t i) noexcept nogil:
-    """Where a falling row changes its sign: an interpolated index, from 0 to K - 2, which moves continuously with the row.
-
-    It is the sum of the parts of the steps between neighbours that are above 0.
-    """
+    """Where a falling row changes its sign, continuous in the row, 0 to K - 2: the sum of the parts above 0 of steps to neighbours."""
     cdef Py_ssize_t k
     cdef double place = 0
     for k in range(1, v.shape[1]):
@@ -155,10 +133,7 @@ def softmax_calibration(scores, right, weights, share) -> tuple:
 
 
 def cumulative_calibration(scores, right, weights, share) -> tuple:
-    """1 / T and the spread of least log loss of ordered labels; see `LabelOutputs.calibration`.
-
-    The loss is convex in both numbers. The spread is 0 if no scores are pooled.
-    """
+    """1 / T and the spread of least log loss of ordered labels. The loss is convex in both. The spread is 0 if no scores are pooled."""
     v = pooled(np.diff(scores, axis=1))
     size = np.abs(v).mean()
     if not size > 0:
@@ -171,18 +146,8 @@ def cumulative_calibration(scores, right, weights, share) -> tuple:
 
 
 def cumulative_loss(facts, low, high, weights, share, numbers) -> tuple:
-    """The log loss where P(y > k) = sigma(z_k), and its gradient and Hessian in the numbers. z is the sum of numbers times facts.
-
-    Parameters
-    ----------
-    facts : float64 array of shape (n_numbers, n, K - 1)
-    low, high : intp array of shape (n,)
-        The labels low, ..., high - 1 of 0, ..., K - 1 are right.
-    weights : float64 array of shape (n,)
-    share : float
-        How much of the loss is the mean of the losses of all labels.
-    numbers : float64 array of shape (n_numbers,)
-    """
+    """The log loss where P(y > k) = sigma(z_k), and its gradient and Hessian in the numbers. z is the sum of numbers times facts."""
+    # The labels low, ..., high - 1 of 0, ..., K - 1 are right. `share` of the loss is the mean of the losses of all labels.
     cdef const double[:, :, ::1] f = facts
     cdef const double[::1] w = weights, x = numbers
     cdef const Py_ssize_t[::1] lows = low, highs = high
@@ -202,12 +167,8 @@ def cumulative_loss(facts, low, high, weights, share, numbers) -> tuple:
 
 cdef double add_interval(const double[:, :, ::1] f, const double[::1] x, Py_ssize_t i, Py_ssize_t low, Py_ssize_t high, double weight,
                          double[::1] g, double[:, ::1] h) noexcept nogil:
-    """Adds the weighted derivatives of - log(sigma(A) - sigma(B)) by the numbers, and returns its value.
-
-    A and B are the ends of an interval.
-
-    It is log(1 + e^-A) + log(1 + e^B) - log(1 - e^-(A - B)). Terms of ends that are open are left out.
-    """
+    """Adds the weighted derivatives by the numbers of - log(sigma(A) - sigma(B)), A and B an interval's ends, and returns its value."""
+    # It is log(1 + e^-A) + log(1 + e^B) - log(1 - e^-(A - B)). Terms of ends that are open are left out.
     cdef Py_ssize_t r, q, m = f.shape[0], K = f.shape[2] + 1
     cdef double A = 0, B = 0, gap = 0, loss = 0, p_A = 0, p_B = 0, barrier = 0, left, right
     for r in range(m):
@@ -241,15 +202,7 @@ cdef double softplus(double v) noexcept nogil:
 
 
 def least(loss, x):
-    """Where a convex function of one or two numbers that are at least 0 is least, by Newton's method.
-
-    Parameters
-    ----------
-    loss : function
-        Of an array; returns the value, the gradient and the Hessian.
-    x : float64 array of shape (1,) or (2,)
-        Where to begin.
-    """
+    """Where a convex function of one or two numbers from 0 on is least, by Newton's method from x. `loss` gives all derivatives."""
     value, gradient, hessian = loss(x)
     for _ in range(STEPS):
         free = (x > 0) | (gradient < 0)

@@ -537,22 +537,8 @@ cdef class PassiveAggressiveUpdate(Update):
 
 
 def hardly_weighs(Update update, low, high, square):
-    """Whether steps hardly change with sample weights in a range, for a warning.
-
-    pa2: tau changes by less than a fifth. pa1: the cap is larger than ten times the tau that restores the margin.
-
-    Parameters
-    ----------
-    update : Update
-    low, high : float
-        Smallest and largest sample weight.
-    square : float
-        Mean squared norm of rows.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether steps hardly change with sample weights from low to high, for a warning. `square` is the mean squared norm of rows."""
+    # pa2: tau changes by less than a fifth. pa1: the cap is larger than ten times the tau that restores the margin.
     cdef PassiveAggressiveUpdate rule
     if not isinstance(update, PassiveAggressiveUpdate):
         return False

@@ -62,15 +62,8 @@ class Sharding:
         self.weights = weights
 
     def pull(self, store, rows=None) -> None:
-        """Copy weights and visit count from another store of this class, before the updates of one shard.
-
-        Parameters
-        ----------
-        store : Weights
-            It has made no step but by `apply`. Several copies may pull from it at the same time.
-        rows : int64 array, optional
-            If this copy has pulled from it before: the rows that have changed since.
-        """
+        """Copies weights and visit count from another store, before the updates of a shard. `rows` have changed since the last pull."""
+        # The store has made no step but by `apply`. Several copies may pull from it at the same time.
         cdef PrimalWeights own = self.weights, base = store
         rows = own._used_rows(base) if rows is None else rows
         copy_rows(own._whole_table(), own._claimed(rows), base._whole_table(), base._where(rows), own.features.row_width, own.p.average)
@@ -81,20 +74,7 @@ class Sharding:
         own._final = own._mean = None
 
     def delta(self, store, dtype=float):
-        """The changes since `pull(store)`.
-
-        Parameters
-        ----------
-        store : Weights
-        dtype : {float64, float32}, default float64
-            Type of the steps and sums. float32 needs half the memory and rounds.
-
-        Returns
-        -------
-        dict
-            `rows`: the changed rows of weights, rising. `steps`: their changes, (n_rows, width). With averaging, `sums`: the same summed
-            over the visited examples. `n_visited`: how many examples that were.
-        """
+        """The changes since `pull(store)`: `rows`, their `steps` (n_rows, width), with averaging their `sums`, and `n_visited`."""
         cdef PrimalWeights own = self.weights, base = store
         cdef Averaging *a = &own.averaging
         cdef Py_ssize_t n_visited = a.n_visited - base.averaging.n_visited, width = own.features.row_width, n
@@ -106,19 +86,7 @@ class Sharding:
         return {"rows": rows[changed[:n]], "steps": steps[:n], "sums": sums[:n], "n_visited": n_visited}
 
     def merge(self, deltas, shares):
-        """The changes of all shards together, in the form of `delta`.
-
-        Parameters
-        ----------
-        deltas : list of dict
-            Of each shard.
-        shares : array of shape (n_shards,) or None
-            Factors of the steps. None: sums the steps of each weight, capped at twice the mean of the shards that moved it.
-
-        Returns
-        -------
-        dict
-        """
+        """The changes of all shards together, in the form of `delta`. Shares None: sums of at most twice the mean of movers."""
         cdef PrimalWeights own = self.weights
         cdef Py_ssize_t n = sum(len(one["rows"]) for one in deltas), width = own.features.row_width
         steps, rows = np.zeros((n, width), deltas[0]["steps"].dtype), np.empty(n, dtype=np.int64)
@@ -128,12 +96,7 @@ class Sharding:
         return {"rows": rows[:n], "steps": steps[:n], "sums": sums[:n], "n_visited": sum(one["n_visited"] for one in deltas)}
 
     def apply(self, delta) -> None:
-        """Add a result of `merge` to the weights.
-
-        Parameters
-        ----------
-        delta : dict
-        """
+        """Adds a result of `merge` to the weights."""
         cdef PrimalWeights own = self.weights
         cdef Averaging *a = &own.averaging
         cdef double scale_sum = a.scale_sum + delta["n_visited"]

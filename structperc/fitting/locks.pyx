@@ -59,13 +59,7 @@ cdef class ReadWriteLock:
         PyMem_Free(self.readers)
 
     def read(self, function, *arguments):
-        """Calls a function that reads the model, and returns its result.
-
-        Raises
-        ------
-        BusyError
-            The process was forked while another thread was changing the model.
-        """
+        """Calls a function that reads the model, and returns its result. `BusyError` if another thread changed it during a fork."""
         self.begin_read()
         try:
             return function(*arguments)
@@ -75,13 +69,7 @@ cdef class ReadWriteLock:
             self.end_read()
 
     def write(self, function, *arguments):
-        """Calls a function that changes the model in place, and returns its result.
-
-        Raises
-        ------
-        BusyError
-            This thread is reading the model, or the process was forked while another thread was changing it.
-        """
+        """Calls a function that changes the model in place, and returns its result. `BusyError` if this thread reads it, or forked."""
         self.begin_write()
         try:
             return function(*arguments)

@@ -518,10 +518,8 @@ cdef class TrainingRun:
         return 0
 
     cdef record(self, PassResult passed, order, predictions, list interrupts):
-        """Enters a pass into the model's record; `interrupts` receives a Ctrl-C that comes meanwhile.
-
-        Returns what was predicted and the examples of these predictions, None where none are kept.
-        """
+        """Enters a pass into the model's record. Returns what was predicted and of which examples, None where none are kept."""
+        # `interrupts` receives a Ctrl-C that comes meanwhile.
         cdef Model model = self.model
         if self.observers is None:
             model.mistakes[-1] += passed.mistakes

@@ -84,24 +84,9 @@ cdef class Shard:
                 self.states[kind] = state
 
     def train(self, base, seed, epoch, shuffle, changed=None, keep=False, dtype=float):
-        """One pass, in the order from seed, epoch and number of the shard. A cancelled thread ends it early.
-
-        Parameters
-        ----------
-        base : Weights
-            The weights to begin with.
-        seed, epoch : int
-        shuffle : bool
-        changed : int64 array, optional
-            Which rows of the base have changed since the last pass; without it, any.
-        keep : bool
-            Whether the predictions before each step, and the examples, are kept.
-        dtype : {float64, float32}
-
-        Returns
-        -------
-        ShardPass
-        """
+        """One pass from the weights of `base`, in the order from seed, epoch and number of the shard. A cancelled thread ends it early."""
+        # `changed` are the rows of the base that have changed since the last pass; without it, any. `keep`: also the predictions before
+        # each step.
         cdef PassResult passed = PassResult()
         sharding = self.model.parts.weights.sharding()
         online, examples = [] if keep else None, []

@@ -144,10 +144,8 @@ cdef class ActiveSet:
                     self.drop(k, n_atoms)
 
     cdef bint solve(self) noexcept nogil:
-        """Solves for the shares, of any sign, that sum to 1 and are best. They end up in the last column. False: no one solution.
-
-        By elimination with pivots, so that no bit depends on a library.
-        """
+        """Solves for the shares, of any sign, that sum to 1 and are best. They end up in the last column. False: no one solution."""
+        # By elimination with pivots, so that no bit depends on a library.
         cdef Py_ssize_t k, j, row, pivot, n = self.n_points + 1
         cdef double factor, swapped
         cdef double[:, ::1] A = self.system

@@ -22,10 +22,7 @@ cdef class Objective(Component):
     needs = ()
 
     cdef double value_c(self, Trial trial, double *g) noexcept nogil:
-        """The value; g holds minus the counts of gold and becomes the gradient. Not finite: an error, which a part may have stored.
-
-        trial.loss is minus the score of gold.
-        """
+        """The value, not finite for an error; g has minus the counts of gold and becomes the gradient. trial.loss is minus gold's score."""
         return NAN
 
 

@@ -33,20 +33,8 @@ class Vectors:
         return Vectors({name: len(vectors[0]) for name, (_, vectors) in vectors_by_name.items()} | self.sizes)
 
     def table(self, vectors_by_name, starts):
-        """The coordinates of all tokens, zeros where a token lacks a vector.
-
-        Parameters
-        ----------
-        vectors_by_name : dict of str to (list of tokens, list of vectors)
-            Tokens counted from the first of all sentences; arrays of one dimension.
-        starts : int64 array
-            Where sentences begin, and the end.
-
-        Returns
-        -------
-        C-contiguous array of shape (n_tokens, width)
-            float32 where that holds all values of their types exactly, else float64.
-        """
+        """The coordinates of all tokens, (n_tokens, width), zeros where a token lacks a vector."""
+        # float32 where that holds all values of their types exactly, else float64.
         cdef Py_ssize_t first = 0
         cdef size_t address
         narrow = all(np.can_cast(kind, np.float32) for _, vectors in vectors_by_name.values()

@@ -148,10 +148,8 @@ cdef inline double *column_of(const Contraction *c, int v) noexcept nogil:
 
 
 cdef int leave_one_root(Contraction *c) noexcept nogil:
-    """Exchanges root arcs for other arcs until a single root arc is left. Each exchange has the least loss (Gabow and Tarjan).
-
-    A cycle that arises becomes a supernode, which the root's arc enters again. Among equals, the last word changes its head.
-    """
+    """Exchanges root arcs for other arcs until a single root arc is left. Each exchange has the least loss (Gabow and Tarjan)."""
+    # A cycle that arises becomes a supernode, which the root's arc enters again. Among equals, the last word changes its head.
     cdef Py_ssize_t n = c.n_words, n_hanging = 0, i, best, length
     cdef int v, t, m
     for m in range(1, <int> n + 1):

@@ -28,8 +28,7 @@ cdef class Cells:
         self.heads = np.zeros(self.n + 1, dtype=np.intc)
 
     cdef best(self, tuple kept, forbidden):
-        """(-total, heads) of the best tree whose first words have the heads `kept`, and the next word none of `forbidden`. None if there is
-        no such tree."""
+        """(-total, heads) of the best tree whose first words have the heads `kept`. The next word has none of `forbidden`. Or None."""
         cdef Py_ssize_t n = self.n, p = n + 1, m, h, head
         cdef int status
         for m in range(p * p):

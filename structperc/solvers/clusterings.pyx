@@ -89,17 +89,8 @@ cdef class KeyHeap:
 
 
 def best_partition(const double[:, ::1] scores):
-    """A cluster number for each item, int array of shape (n,); a cluster is larger only where that gains something.
-
-    Parameters
-    ----------
-    scores : float64 array of shape (n, n)
-        Symmetric; -inf forbids a pair. The diagonal is not read.
-
-    Notes
-    -----
-    best[S] = max over the subsets T of S with the lowest item of S: sum of T's pairs + best[S - T].
-    """
+    """A cluster number for each item, by scores (n, n) where -inf forbids. A cluster is larger only where that gains something."""
+    # best[S] = max over the subsets T of S with the lowest item of S: sum of T's pairs + best[S - T].
     cdef Py_ssize_t n = scores.shape[0], i, j
     cdef size_t every = (<size_t> 1 << n) - 1, s, rest, part, low
     cdef double[::1] inside = np.zeros(every + 1), best = np.zeros(every + 1)
@@ -299,19 +290,9 @@ cdef class PairGraph:
 
 
 def packed(starts, neighbours, pairs, const double[::1] scores):
-    """How much the cycles through each negative pair cost every clustering, a float64 array over pairs; 0 for other pairs.
-
-    Parameters
-    ----------
-    starts, neighbours, pairs
-        As of `PairGraph`.
-    scores : float64 array of shape (n_pairs,)
-
-    Notes
-    -----
-    Triangles first, then longer cycles; the pairs in order. A search that has reached 2000 items ends, so the sum may be less than it could
-    be.
-    """
+    """How much the cycles through each negative pair cost every clustering, a float64 array over pairs; 0 for other pairs."""
+    # Triangles first, then longer cycles; the pairs in order. A search that has reached 2000 items ends, so the sum may be less than it
+    # could be.
     cdef PairGraph graph = PairGraph(starts, neighbours, pairs)
     cdef double[::1] left = np.abs(scores), cost = np.zeros(scores.shape[0])
     cdef int status
@@ -323,19 +304,8 @@ def packed(starts, neighbours, pairs, const double[::1] scores):
 
 
 def violated(starts, neighbours, pairs, const double[::1] apart, double tolerance):
-    """Cycles whose first pair is further apart than the sum of the others: lists of pairs, at most one for each first pair.
-
-    A cycle with a chord is left out, since the chord splits it into two of which one is violated.
-
-    Parameters
-    ----------
-    starts, neighbours, pairs
-        As of `PairGraph`.
-    apart : float64 array of shape (n_pairs,)
-        0 to 1.
-    tolerance : float
-        Smaller violations do not count.
-    """
+    """Cycles whose first pair is further apart than the sum of the others: lists of pairs, at most one for each first pair."""
+    # A cycle with a chord is left out, since the chord splits it into two of which one is violated.
     cdef PairGraph graph = PairGraph(starts, neighbours, pairs)
     cdef Py_ssize_t n = graph.starts.shape[0] - 1, i, a
     cdef KeyHeap heap = KeyHeap(n)
@@ -457,14 +427,7 @@ cdef class Contraction:
 
 
 def joined(n, first, second, scores):
-    """A cluster number, of 0..n-1, for each item: pairs contracted by falling score; at a tie the pair listed earlier.
-
-    Parameters
-    ----------
-    n : int
-    first, second : int32 arrays of shape (n_pairs,)
-    scores : float64 array of shape (n_pairs,)
-    """
+    """A cluster number, of 0..n-1, for each item: pairs contracted by falling score; at a tie the pair listed earlier."""
     cdef Contraction contraction = Contraction(n, first, second, scores)
     cdef bint done
     with nogil:
@@ -477,21 +440,8 @@ def joined(n, first, second, scores):
 
 
 def moved(int[::1] labels, const int[::1] starts, const int[::1] neighbours, const double[::1] scores, double least):
-    """Moves items, in order and again and again, to the cluster where they gain most; whether any was moved.
-
-    Parameters
-    ----------
-    labels : int32 array of shape (n,)
-        A number of 0..n-1 for each item; changed in place.
-    starts, neighbours, scores : arrays of shape (n + 1,), (2 n_pairs,), (2 n_pairs,)
-        Whom item i is paired with, and the scores, from starts[i] to starts[i + 1].
-    least : float
-        What a move gains at least.
-
-    Notes
-    -----
-    At a tie the item goes to the cluster met first among its neighbours. It goes to a new one only if that is better than all.
-    """
+    """Moves items, in order and again and again, to the cluster where they gain most, at least `least`. Whether any was moved."""
+    # At a tie the item goes to the cluster met first among its neighbours. It goes to a new one only if that is better than all.
     cdef Py_ssize_t n = labels.shape[0], v, i
     cdef Py_ssize_t sweep = 0, n_free = 0, n_met
     cdef double[::1] total = np.zeros(n)

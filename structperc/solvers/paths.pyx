@@ -20,11 +20,9 @@ cdef enum:
 
 
 cdef int in_order(const int *tails, const int *heads, Py_ssize_t n_arcs, int n_nodes, int *first, int *arcs, int *order) noexcept nogil:
-    """Arcs by their tails and nodes in topological order. Returns the number of these, fewer than n_nodes for a cycle, or INTERRUPTED.
-
-    `first`: n_nodes + 1 numbers, arcs of node u are arcs[first[u]:first[u + 1]], in rising order. `order`: n_nodes numbers.
-    `arcs`: n_arcs numbers and n_nodes more, the arcs into each node that are left.
-    """
+    """Arcs by their tails and nodes in topological order. Returns the number of these, fewer than n_nodes for a cycle, or INTERRUPTED."""
+    # `first`: n_nodes + 1 numbers, arcs of node u are arcs[first[u]:first[u + 1]], in rising order. `order`: n_nodes numbers. `arcs`:
+    # n_arcs numbers and n_nodes more, the arcs into each node that are left.
     cdef int *left = arcs + n_arcs
     cdef Py_ssize_t a
     cdef Py_ssize_t since = 0

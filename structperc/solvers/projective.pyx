@@ -195,10 +195,8 @@ cdef inline Py_ssize_t push(int *stack, Py_ssize_t top, int kind, Py_ssize_t i, 
 
 
 cdef void follow(const Chart *c, int *heads) noexcept nogil:
-    """The tree of the total, from the widest spans down; each split is the first that gives its span's value.
-
-    Each search ends with its span, since another thread may write to the scores meanwhile.
-    """
+    """The tree of the total, from the widest spans down; each split is the first that gives its span's value."""
+    # Each search ends with its span, since another thread may write to the scores meanwhile.
     cdef Py_ssize_t p = c.n + 1, i, j, q, top = 0
     cdef const double *siblings
     cdef double value
@@ -323,10 +321,8 @@ cdef void spread(double weight, double value, const double *a, const double *b, 
 
 
 cdef int outside(const Chart *c, Chart *d, double *siblings) noexcept nogil:
-    """The derivatives of the total by all entries of the tables, in `d`, and by all siblings' scores, into zeros.
-
-    Those by I[h, m] are the arcs' marginals.
-    """
+    """The derivatives of the total by all entries of the tables, in `d`, and by all siblings' scores, into zeros."""
+    # Those by I[h, m] are the arcs' marginals.
     cdef Py_ssize_t n = c.n, p = n + 1, start = c.one_root, i, j, r
     cdef const double *q
     cdef double *to
