@@ -56,8 +56,9 @@ cdef class Template:
         Each line is text with macros `%x[offset,column]`: the string of that column, `offset` tokens further on. Before the
         sentence are the tokens `_B-1`, `_B-2` ..., after it `_B+1`, `_B+2` .... Each line gives each token one feature with
         the value 1. Its name is the line with its macros replaced; a line without macros is a constant feature. Blank lines
-        and lines that begin with `#` are left out. `%prefix[offset,column,n]` and `%suffix[offset,column,n]` are the first and the last n letters of the
-        string, `%lower[offset,column]` has small letters, and `%digits[offset,column]` has 0 for each digit.
+        and lines that begin with `#` are left out. `%prefix[offset,column,n]` has the first n letters of the
+        string, and `%suffix[offset,column,n]` the last n. `%lower[offset,column]` has small letters. `%digits[offset,column]`
+        has 0 for each digit.
         `%shape[offset,column]` has X for capitals, x for small letters and d for digits, each once where it recurs: "McCoy-75"
         is "XxXx-d". A line `B` (or `B01`), CRF++'s bigram of labels, is left out too: a sequence model
         always has one weight per pair of labels. Transitions that look at x (`B...%x[...]`, and `*` of Wapiti) raise an error.
