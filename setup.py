@@ -32,7 +32,7 @@ available_cores = runpy.run_path("structperc/basics/cores.py")["available_cores"
 
 TRANSLATED = Path(f"build/cython-{Cython.__version__}")
 ABI_HEADER = Path("structperc/include/abi.h")
-ABI = """/* Written by setup.py; see structperc/fitting/builds.py. */
+ABI = """/* Written by setup.py, read by structperc/fitting/builds.py. */
 #ifdef _WIN32
 #define SP_KEPT __declspec(dllexport) __declspec(selectany)
 #else
@@ -52,8 +52,9 @@ def found(pattern):
 
 def write_abi():
     header = ABI % fingerprint()
-    for other in set(found("abi.h")) - {ABI_HEADER}:            # of a checkout from before a move: the compiler might read it instead
+    for other in set(found("abi.h")) - {ABI_HEADER}:            # of a checkout from before a move: the compiler would read it instead
         other.unlink()
+        ABI_HEADER.unlink(missing_ok=True)      # compiles again what has read the other
     if not ABI_HEADER.exists() or ABI_HEADER.read_text() != header:     # a newer file would have everything compiled
         ABI_HEADER.write_text(header)
 
