@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from advice.followed import messages_of
-from structperc import Problem
+from structperc import Engine, Problem
 from structperc.components import Loss
 
 
@@ -43,6 +43,22 @@ def head(call, directions):
     return call(own.CusumHead(2, 3, directions), torch.zeros(1, 2), torch.zeros(1, dtype=torch.int64))
 
 
+def trees(call):
+    torch, own = layers()
+    return call(own.Trees(), torch.zeros(1, 3, 3), torch.tensor([[2, 0]]))
+
+
+def saved_net(folder, hidden):
+    """A net of 4 hidden units, saved and loaded into a module with others."""
+    torch, own = layers()
+
+    def net(hidden):
+        return own.Net(torch.nn.Sequential(torch.nn.Linear(2, hidden), torch.nn.Linear(hidden, 2)))
+
+    Engine("multiclass", plugins=[net(4)], update="log-loss").fit(np.eye(2), ["a", "b"]).save(folder / "net.model")
+    return Engine.load(folder / "net.model", plugins=[net(hidden)])
+
+
 MESSAGES = [
     *messages_of("structperc/problems/losses.py",
         ("finds none; use 'hinge', 'perturbed' or 'sparsemap'", lambda _: matched("log-loss"), lambda _: matched("hinge"),
@@ -71,5 +87,12 @@ MESSAGES = [
          lambda _: head(lambda layer, x, y: layer.probabilities(x, "cumulative-logit"), "own"),
          lambda _: head(lambda layer, x, y: layer.probabilities(x, "log-loss"), "own"),
          lambda _: head(lambda layer, x, y: layer.probabilities(x, "cumulative-logit"), "shared")),
+    ),
+    *messages_of("structperc/torch/trees.py",
+        ("heads are missing; give the head of each word", lambda _: trees(lambda layer, arcs, heads: layer(arcs)),
+         lambda _: trees(lambda layer, arcs, heads: layer(arcs, heads=heads)), lambda _: trees(lambda layer, arcs, heads: layer.decode(arcs))),
+    ),
+    *messages_of("structperc/torch/net.py",
+        ("Pass a module of the same form", lambda folder: saved_net(folder, 3), lambda folder: saved_net(folder, 4)),
     ),
 ]
