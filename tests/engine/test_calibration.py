@@ -126,14 +126,6 @@ def test_an_impossible_spread_in_a_file_is_refused(wrong, tmp_path):
         Engine.load(io.BytesIO(content))
 
 
-def test_a_file_without_a_spread_loads(tmp_path):
-    engine = Engine("cusum").fit([[0.0], [1.0]], [1, 2])
-    engine.save(tmp_path / "model")
-    content = edited((tmp_path / "model").read_bytes(), lambda header: header["record"].pop("spread"))
-
-    assert Engine.load(io.BytesIO(content)).spread_ == engine.spread_ == 0
-
-
 def test_what_cannot_be_cross_fitted_is_refused_before_training():
     X, y = ranked(50, 0)
     with pytest.raises(OptionError, match="partial_fit does not see; call fit, or set it to False or 'auto'"):

@@ -240,7 +240,7 @@ def test_a_saved_reduction_has_its_probabilities():
 
 
 def test_gaps_and_categories_reach_the_classifier():
-    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    frame = pd.DataFrame(X[:, :2].copy(), columns=["a", "b"])
     frame["c"] = pd.Categorical(np.where(Y > 3, "u", np.where(Y < 2, "v", "w")))
     frame.iloc[::7, 0] = np.nan
     within = HistGradientBoostingClassifier(**TREES, categorical_features="from_dtype")

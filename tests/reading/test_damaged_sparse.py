@@ -80,12 +80,12 @@ def test_no_door_converts_what_it_has_not_checked(call):
 
 
 def test_no_module_converts_matrices_on_its_own():
-    """`core.sparse_parts` checks the parts; the others here convert what they made or what has been read."""
+    """`basics.sparse_parts` checks the parts; the others here convert what they made or what has been read."""
     sources = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyx"), *PACKAGE.rglob("*.pxi")]
 
     assert {path.relative_to(PACKAGE).as_posix() for path in sources if ".tocsr(" in path.read_text()} == {
-        "core/sparse_parts.py", "core/rows.pyx", "counterfactuals/chains.py", "engine/dependence.py",
-        "engine/scaling.py", "engine/separation.py", "engine/weighing.py", "metrics/clusters.py"}
+        "basics/sparse_parts.py", "core/rows.pyx", "counterfactuals/chains.py", "fitting/dependence.py",
+        "fitting/scaling.py", "fitting/separation.py", "fitting/weighing.py", "metrics/clusters.py"}
 
 
 @pytest.mark.parametrize("form", [csc_array, coo_array, bsr_array, lambda X: csr_array(X.astype("f4").astype("g"))])
