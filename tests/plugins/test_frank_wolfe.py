@@ -87,5 +87,6 @@ def test_a_damaged_solution_is_refused():
 
     assert rule.dual.state() == {}
     with pytest.raises(DataError, match="damaged"):
-        rule.restore({"estimate": np.float64(0.0), "counts": np.array([1]), "alpha": np.zeros(0), "loss": np.zeros(0), "sizes": np.zeros(0, dtype=np.int64),
-                      "structures": np.zeros(0, dtype=np.intc), "gold_sizes": np.array([-1]), "golds": np.zeros(0, dtype=np.intc)})
+        rule.restore({"estimate": np.float64(0.0), "counts": np.array([1]), "alpha": np.zeros(0), "loss": np.zeros(0),
+                      "sizes": np.zeros(0, dtype=np.int64), "structures": np.zeros(0, dtype=np.intc),
+                      "gold_sizes": np.array([-1]), "golds": np.zeros(0, dtype=np.intc)})
