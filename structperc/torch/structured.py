@@ -72,7 +72,7 @@ class StructuredLoss(torch.nn.Module):
     Value and gradient come from the forward pass, in float64 on the CPU. The gradient has the device and the type of the scores. A
     gradient of the gradient raises an error.
 
-    With "perceptron", and with "hinge" on trees, a network may shrink its scores and learn nothing. A warning then says so.
+    With "perceptron", and with "hinge" on trees, a network may shrink its scores and learn nothing. This raises a warning.
 
     Parameters
     ----------

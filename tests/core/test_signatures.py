@@ -4,7 +4,7 @@ import importlib.util
 import inspect
 
 import pytest
-from test_layout import PUBLIC
+from test_layout import NEEDED, PUBLIC
 
 from structperc.basics.signatures import class_signature, parameters
 from structperc.components import Argmax, Component, LabelOutputs, PassiveAggressiveUpdate, Rows, SumFeatures
@@ -12,7 +12,7 @@ from structperc.components import Argmax, Component, LabelOutputs, PassiveAggres
 
 def public_classes():
     for name in sorted(PUBLIC):
-        if name == "structperc.torch" and importlib.util.find_spec("torch") is None:
+        if importlib.util.find_spec(NEEDED.get(name, "structperc")) is None:
             continue
         module = importlib.import_module(name)
         for key in getattr(module, "__all__", None) or dir(module):
