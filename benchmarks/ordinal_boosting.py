@@ -162,7 +162,8 @@ DIFFERENCES = "\n".join([
     "smallest C, 2^-20, has an error below 0.3 already in the first round. The middle rank for every row has 0.28 (cost 2.5). So these "
     "rows "
     "show how predictions near the middle are cut. The paper uses regularised thresholds, the solver here exact ones: "
-    "[both](boosting_theory.md). On bank the published cost is that of a larger C.",
+    "[both](boosting_theory.md). On bank a larger C has the published cost. "
+    "With boosting, training costs on bank are 0.05 above the published ones. Test costs of computer, california and census are lower.",
 ])
 
 
