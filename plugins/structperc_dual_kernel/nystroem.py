@@ -35,7 +35,7 @@ CHUNK = 4096            # rows that are mapped at a time
 
 
 class NystroemReader(Reader):
-    """Reads data as `Reader` does and hands on f(x) = |K_LL|^(-1/2) k_L(x) instead of each row x, so that f(x) . f(z) is near K(x, z).
+    """Reads data as `Reader` does and hands on ``f(x) = |K_LL|^(-1/2) k_L(x)`` instead of each row x, so that f(x) . f(z) is near K(x, z).
 
     k_L(x) are the kernel values of x with the landmarks. Landmarks are rows (or objects) of the first data, drawn without replacement. K_LL
     are the values between landmarks. Between landmarks f(x) . f(z) = K(x, z). A step then costs O(n_components), for any length of
@@ -57,7 +57,7 @@ class NystroemReader(Reader):
     kernel_rows : KernelRows
         The landmarks; None before `learn`.
     normalization : float64 array of shape (n_components, n_components)
-        |K_LL|^(-1/2).
+        ``|K_LL|^(-1/2)``.
 
     Raises
     ------
