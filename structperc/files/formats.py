@@ -80,7 +80,7 @@ FORMATS = {
 
 
 class TextFile:
-    """A file of lines that each pass opens anew."""
+    """A file of lines; each pass opens the file again."""
 
     def __init__(self, path):
         self.path, self.name = path, name_of(path)

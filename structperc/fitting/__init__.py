@@ -1,2 +1,2 @@
 # May import basics, core, reading.
-"""How a model is made: from options and plugins to parts, their training and what the model has learned."""
+"""How a model is made: options, plugins, parts, training, and the state of the trained model."""

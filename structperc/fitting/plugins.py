@@ -488,7 +488,7 @@ def answering(plugin, hook, method, arguments):
 
 
 def told(plugin, hook, method, arguments):
-    """A hook that is told something: `method` in a Python function. pluggy reads the names of the function's own arguments."""
+    """A hook without a result: `method` in a Python function. pluggy reads the names of the function's own arguments."""
     names = tuple(SIGNATURES[hook].parameters)
     places = [names.index(name) for name in (names if arguments is None else arguments) if name in names]      # `check` raises for others
 

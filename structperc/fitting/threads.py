@@ -10,7 +10,7 @@ from structperc.basics.signals import map_in_threads
 
 def predicted(model, rows, n_threads):
     """The result of `model.predict(rows)`, by threads that predict a part each. All see the model of one moment."""
-    # If a chunk of a stream has changed the model meanwhile, one thread begins anew.
+    # If training on a chunk of a stream has changed the model, one thread starts again.
     n, parts = rows.n_examples, min(n_threads, rows.n_examples)
     if parts < 2:
         return model.predict(rows)

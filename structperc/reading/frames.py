@@ -54,7 +54,7 @@ def is_frame(X) -> bool:
 
 
 def columns_of(X) -> dict:
-    """The columns of a data frame by name. Names that are no texts, stand twice, or hold what no file can, raise an error."""
+    """The columns of a data frame by name. A name raises an error if it is no text, is repeated, or cannot be saved in a file."""
     narwhals = require("narwhals.stable.v2", "reading tables", "tables")
     X = as_table(X)
     names = frame_names(X)
