@@ -1,4 +1,4 @@
-"""Writes a model file of each kind, and what it predicts, to tests/engine/models/VERSION.zip: later versions must load them.
+"""Writes a model file of each kind, and what it predicts, to tests/engine/models/RELEASE.zip: later versions must load them.
 
     python tests/saved_models.py
 
@@ -16,6 +16,7 @@ from fuzz.kinds import kinds
 from structperc.version import __version__
 
 FOLDER = Path(__file__).parent / "engine/models"
+RELEASE = __version__.partition(".dev")[0]            # whose files those of its main are until then
 
 
 def saved(engine) -> bytes:
@@ -40,7 +41,7 @@ def main():
     trained = {name: (kind, kind.fit()) for name, kind in kinds().items()}
     contents = {f"{name}.model": saved(engine) for name, (_, engine) in trained.items()}
     contents["predictions.json"] = json.dumps({name: shown(kind, engine) for name, (kind, engine) in trained.items()}).encode()
-    with zipfile.ZipFile(FOLDER / f"{__version__}.zip", "w") as file:
+    with zipfile.ZipFile(FOLDER / f"{RELEASE}.zip", "w") as file:
         for name, content in contents.items():
             file.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED, 9)         # without a date
 

@@ -399,7 +399,8 @@ def test_commands_are_found_and_wrong_ones_noticed(capsys):
 
 
 def test_the_citation_is_of_this_version():
-    assert f"\nversion: {structperc.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f"\nversion: {structperc.__version__}\n" in citation and re.search(r"\ndate-released: \d{4}-\d\d-\d\d\n", citation)
 
 
 @pytest.mark.parametrize("room", ROOMS)
