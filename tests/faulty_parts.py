@@ -131,8 +131,6 @@ class RankIntervals:
 class Narrow(Weights):
     """w as a vector of float32, with the sum of its past values."""
 
-    options_used = ("average",)
-
     def start(self, parts, context):
         super().start(parts, context)
         self.average = context.average
@@ -164,7 +162,11 @@ class Narrow(Weights):
 class NarrowLast(Narrow):
     """Does not average weights."""
 
-    options_used = ()
+    average = False
+
+    def start(self, parts, context):
+        Weights.start(self, parts, context)
+        self.w, self.late = np.zeros((2, self.features.n_weights), dtype=np.float32)
 
 
 class WithoutStarts(Argmax):
@@ -486,7 +488,7 @@ class Unweighing(Trainer):
     """The final weights do not depend on sample weights."""
 
     online = False
-    options_used = ("epochs", "shuffle", "random_state")
+    options_used = ("epochs", "shuffle")
 
     def train(self, run):
         run.begin_epoch()

@@ -82,8 +82,6 @@ class Stranger:
 
 
 class OddStep(components.Update):
-    options_used = ()
-
     def __init__(self, oddness):
         self.oddness = oddness
 
@@ -139,3 +137,9 @@ def test_a_synonym_of_a_plugin_leads_to_it(installed, capsys, word, name):
 def test_components_have_every_ready_made_part():
     made = {value for value in vars(builtin).values() if isinstance(value, type) and issubclass(value, components.Component)}
     assert made and all(getattr(components, kind.__name__, None) is kind and kind.__name__ in components.__all__ for kind in made)
+
+
+def test_only_trainers_name_options():
+    """All other parts use what their hook or `start` reads: nobody declares an option that a hook reads."""
+    parts = {value for value in vars(components).values() if isinstance(value, type) and issubclass(value, components.Component)}
+    assert {kind for kind in parts if kind.options_used and not issubclass(kind, components.Trainer)} == set()

@@ -536,7 +536,7 @@ def test_every_order_is_an_array():
     orders = []
 
     class Backwards(Trainer):
-        options_used = ("shuffle", "random_state")
+        options_used = ("shuffle",)
 
         def train(self, run):
             run.begin_epoch()

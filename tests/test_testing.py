@@ -158,8 +158,8 @@ def test_a_store_of_float32_passes(problem):
 def test_a_store_that_does_not_average_passes():
     report = dict(check_problem("cusum", plugins=[NarrowLast()]))
 
-    assert report["average_is_the_mean"] == ("not applicable: average=True has no effect with the NarrowLast object in plugins, "
-                                              "whose options_used does not name it (it names none); leave it at False.")
+    assert report["average_is_the_mean"] == ("not applicable: average=True has no effect with the NarrowLast object in plugins; leave it "
+                                              "at False.")
     assert report["primal_equals_dual"] == report["saving_keeps_everything"] == "passed"
 
 

@@ -17,7 +17,6 @@ class AROW(Weights):
     Phi(x, y). So r = 1 / (2C), the step is w += beta h Sigma v with beta = 1 / (v . Sigma v + r), and 1 / Sigma_i grows by v_i^2 / r.
     """
 
-    options_used = ("average",)         # decay would be ignored, so the engine raises an error for it
     linear = False                      # steps pass through Sigma, so no kernel form exists
 
     def __init__(self, r, average=False):

@@ -11,7 +11,7 @@ check_options = {"trainer": "patient"}
 
 
 class Patient(Trainer):
-    options_used = ("trainer", "update", "epochs", "shuffle", "random_state")
+    options_used = ("update", "loss_weight", "epochs", "shuffle", "weighting")
 
     def start(self, parts, context):
         self.quiet = 0

@@ -56,8 +56,6 @@ cdef class BlockFrankWolfe(SearchedPass):
         The sum of the gaps that the blocks had before their steps, in the pass under way.
     """
 
-    options_used = ("C", "margin")
-
     cdef public double estimate
 
     def __init__(self, double C=1.0, double margin=1.0):

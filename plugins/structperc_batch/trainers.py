@@ -42,7 +42,7 @@ class FrankWolfeTrainer(Trainer):
     citation = FRANK_WOLFE
     online = False
     latent = False
-    options_used = ("trainer", "epochs", "shuffle", "random_state")
+    options_used = ("epochs", "shuffle")
 
     def __init__(self, tolerance, warm_start):
         self.tolerance, self.warm_start = tolerance, warm_start

@@ -33,7 +33,7 @@ class BoostingTrainer(Trainer):
     # errors: list of float. Of the stumps, by the costs of their rounds.
 
     online = False
-    options_used = ("trainer", "epochs")
+    options_used = ("epochs",)
 
     def start(self, parts, context):
         self.errors = []

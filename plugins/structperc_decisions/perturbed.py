@@ -55,7 +55,6 @@ class PerturbedUpdate(Update):
     """
 
     when = "always"
-    options_used = ("step_size",)
     citation = BERTHET
 
     def __init__(self, samples=10, sigma=1.0, step_size=1.0):

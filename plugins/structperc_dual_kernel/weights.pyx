@@ -61,7 +61,6 @@ cdef class DualWeights(Weights):
     """
 
     citation = COLLINS_DUFFY
-    options_used = ("average", "decay")
 
     def __cinit__(self, *args, **kwargs):
         self.step = None

@@ -32,7 +32,6 @@ SHASHUA_LEVIN = """@techreport{shashua2002taxonomy,
   number = {2002-39},
   year = {2002}
 }"""
-ENGINE_C = 1.0          # the engine's default
 FRACTIONAL = np.array([1.0, 0.5])       # sample weights of steps that are no whole numbers
 DISORDERED, DEGENERATE = "disordered", "degenerate"
 ROUNDING = 1e-12        # of the planes: what is nearer than this has met
@@ -57,7 +56,7 @@ class LargeMarginTrainer(Trainer):
 
     citation = f"{CHU_KEERTHI}\n\n{SHASHUA_LEVIN}"
     online = False
-    options_used = ("trainer", "update", "C", "epochs", "average", "shuffle", "random_state")
+    options_used = ("update", "epochs", "average", "shuffle")
 
     def __init__(self, method, nu, tolerance, disordered, warm_start, cache_bytes):
         self.method, self.nu, self.tolerance, self.pool = method, nu, tolerance, disordered == "pool"
@@ -67,6 +66,9 @@ class LargeMarginTrainer(Trainer):
         self.n_thresholds, self.features, self._context = context.n_labels - 1, parts.features, context
         self.optimum, self.mu, self.C, self.rho, self.usable = None, None, float(context.C), 1.0, 0.0       # of the last training
         self.n_visited = 0
+        reads = context.reads
+        if self.nu is not None and reads is not None and "C" in reads.changed and "C" not in reads.by.get("update", ()):
+            raise OptionError(f"C={self.C} has no effect with nu={self.nu}, which takes its place; leave one of them out.")
 
     def check(self, context, parts):
         if parts.outputs.partial_gold or not is_ordered(parts.outputs):
@@ -81,8 +83,6 @@ class LargeMarginTrainer(Trainer):
         if self.nu is not None and self.warm_start:
             raise OptionError(f"warm_start=True has no effect with nu={self.nu}: its search uses the solution of the last C anyway; "
                               f"leave one of them out.")
-        if self.nu is not None and context.C != ENGINE_C and "C" not in (parts.update.options_used or ()):
-            raise OptionError(f"C={context.C} has no effect with nu={self.nu}, which takes its place; leave one of them out.")
 
     def check_order(self, context, parts):
         pass

@@ -91,7 +91,6 @@ class CumulativeLogitTrainer(Trainer):
     _likelihood = ProportionalOdds
     citation = MCCULLAGH
     online, log_odds = False, True
-    options_used = ("trainer",)
 
     def __init__(self, penalty):
         self.penalty = penalty

@@ -43,7 +43,7 @@ class PocketTrainer(Trainer):
     # costs: list of float. Of the pocket, after each epoch.
 
     online = False
-    options_used = ("trainer", "epochs", "random_state")
+    options_used = ("epochs",)
     citation = GALLANT
 
     def __init__(self, variant, compared):

@@ -20,8 +20,6 @@ cdef class OriginalUpdate(Update):
     It differs from the structured step exactly when a threshold below both ranks ties with f.
     """
 
-    options_used = ()
-
     def check_order(self, context, parts):
         check_whole_steps(context, parts)
 
@@ -53,8 +51,6 @@ cdef class SingleUpdate(Update):
     Thresholds that are whole numbers stay in order: the prediction lies strictly below the threshold that falls, and not below the one
     that rises.
     """
-
-    options_used = ()
 
     def check_order(self, context, parts):
         check_whole_steps(context, parts)

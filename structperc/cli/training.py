@@ -29,7 +29,6 @@ from structperc.core.outputs import is_ordered
 from structperc.errors import DataError, OptionError, StructPercError
 from structperc.files.tables import parse_classes
 from structperc.fitting.trainers import INTERRUPTED
-from structperc.fitting.unused_options import uses
 
 TEXT_LABELS = {None: None, "text": True, "numbers": False}
 SEED = 0                    # of `random_state`, so that the same command writes the same model
@@ -156,7 +155,7 @@ def summary(engine, arguments, facts) -> list[str]:
     if hasattr(engine, "n_support_"):
         lines["support"] = f"{engine.n_support_} rows, of which the weights are a sum"
     kind = "sentences" if facts.columns is None else "examples"
-    bound = f" of at most {engine.epochs}" if "epochs" in (engine.parts_.trainer.options_used or ("epochs",)) else ""
+    bound = f" of at most {engine.epochs}" if "epochs" in engine.parts_.trainer.options_used else ""
     lines["epochs"] = f"{len(engine.mistakes_)}{bound}, {engine.status_}"
     lines["mistakes"] = f"{shorten(engine.mistakes_)} per epoch; the last is {engine.mistakes_[-1] / facts.examples:.1%} of the {kind}"
     constant = constant_of(engine, facts)
@@ -239,7 +238,7 @@ def next_steps(engine, arguments, facts) -> list[str]:
     trainer = engine.parts_.trainer
     if engine.status_ == "max_epochs":
         switches = [f"--set {name}=true" for name in ("shuffle", "average")
-                    if trainer.online and not getattr(engine, name) and acts(engine.parts_, name)]
+                    if trainer.online and not getattr(engine, name) and acts(engine, name)]
         if hasattr(engine, "gap_") or not levelled_off(trainer.learning_curve(engine)):
             epochs = max(20, 2 * engine.epochs) if trainer.online else max(1000, 10 * engine.epochs)
             steps.append(f"it did not converge: add {' '.join([f'--set epochs={epochs}', *switches])}")
@@ -259,9 +258,9 @@ def levelled_off(curve) -> bool:
     return n >= 2 and sum(curve[-n:]) >= SAME * sum(curve[-2 * n:-n])
 
 
-def acts(parts, name) -> bool:
-    """Whether `shuffle` or `average` has an effect with these parts, which learn online."""
-    return uses(parts.trainer, name) or uses(parts.weights, name)
+def acts(engine, name) -> bool:
+    """Whether `shuffle` or `average` has an effect with the parts, which learn online."""
+    return name in engine.parts_.trainer.options_used or any(name in engine.reads.get(kind, ()) for kind in ("trainer", "weights"))
 
 
 def scales(engine) -> bool:

@@ -57,7 +57,6 @@ cdef class AdaGradWeights(PrimalWeights):
     ('AdaGradWeights', ['b'])
     """
 
-    options_used = ("average", "decay", "step_size")
     linear = False
     citation = DUCHI
 

@@ -299,10 +299,9 @@ cdef class Component:
     ----------
     citation : str
         BibTeX of the method, shown by `Engine.citation`; empty if there is nothing to cite.
-    options_used : tuple of str or None
-        The options that this part depends on; None: those that its hook or its `start` reads, but for `average` and `decay`, which are
-        always named. A changed option that no part uses raises an error. Name an option here if the part depends on it without reading
-        it, or reads it only after `start`.
+    options_used : tuple of str
+        The options that this part reads only after `start`, such as `epochs` of a trainer. What its hook or its `start` reads it uses
+        anyway. A changed option that no part uses raises an error.
 
     Examples
     --------
@@ -317,7 +316,7 @@ cdef class Component:
     __signature__ = ClassSignature()
 
     citation = ""
-    options_used = None
+    options_used = ()
     _declared_by = {}           # attributes that a Python class cannot set, and the method that it uses instead
 
     def __cinit__(self, *args, **kwargs):

@@ -67,7 +67,7 @@ def refuse_loss_weight(context, rule):
 
 def refuse_fixed_sizes(context, parts):
     """Raises an error for weights without step sizes of their own, for a rule that returns gradients."""
-    if "step_size" not in (parts.weights.options_used or ()):
+    if parts.weights.step_size is None:
         raise PluginError(f"{rule_of(context, parts)} gives each weight a step size of its own, but {type(parts.weights).__name__} has no "
                           f"such weights. Leave out its plugin, such as 'dual-kernel', or use another update.")
 
@@ -99,7 +99,6 @@ cdef class HingeUpdate(Update):
     """
 
     needs = frozenset({"search"})
-    options_used = ("margin", "step_size")
     citation = RATLIFF
 
     cdef readonly double margin
@@ -306,7 +305,6 @@ cdef class DirectUpdate(ScheduledUpdate):
 
     when = "always"
     needs = frozenset({"search"})
-    options_used = ("step_size", "loss_weight")
     citation = MCALLESTER
 
     cdef readonly str variant

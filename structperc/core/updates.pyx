@@ -254,8 +254,6 @@ cdef class Update(Component):
         may have a short margin.
     needs : set of {"marginals", "search"}
         It calls `Trial.marginals` or `Trial.search`. Problems without them raise an error.
-    options_used : tuple of str or None
-        Which of the options "margin", "C" and "step_size" it depends on. None: those that its hook or `start` reads.
 
     Examples
     --------
@@ -424,7 +422,6 @@ cdef class PerceptronUpdate(Update):
     [1, 2]
     """
 
-    options_used = ()
     citation = COLLINS
 
     def check_order(self, context, parts):
@@ -487,10 +484,6 @@ cdef class PassiveAggressiveUpdate(Update):
     def check(self, context, parts):
         if self.variant == 0:
             refuse_weights(context, parts)
-
-    @property
-    def options_used(self):
-        return ("margin", "C") if self.variant > 0 else ("margin",)
 
     def fingerprint(self):
         return self.C.fingerprint()
@@ -558,8 +551,6 @@ cdef class ScheduledUpdate(Update):
     decays : bool, default False
         Whether the weights decay with each step, so that steps without coefficients count too.
     """
-
-    options_used = ("step_size",)
 
     def __init__(self, step_size=1.0, decays: bool = False):
         self.step_size, self.decays = positive("step_size", step_size), argument(self, "decays", decays, flag)

@@ -32,8 +32,6 @@ cdef class PrimalWeights(Weights):
     (2,)
     """
 
-    options_used = ("average", "decay")
-
     def __init__(self, average: bool = False, decay=0.0):
         self.decay = Schedule(decay, "decay")
         self.averaging.average, self.averaging.decay = argument(self, "average", average, flag), self.decay.start

@@ -35,7 +35,7 @@ cdef class Weights(Component):
     - `terms` if w is a sum of training rows, for `explain`;
     - `norm` if the length of a step is not that of its feature vector;
     - `state` and `restore`, to save models and to undo `partial_fit`;
-    - `averaged` for averaging; then name "average" in `options_used`;
+    - `averaged` for averaging; the hook, or `start`, reads `context.average`;
     - `sharding` and `rescaling`, for `n_shards` and for columns whose scale changes.
 
     A Cython class overrides the methods of the same names that end in _c.
@@ -49,6 +49,8 @@ cdef class Weights(Component):
     linear : bool, default True
         Whether w is the sum of its steps, sum_a c[a] phi(x, a), apart from averaging and decay. Set False if steps are transformed, as in
         AROW: then there is no kernel form, and `structperc check` compares with none.
+    step_size : Schedule or None
+        Of a store with a separate step size for each weight, which gradient rules such as "adagrad" need; None: it has none.
 
     Examples
     --------
@@ -73,6 +75,7 @@ cdef class Weights(Component):
     """
 
     linear = True
+    step_size = None
 
     def __cinit__(self, *args, **kwargs):
         start_averaging(&self.averaging)

@@ -123,6 +123,7 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         self.needed = None          # options that raise an error if a plugin replaces them; None: all that have no effect do
         self.unused = ()            # options that were left out of the last training
         self.answered = {}          # the last plugin that has returned a part for each hook
+        self.reads = {}             # the options that each kind of part has read
         self.notes = {}
 
     def _begin(self, problem, options, own) -> Self:

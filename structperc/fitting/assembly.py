@@ -241,6 +241,7 @@ def assemble(engine, context, reader, outputs, labels) -> Model:
         leave_out_unused(engine, left_out)
         context = renewed(engine, context, before)
     if context.reads is not None:
+        engine.reads = context.reads.by
         context.settle()
     return Model(context, parts, Loop(parts, context.loss_weight), engine_options(engine))
 

@@ -30,6 +30,11 @@ def size_of(context, default=None) -> dict:
     return {} if size is None else {"step_size": size}
 
 
+def slack_of(context) -> dict:
+    """C, for the rules with slack."""
+    return {"C": context.C} if context.update[-1] in "12" else {}
+
+
 class BuiltinParts:
     """Rows of numbers, primal weights, the named losses and update rules, and the online trainer."""
 
@@ -71,9 +76,9 @@ class BuiltinParts:
         if update in DIRECT:
             return DirectUpdate(update, **size_of(context), decays=context.decay != 0, width=context.loss_weight or 10.0)
         if update in EXACT:
-            return ExactUpdate(update, context.margin, context.C)
+            return ExactUpdate(update, context.margin, **slack_of(context))
         if update in UPDATES:
-            return PassiveAggressiveUpdate(update, context.margin, context.C)
+            return PassiveAggressiveUpdate(update, context.margin, **slack_of(context))
         return None
 
     @hookimpl

@@ -23,7 +23,7 @@ OFTEN = {"classes": "labels", "classes_": "labels", "n_classes": "n_labels", "rn
 
 
 class Reads:
-    """Which options hooks and parts read while an engine makes its parts. Only options that are not at their defaults are recorded."""
+    """Which options hooks and parts read while an engine makes its parts."""
     # changed: dict. The options that are not at their defaults, and their values.
     # current: dict. The options that were read since the last part, in order.
     # by: dict of str to set of str. For each kind of part the options that its hook and its `start` have read.
@@ -53,8 +53,7 @@ class PluginOptions(Mapping):
         if name not in self.values_by_name:
             raise KeyError(f"the plugins have no option {name!r}.{did_you_mean(name, self.values_by_name)} "
                            f"Their options are {', '.join(self.values_by_name) or 'none'}.")
-        if name in self.reads.changed:
-            self.reads.current[name] = None
+        self.reads.current[name] = None
         value = self.values_by_name[name]
         return copy.copy(value) if type(value) in (list, dict, set) else value      # a hook may change what it gets
 
@@ -130,10 +129,8 @@ class FitContext:
     reads: Reads | None = None
 
     def __attrs_post_init__(self):
-        vars(self).update(self.engine_options)      # plain attributes: looked up for every call of partial_fit
-        if self.reads is not None and self.reads.changed:
-            for name in self.reads.changed.keys() & self.engine_options.keys():
-                del vars(self)[name]                # `__getattr__` records who reads it
+        if self.reads is None:                      # else `__getattr__` records who reads them
+            vars(self).update(self.engine_options)  # plain attributes: looked up for every call of partial_fit
 
     def __getattr__(self, name):
         options = object.__getattribute__(self, "engine_options")

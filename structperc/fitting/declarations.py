@@ -23,7 +23,7 @@ def check_declarations(engine, context, parts) -> None:
         if kind == "argmax" and not isinstance(part.exact, (bool, np.bool_)):
             raise PluginError(f"{type(part).__name__}.exact = {shortened(part.exact)}; expected True or False.")
         refuse_names(part, "needs", needs, NEEDS, f"expected a set of {', '.join(map(repr, NEEDS))}")
-        refuse_names(part, "options_used", part.options_used or (), {**options_of(type(engine)), **dict.fromkeys(context.options)},
+        refuse_names(part, "options_used", part.options_used, {**options_of(type(engine)), **dict.fromkeys(context.options)},
                      "expected a tuple of options of the engine and its plugins")
         if kind != "features" or parts.weights.vector() is not None:
             check_attributes(engine, part, part.attributes(parts.weights))

@@ -61,8 +61,8 @@ class Option:
         Whether the value may be a schedule or a function of t; see `structperc.schedules`. Parts get a float or a `Schedule`.
     reads : function of (name, value), optional
         Checks and converts a value instead of `read`.
-    used_by : {"update", "weights", "trainer"}, optional
-        For options of the engine: the kind of part that uses it. A value that no part uses raises an error (`Component.options_used`).
+    part : {"update", "weights", "trainer"}, optional
+        For options of the engine: the part that it steers. A value recommended for another choice of this part is left out.
     in_context : bool, default True
         For options of the engine: whether hooks see it, as `context.NAME`.
     by_preset : bool, default False
@@ -93,7 +93,7 @@ class Option:
     about: str = ""
     falls: bool = False
     reads: Callable | None = None
-    used_by: str | None = None
+    part: str | None = None
     in_context: bool = True
     by_preset: bool = False
     recommended: object = None

@@ -44,18 +44,18 @@ class FitOptions(Options):
 
     update: str | Update | type[Update] | None = option(
         "perceptron", "the update rule",
-        used_by="trainer", reads=read_part, by_preset=True,
+        part="trainer", reads=read_part, by_preset=True,
         about='"latent": a perceptron with step sizes, for partially hidden outputs. "exact-pa", "exact-pa1" and "exact-pa2": for labels. '
               '"log-loss": logistic regression or a conditional random field; it needs a solver with marginals. "logistic": the logistic '
               'loss of each atom. "direct" and "direct-better": direct loss minimisation. "adagrad" and "adagrad-log-loss": the hinge loss '
               "and the log loss, with a step size for each weight. For a custom rule, pass an object of a subclass of "
               "`structperc.components.Update`, or the class.")
     C: float | Schedule | Callable | None = option(1.0, "largest step of pa1, weight of the squared slack of pa2", above=0, falls=True,
-                                                   used_by="update", by_preset=True,
+                                                   part="update", by_preset=True,
                                                    about="Larger values fit each example more closely; try 0.01 to 1.")
     step_size: float | Schedule | Callable | None = option(
         None, "size of the steps of latent, log-loss, logistic, direct and adagrad; none: the rule's own", types=(float,), above=0,
-        falls=True, used_by="update", by_preset=True,
+        falls=True, part="update", by_preset=True,
         about='Larger values learn faster and less smoothly. The rule\'s own is 1.0, of "logistic" inverse_sqrt(0.1, after=100). For '
               '"adagrad" and "adagrad-log-loss" it is the first step of a weight. Their own is 0.1 for sparse '
               'columns, of which many are rare, and 1.0 for dense ones. So a table as CSR gets another model than as an array. One number '
@@ -70,22 +70,22 @@ class FitOptions(Options):
               'for ordered labels, "zero-one" for classes, "hamming" for sequences and sets of atoms. For a custom loss, pass an object '
               "of a subclass of `structperc.components.Loss`, or the class.")
     margin: float | None = option(1.0, "passive-aggressive steps and adagrad require the margin margin * loss", above=0,
-                                  used_by="update", by_preset=True,
+                                  part="update", by_preset=True,
                                   about="Larger values make more and larger steps; with pa only the scale of the weights changes.")
     loss_weight: float | Schedule | Callable | None = option(
-        0.0, "learn from the output that maximises score + loss_weight * loss", low=0, falls=True, used_by="update", by_preset=True,
+        0.0, "learn from the output that maximises score + loss_weight * loss", low=0, falls=True, part="update", by_preset=True,
         about='0: from the prediction itself. Larger values avoid expensive mistakes more; try 1. For "direct" and "direct-better" this is '
               "the width of their finite differences, where 0 means 10; try 1 to 30. Only this width accepts a schedule.")
 
     # ---- how examples are visited ----
 
-    epochs: int | None = option(1, "passes over the data, at most", low=1, used_by="trainer", by_preset=True, recommended=10,
+    epochs: int | None = option(1, "passes over the data, at most", low=1, part="trainer", by_preset=True, recommended=10,
                                 about="An epoch without update ends training early. More epochs fit more closely; try 5 to 50.")
-    shuffle: bool | None = option(False, "a new random order each epoch", used_by="trainer", by_preset=True, recommended=True,
+    shuffle: bool | None = option(False, "a new random order each epoch", part="trainer", by_preset=True, recommended=True,
                                   about="False: file order, which learns badly if examples are sorted by label.")
     weighting: str | None = option(
         "steps", "sample weights scale the steps or their C, or set how often examples are visited", choices=("steps", "visits"),
-        used_by="trainer", by_preset=True,
+        part="trainer", by_preset=True,
         about='"steps": weights scale the steps of the perceptron, and the C of the passive-aggressive rules; a large C hides them. '
               '"visits": an example with twice the weight is visited twice as often. Visits are drawn anew for each epoch, as many as '
               "examples with a positive weight. Weights of a stream are relative to the mean so far. It works with every rule.")
@@ -94,13 +94,13 @@ class FitOptions(Options):
         about="The same int gives the same bits.")
     trainer: str | Component | type[Component] | None = option(
         "online", "the training loop",
-        used_by="trainer", reads=read_part, by_preset=True,
+        part="trainer", reads=read_part, by_preset=True,
         about='"until-level": like "online", but it ends if the mean loss before the steps has not fallen for three epochs. '
               '`partial_fit` makes one pass. "bounded-sum" mixes shards by the sum of the steps of each weight. The sum is capped at '
               "twice the mean of the shards that moved it. It has no bound on mistakes, but needs fewer epochs if few shards move each "
               "weight. For a custom loop, pass an object of a subclass of `structperc.components.Trainer`, or the class.")
     n_shards: int = option(
-        1, "train on this many parts of the data separately, and mix their weights after each epoch", low=1, used_by="trainer",
+        1, "train on this many parts of the data separately, and mix their weights after each epoch", low=1, part="trainer",
         about="This is iterative parameter mixing by the mean: each shard counts with its share of the examples, with the papers' bound on "
               'mistakes. `trainer="bounded-sum"` mixes by another rule. `partial_fit` mixes after each call. More parts need more epochs; '
               "try the number of cores. The result does not depend on the number of threads.")
@@ -109,10 +109,10 @@ class FitOptions(Options):
 
     # ---- averaging and decay of weights, and calibration ----
 
-    average: bool | None = option(False, "predict with the mean of the weights over all examples visited", used_by="weights",
+    average: bool | None = option(False, "predict with the mean of the weights over all examples visited", part="weights",
                                   by_preset=True, recommended=True, about="It reduces overfitting, and costs nothing.")
     decay: float | Schedule | Callable | None = option(0.0, "each update first multiplies the weights by 1 - decay", low=0, below=1,
-                                                       falls=True, used_by="weights", by_preset=True,
+                                                       falls=True, part="weights", by_preset=True,
                                                        about="Larger values forget faster; try 1e-4 for drifting streams.")
     calibrate: bool | str | None = option(
         False, "divide scores by a temperature, for probabilities that can be trusted; auto: where outputs have probabilities",

@@ -57,7 +57,7 @@ def values_of(engine, own, passed) -> dict:
         is_other = kind in passed and not same(passed[kind], before) and not {passed[kind], before} <= {*LIKE[kind]}
         if is_other or any(plugin.is_object and f"structperc_{kind}" in plugin.hooks for plugin in engine.loaded_plugins[2:]):
             left_out |= kinds
-    values = {name: value for name, value in table.values.items() if name not in own or own[name].used_by not in left_out}
+    values = {name: value for name, value in table.values.items() if name not in own or own[name].part not in left_out}
     for name, wanted, further in table.cases:
         default = own[name].default if name in own else engine.plugin_options[name]
         value = passed.get(name, values.get(name, default))

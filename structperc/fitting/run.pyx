@@ -151,7 +151,7 @@ cdef class TrainingRun:
     >>> from structperc import Engine
     >>> from structperc.components import Trainer
     >>> class Once(Trainer):
-    ...     options_used = ("shuffle", "random_state")
+    ...     options_used = ("shuffle",)
     ...     def train(self, run):
     ...         run.begin_epoch()
     ...         run.end_epoch(run.run(run.order()))

@@ -198,7 +198,7 @@ class OnlineTrainer(Trainer):
     'converged'
     """
 
-    options_used = ("trainer", "update", "loss_weight", "epochs", "shuffle", "weighting", "random_state")
+    options_used = ("update", "loss_weight", "epochs", "shuffle", "weighting")
 
     epoch = lowest_epoch = 0
     lowest = np.inf

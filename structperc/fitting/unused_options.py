@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from structperc.basics.errors import PluginError, ReplacedOption, UnusedOption, shortened
 from structperc.fitting.option import options_of, same
 from structperc.fitting.plugins import COMPONENTS, NAMED
@@ -36,27 +38,20 @@ def kind_of(hook) -> str:
     return hook.removeprefix("structperc_")
 
 
-def names(part, name) -> bool:
-    """Whether a part depends on an option, by its declaration."""
-    return part.options_used is not None and name in part.options_used
-
-
-def uses(part, name) -> bool:
-    """Whether a part may depend on an option that it has read."""
-    return part.options_used is None or name in part.options_used
-
-
 def ignoring(engine, context, parts, name, value) -> str | None:
     """The kind of the part that leaves an engine option without effect; None where it has one."""
-    kind, trainer, update, by = options_of(type(engine))[name].used_by, parts.trainer, parts.update, context.reads.by
-    if kind == "trainer" or name == "loss_weight":
-        if not (names(trainer, name) or uses(trainer, name) and name in by.get("trainer", ())):
-            return kind
-        if name == "loss_weight" and not names(update, name) and update.searches(value) == update.searches(0.0):
+    kind, trainer, update, by = options_of(type(engine))[name].part, parts.trainer, parts.update, context.reads.by
+    by_trainer = name in trainer.options_used or name in by.get("trainer", ())
+    if name == "loss_weight":
+        if not by_trainer:
+            return "trainer"
+        if name not in by.get("update", ()) and update.searches(value) == update.searches(0.0):
             return "update"
-    elif kind is not None and not names(trainer, name):
-        depends = names if kind == "weights" else uses         # a hook may read `average`, and its store ignore it
-        used = any(name in read and depends(getattr(parts, reader), name) for reader, read in by.items())
+    elif kind == "trainer":
+        if name != kind and not by_trainer:
+            return kind
+    elif kind is not None and not by_trainer:
+        used = any(name in read for reader, read in by.items() if reader == "weights" or kind == "update")
         if not trainer.online and (kind == "weights" or not used):
             return "trainer"
         if not used:
@@ -72,7 +67,8 @@ def unused(engine, context, parts, name, value, kind) -> UnusedOption:
     part, plugin, declared = getattr(parts, kind), engine.answered[f"structperc_{kind}"], options_of(type(engine))
     default = engine.preset_values.get(name, declared[name].default)
     chosen = f"{kind}={shortened(getattr(context, kind))}" if kind in NAMED else type(part).__name__
-    if plugin not in engine.loaded_plugins[2:] or kind in context.reads.by.get(kind, ()):     # the user has chosen it by its name
+    by_name = kind in context.reads.changed and kind in context.reads.by.get(kind, ())
+    if plugin not in engine.loaded_plugins[2:] or by_name:
         is_set = kind != "trainer" or context.trainer != declared["trainer"].default
         return UnusedOption(f"{name}={shortened(value)} has no effect with {chosen if is_set else type(part).__name__}; "
                             f"{left(value, default)}.", name)
@@ -81,11 +77,11 @@ def unused(engine, context, parts, name, value, kind) -> UnusedOption:
     why, remedy = "", left(value, default)
     if name == kind:
         why, remedy = f", which is used whatever {name} is", f"{remedy}, or leave out the plugin"
-    elif names(part, name):
+    elif name in inspect.signature(type(part)).parameters:
         why = "" if own else f", whose hook structperc_{kind} does not read context.{name}"
         remedy = f"set it where the object is made, and {remedy}" if own else remedy
-    elif name in context.reads.by.get(kind, ()) or kind == "trainer":
-        why = f", whose options_used does not name it ({', '.join(part.options_used or ()) or 'it names none'})"
+    elif kind == "trainer":
+        why = f", whose options_used does not name it ({', '.join(part.options_used) or 'it names none'})"
     return ReplacedOption(f"{name}={shortened(value)} has no effect with {where}{why}; {remedy}.", name)
 
 
@@ -98,7 +94,7 @@ def unused_plugin_option(engine, context, parts, name, value) -> UnusedOption | 
     """The error of an option of a plugin that no part in use reads or names. Observers read theirs when they are called."""
     owners = [plugin for plugin in engine.loaded_plugins if name in plugin.options]
     read = any(name in of_part for of_part in context.reads.by.values())
-    if read or any(names(part, name) for _, part in parts.items()) or any(plugin.observes for plugin in owners):
+    if read or any(name in part.options_used for _, part in parts.items()) or any(plugin.observes for plugin in owners):
         return None
     what, default = f"{name}={shortened(value)} has no effect", engine.preset_values.get(name, owners[0].options[name].default)
     order = engine.loaded_plugins

@@ -32,8 +32,6 @@ class DualWeights(Weights):
     [1, 2]
     """
 
-    options_used = ("average",)
-
     def start(self, parts, context):
         super().start(parts, context)
         self.steps = []         # (example, coefficients, examples visited before)
@@ -106,8 +104,6 @@ class RememberedSteps:
 class PlainWeights(Weights):
     """w as a vector, without averaging."""
 
-    options_used = ()
-
     def check(self, context, parts):
         pass                            # `update` projects
 
@@ -140,10 +136,6 @@ class Called:
 
     def __init__(self, target):
         self.target = target
-
-    @property
-    def options_used(self):
-        return self.target.options_used
 
     def start(self, parts, context):
         super().start(parts, context)

@@ -95,7 +95,7 @@ def test_no_advice_to_average_weights_that_ignore_it(data, run, install):
         from structperc import hookimpl
         from structperc.components import PrimalWeights
         class Last(PrimalWeights):
-            options_used = ()
+            pass
         @hookimpl
         def structperc_weights(context):
             return Last()

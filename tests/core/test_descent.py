@@ -143,7 +143,7 @@ class OwnMarginals(PrefixArgmax):
 class GradientStep(Update):
     """The step of log-loss, in Python."""
 
-    when, needs, options_used = "always", {"marginals"}, ()
+    when, needs = "always", {"marginals"}
 
     def step(self, trial):
         log_z, expected = trial.marginals()
@@ -155,7 +155,7 @@ class GradientStep(Update):
 class TowardsBetter(Update):
     """The step of direct-better, in Python."""
 
-    when, needs, options_used = "always", {"search"}, ()
+    when, needs = "always", {"search"}
 
     def step(self, trial):
         better, atoms = trial.search(-EPSILON), np.arange(trial.x.n_atoms)

@@ -189,8 +189,6 @@ def test_a_product_has_the_same_bits_for_a_row_alone(layout, d):
 class Counting(Weights):
     """A store with its own averages, whose `state` leaves out `n_visited`."""
 
-    options_used = ("average",)
-
     def start(self, parts, context):
         super().start(parts, context)
         self.w, self.late, self.average = np.zeros(self.features.n_weights), np.zeros(self.features.n_weights), context.average

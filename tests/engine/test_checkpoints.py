@@ -447,7 +447,7 @@ class Twice(OnlineTrainer):
 class OnePass(Trainer):
     """One epoch for any options, with the status "once"."""
 
-    options_used = ("trainer", "update")
+    options_used = ("update",)
 
     def train(self, run):
         run.begin_epoch()

@@ -202,7 +202,7 @@ class Store(Weights):
 
 
 class AveragingStore(Store):
-    options_used = ("average",)
+    pass
 
 
 class Own(PrimalWeights):
@@ -210,7 +210,7 @@ class Own(PrimalWeights):
 
 
 class Rule(PerceptronUpdate):
-    options_used = None
+    pass
 
 
 class Weighed(PerceptronUpdate):
@@ -258,8 +258,6 @@ FIRST = dict(name="first", options=ALPHA)
      "leave it at False"),
     ([Store()], {"average": True}, "average=True has no effect with the Store object in plugins; leave it at False"),
     ([Store()], {"decay": 0.5}, "decay=0.5 has no effect with the Store object in plugins; leave it at 0.0"),
-    ([hooked("weights", lambda context: context.average and Store())], {"average": True},
-     r"average=True has no effect with Store of plugin 'mine', whose options_used does not name it \(it names none\)"),
     ([PassiveAggressiveUpdate("pa1", 1.0, 5.0)], {"update": "pa1", "C": 0.01},
      "update='pa1' has no effect with the PassiveAggressiveUpdate object in plugins, which is used whatever update is; leave it at "
      "'perceptron', or leave out the plugin"),
@@ -307,6 +305,7 @@ def test_the_original_prank_refuses_to_be_another_rule():
     ([hooked("weights", lambda context: AveragingStore() if context.average else None)], {"average": True}),
     ([Attentive()], {"epochs": 3}),
     ([hooked("update", lambda context: context.C and Rule())], {"C": 0.5}),
+    ([hooked("trainer", lambda context: context.epochs and Aimless())], {"epochs": 3}),
     ([hooked("update", lambda context: Rule() if context.update == "mine" else None)], {"update": "mine"}),
     ([hooked("update", lambda context: Rule(), updates=("mine",))], {"update": "mine"}),
     ([hooked("update", rule_of_alpha, **FIRST)], {"alpha": 3.0}),
@@ -372,8 +371,6 @@ def test_unknown_names_of_plugin_options_come_with_a_suggestion():
 
 class Half(Update):
     """The perceptron's step, half as long."""
-
-    options_used = ()
 
     def step(self, trial):
         return 0.5 * trial.difference()

@@ -35,7 +35,7 @@ def forget_calls():
 class Backwards(Trainer):
     """One pass from the last example to the first."""
 
-    options_used = ("trainer", "update")
+    options_used = ("update",)
 
     def train(self, run):
         run.begin_epoch()
@@ -254,7 +254,7 @@ class Solved(Trainer):
     """Sets the direction of each class to the mean of its rows, without a pass. partial_fit needs the rule "perceptron"."""
 
     online = False
-    options_used = ("trainer", "update")
+    options_used = ("update",)
     trusted = True
 
     def train(self, run):

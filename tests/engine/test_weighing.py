@@ -31,7 +31,7 @@ VISITS = {"weighting": "visits", "shuffle": True, "random_state": 0}
 class Watching(Update):
     """Keeps the number of every example visited, and its weight."""
 
-    when, options_used = "always", ()
+    when = "always"
 
     def __init__(self):
         self.seen = []

@@ -596,7 +596,7 @@ class Guessing(LargestArgmax):
 
 @pytest.mark.parametrize(("options", "error", "words"), [
     ({"update": "pa1"}, OptionError, "update='pa1' has no effect with trainer='bcfw'; leave it at 'perceptron'"),
-    ({"loss_weight": 1.0}, OptionError, "loss_weight=1.0 has no effect with BlockFrankWolfe of plugin 'batch' .*; leave it at 0.0"),
+    ({"loss_weight": 1.0}, OptionError, "loss_weight=1.0 has no effect with trainer='bcfw'; leave it at 0.0"),
     ({"average": True}, OptionError, "average=True has no effect with trainer='bcfw'; leave it at False"),
     ({"decay": 0.1}, OptionError, "decay=0.1 has no effect with trainer='bcfw'; leave it at 0.0"),
     ({"trainer": "newton"}, PluginError, "trainer='newton' is unknown .* They know online, until-level, bounded-sum, bcfw, cccp"),

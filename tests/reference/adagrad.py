@@ -8,7 +8,7 @@ from structperc.components import Schedule, Update, Weights
 class Hinge(Update):
     """The step weight * (Phi(x, gold) - Phi(x, y)), if y = argmax score + margin * loss has a positive hinge loss."""
 
-    needs, options_used = frozenset({"search"}), ("margin", "step_size")
+    needs = frozenset({"search"})
 
     def __init__(self, margin=1.0):
         self.margin = margin
@@ -28,7 +28,6 @@ class AdaGrad(Weights):
     """The steps G += x^2 and w += eta x / sqrt(G), where x is the vector sum_a c[a] phi(x, a). `total` is the sum of w over visits."""
 
     linear = False
-    options_used = ("average", "decay", "step_size")
 
     def __init__(self, step_size=1.0, decay=0.0):
         self.step_size, self.decay = Schedule(step_size), Schedule(decay)

@@ -14,8 +14,6 @@ class StepList(Weights):
     computed once.
     """
 
-    options_used = ("average",)
-
     def __init__(self, kernel):
         self.kernel = kernel
 
