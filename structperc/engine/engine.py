@@ -276,7 +276,7 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
                 try:
                     return model.attribute(name)
                 except NoAttribute as error:
-                    raise error.of(f"Engine({shortened(self.problem)})").listing(self.fitted_attributes()) from None
+                    raise error.of(f"Engine({shortened(self.problem)})").listing(self.fitted_attributes) from None
             raise no_attribute(self, name)
 
     def fitted_attributes(self) -> list[str]:

@@ -188,7 +188,8 @@ class EngineEstimator(keeping.SavedEstimator, Parameters, FitOptions, EstimatorO
 
     def _train(self, engine, method, X, y, **data):
         """Keeps the engine once it has learned something, also when it was interrupted. It leaves out options without effect."""
-        engine.needed = frozenset(filter(self._is_set, (*options_of(type(self)), *(self.plugin_options or ()))))
+        if vars(self).get("engine_") is not engine:
+            engine.needed = frozenset(filter(self._is_set, (*options_of(type(self)), *(self.plugin_options or ()))))
         try:
             getattr(engine, method)(X, y, **data)
             self._check_trained(engine)
@@ -228,8 +229,9 @@ class EngineEstimator(keeping.SavedEstimator, Parameters, FitOptions, EstimatorO
     def _refuse_changes(self) -> None:
         """A parameter that was changed since training began would be ignored."""
         for name, before in self._trained_with.items():
-            if not same(getattr(self, name), before):
-                raise OptionError(f"{name} was {before!r} when training began and is {getattr(self, name)!r} now. partial_fit continues "
+            value = getattr(self, name)
+            if value is not before and not same(value, before):
+                raise OptionError(f"{name} was {before!r} when training began and is {value!r} now. partial_fit continues "
                                   f"with the former value: set it back, or begin anew with fit or a clone.")
 
     def _continued(self, classes) -> Engine:
@@ -250,11 +252,12 @@ class EngineEstimator(keeping.SavedEstimator, Parameters, FitOptions, EstimatorO
 
     def _compare(self, X) -> None:
         """Raises an error for another number of features, and warns if only one side has names; the engine compares names."""
-        compare_columns(self, X, self.n_features_in_ if self._reads_columns() else None, hasattr(self.engine_, "feature_names_in_"), 5)
+        has_names = self.engine_.model_.context.feature_names is not None
+        compare_columns(self, X, self.engine_.n_features_in_ if self._reads_columns() else None, has_names, 5)
 
     def _reads_columns(self) -> bool:
         """Whether the columns of X are the features; not for objects, and not if the reader makes its own."""
-        return type(self.engine_.parts_.reader) is Reader and self.n_features_in_ > 0
+        return type(self.engine_.parts_.reader) is Reader and self.engine_.n_features_in_ > 0
 
     def __sklearn_tags__(self):
         """What scikit-learn's tools should know; for structures it has no type of estimator."""
@@ -288,6 +291,8 @@ def foreign(options) -> list:
 def compare_columns(estimator, X, n_features, has_names, stacklevel) -> None:
     """Raises an error for another number of features than `n_features`, if that is set. Warns if only one side has names."""
     name, shape = type(estimator).__name__, getattr(X, "shape", ())
+    if type(X) is np.ndarray and not has_names and n_features in (None, *shape[1:]):
+        return
     names = matrices.column_names(X[0] if isinstance(X, list) and len(X) and matrices.is_block(X[0]) else X)
     if len(shape) == 2 and n_features not in (None, shape[1]):
         differences = matrices.other_columns(names, estimator.feature_names_in_ if has_names else None)

@@ -52,20 +52,24 @@ def has_mean_row(rows) -> bool:
 class NoAttribute(AttributeError):
     """No part documents a fitted attribute of this name; the owner's name begins the sentence."""
 
-    def __init__(self, owner, rest):
+    def __init__(self, owner, rest, names=tuple):
         super().__init__(owner, rest)
-        self.rest = rest
+        self.names = names          # a function, called where the sentence is read: hasattr asks for none
 
     def __str__(self):
-        return " ".join(self.args)
+        names = self.names()
+        return " ".join([*self.args, *([f"It has {', '.join(names)}."] if names else [])])
+
+    def __reduce__(self):
+        return AttributeError, (str(self),)
 
     def of(self, owner):
         """The same error of an object that wraps this one."""
-        return NoAttribute(owner, self.rest)
+        return NoAttribute(owner, self.args[1], self.names)
 
     def listing(self, names):
         """The same error with what there is."""
-        return NoAttribute(self.args[0], f"{self.rest} It has {', '.join(names)}.")
+        return NoAttribute(*self.args, names)
 
 
 cdef class Parts:
