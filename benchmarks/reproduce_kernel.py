@@ -137,7 +137,7 @@ def beside(case, rival):
 def beside_published(case, column):
     """The same against a published mean."""
     errors = case["learners"][OURS]["errors"]
-    return verdicts.of_runs(errors, PUBLISHED[case["bins"]][case["name"]][column], NINE_DIGITS, constant=errors == case["median"])
+    return verdicts.of_runs(errors, PUBLISHED[case["bins"]][case["name"]][column], NINE_DIGITS, case["median"])
 
 
 RIVALS = {learner: functools.partial(beside, rival=learner) for learner in LEARNERS if learner != OURS} | {

@@ -7,7 +7,7 @@ import numpy as np
 BETTER, EVEN, WORSE, CONSTANT, NOT_RUN = VERDICTS = ("better", "even", "worse", "constant", "not run")
 FEWEST = 3                  # runs for a standard error
 RULE = ("Even: the means differ by at most two standard errors of the difference, plus half a published digit. "
-        "If a published standard error is not known, ours counts for it. Constant: one rank for every row, whatever it costs. "
+        "If a published standard error is not known, ours counts for it. Constant: one rank for every row, or not worse and no better than that. "
         f"Not run: fewer than {FEWEST} runs.")
 
 
@@ -36,11 +36,12 @@ def beside_published(ours, error, theirs, digits, their_error=None, constant=Fal
     return of(less, math.hypot(error, error if their_error is None else their_error), 0.5 * 10.0**-digits)
 
 
-def of_runs(values, theirs, digits, constant=False):
-    """Of the errors of several runs beside a published mean error."""
+def of_runs(values, theirs, digits, of_constant=()):
+    """Of the errors of several runs beside a published mean error. `of_constant`: the errors of one rank for every row in these runs."""
     if len(values) < FEWEST:
         return NOT_RUN
-    return beside_published(mean(values), standard_error(values), theirs, digits, constant=constant)
+    verdict = beside_published(mean(values), standard_error(values), theirs, digits)
+    return CONSTANT if verdict != WORSE and len(of_constant) and mean(values) >= mean(of_constant) - 1e-12 else verdict
 
 
 def of_pairs(less):

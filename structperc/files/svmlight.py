@@ -151,7 +151,8 @@ def parsed(path, name, source, n_features, first):
         raise DataError(f"{name} has the feature {X.indices.min()}; features are numbered from 0 or 1 on.")
     if n_features is not None:
         if X.shape[1] > n_features:
-            raise DataError(f"{name} has the feature {X.shape[1] - 1}, but the model was trained with features up to {n_features - 1}.")
+            raise DataError(f"{name} has the feature {X.shape[1] - 1}, but n_features={n_features}, the number of columns of the training "
+                            f"rows, allows features up to {n_features - 1}.")
         X.resize(X.shape[0], n_features)
     return X, whole_numbers(y), queries
 

@@ -47,7 +47,7 @@ class TestSvmlight:
         ("1 3:1 2:1\n", "no svmlight file"),
         ("1 1:1\n2 2:nan\n", "example 2: a value of feature 2 is nan"),
         ("1 1:1\nnan 2:1\n", "example 2: the target is nan"),
-        ("1 9:1\n", "has the feature 9, but the model was trained with features up to 4"),
+        ("1 9:1\n", "has the feature 9, but n_features=5, the number of columns of the training rows, allows features up to 4"),
     ])  # fmt: skip
     def test_broken_files_are_answered(self, write, content, message):
         path = write(content, "data.svm")

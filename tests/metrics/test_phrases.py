@@ -32,6 +32,7 @@ def tags(text):
     ("B-NP L-NP U-NP I-NP", [(0, 2, "NP"), (2, 3, "NP"), (3, 4, "NP")]),        # BILOU
     ("B-NP S-NP I-NP", [(0, 1, "NP"), (1, 2, "NP"), (2, 3, "NP")]),     # malformed: S is a phrase of its own anywhere
     ("[-NP ]-NP O ]-NP", [(0, 1, "NP"), (1, 2, "NP"), (3, 4, "NP")]),   # brackets: of length 1
+    ("[-NP I-NP ]-NP I-NP", [(i, i + 1, "NP") for i in range(4)]),      # conlleval drops such an I
     ("B I O B B", [(0, 2, ""), (3, 4, ""), (4, 5, "")]),                # no types
     ("B M E S", [(0, 3, ""), (3, 4, "")]),                              # BMES
     ("B-A-B I-A-B I-A", [(0, 2, "A-B"), (2, 3, "A")]),                  # the type begins after the first dash
