@@ -7,7 +7,8 @@ import numpy as np
 BETTER, EVEN, WORSE, CONSTANT, NOT_RUN = VERDICTS = ("better", "even", "worse", "constant", "not run")
 FEWEST = 3                  # runs for a standard error
 RULE = ("Even: the means differ by at most two standard errors of the difference, plus half a published digit. "
-        "If a published standard error is not known, ours counts for it. Constant: one rank for every row, or not worse and no better than that. "
+        "If a published standard error is not known, ours counts for it. Constant: one rank for every row, "
+        "or not worse and no better than that. "
         f"Not run: fewer than {FEWEST} runs.")
 
 

@@ -72,7 +72,7 @@ def phrases(labels) -> list[tuple[int, int, str]]:
 
     A phrase ends before a token that is outside, begins a phrase or has another type. It also ends after a token that ends one. Every
     other token inside belongs to the open phrase or begins one. So I-X begins a phrase after O and after another type. This is the rule
-    of conlleval for its letters B, I, E, O and ".". Its rules do not cover schemes with both B and E. An I of the same type after
+    of conlleval for its letters B, I, E, O and ".". Schemes with both B and E have no rule there. An I of the same type after
     "[" or "]" begins a phrase here, and is none there. Cost: linear time.
 
     Parameters
