@@ -136,17 +136,24 @@ browser: $(VENV)/with-cli
 fresh: tests/fresh.py
 	$(PYTHON) tests/fresh.py $(ARGS)
 
-# The wheel is built from the sources' own archive, so nothing is missing there.
-wheel: $(VENV)/with-wheel
-	rm -rf $(VENV)/wheel build/lib.* dist
-	$(BIN)/python -m build --quiet --no-isolation --outdir $(VENV)/wheel .
+# The wheel is built from the sources' own archive, so nothing is missing there. What $(VENV) has compiled of the same sources is used.
+wheel: $(VENV)/installed $(VENV)/with-wheel
+	rm -rf $(VENV)/archive $(VENV)/wheel dist
+	mkdir -p $(VENV)/archive
+	$(BIN)/python -m build --quiet --no-isolation --sdist --outdir dist .
+	tar -xzf dist/*.tar.gz -C $(VENV)/archive --strip-components 1
+	@for file in $(COMPILED:structperc/include/abi.h=); do [ -e $(VENV)/archive/$$file ] || { echo "make: the archive lacks $$file" >&2; exit 1; }; done
+	cp -p structperc/include/abi.h $(VENV)/archive/structperc/include
+	mkdir $(VENV)/archive/build
+	cp -Rp build/cython-* $(VENV)/build/lib $(VENV)/archive/build
+	printf '[build]\nbuild_lib = build/lib\n' > $(VENV)/archive/build.cfg
+	cd $(VENV)/archive && DIST_EXTRA_CONFIG=build.cfg ../bin/python -m build --quiet --no-isolation --wheel --outdir ../wheel .
 	PATH="$(BIN):$$PATH" auditwheel repair --wheel-dir dist $(VENV)/wheel/*.whl
-	cp $(VENV)/wheel/*.tar.gz dist
 
 # The tests run in a folder without structperc, with a compiler that does not exist.
 test-wheel: wheel
 	$(PYTHON) -m venv --clear $(VENV)/alone
-	CC=no-compiler $(VENV)/alone/bin/python -m pip install --quiet "$$(echo dist/*.whl)[test]"
+	CC=no-compiler $(VENV)/alone/bin/python -m pip install --quiet --no-compile "$$(echo dist/*.whl)[test]"
 	cd $(VENV)/alone && CC=no-compiler bin/python -m pytest $(WORKERS) -rs --rootdir $(CURDIR) -c $(CURDIR)/pyproject.toml $(if $(findstring /tests/,$(ARGS)),,$(CURDIR)/tests) $(ARGS)
 
 lint: $(VENV)/installed $(VENV)/with-lint
@@ -211,7 +218,7 @@ $(VENV)/with-%: $(VENV)/installed
 $(VENV)/with-sanitizers: $(VENV)/python-$(VERSION) pyproject.toml setup.py $(COMPILED) $(PYTHON_SOURCES)
 	@echo "Installing structperc[test] with checks into $(VENV) (compiling it for the first time takes several minutes) ..."
 	@printf '[build]\nbuild_base = $(VENV)/build\n' > $(VENV)/build.cfg
-	$(alone) $(call pip,CC=gcc STRUCTPERC_FLAGS="$(SANITIZERS)" DIST_EXTRA_CONFIG=$(VENV)/build.cfg,--no-build-isolation '.[test]') && touch $@
+	$(alone) $(call pip,CC=gcc STRUCTPERC_FLAGS="$(SANITIZERS)" DIST_EXTRA_CONFIG=$(VENV)/build.cfg,--no-compile --no-build-isolation '.[test]') && touch $@
 
 $(VENV)/with-lint $(VENV)/with-wheel: $(VENV)/with-%: $(VENV)/python-$(VERSION) pyproject.toml
 	$(alone) $(call pip,,$(call listed,$*)) && touch $@

@@ -99,7 +99,7 @@ class BuildExtensions(build_ext):
     def run(self):
         check_compiler()
         self.forget_other_flags()
-        forget_moved()
+        forget_moved(self.build_lib)
         for module, translated in zip(self.extensions, translate(self.extensions), strict=True):
             module.sources, module.depends = translated.sources, translated.depends
             module.extra_compile_args, module.extra_link_args = translated.extra_compile_args, translated.extra_link_args
@@ -126,15 +126,15 @@ class BuildExtensions(build_ext):
         stamp.write_text(flags)
 
 
-def forget_moved():
+def forget_moved(build_lib):
     """Removes what sources at other places have left: compilers look for headers beside a module's C first, and Python imports modules."""
     for header in TRANSLATED.rglob("*.h"):
         if not Path(header.relative_to(TRANSLATED)).exists():
             header.unlink()
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    for module in found(f"*{suffix}"):
-        name = module.name.removesuffix(suffix)
-        if name != SHARED.rpartition(".")[2] and not module.with_name(f"{name}.pyx").exists():
+    present = (SHARED.replace(".", "/"), *(path.with_suffix("").as_posix().removeprefix("plugins/") for path in found("*.pyx")))
+    for module in [*found(f"*{suffix}"), *Path(build_lib).rglob(f"*{suffix}")]:
+        if not module.as_posix().removesuffix(suffix).endswith(present):
             module.unlink()
 
 

@@ -245,13 +245,14 @@ def test_a_build_removes_what_sources_at_other_places_have_left(tmp_path, monkey
     setup = runpy.run_path("setup.py")
     monkeypatch.chdir(tmp_path)
     suffix, translated = sysconfig.get_config_var("EXT_SUFFIX"), setup["TRANSLATED"]
-    left = [f"structperc/old{suffix}", f"{translated}/structperc/old.h"]
-    kept = [*(f"structperc/{name}" for name in (f"new{suffix}", "new.pyx", f"_cyutility{suffix}", "new.h")),
-            f"{translated}/structperc/new.h"]
+    left = [f"structperc/old{suffix}", f"lib/structperc_own/new{suffix}", f"{translated}/structperc/old.h"]
+    kept = [*(f"structperc/{name}" for name in (f"new{suffix}", "new.pyx", f"core/_cyutility{suffix}", "new.h")),
+            f"{translated}/structperc/new.h", "plugins/structperc_own/old.pyx",
+            *(f"lib/structperc{name}{suffix}" for name in ("/new", "/core/_cyutility", "_own/old"))]
     for path in map(Path, (*left, *kept)):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    setup["forget_moved"]()
+    setup["forget_moved"]("lib")
 
     assert [path for path in (*left, *kept) if Path(path).exists()] == kept
 
