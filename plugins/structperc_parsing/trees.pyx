@@ -9,6 +9,7 @@ import itertools
 import numpy as np
 
 from libc.math cimport exp, log
+from libc.stdint cimport int64_t
 from libc.string cimport memset
 from structperc.core.argmax cimport Argmax
 from structperc.core.losses cimport Loss
@@ -224,13 +225,37 @@ cdef class TreeOutputs(Outputs):
 
     cdef check_right(self, Structures gold, Rows rows, features):
         """Trees with crossing arcs are right ones, which projective models never predict."""
+        cdef const int64_t[::1] begins = gold.offsets
+        cdef int[::1] seen = np.empty(int(np.diff(gold.offsets).max(initial=0)) + 1, dtype=np.intc)
+        cdef Py_ssize_t i
         for i in range(rows.n_examples):
-            refuse_no_tree(i, self.heads(gold[i]), self.one_root)
+            if not self.is_tree(gold.at + begins[i], begins[i + 1] - begins[i], &seen[0]):
+                refuse_no_tree(i, self.heads(gold[i]), self.one_root)
+
+    cdef bint is_tree(self, const int *y, Py_ssize_t n, int *seen) noexcept nogil:
+        """Whether each word leads to the root; `seen` has room for n + 1 numbers."""
+        cdef Py_ssize_t m, word
+        cdef int n_roots = 0
+        for m in range(n):
+            word, seen[m + 1] = y[m] // self.n_tags, 0
+            if y[m] < 0 or word > n:
+                return False
+            n_roots += word == 0
+        if self.one_root and n_roots > 1:
+            return False
+        for m in range(1, n + 1):
+            word = m
+            while word and not seen[word]:
+                seen[word] = <int> m
+                word = y[word - 1] // self.n_tags
+            if word and seen[word] == m:
+                return False
+        return True
 
     cdef check_gold(self, Structures gold, Rows rows, features):
-        for i in range(rows.n_examples):
-            refuse_no_tree(i, self.heads(gold[i]), self.one_root)
-            wrong = self.crossing(self.heads(gold[i])) if self.projective else None
+        self.check_right(gold, rows, features)
+        for i in range(rows.n_examples if self.projective else 0):
+            wrong = self.crossing(self.heads(gold[i]))
             if wrong:
                 raise DataError(f"y[{i}] is no tree that can be learned from: {wrong}; correct it, have it made projective with "
                                 f"lift=True, or leave the sentence out.")

@@ -13,6 +13,7 @@ from structperc.core.structures import Structures
 from structperc.fitting import answers
 from structperc.problems import thresholds
 from structperc.problems.losses import check_curvature, check_supported, kind_of, parameters_of
+from structperc.problems.shared import first_without_meaning
 
 SMALLEST_CURVATURE = 1e-9       # trees divide by sums of it
 
@@ -487,13 +488,18 @@ class Batch:
     def _read(self, scores):
         """Flat float64 scores, checked, not copied if they are such an array; and their shape."""
         array, n = number_array(scores, "scores"), int(self.offsets[-1])
-        equal = len(self) and n % len(self) == 0 and (np.diff(self.offsets) == n // len(self)).all()
-        if array.shape != (n,) and not (equal and array.shape == (len(self), n // len(self))):
-            other = f", or ({len(self)}, {n // len(self)})" if equal else ""
-            raise DataError(f"scores have the shape {array.shape}; expected ({n},){other}, a score for each atom of {len(self)} examples. "
-                            f"`offsets` of the batch has where each example begins.")
+        if array.shape != (n,):
+            equal = len(self) and n % len(self) == 0 and (np.diff(self.offsets) == n // len(self)).all()
+            if not (equal and array.shape == (len(self), n // len(self))):
+                other = f", or ({len(self)}, {n // len(self)})" if equal else ""
+                raise DataError(f"scores have the shape {array.shape}; expected ({n},){other}, a score for each atom of {len(self)} "
+                                f"examples. `offsets` of the batch has where each example begins.")
         flat = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
-        self._passes(1)[0].refuse_scores(flat)
+        place = first_without_meaning(flat)
+        if place >= 0:
+            i = int(np.searchsorted(self.offsets, place, side="right")) - 1
+            raise DataError(f"atom {place - self.offsets[i]} of example {i} has the score {flat[place]}, number {place} of the flat array. "
+                            f"Expected a number, or -inf for an atom that no output may have.")
         return flat, array.shape
 
     def _costs(self):

@@ -2,14 +2,7 @@
 from structperc.core.updates cimport Trial
 
 
-cdef inline double product(const double *g, const double *s, Py_ssize_t n) noexcept nogil:
-    """g . s, where 0 times -inf is 0: a forbidden atom that no structure has costs nothing."""
-    cdef double total = 0
-    cdef Py_ssize_t a
-    for a in range(n):
-        if g[a] != 0:
-            total += g[a] * s[a]
-    return total
+cdef double product(const double *g, const double *s, Py_ssize_t n) noexcept nogil
 
 
 cdef class ActiveSet:

@@ -16,7 +16,6 @@ cdef class Passes:
     cdef Rows rows
     cdef Structures gold
     cdef readonly bint partial
-    cdef object _offsets, _numbers
     cdef const int64_t[::1] offsets     # where the atoms of each example begin in the flat scores
     cdef const int64_t[::1] numbers     # of the examples in `rows`
     cdef const int64_t[::1] starts      # of the integers of each gold output; none: each is one integer

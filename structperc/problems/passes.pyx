@@ -36,8 +36,7 @@ cdef class Passes:
     def __init__(self, parts, Rows rows, offsets, numbers, gold, bint partial):
         self.parts, self.rows, self.gold, self.partial = parts, rows, gold, partial
         self.outputs, self.argmax, self.loss = adapted(parts.outputs), adapted(parts.argmax), adapted(parts.loss)
-        self._offsets = self.offsets = offsets
-        self._numbers = self.numbers = numbers
+        self.offsets, self.numbers = offsets, numbers
         self.ragged = gold is not None and gold.offsets is not None
         if self.ragged:
             self.starts = gold.offsets
@@ -177,17 +176,3 @@ cdef class Passes:
             if self.take_gold(trial, NULL, &counts[self.offsets[i]]) < 0:
                 self.refuse(i, trial, NULL, 0, None)
         return 0.0 - answer
-
-    def refuse_scores(self, const double[::1] scores):
-        """Raises an error for NaN and +inf, with the example and its atom."""
-        cdef Py_ssize_t i = 0, k = 0, n = self.offsets[self.offsets.shape[0] - 1]
-        cdef bint right = True
-        with nogil:
-            for k in range(n):
-                right &= scores[k] < INFINITY
-        if right:
-            return
-        k = int(np.argmin(np.asarray(scores)[:n] < INFINITY))
-        i = int(np.searchsorted(self._offsets, k, side="right")) - 1
-        raise DataError(f"atom {k - self.offsets[i]} of example {i} has the score {scores[k]}, number {k} of the flat array. Expected a "
-                        f"number, or -inf for an atom that no output may have.")

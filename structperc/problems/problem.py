@@ -137,15 +137,14 @@ class Problem:
             set_costs(model, costs, prepared.gold, rows.n_examples)
         return Batch(prepared)
 
-    def _tagged(self, lengths, codes, n_atoms):
-        """A batch of sentences with these numbers of labels, from 1, and of atoms: what `batch` makes of labels, without a look at each."""
+    def _coded(self, begins, codes, offsets):
+        """A batch of sentences whose gold outputs have an integer for each row: what `batch` makes of y, without a look at each."""
         if not len(codes):
-            return self.batch(y=[[]] * len(lengths), lengths=lengths)
-        model, begins = self._shared_model(), np.append(0, np.cumsum(lengths))
-        rows = Rows(np.zeros((len(codes), 1)), begins)
+            return self.batch(y=[[]] * (len(begins) - 1), lengths=np.diff(begins))
+        model, rows = self._shared_model(), Rows(np.zeros((len(codes), 1)), begins)
         model.make_room(rows)
         gold = checked_gold(model.parts.outputs, Structures(codes, begins), rows, model.parts.features)
-        return Batch(Prepared(self._engine, model, rows, gold, None, offsets=np.append(0, np.cumsum(n_atoms))))
+        return Batch(Prepared(self._engine, model, rows, gold, None, offsets=offsets))
 
     def _shared_model(self):
         """The model of all batches without X whose gold outputs do not change its parts."""

@@ -8,8 +8,8 @@ from structperc.basics.errors import DataError, shortened
 from structperc.engine.engine import Engine
 from structperc.extras import require
 from structperc.problems.problem import Problem
-from structperc.problems.shared import Shared
-from structperc.torch.structured import StructuredLoss, as_array, as_numpy, first
+from structperc.problems.shared import Shared, sentences
+from structperc.torch.structured import StructuredLoss, as_array, as_floats, as_numpy, first
 
 torch = require("torch", "structperc.torch", "torch")
 
@@ -91,11 +91,9 @@ class Chain(torch.nn.Module):
         """
         if tags is None:
             raise DataError("tags are missing; give the right label of each token, or call decode.")
-        rows, keep, lengths, tags = self._tokens(emissions, mask, tags)
-        L = len(self.labels)
-        batch = self.problem._tagged(lengths, (tags + 1).astype(np.intc), lengths * L + L * (L + 2))
-        sentences = torch.from_numpy(np.repeat(np.arange(len(lengths)), lengths))
-        return ChainValues.apply(rows, self._common(), self._shared(lengths), sentences, lambda flat: self.criterion.solve(flat, batch))
+        rows, _, begins, codes = self._tokens(emissions, mask, tags)
+        batch = self.problem._coded(begins, codes, self._atoms(begins))
+        return ChainValues.apply(rows, *self._tables(), self._shared(begins), lambda flat: self.criterion.solve(flat, batch))
 
     def decode(self, emissions, mask=None) -> list:
         """The best labels of each sentence, those of its tokens in the mask.
@@ -109,7 +107,7 @@ class Chain(torch.nn.Module):
         -------
         list of list
         """
-        batch, flat, _ = self._prepared(emissions, mask)
+        batch, flat, *_ = self._prepared(emissions, mask)
         return batch.argmax(flat, threads=self.threads).tolist()
 
     def k_best(self, emissions, mask=None, k=2) -> list:
@@ -125,7 +123,7 @@ class Chain(torch.nn.Module):
         -------
         list of list of (list, float)
         """
-        batch, flat, _ = self._prepared(emissions, mask)
+        batch, flat, *_ = self._prepared(emissions, mask)
         return batch.k_best(flat, k)
 
     def marginals(self, emissions, mask=None):
@@ -141,10 +139,10 @@ class Chain(torch.nn.Module):
         tensor of shape (B, T, L)
             T is the most tokens of a sentence.
         """
-        batch, flat, keep = self._prepared(emissions, mask)
+        batch, flat, keep, begins = self._prepared(emissions, mask)
         expected = batch.marginals(flat, threads=self.threads)
         table = torch.zeros((*keep.shape, len(self.labels)), dtype=torch.float64)
-        table[torch.from_numpy(keep)] = torch.from_numpy(self._shared(keep.sum(axis=1)).parts(expected)[0])
+        table[torch.from_numpy(keep)] = torch.from_numpy(self._shared(begins).parts(expected)[0])
         return table.to(self.transitions)
 
     def log_probability(self, emissions, mask, tags):
@@ -160,10 +158,10 @@ class Chain(torch.nn.Module):
         tensor of shape (B,)
         """
         with torch.no_grad():
-            rows, _, lengths, tags = self._tokens(emissions, mask, tags)
-            batch = self.problem.batch(lengths=lengths.tolist())
-            y = split(self._names[tags], lengths)
-            values = batch.log_probability(self._flat(rows, lengths), y, threads=self.threads)
+            rows, _, begins, codes = self._tokens(emissions, mask, tags)
+            batch = self.problem.batch(lengths=np.diff(begins))
+            y = split(self._names[codes - 1], begins)
+            values = batch.log_probability(self._flat(rows, begins), y, threads=self.threads)
         return torch.from_numpy(values).to(self.transitions)
 
     def engine(self):
@@ -180,20 +178,19 @@ class Chain(torch.nn.Module):
                         **self._options)
         first = next(iter(self.problem.batch(lengths=[1]).argmax(np.zeros(L * L + 3 * L)).tolist()))
         engine.fit([np.zeros((1, L))], [first])
-        tables = [as_numpy(table).ravel() for table in (self.transitions, self.start, self.end)]
-        engine.model_.parts.weights.assign(np.concatenate([np.eye(L).ravel(), *tables]), 1)
+        engine.model_.parts.weights.assign(np.concatenate([np.eye(L).ravel(), *(as_numpy(table).ravel() for table in self._tables())]), 1)
         return engine
 
     # ---- from padded tensors to flat scores ----
 
     def _prepared(self, emissions, mask):
-        """A batch, its flat scores and the mask, an array."""
+        """A batch, its flat scores, the mask, an array, and where the tokens of each sentence begin."""
         with torch.no_grad():
-            rows, keep, lengths, _ = self._tokens(emissions, mask, None)
-            return self.problem.batch(lengths=lengths), self._flat(rows, lengths), keep
+            rows, keep, begins, _ = self._tokens(emissions, mask, None)
+            return self.problem.batch(lengths=np.diff(begins)), self._flat(rows, begins), keep, begins
 
     def _tokens(self, emissions, mask, tags):
-        """Emissions (N, L) of the tokens that count, the mask (B, T), how many each sentence has, and tags."""
+        """Emissions (N, L) of the tokens that count, the mask (B, T), where each sentence begins, and labels from 1."""
         L = len(self.labels)
         if isinstance(emissions, (list, tuple)):
             table, keep, place = self._joined(emissions, mask)
@@ -201,18 +198,21 @@ class Chain(torch.nn.Module):
             if not isinstance(emissions, torch.Tensor) or emissions.ndim != 3:
                 raise DataError(f"emissions are {shortened(emissions)}; expected a tensor (sentences, tokens, labels) or a list.")
             shape = tuple(emissions.shape[:2])
-            keep = np.ones(shape, dtype=bool) if mask is None else as_array(mask, "mask").astype(bool)
+            keep = np.ones(shape, dtype=bool) if mask is None else as_array(mask, "mask").astype(bool, order="C")
             if keep.shape != shape:
                 raise DataError(f"mask has the shape {keep.shape}, and emissions have {tuple(emissions.shape)}; expected {shape}.")
             table, place = emissions.flatten(0, 1), np.arange(keep.size).reshape(shape)
         if table.shape[-1] != L:
             raise DataError(f"emissions have {table.shape[-1]} scores for each token; expected {L}, one for each label.")
-        if tags is not None:
-            tags = self._tags(tags, keep)
-            keep = keep & (tags != IGNORED)
-        whole = place.size == len(table) and keep.all()
+        tags = None if tags is None else self._tags(tags, keep).astype(np.int64, order="C", copy=False)
+        begins, codes, wrong = sentences(keep.view(np.uint8), L, IGNORED, tags)
+        if wrong >= 0:
+            i, t = divmod(wrong, keep.shape[1])
+            raise DataError(f"tags[{i}][{t}] is {tags[i, t]}; expected a number from 0 to {L - 1}, or {IGNORED} for a token that does not "
+                            f"count.")
+        whole = place.size == len(table) == begins[-1]
         rows = table if whole else table.index_select(0, torch.from_numpy(place[keep]).to(table.device))
-        return rows, keep, keep.sum(axis=1), None if tags is None else self._codes(tags, keep)
+        return rows, keep, begins, codes
 
     def _joined(self, emissions, mask):
         """All emissions of a list of sentences, a mask that counts each token, and the place of each."""
@@ -238,54 +238,48 @@ class Chain(torch.nn.Module):
             raise DataError(f"tags have the shape {table.shape}; expected {keep.shape}, a tag for each token.")
         return table
 
-    def _codes(self, tags, keep):
-        """The tags of the tokens that count, checked."""
-        codes = tags[keep]
-        wrong = (codes < 0) | (codes >= len(self.labels))
-        if wrong.any():
-            i, t = np.argwhere(keep)[int(np.argmax(wrong))]
-            raise DataError(f"tags[{i}][{t}] is {tags[i, t]}; expected a number from 0 to {len(self.labels) - 1}, or {IGNORED} for a token "
-                            f"that does not count.")
-        return codes.astype(np.int64)
-
-    def _common(self):
+    def _tables(self):
         """The scores that all sentences have."""
-        return torch.cat([self.transitions.reshape(-1), self.start, self.end])
+        return self.transitions, self.start, self.end
 
-    def _shared(self, lengths):
+    def _atoms(self, begins):
+        """Where the atoms of sentences begin whose tokens begin there."""
+        L = len(self.labels)
+        return begins * L + np.arange(len(begins)) * (L * (L + 2))
+
+    def _shared(self, begins):
         """Where the flat scores have those of tokens, and the common ones."""
-        return Shared(lengths, len(self.labels), len(self.labels) * (len(self.labels) + 2))
+        return Shared(begins, len(self.labels), len(self.labels) * (len(self.labels) + 2))
 
-    def _flat(self, rows, lengths):
+    def _flat(self, rows, begins):
         """The flat scores of all sentences."""
-        return self._shared(lengths).flat(as_numpy(rows), as_numpy(self._common()))
+        return self._shared(begins).flat(as_floats(rows), [as_floats(table) for table in self._tables()])
 
 
 class ChainValues(torch.autograd.Function):
-    """Values of all sentences. Flat scores are made and their gradients summed here, so that autograd sees tokens and one table."""
+    """Values of all sentences. Flat scores are made and their gradients summed here, so that autograd sees tokens and three tables."""
 
     @staticmethod
-    def forward(ctx, rows, common, shared, sentences, solve):
-        values, gradient = solve(shared.flat(as_numpy(rows), as_numpy(common)))
-        of_rows, of_common = shared.parts(gradient)
-        ctx.save_for_backward(rows, common, torch.from_numpy(of_rows).to(rows), torch.from_numpy(of_common), sentences)
+    def forward(ctx, *inputs):
+        *tensors, ctx.shared, solve = inputs
+        rows, *tables = tensors
+        values, ctx.gradient = solve(ctx.shared.flat(as_floats(rows), [as_floats(table) for table in tables]))
+        ctx.save_for_backward(*tensors)
         return torch.from_numpy(values).to(rows.device, torch.promote_types(rows.dtype, torch.float32))
 
     @staticmethod
     def backward(ctx, upstream):
-        rows, common, of_rows, of_common, sentences = ctx.saved_tensors
-        with torch.no_grad():
-            each = upstream.to(of_rows).index_select(0, sentences.to(upstream.device))
-            of_rows = of_rows * each[:, None]
-            of_common = (of_common * upstream.to(of_common)[:, None]).sum(0).to(common)
-        inputs = rows, common, upstream
-        return first(of_rows, *inputs), first(of_common, *inputs), None, None, None
+        inputs = ctx.saved_tensors
+        of_rows, common = ctx.shared.parts(ctx.gradient, as_numpy(upstream))
+        ends = np.cumsum([one.numel() for one in inputs[1:]])[:-1]
+        gradients = [torch.from_numpy(own.reshape(one.shape)).to(one) for own, one in zip((of_rows, *np.split(common, ends)), inputs,
+                                                                                          strict=True)]
+        return *(first(gradient, *inputs, upstream) for gradient in gradients), None, None
 
 
-def split(values, lengths) -> list:
+def split(values, begins) -> list:
     """The values of each sentence, a list of lists."""
-    ends = np.cumsum(lengths)
-    return [values[a:b].tolist() for a, b in zip(ends - lengths, ends, strict=True)]
+    return [values[a:b].tolist() for a, b in zip(begins[:-1], begins[1:], strict=True)]
 
 
 __all__ = ["Chain"]

@@ -8,6 +8,7 @@ from structperc.basics.errors import DataError, PluginError, shortened
 from structperc.extras import require
 from structperc.problems.losses import kind_of, parameters_of
 from structperc.problems.problem import Problem
+from structperc.problems.shared import scaled
 from structperc.torch.traps import Traps
 
 torch = require("torch", "structperc.torch", "torch")
@@ -17,19 +18,16 @@ class ValueAndGradient(torch.autograd.Function):
     """Values of all examples. The solver returns their gradient with them, so the backward pass is a product."""
 
     @staticmethod
-    def forward(ctx, scores, solve, sizes):
-        values, gradient = solve(as_numpy(scores))
-        ctx.save_for_backward(scores, torch.from_numpy(gradient).to(scores))
-        ctx.sizes = sizes
+    def forward(ctx, scores, solve, offsets):
+        values, ctx.gradient = solve(as_numpy(scores))
+        ctx.offsets = offsets
+        ctx.save_for_backward(scores)
         return torch.from_numpy(values).to(scores.device, torch.promote_types(scores.dtype, torch.float32))
 
     @staticmethod
     def backward(ctx, upstream):
-        scores, gradient = ctx.saved_tensors
-        sizes = torch.from_numpy(ctx.sizes).to(upstream.device)
-        with torch.no_grad():
-            each = torch.repeat_interleave(upstream, sizes, output_size=gradient.numel()).reshape(gradient.shape)
-            product = (gradient * each).to(gradient.dtype)
+        scores, = ctx.saved_tensors
+        product = torch.from_numpy(scaled(ctx.gradient.reshape(-1), ctx.offsets, as_numpy(upstream))).reshape(scores.shape).to(scores)
         return first(product, scores, upstream), None, None
 
 
@@ -53,9 +51,17 @@ class FirstDerivative(torch.autograd.Function):
 
 def as_numpy(scores):
     """Scores as float64 on the CPU, without their graph."""
+    return np.ascontiguousarray(as_floats(scores), dtype=np.float64)
+
+
+def as_floats(scores):
+    """Scores as float32 or float64 on the CPU, without their graph."""
     if not isinstance(scores, torch.Tensor) or not scores.is_floating_point():
         raise DataError(f"scores are {shortened(scores)}; expected a tensor of floats.")
-    return scores.detach().to("cpu", torch.float64).contiguous().numpy()
+    scores = scores.detach()
+    if scores.dtype is not torch.float32 or not scores.is_cpu:
+        scores = scores.to("cpu", torch.float64)
+    return scores.contiguous().numpy()
 
 
 def as_array(values, name):
@@ -136,7 +142,7 @@ class StructuredLoss(torch.nn.Module):
         tensor of shape (n_examples,)
             Of the scores' type, but at least float32.
         """
-        return ValueAndGradient.apply(scores, lambda s: self.solve(s, batch), np.diff(batch.offsets))
+        return ValueAndGradient.apply(scores, lambda s: self.solve(s, batch), batch.offsets)
 
     def solve(self, scores, batch):
         """Values and gradient by numpy, as `Batch.loss` returns them.

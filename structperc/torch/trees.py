@@ -67,8 +67,15 @@ class Trees(torch.nn.Module):
         table = as_array(heads, "heads")
         if table.shape != (len(lengths), arcs.shape[1] - 1):
             raise DataError(f"heads have the shape {table.shape}; expected {(len(lengths), arcs.shape[1] - 1)}, a head for each word.")
-        y = [own[:n].tolist() for own, n in zip(table, lengths, strict=True)]
-        return self.criterion(flat, self.problem.batch(lengths=lengths, y=y))
+        begins = np.append(0, np.cumsum(lengths))
+        keep = np.arange(table.shape[1]) < lengths[:, None]
+        wrong = keep & ((table < 0) | (table > lengths[:, None]))
+        if wrong.any():
+            i, t = np.argwhere(wrong)[0]
+            raise DataError(f"heads[{i}][{t}] is {table[i, t]}; expected a number from 0 (the root) to {lengths[i]}, the last word of "
+                            f"sentence {i}.")
+        offsets = np.append(0, np.cumsum((lengths + 1) ** 2))
+        return self.criterion(flat, self.problem._coded(begins, table[keep].astype(np.intc), offsets))
 
     def decode(self, arcs, mask=None) -> list:
         """The heads of the best tree of each sentence.

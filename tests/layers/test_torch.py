@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 
 from structperc import Problem  # noqa: E402
 from structperc.errors import DataError, OptionError, PluginError, UnusedOption  # noqa: E402
-from structperc.torch import Chain, CusumHead, StructuredLoss  # noqa: E402
+from structperc.torch import Chain, CusumHead, StructuredLoss, Trees  # noqa: E402
 
 LABELS = ["B", "I", "O"]
 MASK = torch.tensor([[True, True, True, False], [True, True, False, False]])
@@ -185,6 +185,14 @@ def test_a_chain_is_an_engine_over_emissions(tmp_path):
 
     assert engine.predict(X).tolist() == layer.decode(emissions, MASK) == type(engine).load(tmp_path / "chain.model").predict(X).tolist()
     assert engine.margins(X) == pytest.approx([one[0][1] - one[1][1] for one in layer.k_best(emissions, MASK, 2)])
+
+
+@pytest.mark.parametrize(("heads", "sentence"), [([[2, 3, 0]], r"heads\[0\]\[1\] is 3; expected a number from 0 \(the root\) to 2"),
+                                                ([[2, 1, 9]], "no tree of sentence 0: the words 1 -> 2 -> 1"),
+                                                ([[0, 0, 9]], "both have the head 0"), ([[-1, 0, 9]], r"heads\[0\]\[0\] is -1")])
+def test_heads_that_are_no_tree_are_one_sentence(heads, sentence):
+    with pytest.raises(DataError, match=sentence):
+        Trees()(torch.zeros(1, 4, 4), torch.tensor([[1, 1, 0]]), torch.tensor(heads))
 
 
 def test_empty_sentences_and_batches_have_no_loss():
