@@ -124,6 +124,27 @@ def test_structperc_names_no_plugin(files):
             if module.startswith("structperc.") and other.startswith("structperc_")} == set()
 
 
+ENTRIES = importlib.metadata.entry_points(group="structperc")
+WORDS = {"path", "table", "clusters", "segments", "ilp"}         # names of plugins that mean other things too
+
+
+def named_plugins(path) -> set:
+    """The plugins that a file names in its code, where texts have double quotes. Sentences for users have names in single ones."""
+    code = re.sub(r'(?s)""".*?"""|#[^\n]*', "", path.read_text(encoding="utf-8"))
+    used = re.findall(r'(?:[!=]= |\bin [(](?:"\S+", )*|problem=|plugins?=[([]?|Engine[(]|load[(])"([a-z-]+)"', code)
+    return {*used, *(set(re.findall(r'"([a-z-]+)"', code)) - WORDS)} & {entry.name for entry in ENTRIES}
+
+
+def test_nothing_below_estimators_knows_a_plugin_by_name(tmp_path):
+    """Estimators, layers and commands are made for problems that they name. All else asks the plugins for what they declare."""
+    top = {"structperc.torch", "structperc.crfsuite", "structperc.estimators", "structperc.cli"}
+    below = [path for module, paths in MODULES.items() for path in paths if room_of(module) in FLOOR_OF and room_of(module) not in top]
+    assert len(below) > 300 and {str(path): names for path in below if (names := named_plugins(path))} == {}
+    file = tmp_path / "m.py"
+    file.write_text('"""A "prank"."""\nif name in ("sequence", "segments"):  # "cusum"\n    Engine("table", kind="dual-kernel")\n')
+    assert named_plugins(file) == {"sequence", "segments", "table", "dual-kernel"}
+
+
 def above_fitting(path):
     """What a file imports from the floor of the engine or higher. Names of `structperc` count as their modules."""
     reached = [structperc.MODULE_OF.get(name, "structperc.version") if given.module == "structperc" else given.module

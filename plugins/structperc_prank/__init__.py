@@ -53,7 +53,7 @@ def structperc_outputs(context):
 
 @hookimpl
 def structperc_features(context):
-    return ThresholdFeatures(context.n_labels - 1, context.n_features, feature_major=context.sparse)
+    return ThresholdFeatures(context.n_labels - 1, context.n_features, feature_major=context.sparse, problem="prank")
 
 
 @hookimpl

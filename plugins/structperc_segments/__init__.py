@@ -27,6 +27,7 @@ options = {
     "columns": Option(None, help="names of these columns, for the template"),
 }
 losses = ("hamming", "segments")
+task = "token-classification"
 
 
 class SegmentFeatures(SumFeatures):

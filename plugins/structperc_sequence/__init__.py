@@ -27,6 +27,7 @@ options = {
 # 0.1. All update rules, with loss_weight or without, are within 0.4 points of each other.
 recommended = {"start": True, "end": True}
 losses = ("hamming",)
+task = "token-classification"
 
 
 @hookimpl

@@ -69,7 +69,7 @@ def refuse_fixed_sizes(context, parts):
     """Raises an error for weights without step sizes of their own, for a rule that returns gradients."""
     if parts.weights.step_size is None:
         raise PluginError(f"{rule_of(context, parts)} gives each weight a step size of its own, but {type(parts.weights).__name__} has no "
-                          f"such weights. Leave out its plugin, such as 'dual-kernel', or use another update.")
+                          f"such weights. Leave out its plugin, or use another update.")
 
 
 cdef class HingeUpdate(Update):

@@ -50,8 +50,8 @@ cdef class ThresholdFeatures(Features):
         Columns of X.
     feature_major : bool, default False
         Store weights and averages for sparse X.
-    problem : str, default "prank"
-        Name in error messages.
+    problem : str, optional
+        Name in error messages; none: that of the class.
 
     References
     ----------
@@ -66,11 +66,11 @@ cdef class ThresholdFeatures(Features):
     [2.0, 4.0, -1.0, -1.0]
     """
 
-    def __init__(self, n_thresholds: int, n_features: int, feature_major: bool = False, problem="prank"):
+    def __init__(self, n_thresholds: int, n_features: int, feature_major: bool = False, problem=None):
         n_thresholds = argument(self, "n_thresholds", n_thresholds, dimension)
         n_features = argument(self, "n_features", n_features, dimension)
         n = n_features + n_thresholds
-        self.problem = problem
+        self.problem = type(self).__name__ if problem is None else problem
         self.n_thresholds, self.n_features, self.n_blocks = n_thresholds, n_features, 1
         self.kernels = best_inner(n_features)
         self.shape(n, n if argument(self, "feature_major", feature_major, flag) else 1, atoms_per_example=n_thresholds, rows_per_example=1)

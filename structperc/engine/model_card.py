@@ -222,7 +222,7 @@ def front_matter(engine, name, measured, data) -> dict:
     """What model hubs read."""
     outputs, problem = engine.parts_.outputs, name_of(engine.problem)
     single = bool(outputs.n_labels) and not engine.model_.context.objects
-    task = "tabular-classification" if single else "token-classification" if problem in ("sequence", "segments") else None
+    task = "tabular-classification" if single else engine.loaded_plugins[1].task or None
     entries = {"library_name": "structperc", "tags": ["structperc", "structured-prediction", problem]}
     if outputs.n_labels and is_ordered(outputs):
         entries["tags"].append("ordinal-regression")

@@ -16,6 +16,7 @@ A plugin is a module or an object with functions or methods marked by `structper
     paper           the same for preset="paper": the values of the algorithm in the paper that `citation` names
     citation        BibTeX, shown by Engine.citation
     also_called     further names of what it learns, in small letters: a user who asks for one is told the plugin
+    task            of a problem: the pipeline_tag of its model cards, if its outputs are no labels
     problem         of a plugin that replaces single hot spots: the problem that `structperc check` combines it with
     sample          sample(random, n_examples): small examples to check with, (X, offsets), or a list of blocks or objects
     observe         observe(random, outputs): what users pass as y if these are the right outputs; for partial gold outputs

@@ -60,6 +60,7 @@ ATTRIBUTES = {
     "paper": (dict, "a dict from names of options to values"),
     "citation": (str, "a text, BibTeX"),
     "also_called": (tuple, "a tuple or list of texts"),
+    "task": (str, "a text"),
     "problem": (str, "the name of a problem"),
     "sample": (None, "a function sample(random, n_examples)"),
     "observe": (None, "a function observe(random, answers)"),
@@ -82,7 +83,7 @@ class Plugin:
     # broken: str. Why it cannot be used, or empty.
     # implementations: dict. The marked callables by attribute name, each with its hook and its arguments; compiled ones too.
     # registered: Registered. What pluggy is shown of it.
-    # options, losses, updates, trainers, recommended, paper, citation, also_called, problem, sample, observe, check_options,
+    # options, losses, updates, trainers, recommended, paper, citation, also_called, task, problem, sample, observe, check_options,
     # default_template, conllu: its attributes, `None` or empty if it has none; see `structperc.fitting.hookspecs`.
 
     name: str

@@ -16,6 +16,7 @@ from structperc.basics.errors import PluginError, StructPercError
 from structperc.core.component import overrides
 from structperc.core.losses import is_additive
 from structperc.core.weights import PrimalWeights
+from structperc.fitting import plugins as registry
 from structperc.fitting.options import changed_options
 from structperc.fitting.trainers import INTERRUPTED, OnlineTrainer
 from structperc.testing.case import close
@@ -288,12 +289,13 @@ def linear_kernel_equals_weights(case):
     if type(case.parts.weights) is not PrimalWeights or not isinstance(case.parts.trainer, OnlineTrainer):
         return None                         # no kernel takes the place of such weights
     options = {"epochs": 2, "average": False}
-    try:
-        kernel = case.fit("dual-kernel", **options, kernel="linear")
-    except StructPercError:
-        return None
     name = name_of(case.parts.features)
-    require_same(case, case.fit(**options), kernel, f"{name}.scores and the linear kernel over the rows that {name}.cell names")
+    for plugin in registry.parts_with("kernel"):
+        try:
+            kernel = case.fit(plugin, **options, kernel="linear")
+        except StructPercError:
+            continue
+        require_same(case, case.fit(**options), kernel, f"{name}.scores and the linear kernel over the rows that {name}.cell names")
     return None
 
 
