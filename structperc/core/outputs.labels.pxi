@@ -138,6 +138,34 @@ cdef class LabelOutputs(Outputs):
         return gold[0] == y[0]
 
 
+def counts_of_labels(LabelOutputs outputs, Example x):
+    """How often every label counts each atom of x, (n_labels, n_atoms)."""
+    return np.array([outputs.count(x, y) for y in range(1, outputs.n_labels + 1)], dtype=float)
+
+
+cdef bint counts_as_declared(LabelOutputs outputs):
+    """Whether labels of classes and ranks have the atoms of their base class."""
+    return outputs.adds_costs_c() and not overrides(outputs, "count")
+
+
+def label_scores(LabelOutputs outputs, scores, Example x):
+    """The scores of labels, (..., n_labels), from those of atoms, (..., n_atoms), in linear time for ranks and classes."""
+    if not counts_as_declared(outputs):
+        return np.einsum("...a,ra->...r", scores, counts_of_labels(outputs, x))     # not BLAS, which has other bits for one row
+    if not isinstance(outputs, RankOutputs):
+        return scores.copy()
+    sums = np.zeros((*scores.shape[:-1], outputs.n_labels))
+    np.cumsum(scores, axis=-1, out=sums[..., 1:])
+    return sums
+
+
+def expected_counts(LabelOutputs outputs, probabilities, Example x):
+    """How often each atom of x is expected, where labels have these probabilities."""
+    if not counts_as_declared(outputs):
+        return np.einsum("r,ra->a", probabilities, counts_of_labels(outputs, x))
+    return np.cumsum(probabilities[:0:-1])[::-1] if isinstance(outputs, RankOutputs) else probabilities.copy()
+
+
 cdef object gathered(values, codes):
     """values[codes]."""
     cdef const int[::1] at

@@ -109,12 +109,12 @@ def cumulative_log_probabilities(v, inverse_temperature, floor, spread=0.0):
     """
     cdef const double[:, ::1] rows = np.ascontiguousarray(v, dtype=float)
     cdef Py_ssize_t n = rows.shape[0], m = rows.shape[1], i, k
-    cdef double b = inverse_temperature, least = max(floor, spread), usual = spread, place, g, above, below, gap
+    cdef double b = inverse_temperature, least = max(floor, spread), usual = spread, place, g, above, below, gap, inner, tail, last
     answer = np.empty((n, m + 1))
     cdef double[:, ::1] log_p = answer
     with nogil:
         for i in range(n):
-            g, place = usual, crossing(rows, i)
+            g, place, last = usual, crossing(rows, i), 0
             for k in range(1, m):
                 if rows[i, k] == rows[i, k - 1]:
                     g = least
@@ -122,8 +122,10 @@ def cumulative_log_probabilities(v, inverse_temperature, floor, spread=0.0):
             for k in range(m + 1):
                 below = b * rows[i, k] + g * (place - k) if k < m else -INFINITY
                 gap = b * (rows[i, k - 1] - rows[i, k]) + g if 0 < k < m else INFINITY     # not above - below, which may round to 0
-                log_p[i, k] = log(-expm1(-gap)) - softplus(-above) - softplus(below)
-                above = below
+                tail = log1p(exp(-fabs(below))) if k < m else 0     # both softplus(below) and softplus(-below) have it
+                inner = log(-expm1(-gap)) if 0 < k < m else 0
+                log_p[i, k] = inner - (max(-above, 0) + last) - (max(below, 0) + tail)
+                above, last = below, tail
     return answer
 
 

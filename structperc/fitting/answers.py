@@ -85,16 +85,6 @@ def max_marginals(parts, scores, x) -> np.ndarray:
     return np.where(counts > 0, (counts @ scores)[:, None], -np.inf).max(axis=0, initial=-np.inf)
 
 
-def label_scores(parts, scores, x) -> np.ndarray:
-    """The score of every label: of one example if `scores` has shape (n_atoms,), of many with equal counts if it has (n, n_atoms)."""
-    return np.einsum("...a,ra->...r", scores, label_counts(parts, x))           # not BLAS, which has other bits for one row
-
-
-def label_counts(parts, x) -> np.ndarray:
-    """How often every label counts each atom of x, (n_labels, n_atoms)."""
-    return np.array([parts.outputs.count(x, y) for y in range(1, parts.outputs.n_labels + 1)], dtype=float)
-
-
 def log_probabilities(parts, scores, b, spread) -> np.ndarray:
     """log P of every label from the labels' scores, (n_examples, n_labels), at the temperature 1 / b and with this spread."""
     return probability_model(parts).log_probabilities(parts.outputs, scores, b, spread, floor(parts))

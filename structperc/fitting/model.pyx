@@ -23,7 +23,7 @@ from structperc.core.inner_products cimport sp_is_dense
 from structperc.core.loop import NotFinite
 from structperc.core.losses cimport Loss
 from structperc.core.outputs cimport LabelOutputs, RestrictedOutputs
-from structperc.core.outputs import encoded_answers
+from structperc.core.outputs import encoded_answers, expected_counts, label_scores
 from structperc.core.rows cimport Rows, in_place
 from structperc.core.updates import rule_of
 from structperc.core.weights cimport PrimalWeights, Weights
@@ -465,8 +465,8 @@ cdef class Model:
         if not n:
             return np.zeros((0, outputs.n_labels))
         if not self.counts_are_fixed():
-            return np.array([answers.label_scores(self.parts, scores[i], self.example(rows, i)) for i in range(n)])
-        return answers.label_scores(self.parts, scores, self.example(rows, 0))
+            return np.array([label_scores(outputs, scores[i], self.example(rows, i)) for i in range(n)])
+        return label_scores(outputs, scores, self.example(rows, 0))
 
     @reading
     def log_probabilities(self, rows):
@@ -568,12 +568,10 @@ cdef class Model:
 
     def expected_atoms(self, rows):
         """Every example and how often its atoms are expected, by the probabilities of labels."""
-        probabilities, counts = np.exp(self.log_probabilities(rows)), None
+        probabilities = np.exp(self.log_probabilities(rows))
         for i in range(rows.n_examples):
             x = self.example(rows, i)
-            if counts is None or not self.counts_are_fixed():
-                counts = answers.label_counts(self.parts, x)
-            yield x, np.einsum("r,ra->a", probabilities[i], counts)
+            yield x, expected_counts(self.parts.outputs, probabilities[i], x)
 
     def counts_are_fixed(self):
         """Whether labels count the same atoms for every example."""

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from structperc import hookimpl
-from structperc.components import Argmax, LabelOutputs, VectorFeatures
+from structperc.components import Argmax, ClassOutputs, LabelOutputs, RankOutputs, VectorFeatures
 from structperc.errors import PluginError
 from structperc.estimators import CuSumRank, IntervalPA, PRank, StructuredClassifier
 
@@ -116,6 +116,29 @@ def test_labels_may_count_atoms_by_their_example():
 
     atoms = np.asarray(engine.atom_scores(X))
     assert atoms.any() and np.array_equal(engine.label_scores(X), atoms * X)
+
+
+class Twice(RankOutputs):
+    """Ranks that count each of their atoms twice."""
+
+    def count(self, x, y):
+        return 2.0 * super().count(x, y)
+
+
+@pytest.mark.parametrize("problem, own, factor", [("cusum", RankOutputs, 1), ("cusum", Twice, 2), ("multiclass", ClassOutputs, 1)])
+def test_label_scores_and_marginals_are_sums_by_the_counts_of_labels(problem, own, factor):
+    class Own:
+        @hookimpl
+        def structperc_outputs(self, context):
+            return own()
+
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    engine = Engine(problem, plugins=[Own()]).fit(X, np.arange(30) % 5)
+    counts = factor * (np.eye(5) if problem == "multiclass" else np.tri(5, 4, -1))
+
+    np.testing.assert_allclose(engine.label_scores(X), np.asarray(engine.atom_scores(X)) @ counts.T, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(np.stack(engine.predict_marginals(X)), engine.predict_proba(X) @ counts, rtol=1e-12, atol=1e-12)
+    assert engine.predict_proba(X[3:4]).tobytes() == engine.predict_proba(X)[3].tobytes()
 
 
 def test_outputs_that_are_no_labels_are_refused():
