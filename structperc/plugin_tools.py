@@ -4,9 +4,9 @@ What parts can do: `is_additive`, `is_constrained`, `is_ordered`. Labels and gol
 `is_listed`, `is_missing`, `is_nested`, `encode_nested`, `find_ends`, `interval_labels`, `read_intervals`, `warn_of_open_ends`,
 `read_grades`. What a solver in Python returns: `as_structure`. Losses: `check_costs`, `refuse_matrix`. Rules: `refuse_weights`,
 `check_whole_steps`. Readers: `read`, `read_alone`, `key_values`, `key_text`, `key_note`, `as_sentences`, `refuse_not_finite`,
-`sample_weights`, `check_same`, `default_template`. Trainers: `adapted`, `check_parts`, `check_search`, `generator`, `install_model`,
-`options_alone`, `engine_options`, and the words for why training ended. Threads: `available_cores`. Ctrl-C in long compiled work:
-`raise_interruption`, `take_interruption`, `map_in_threads`; work to be whole: `retry_on_interrupt`. Ordered labels:
+`sample_weights`, `check_same`, `default_template`, `has_typed_columns`. Trainers: `adapted`, `check_parts`, `check_search`, `generator`,
+`install_model`, `options_alone`, `engine_options`, and the words for why training ended. Threads: `available_cores`. Ctrl-C in long
+compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work to be whole: `retry_on_interrupt`. Ordered labels:
 `cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`. Columns: `variance_on_one_scale`. What data leave open:
 `Dependence` of columns, `one_hot_groups` and `compared` with their reference levels, `separating` directions, and `undetermined`, which
 words it. Names that a package imports at their first use: `names_of`. BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
@@ -36,6 +36,7 @@ from structperc.fitting.trainers import CONVERGED, EARLY_STOPPED, INTERRUPTED, M
 from structperc.fitting.weighing import class_weights
 from structperc.later import names_of
 from structperc.metrics.ranking import read_grades
+from structperc.reading.frames import has_typed_columns
 from structperc.reading.intervals import find_ends, interval_labels, read_intervals, warn_of_open_ends
 from structperc.reading.keyed import key_note, key_text, key_values
 from structperc.reading.matrices import read, read_alone, refuse_not_finite, sample_weights
@@ -45,10 +46,11 @@ from structperc.reading.tokens import default_template
 __all__ = [
     "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "LATENT_PERCEPTRON", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "Dependence",
     "LabelCodes", "adapted", "as_sentences", "as_structure", "available_cores", "check_costs", "check_parts", "check_same",
-    "check_search", "check_starts", "check_whole_steps", "class_weights", "compared", "cumulative_log_probabilities", "default_template",
-    "encode_nested", "engine_options", "find_ends", "find_labels", "generator", "install_model", "interval_labels", "is_additive",
-    "is_constrained", "is_listed", "is_missing", "is_nested", "is_ordered", "key_note", "key_text", "key_values", "map_in_threads",
-    "names_of", "one_hot_groups", "options_alone", "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades",
-    "read_intervals", "refuse_matrix", "refuse_not_finite", "refuse_weights", "retry_on_interrupt", "sample_weights", "separating",
-    "substate", "take_interruption", "undetermined", "variance_on_one_scale", "warn_of_open_ends",
+    "check_search", "check_starts", "check_whole_steps", "class_weights", "compared", "cumulative_log_probabilities",
+    "default_template", "encode_nested", "engine_options", "find_ends", "find_labels", "generator", "has_typed_columns",
+    "install_model", "interval_labels", "is_additive", "is_constrained", "is_listed", "is_missing", "is_nested", "is_ordered",
+    "key_note", "key_text", "key_values", "map_in_threads", "names_of", "one_hot_groups", "options_alone", "overrides",
+    "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite",
+    "refuse_weights", "retry_on_interrupt", "sample_weights", "separating", "substate", "take_interruption", "undetermined",
+    "variance_on_one_scale", "warn_of_open_ends",
 ]  # fmt: skip

@@ -6,8 +6,9 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, has_fit_parameter, validate_data
 
+from structperc.components import TableReader
 from structperc.errors import DataError, OptionError
-from structperc.plugin_tools import LabelCodes, class_weights, find_labels, read_alone, sample_weights
+from structperc.plugin_tools import LabelCodes, class_weights, find_labels, has_typed_columns, read_alone, sample_weights
 from structperc_boosting.costs import check_v_shape, cost_matrix
 
 FLOATS = (np.float64, np.float32)
@@ -81,6 +82,9 @@ def read_weights(sample_weight, n_rows):
 def read_rows(estimator, X, *y, passed=False, **checks):
     """X, or X and y, checked by scikit-learn's `validate_data`, as C-ordered floats. An error names columns that are not numbers.
 
+    Columns of categories and dates become numbers, as `structperc.components.TableReader` makes them. For later rows the reader is that
+    of the estimator's `engine_`, whose calls take what is returned.
+
     Parameters
     ----------
     estimator : estimator
@@ -103,19 +107,56 @@ def read_rows(estimator, X, *y, passed=False, **checks):
     >>> read_rows(ORStump(), [[0, 1], [2, 3]]).tolist()
     [[0.0, 1.0], [2.0, 3.0]]
     """
-    if passed and hasattr(X, "iloc"):
+    if passed and (hasattr(X, "iloc") or has_typed_columns(X)):
         y = [validate_data(estimator, "no_validation", one) for one in y]
         X = validate_data(estimator, X, skip_check_array=True, reset=checks.get("reset", True))
         check_consistent_length(X, *y)
         return (X, *y) if y else X
     if passed:
         checks["ensure_all_finite"] = "allow-nan"
+    elif checks.get("reset", True) and has_typed_columns(X):
+        check_consistent_length(X, *y)
+        y = [validate_data(estimator, "no_validation", one) for one in y]
+        numbers = table_reader(X).read(X).X
+        validate_data(estimator, X, skip_check_array=True)
+        return (numbers, *y) if y else numbers
+    elif not checks.get("reset", True) and "engine_" in vars(estimator):
+        reader = estimator.engine_.model_.parts.reader
+        if reader.input_columns().codes is not None:
+            return reader.encoded(X)
     try:
         return validate_data(estimator, X, *y, dtype=FLOATS, order="C", **checks)
-    except ValueError:
+    except (TypeError, ValueError):
         if hasattr(X, "columns"):
             read_alone(X)
         raise
+
+
+def table_reader(X):
+    """A reader that has learned what columns of categories and dates become; None for data without such columns.
+
+    Parameters
+    ----------
+    X : object
+        As users pass it.
+
+    Returns
+    -------
+    TableReader or None
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from structperc_boosting.bases import table_reader
+    >>> X = pd.DataFrame({"sex": pd.Categorical(["f", "m"]), "bmi": [21.0, 30.0]})
+    >>> table_reader(X).read(X).feature_names
+    ('sex=f', 'sex=m', 'bmi')
+    """
+    if not has_typed_columns(X):
+        return None
+    reader = TableReader()
+    read_alone(X, reads=reader.learn)
+    return reader
 
 
 def rows_of(frame, rows):

@@ -27,6 +27,7 @@ from structperc.plugin_tools import (
     MAX_EPOCHS,
     cumulative_log_probabilities,
     generator,
+    has_typed_columns,
     install_model,
     options_alone,
 )
@@ -38,6 +39,7 @@ from structperc_boosting.bases import (
     read_rows,
     require_parameter,
     rows_of,
+    table_reader,
 )
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, Stump, tally
@@ -117,18 +119,20 @@ class ORStump(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Paramete
             Multiplies the costs; rows of weight 0 are as if they were absent.
         """
         order, class_weight = order_in(y, self.classes, self.class_weight)
+        reader = table_reader(X)
+        names = None if reader is None else reader.read(X).feature_names
         X, y, weights = read_examples(self, X, y, sample_weight, order is not None)
         weights = example_weights(class_weight, order, y, weights)
         labels, _, costs = read_ranks(y, order, self.cost, costs, weights)
         kept = slice(None) if weights is None else np.flatnonzero(weights)
         stump, _ = SortedColumns(X[kept]).search(np.ascontiguousarray(costs[kept]))
         engine = self._engine(classes=labels)
-        context = attrs.evolve(options_alone(engine, generator(None)), n_features=self.n_features_in_,
-                               feature_names=tuple(getattr(self, "feature_names_in_", ())) or None)
+        context = attrs.evolve(options_alone(engine, generator(None)), n_features=X.shape[1],
+                               feature_names=names or tuple(getattr(self, "feature_names_in_", ())) or None)
         arrays = {"features": np.array([stump.feature], dtype=np.int32), "directions": np.array([stump.direction]),
                   "thresholds": np.array([stump.thresholds])}
         states = {"features": arrays, "weights": {"weights": np.ones(1), "scales": np.array([1.0, len(X)]), "n_visited": np.array(len(X))}}
-        install_model(engine, context, labels, states, {"status": CONVERGED})
+        install_model(engine, context, labels, states, {"status": CONVERGED}, reader)
         self.cost_ = stump.cost
         self._keep(engine)
         return self
@@ -275,7 +279,8 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
         share = FRACTION.read("validation_fraction", self.validation_fraction)
         frame, own_costs = X, costs
         order, _ = order_in(y, levels_named(self))
-        X, y, weights = read_examples(self, X, y, sample_weight, order is not None)
+        stumps = self.estimator is None or type(self.estimator) is ORStump
+        X, y, weights = read_examples(self, X, y, sample_weight, order is not None, passed=not stumps and has_typed_columns(X))
         labels, ranks, costs = read_ranks(y, order, self.cost, costs, weights)
         random, rows, held_out = generator(self.random_state), np.arange(len(X)), None
         if patience is not None:
@@ -283,9 +288,9 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
             rows, held = np.sort(order[n_held:]), np.sort(order[:n_held])
             if len(rows) == 0:
                 raise OptionError(f"validation_fraction={share} of {len(X)} rows leaves none to learn from; hold out fewer.")
-            held_out = HeldOut(X[held], costs[held], patience)
+            held_out = HeldOut(rows_of(frame, held) if has_typed_columns(frame) else X[held], costs[held], patience)
         engine = None
-        if self.estimator is None or type(self.estimator) is ORStump:
+        if stumps:
             engine = self._engine(epochs=n_rounds, loss=self.cost if own_costs is None else "costs", classes=labels,
                                   calibrate=self.calibrate, plugins=[] if held_out is None else [held_out],
                                   random_state=int(random.integers(2**31)))
@@ -296,7 +301,8 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
             if self.calibrate:
                 raise OptionError(f"calibrate=True only fits a temperature to stumps, and estimator={self.estimator!r:.60} is another "
                                   f"ranker. Put the ensemble into scikit-learn's CalibratedClassifierCV.")
-            trained = self._boosted(X[rows], ranks[rows], np.ascontiguousarray(costs[rows]), n_rounds, held_out, random)
+            X = rows_of(X, rows) if hasattr(X, "columns") else X[rows]
+            trained = self._boosted(X, ranks[rows], np.ascontiguousarray(costs[rows]), n_rounds, held_out, random)
         if held_out is not None:
             held_out.forget()
         if engine is not None:
@@ -451,7 +457,8 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
 
     def _read(self, X):
         check_is_fitted(self)
-        return read_rows(self, X, reset=False)
+        by_rankers = "engine_" not in vars(self) and any(hasattr(ranker, "feature_names_in_") for ranker in self.estimators_)
+        return read_rows(self, X, reset=False, passed=by_rankers)
 
     def _boosted(self, X, ranks, costs, n_rounds, held_out, random):
         """Rankers that are no stumps, their votes and errors, and why training ended."""
@@ -536,6 +543,8 @@ class HeldOut:
     @hookimpl
     def structperc_epoch_end(self, engine, record):
         if record.updates:
+            if has_typed_columns(self.X):
+                self.X = engine.model_.parts.reader.encoded(self.X)
             t = len(engine.votes_) - 1
             if self.stalls(stump_of(engine, t), engine.votes_[t]):
                 engine.stop()

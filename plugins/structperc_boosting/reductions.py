@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from structperc.errors import DataError, OptionError
 from structperc.estimators.keeping import InnerMethods
@@ -28,6 +28,7 @@ from structperc.plugin_tools import (
     find_ends,
     find_labels,
     generator,
+    has_typed_columns,
     interval_labels,
     read_alone,
     read_intervals,
@@ -35,7 +36,6 @@ from structperc.plugin_tools import (
 )
 from structperc_boosting import citation as LIN_LI
 from structperc_boosting.bases import (
-    FLOATS,
     example_weights,
     ranks_predicted,
     read_examples,
@@ -450,7 +450,7 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, Parameter
             k of each example, from 1; without it all are 1, and the ranker is a plain binary classifier.
         sample_weight : array-like of shape (n,), optional
         """
-        X, y, weights = read_examples(self, X, y, sample_weight)
+        X, y, weights = read_examples(self, X, y, sample_weight, passed=has_typed_columns(X))
         classes, above = np.unique(y, return_inverse=True)
         if len(classes) != 2:
             raise DataError(f"Only binary classification is supported. The type of the target is "
@@ -491,7 +491,7 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, Parameter
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=FLOATS)
+        X = read_rows(self, X, reset=False, passed=has_typed_columns(X))
         k = self._thresholds(thresholds, len(X), self.n_ranks_)
         ranks = ranks_predicted(self.estimator_, X, self.n_ranks_)
         answers = threshold_answers(ranks, self.n_ranks_)[np.arange(len(X)), k - 1]

@@ -14,6 +14,9 @@ from structperc.estimators.scikit_learn import TransformerMixin, get_config, get
 from structperc.estimators.wrapped import n_rows_of
 from structperc.extras import require
 from structperc.fitting.option import Options, option, positional_option
+from structperc.reading import matrices
+from structperc.reading.frames import has_typed_columns
+from structperc.reading.table_reader import TableReader
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -77,16 +80,20 @@ class LeafFeatures(TransformerMixin, Parameters, Options):
         sample_weight : array-like of shape (n_samples,), optional
         """
         refuse_class("estimator", self.estimator)
-        estimator = cloned(self.estimator)
+        estimator, reader = cloned(self.estimator), None
+        if has_typed_columns(X) and (estimator is None or not takes_categories(estimator)):
+            reader = TableReader()
+            matrices.read_alone(X, reads=reader.learn)
+        table = X if reader is None else reader.encoded(X).values
         if self.estimator is None:
-            estimator, y = default_trees(X, y)
+            estimator, y = default_trees(table, y)
         if not any(hasattr(type(estimator), method) for method in LEAVES):
             raise OptionError(f"estimator={estimator!r:.80} has no way to find the leaf of each row. Expected a forest, a "
                               f"gradient boosting or a tree of scikit-learn, LightGBM, XGBoost or CatBoost, or a method apply.")
         preprocessing = require("sklearn.preprocessing", "leaves as features", "sklearn")
         encoder = preprocessing.OneHotEncoder(handle_unknown="ignore").set_output(transform="default")
-        estimator.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
-        self._encoder, self.estimator_ = encoder.fit(leaves_of(estimator, X)), estimator
+        estimator.fit(table, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+        self._encoder, self.estimator_, self._reader = encoder.fit(leaves_of(estimator, table)), estimator, reader
         return self
 
     def transform(self, X) -> Any:
@@ -102,7 +109,8 @@ class LeafFeatures(TransformerMixin, Parameters, Options):
         CSR matrix of shape (n_samples, n_leaves)
             With `sparse_output=False` an array, and a data frame if `set_output` or scikit-learn's configuration asks for one.
         """
-        leaves = leaves_of(self._trained(), X)
+        estimator = self._trained()
+        leaves = leaves_of(estimator, X if self._reader is None else self._reader.encoded(X).values)
         encoded = self._encoder.transform(leaves) / np.sqrt(leaves.shape[1])
         return encoded if self.sparse_output and not makes_frames(self) else encoded.toarray()
 
@@ -131,6 +139,9 @@ class LeafFeatures(TransformerMixin, Parameters, Options):
     def __getattr__(self, name):
         """What training made known of X: the trees' attributes."""
         if name in ("n_features_in_", "feature_names_in_") and "estimator_" in vars(self):
+            if self._reader is not None:
+                names = np.array(self._reader.input_columns().names(()), dtype=object)
+                return names if name == "feature_names_in_" else len(names)
             return getattr(self.estimator_, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -149,6 +160,11 @@ def makes_frames(transformer) -> bool:
 def boosting(kind):
     ensemble = require("sklearn.ensemble", "leaves as features", "sklearn")
     return getattr(ensemble, kind)(n_estimators=100, subsample=0.5, random_state=0)
+
+
+def takes_categories(estimator) -> bool:
+    """Whether trees split by the categories of a frame: those of scikit-learn's and XGBoost's `apply` need numbers."""
+    return not hasattr(type(estimator), "apply") or bool(getattr(estimator, "enable_categorical", False))
 
 
 def default_trees(X, y):

@@ -16,7 +16,7 @@ from structperc.estimators.keeping import SavedEstimator, array_of, export, list
 from structperc.estimators.parameters import NotFitted
 from structperc.estimators.queries import ListRanker, need_groups, one_name, sizes
 from structperc.estimators.targets import as_column
-from structperc.fitting.assembly import install_model, options_alone
+from structperc.fitting.assembly import asked_reader, install_model
 from structperc.fitting.option import option
 from structperc.fitting.options import generator
 from structperc.fitting.trainers import CONVERGED, INTERRUPTED, MAX_EPOCHS
@@ -162,7 +162,10 @@ class RankingSVM(SavedEstimator, ListRanker):
         self._check()
         self._refuse_none(X, y)
         before = vars(self).get("coef_") if method == "partial_fit" else None
-        queries = Queries(X, y, groups, lengths, sample_weight)
+        engine = Engine("latent-ranking", preset="paper", k=1)
+        context, reader = asked_reader(engine, generator(None), X)
+        reader = reader if before is None else self.engine_.model.parts.reader
+        queries = Queries(X, y, groups, lengths, sample_weight, reader, learns=before is None)
         if before is not None:
             self._refuse_columns(queries.rows)
         solver = SOLVERS[self.loss](queries.problem(self.C, before), self.tol, self.max_iter)
@@ -172,9 +175,9 @@ class RankingSVM(SavedEstimator, ListRanker):
             with np.errstate(all="ignore"):     # an overflow shows in the measurements
                 status = CONVERGED if solver.solve() else MAX_EPOCHS
         except KeyboardInterrupt:
-            self._solved(solver, queries, INTERRUPTED)
+            self._solved(engine, context, solver, queries, INTERRUPTED)
             raise
-        return self._solved(solver, queries, status)
+        return self._solved(engine, context, solver, queries, status)
 
     def decision_function(self, X) -> np.ndarray:
         """The score of each row of X, shape (n_rows,); larger is ranked before. Which query it belongs to does not matter.
@@ -189,7 +192,7 @@ class RankingSVM(SavedEstimator, ListRanker):
         float64 array of shape (n_samples,)
         """
         self._trained()
-        rows = matrices.read_alone(X)
+        rows = matrices.read_alone(X, reads=self.engine_.model.parts.reader.read)
         self._refuse_columns(rows)
         with np.errstate(all="ignore"):
             scores = rows.products(np.ascontiguousarray(self.coef_)[None])[:, 0]
@@ -202,10 +205,11 @@ class RankingSVM(SavedEstimator, ListRanker):
 
     def _refuse_columns(self, rows):
         """Raises an error for rows of other columns than those of training."""
-        if rows.objects or rows.n_features != self.n_features_in_:
+        if rows.objects or rows.n_features != len(self.coef_):
             raise DataError(f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
                             f"input. Pass the columns of training, in the same order.")
-        if rows.feature_names is not None and rows.feature_names != tuple(getattr(self, "feature_names_in_", rows.feature_names)):
+        names = self.engine_.model.context.feature_names
+        if None not in (names, rows.feature_names) and rows.feature_names != tuple(names):
             raise DataError("the columns of X are not those of the training; pass the same columns in the same order.")
 
     def _check(self):
@@ -225,14 +229,12 @@ class RankingSVM(SavedEstimator, ListRanker):
                               "set it back, or use warm_start=False.")
         solver.go_on(solution)
 
-    def _solved(self, solver, queries, status):
+    def _solved(self, engine, context, solver, queries, status):
         """Keeps a solution, and the engine that it makes."""
         measured = solver.measured
-        engine = Engine("latent-ranking", preset="paper", k=1)
-        context = options_alone(engine, generator(None))
         context = attrs.evolve(context, n_features=len(solver.w), feature_names=queries.rows.feature_names)
         states = {"weights": {"weights": solver.w, "scales": np.array([1.0, 1.0]), "n_visited": np.array(len(queries.weights))}}
-        install_model(engine, context, None, states, {"status": status})
+        install_model(engine, context, None, states, {"status": status}, queries.reader)
         vars(self).update({
             "objective_": measured.objective, "gap_": measured.gap, "objectives_": np.array(measured.objectives),
             "gaps_": np.array(measured.gaps), "n_iter_": solver.n_epochs, "_solution": (self.loss, solver.solution()),
@@ -268,12 +270,13 @@ class Queries:
     """The rows of all queries, together and in order, and their pairs."""
     # weights: ndarray of shape (n_queries,)
 
-    def __init__(self, X, y, groups, lengths, sample_weight) -> None:
+    def __init__(self, X, y, groups, lengths, sample_weight, reader, learns) -> None:
         need_groups(X, groups, lengths)
         if y is None:
             raise DataError("RankingSVM requires y to be passed, but the target y is None.")
         self.data = Groups(X, None, lengths, groups)
-        self.rows = rows = matrices.read_alone(self.data.X, self.data.offsets)
+        self.reader = reader
+        self.rows = rows = matrices.read_alone(self.data.X, self.data.offsets, reader.learn if learns else reader.read)
         if rows.objects:
             raise DataError("X is a list of objects; expected rows of numbers.")
         self.offsets = offsets = np.asarray(rows.offsets)

@@ -27,7 +27,7 @@ from structperc.fitting.unused_options import refuse_unused
 from structperc.fitting.weighing import NothingWeighs, by_class, counted, warn_of_weights
 from structperc.reading import matrices
 from structperc.reading.column_faults import ColumnError, in_a_frame
-from structperc.reading.frames import has_typed_columns, is_frame
+from structperc.reading.frames import has_typed_columns
 from structperc.reading.other_libraries import as_table
 from structperc.reading.table_reader import TableReader
 
@@ -137,7 +137,7 @@ def reader_for(engine, context, X):
     reader = ask(engine, "reader", context)
     tables = X if isinstance(X, (list, tuple)) else [X]
     typed = reader.takes_tables and not isinstance(reader, TableReader) and not reader.input_columns().n_keys and any(
-        is_frame(table) and has_typed_columns(table) for table in tables[:1])
+        map(has_typed_columns, tables[:1]))
     return TableReader(then=reader) if typed else reader
 
 

@@ -111,7 +111,22 @@ def read_cells(name, cells) -> Column:
 
 
 def has_typed_columns(X) -> bool:
-    """Whether a column of a data frame has a type of categories, dates or durations."""
+    """Whether X is a data frame with a column of categories, dates or durations.
+
+    Parameters
+    ----------
+    X : object
+        As users pass it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from structperc.plugin_tools import has_typed_columns
+    >>> has_typed_columns(pd.DataFrame({"sex": pd.Categorical(["f", "m"])})), has_typed_columns(pd.DataFrame({"bmi": [21.0, 30.0]}))
+    (True, False)
+    """
+    if not is_frame(X):
+        return False
     kinds = getattr(X, "dtypes", None)
     kinds = getattr(getattr(X, "schema", None), "types", ()) if kinds is None else kinds
     return any(TYPED.search(str(kind).lower()) for kind in kinds)

@@ -70,7 +70,7 @@ def read(X, offsets=None) -> Rows:
     return Rows(X, check_offsets(offsets, len(X)), names)
 
 
-def read_alone(X, offsets=None) -> Rows:
+def read_alone(X, offsets=None, reads=None) -> Rows:
     """As `read`, for estimators without an engine: messages about tables suggest other libraries.
 
     Parameters
@@ -79,6 +79,8 @@ def read_alone(X, offsets=None) -> Rows:
         As in `read`.
     offsets : array-like of int of shape (n_examples + 1,), optional
         As in `read`.
+    reads : function, optional
+        The method of a reader instead of `read`.
 
     Raises
     ------
@@ -92,7 +94,7 @@ def read_alone(X, offsets=None) -> Rows:
     2
     """
     try:
-        return read(X, offsets)
+        return (read if reads is None else reads)(X, offsets)
     except ColumnError as error:
         raise error.advised(in_a_frame) from None
 

@@ -221,6 +221,20 @@ class TableReader(Reader):
         columns, offsets = self.tables(X, offsets)
         return self.then.read(back(encoded(self._codes, columns)), offsets)
 
+    def encoded(self, X):
+        """A table as a matrix with names, which `read` takes instead of the table.
+
+        Parameters
+        ----------
+        X : data frame or table
+
+        Returns
+        -------
+        object
+            With `shape`, `columns` and the entries of an array.
+        """
+        return encoded(self._codes, self.tables(X, None)[0])
+
     def tables(self, X, offsets):
         """The columns of X, of which the model needs those of training, and where examples begin.
 
@@ -346,6 +360,9 @@ class Numbers:
 
     def __iter__(self):
         return iter(self.values)
+
+    def __getitem__(self, places):
+        return self.values[places]
 
     def __array__(self, dtype=None, copy=None):
         return self.values
