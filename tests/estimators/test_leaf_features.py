@@ -49,9 +49,9 @@ def test_rows_are_the_leaves_that_they_reach(name, form):
 
 @pytest.mark.filterwarnings("ignore")       # scikit-learn's checks warn about their own inputs
 def test_scikit_learns_checks():
-    checks = checks_of(LeafFeatures(DecisionTreeRegressor(max_depth=3, random_state=0)))
+    checks = checks_of(LeafFeatures(GradientBoostingRegressor(n_estimators=3, max_depth=2)))       # as the default, smaller
     for name, estimator, check in checks:
-        if name != APART:
+        if name != APART and not name.startswith("check_sample_weight_equivalence"):      # weights and repeated rows grow other trees
             check(estimator)
     assert "check_transformer_general" in {name for name, _, _ in checks}
 
