@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -162,6 +163,36 @@ def test_generated_plugins_pass_their_own_tests(site, checkout):
     printed = run(site, "-m", "pytest", "-q", "-p", "no:cacheprovider", *GENERATED, folder=checkout)
 
     assert f"{2 * len(GENERATED)} passed" in printed
+
+
+def test_plugins_are_compiled_again_for_another_declaration_and_for_nothing_else(tmp_path, monkeypatch):
+    """A patch, other bodies and comments leave the fingerprint that compiled plugins have; each public .pxd and its headers change it."""
+    root = EXAMPLES.parent
+    section = (root / "docs/api.md").read_text().partition("\n## Cython")[2].partition("\n## ")[0]
+    listed = re.findall(r"^\| `([\w.]+)` \|", section, re.MULTILINE)
+    declared = [f"{'plugins/' * name.startswith('structperc_')}{name.replace('.', '/')}.pxd" for name in listed]
+    headers = ["structperc/include/inner.h", "plugins/structperc_kernels/tiles.h"]
+    for path in [path.relative_to(root) for folder in ("structperc", "plugins") for path in (root / folder).rglob("*.[ph]*")]:
+        if path.suffix in (".pxd", ".h") or path.name == "cores.py":
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(root / path, tmp_path / path)
+    monkeypatch.chdir(tmp_path)
+    fingerprint = runpy.run_path(str(root / "setup.py"))["fingerprint"]
+    same = fingerprint()
+    assert own_fingerprint() == f"structperc-abi-{same}".encode()
+
+    (tmp_path / "structperc/version.py").write_text('__version__ = "0.1.1"\n')
+    (tmp_path / "structperc/core/weights.pyx").write_text("cdef class Weights:\n    pass\n")
+    for path, comment in ((declared[0], "\n# a comment\n"), (headers[0], "\n/* a comment */\n")):
+        with (tmp_path / path).open("a") as file:
+            file.write(comment)
+    assert fingerprint() == same
+
+    for path in map(tmp_path.joinpath, declared + headers):
+        text = path.read_text()
+        path.write_text(text + "\nint one_more;\n")
+        assert fingerprint() != same, path
+        path.write_text(text)
 
 
 def test_a_plugin_of_another_structperc_is_refused(site, tmp_path):
