@@ -1,30 +1,17 @@
 """Tests of the example of a custom weight store: AROW in plain numpy, `check_problem`, averages, model files."""
 
-import importlib.util
 import io
 import pickle
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from loading import module_at
 from plain import Engine
 
 from structperc.errors import DataError, OptionError
 from structperc.testing import check_problem
 
-FOLDER = Path(__file__).parents[1] / "examples/arow"
-
-
-def example(name):
-    if name not in sys.modules:
-        specification = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
-        sys.modules[name] = importlib.util.module_from_spec(specification)
-        specification.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-arow = example("structperc_arow")
+arow = module_at("examples/arow/structperc_arow.py")
 
 
 def uneven(n=400, d=6, seed=0):

@@ -1,12 +1,11 @@
 """The dependency parser: trees against brute force, the test suite, accuracy, and the errors for wrong heads."""
 
-import importlib.util
 import pickle
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from loading import module_at
 from plain import Engine
 
 from structperc.errors import DataError, MissingData
@@ -16,16 +15,7 @@ from structperc.testing import check_problem
 
 FOLDER = Path(__file__).parents[1] / "examples/dependency_parser"
 
-
-def example(name):
-    if name not in sys.modules:
-        specification = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
-        sys.modules[name] = importlib.util.module_from_spec(specification)
-        specification.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-parser = example("structperc_dependency_parser")
+parser = module_at("examples/dependency_parser/structperc_dependency_parser.py")
 
 WORDS = {"D": ["the", "a", "every"], "N": ["dog", "cat", "owl", "tree"], "V": ["sees", "likes", "finds"], "P": ["near", "with"]}
 
@@ -109,7 +99,7 @@ def test_it_parses_english():
         train, _, test = locate("ud_english_ewt", download=False)
     except MissingData as missing:
         pytest.skip(str(missing))
-    script = example("parse_english")
+    script = module_at("examples/dependency_parser/parse_english.py")
     (X, y), (X_new, y_new) = script.sentences(train, 150, longest=12), script.sentences(test, 100, longest=12)
     engine = Engine(parser.DependencyParser(), average=True, epochs=3, n_hashed=2**16).fit(X, y)
 

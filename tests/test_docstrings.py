@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from layout import sources
+from loading import module_at, reference
 
 from structperc.engine.explanation import Explanation
 from structperc.engine.model_card import ModelCard
@@ -25,20 +26,12 @@ def is_function(value):
     return callable(value) and (inspect.isroutine(value) or type(value).__name__ == "cython_function_or_method")
 
 
-def reference_pages():
-    """The module that writes the pages of the reference from the public list."""
-    spec = importlib.util.spec_from_file_location("reference_pages", ROOT / "docs/_extensions/reference.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def public():
     """{full name: value} of all public functions and classes, and of the methods that public classes introduce."""
-    values, reference = {}, reference_pages().Reference()
-    for module, names in reference.names.items():
+    values, made = {}, reference()
+    for module, names in made.names.items():
         for name, value in names.items():
-            if reference.home(module, name) != module or not (inspect.isclass(value) or is_function(value)):
+            if made.home(module, name) != module or not (inspect.isclass(value) or is_function(value)):
                 continue
             values[f"{module}.{name}"] = value
             for member, method in vars(value).items() if inspect.isclass(value) else ():
@@ -144,7 +137,7 @@ def heads_of(text):
 
 def listed_names():
     """(module, full name) of what docs/api.md lists, the members of classes included, also those of private bases."""
-    pages = reference_pages()
+    pages = module_at("docs/_extensions/reference.py")
     values = [value for names in pages.Reference().names.values() for value in names.values()]
     values += [FitContext, TrainingRun, Explanation, ModelCard]         # whose methods and attributes are public, as those of results
     paths = {module: path for module in pages.listed("Cython") for folder in ("", "plugins/")
@@ -165,7 +158,8 @@ def listed_names():
 
 def test_private_functions_have_one_line_of_docstring():
     listed = listed_names()
-    unseen = tuple(module for module, library in reference_pages().NEEDS.items() if importlib.util.find_spec(library) is None)
+    needs = module_at("docs/_extensions/reference.py").NEEDS
+    unseen = tuple(module for module, library in needs.items() if importlib.util.find_spec(library) is None)
     several = [f"{path.relative_to(ROOT)}: {name} has {number} lines" for module, paths in sources(ROOT).items() for path in paths
                for name, is_function, number in docstrings(path.read_text(encoding="utf-8"))
                if is_function and number > 1 and path.suffix == ".py" and not module.startswith(unseen) and (module, name) not in listed]

@@ -1,11 +1,11 @@
 """What the site adds to the pages: the reference of the public list, the bibliography, navigation to every page, pictures."""
 
-import importlib.util
 import re
 import runpy
 from pathlib import Path
 
 import pytest
+from loading import module_at, reference
 
 import structperc
 
@@ -13,34 +13,30 @@ ROOT = Path(__file__).parents[1]
 
 
 def extension(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/_extensions/{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(f"docs/_extensions/{name}.py")
 
 
 def test_the_reference_has_an_entry_for_each_name_of_the_public_list_and_no_other():
-    pages_of = extension("reference")
-    reference = pages_of.Reference()
+    pages_of, made = extension("reference"), reference()
     listed = re.findall(r"^\| `([\w.]+)` \|", (ROOT / "docs/api.md").read_text().partition("\n## Cython")[0], re.MULTILINE)
-    assert reference.names.keys() >= set(listed) - set(pages_of.NEEDS)          # the others need a library that may be missing
-    listed = [name for name in listed if name in reference.names]
-    pages = dict(reference.pages())
+    assert made.names.keys() >= set(listed) - set(pages_of.NEEDS)          # the others need a library that may be missing
+    listed = [name for name in listed if name in made.names]
+    pages = dict(made.pages())
     entry = re.compile(r"^\.\. auto(?:class|exception|function|data):: (\w+)$", re.MULTILINE)
     entries = {module: [name for path, text in pages.items() if path.removesuffix(".rst").partition("/")[0] == module
                         for name in entry.findall(text)] for module in listed}
 
-    assert list(reference.names) == listed
+    assert list(made.names) == listed
     for module in listed:
-        public = {f"{reference.home(module, name)}.{name}" for name in reference.names[module]}
+        public = {f"{made.home(module, name)}.{name}" for name in made.names[module]}
         assert public <= {f"{home}.{name}" for home, names in entries.items() for name in names}
-        assert set(entries[module]) <= set(reference.names[module]) and len(entries[module]) == len(set(entries[module]))
+        assert set(entries[module]) <= set(made.names[module]) and len(entries[module]) == len(set(entries[module]))
     assert {"Engine", "Option", "explain"} <= set(entries["structperc"])
     assert "max_clusters" in entries["structperc.solvers.clusters"] and "max_clusters" not in entries["structperc.solvers"]
 
 
 def test_a_class_has_a_page_with_its_methods_by_use():
-    page = dict(extension("reference").Reference().pages())["structperc.estimators/PRank.rst"]
+    page = dict(reference().pages())["structperc.estimators/PRank.rst"]
     train, predict = page.index(".. rubric:: Train"), page.index(".. rubric:: Predict")
 
     assert train < page.index("~structperc.estimators.PRank.fit\n") < predict < page.index("~structperc.estimators.PRank.predict_proba\n")

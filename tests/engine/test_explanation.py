@@ -1,12 +1,11 @@
 """Explanations: winner and runner-up are the two best structures, and their margin splits exactly by atom and feature."""
 
-import importlib.util
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sparse
+from loading import module_at
 from plain import Engine
 from reference.layouts import LAYOUTS, stored
 
@@ -18,7 +17,6 @@ from structperc.pictures import Display
 from structperc.testing import DualWeights
 
 PROBLEMS = ["cusum", "prank", "multiclass"]
-INTERVALS = Path(__file__).parents[2] / "examples" / "intervals" / "structperc_intervals.py"
 
 
 def data(n=80, d=5, seed=0):
@@ -203,10 +201,7 @@ def test_a_sparse_row_explains_only_what_it_holds():
 @pytest.fixture(scope="module")
 def intervals():
     """The example plugin, as a module that is not installed."""
-    spec = importlib.util.spec_from_file_location("structperc_intervals", INTERVALS)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at("examples/intervals/structperc_intervals.py")
 
 
 def disjoint(rows):

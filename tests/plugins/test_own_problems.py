@@ -1,12 +1,11 @@
 """Ten problems written from docs/write-a-problem.md and docs/replace-a-part.md, each against brute force and at the doors of an engine."""
 
-import importlib.util
 import itertools
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
+from loading import module_at
 
 from structperc import Engine, hookimpl
 from structperc.components import Argmax, BlockFeatures, KeyedReader, LabelOutputs, Loss, Outputs, RowFeatures, RowPart, VectorFeatures
@@ -387,14 +386,8 @@ def first_of(plugin, block):
     return list(plugin.Y().enumerate(rows.example(0)))[-1]
 
 
-EXAMPLES = Path(__file__).parents[2] / "examples/own_parts"
-
-
 def example(name):
-    specification = importlib.util.spec_from_file_location(f"structperc_{name}", EXAMPLES / f"structperc_{name}.py")
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return module_at(f"examples/own_parts/structperc_{name}.py")
 
 
 @pytest.mark.parametrize("name", ["taxonomy", "knapsack", "beam"])
