@@ -59,7 +59,7 @@ def test_the_nearest_example_with_and_without_an_atom_is_that_of_all_structures(
     x = examples[int(norm == "l2")]
     written = Written(engine, x)
     best = written.counts[np.argmax(written.totals)]
-    for atom in range(0, len(written.names), max(1, len(written.names) // 4)):
+    for atom in range(0, len(written.names), max(1, len(written.names) // 3)):
         has = written.counts[:, atom] > 0
         if has.all() or not has.any() or (written.counts[:, atom] > 1).any():
             continue
@@ -334,7 +334,7 @@ def own_engine(name):
     return MODELS[name]()[:2]
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(st.sampled_from(OF_BLOCKS), st.integers(0, 10**6), st.sampled_from([0.5, 1.0, 3.0, np.inf]), st.booleans())
 def test_structures_with_small_whole_weights_and_many_ties_have_the_distance_of_the_program_written_out(name, seed, reach, whole):
     engine, examples = own_engine(name)
@@ -377,7 +377,7 @@ def chained(forbidden):
 
 
 @pytest.mark.parametrize("forbidden", [(), (("a", "c"), ("c", "c"), (None, "b"))])
-@pytest.mark.parametrize(("n", "norm", "seed"), [*((5, "l1", seed) for seed in range(4)), (4, "l2", 0), (4, "l2", 1),
+@pytest.mark.parametrize(("n", "norm", "seed"), [*((5, "l1", seed) for seed in range(2)), (4, "l2", 0), (4, "l2", 1),
                                                (2, "l1", 111), (2, "l2", 115)])
 def test_labels_of_tokens_of_a_chain_have_the_distance_of_the_program_written_out(forbidden, n, norm, seed):
     engine, random = chained(forbidden), np.random.default_rng(seed)

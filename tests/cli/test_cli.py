@@ -2,7 +2,6 @@
 
 import csv
 import os
-import signal
 import subprocess
 import sys
 import sysconfig
@@ -420,25 +419,6 @@ def test_an_interruption_before_training_writes_nothing(data, run, install):
     assert code == 130 and "before training began; no model was written" in err and not Path("i.model").exists()
 
 
-def test_a_real_interrupt_of_a_process(data):
-    program = ("import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-               "from structperc.cli import main; sys.exit(main())")
-    process = subprocess.Popen(
-        [sys.executable, "-c", program, "fit", "cusum", "train.csv", "--target", "level", "--model", "i.model", "--progress",
-         "--set", "preset=paper", "--set", "epochs=1000000000"],            # which does not end by itself
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        process.stderr.read(1)      # the bar appears after the first epoch
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert process.returncode == 130 and out == ""
-    assert "the model trained so far is saved in i.model" in err and "Traceback" not in err
-    assert len(Engine.load("i.model").predict(data.drop(columns="level"))) == 90
-
-
 LARGE_MARGIN = ("--target", "level", "--model", "my.model", "--plugin", "large-margin", "--set", "trainer=svor")
 
 
@@ -541,15 +521,13 @@ def test_plot_refuses_what_it_cannot_draw(fitted, data, run, monkeypatch):
 
 def test_the_installed_script(data):
     script = Path(sysconfig.get_path("scripts")) / ("structperc.exe" if os.name == "nt" else "structperc")
-    done = subprocess.run([script, "fit", "cusum", "train.csv", "--target", "level", "--model", "m.model"], capture_output=True, text=True)
-    assert done.returncode == 0 and done.stderr == "" and "cusum trained on train.csv" in done.stdout
-    done = subprocess.run([script, "predict", "m.model", "absent.csv"], capture_output=True, text=True)
+    done = subprocess.run([script, "fit", "cusum", "absent.csv", "--target", "level", "--model", "m.model"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "structperc predict: absent.csv: No such file or directory. Did you mean 'test.csv'?\n"
+    assert done.stderr == "structperc fit: absent.csv: No such file or directory. Did you mean 'test.csv'?\n"
 
 
 def test_a_reader_that_has_seen_enough(data):
-    pd.concat([data] * 1000).to_csv("long.csv", index=False)
+    pd.concat([data] * 400).to_csv("long.csv", index=False)
     Engine("cusum").fit(data.drop(columns="level"), data["level"]).save("m.model")
     process = subprocess.Popen([sys.executable, "-m", "structperc", "predict", "m.model", "long.csv"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -117,7 +117,7 @@ def test_ctrl_c_at_any_line_of_a_command(folder, capsys, command):
     for name in left_over():
         os.unlink(name)
     capsys.readouterr()
-    for at in np.unique(np.linspace(1, n, 9).astype(int)):
+    for at in np.unique(np.linspace(1, n, 6).astype(int)):
         try_at(command, at, capsys.readouterr)
 
 
@@ -148,8 +148,7 @@ sys.exit(main())
 
 
 @pytest.mark.parametrize(("sign", "number", "code", "further"), [
-    ("arguments", signal.SIGTERM, 143, []), ("data", signal.SIGINT, 130, []), ("epoch", signal.SIGINT, 130, []),
-    ("data", signal.SIGTERM, 143, ["--stream"]), ("epoch", signal.SIGTERM, 143, ["--stream"]),
+    ("arguments", signal.SIGTERM, 143, []), ("data", signal.SIGINT, 130, []), ("epoch", signal.SIGTERM, 143, ["--stream"]),
     ("epoch", signal.SIGINT, 130, ["--set", "n_shards=2"]),
 ])
 def test_real_signals(folder, long_file, number, code, further, sign):
@@ -163,7 +162,7 @@ def test_real_signals(folder, long_file, number, code, further, sign):
         _, err = process.communicate(timeout=60)
     assert process.returncode == code and err.count("\n") == 1 and "interrupted" in err and "damaged" not in err
     assert ("is saved in made" in err) == ("made" in left_over()) and left_over() <= {"made", "checkpoint", "checkpoint.previous"}
-    assert sign != "epoch" or "made" in left_over()
+    assert sign != "epoch" or Engine.load("made").mistakes_
 
 
 def test_a_program_keeps_its_own_handler_of_sigterm(folder, monkeypatch):

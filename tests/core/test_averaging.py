@@ -36,7 +36,7 @@ def assert_same_bits(a, b):
 @pytest.mark.parametrize(("name", "update", "decay"), [(*rule, decay) for rule in RULES for decay in decays(rule[0])])
 def test_the_average_is_the_mean_of_the_weights_after_each_example(name, update, layout, decay):
     """CS-14: the mean includes every example of every epoch. The run is so long that decay shrinks the first steps to almost nothing."""
-    X, y = real(np.random.default_rng(1), 250, 4, 4, noise=1.0)
+    X, y = real(np.random.default_rng(1), 120, 4, 4, noise=1.0)
     X = stored(X, layout)
     options = dict(update=update, decay=decay, classes=[1, 2, 3, 4])
     plain = Engine(name, **options)

@@ -110,7 +110,7 @@ def test_optimality_conditions_on_every_trial(variant):
         violation = intervals.kkt_violation(some.scores, c, t, some.squared, 1.0, variant, some.C, margin)
         worst["conditions"] = max(worst["conditions"], (violation / scale).max())
         worst["disorder"] = max(worst["disorder"], -(np.diff(after, axis=1).min(axis=1, initial=0) / scale).min())
-        for i in range(0, TRIALS, 64):
+        for i in range(0, TRIALS, 128):
             theta, f, s, low, high, C = some.theta[i], some.f[i], some.squared[i], some.low[i], some.high[i], some.C[i]
             twin = intervals.coefficients(some.scores[i], t[i], s, 1.0, variant, C, margin)
             worst["sweep"] = max(worst["sweep"], abs(c[i] - twin).max() / scale[i])
@@ -144,8 +144,8 @@ def largest_difference(some, variant, solver):
 def test_steps_equal_the_optimum_of_a_bounded_least_squares_solver(variant):
     """All kinds of trials, degenerate ones too."""
     rng = np.random.default_rng([1, VARIANTS.index(variant)])
-    worst = max(largest_difference(trials(rng, K, 20), variant, intervals.dual_optimum) for K in RANKS)
-    print(f"\n{variant}: 980 trials, largest difference {worst:.1e}", end="")
+    worst = max(largest_difference(trials(rng, K, 10), variant, intervals.dual_optimum) for K in RANKS)
+    print(f"\n{variant}: 490 trials, largest difference {worst:.1e}", end="")
     assert worst <= 1e-8
 
 
@@ -305,7 +305,7 @@ def test_steps_on_rows_of_any_length_equal_rational_arithmetic_or_are_refused(va
     """Steps with multipliers of one sign never raise an error. Other steps raise one only if rounding would move the scores."""
     rng = np.random.default_rng([11, VARIANTS.index(variant)])
     taken = refused = one_sided = 0
-    for _ in range(500):
+    for _ in range(300):
         K = int(rng.integers(2, 8))
         row = 10.0 ** rng.choice([rng.uniform(-150, 150), rng.uniform(-3, 12)])
         C, margin = 10.0 ** rng.uniform(-2, 2), 10.0 ** rng.uniform(-2, 2)
@@ -330,7 +330,7 @@ def test_steps_on_rows_of_any_length_equal_rational_arithmetic_or_are_refused(va
             assert float(abs(sum(map(Fraction, c.tolist())) / sum(expected) - 1)) <= 1e-13
         taken += 1
     print(f"\n{variant}: {taken} steps, {refused} refused, {one_sided} of one sign on rows longer than 1e8", end="")
-    assert taken > 300 and refused > 15 and one_sided > 30
+    assert taken > 200 and refused > 8 and one_sided > 18
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

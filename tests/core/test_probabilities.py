@@ -100,9 +100,9 @@ def ordered(n, seed):
 
 @pytest.mark.parametrize("make", [CuSumRank, PRank])
 def test_temperature_and_spread_are_the_minimum_of_the_held_out_log_loss(make):
-    X, y = ordered(2000, 0)
+    X, y = ordered(1000, 0)
     model = make(calibrate=True, random_state=0).fit(X, y)
-    new, gold = ordered(2000, 1)
+    new, gold = ordered(1000, 1)
     scores, rows = model.engine_.label_scores(new), np.arange(len(gold))
 
     def log_loss(temperature, spread):

@@ -51,7 +51,7 @@ def test_coefficients_and_errors_are_those_of_a_model_without_the_reference_leve
     assert model.thresholds_ == pytest.approx(THRESHOLDS, abs=1e-6)
     assert named(model, model.engine_.standard_errors_[:6]) == pytest.approx(ERRORS, abs=1e-6)
     assert model.engine_.log_likelihood_ == pytest.approx(LOG_LIKELIHOOD, abs=1e-9)
-    effects = structperc.effects(model, FRAME, Y, n_boot=39, scale="log-odds", random_state=0)
+    effects = structperc.effects(model, FRAME, Y, level=0.8, n_boot=9, scale="log-odds", random_state=0)
     sd = pd.get_dummies(FRAME, prefix_sep="=").astype(float).std(ddof=0)
     assert dict(zip(effects.columns, effects.effect, strict=True)) == pytest.approx({n: c * sd[n] for n, c in MAXIMUM.items()}, abs=1e-6)
     assert effects.remarks == ["", "", "reference", "reference", "", ""]
@@ -76,7 +76,7 @@ def forms():
 def test_the_order_of_rows_and_levels_and_the_door_change_nothing():
     first = None
     for model, frame, y in forms():
-        effects = structperc.effects(model, frame, y, n_boot=39, scale="log-odds", random_state=0)
+        effects = structperc.effects(model, frame, y, level=0.8, n_boot=9, scale="log-odds", random_state=0)
         engine = getattr(model, "engine_", model)
         values = [named(model, numbers) for numbers in (model.coef_, engine.standard_errors_, engine.robust_standard_errors_,
                                                         effects.effect, effects.lower, effects.upper)]
@@ -107,7 +107,7 @@ def test_another_reference_changes_no_prediction_and_shifts_all_coefficients(opt
     one, other = (named(model, model.coef_) for model in models)
     assert other["arm=high"] == other["sex=m"] == 0
     assert other["arm=low"] == pytest.approx(one["arm=low"] - one["arm=high"], abs=1e-9)
-    effects = [structperc.effects(model, FRAME, Y, n_boot=39, random_state=0) for model in models]
+    effects = [structperc.effects(model, FRAME, Y, level=0.8, n_boot=9, random_state=0) for model in models]
     assert effects[1].remarks == ["reference", "", "", "", "reference", ""] and effects[0].effect[0] > 0 > effects[1].effect[1]
     if "trainer" in options:
         assert models[1].standard_errors_[0] == 0 < models[1].standard_errors_[1]
@@ -162,7 +162,7 @@ def test_dependent_columns_are_named_and_share_the_shortest_solution(name):
     for form, order in (np.asarray, np.arange(200)), (np.asarray, np.arange(200)[::-1]), (sparse.csr_array, np.arange(200)):
         with pytest.warns(DataWarning, match=", ".join(rf"x\[{j}\]" for j in sorted(columns)) + " depend on each other"):
             results.append(PRank(trainer="cumulative-logit").fit(form(rows[order]), RANKS[order]))
-    sd, effects = rows.std(axis=0), structperc.effects(results[0], rows, RANKS, n_boot=39, random_state=0)
+    sd, effects = rows.std(axis=0), structperc.effects(results[0], rows, RANKS, level=0.8, n_boot=9, random_state=0)
     for model in results[1:]:
         assert model.coef_ * sd == pytest.approx(results[0].coef_ * sd, abs=1e-7)
         assert model.engine_.standard_errors_[:-2] * sd == pytest.approx(results[0].engine_.standard_errors_[:-2] * sd, abs=1e-6)
@@ -180,7 +180,7 @@ def test_a_level_without_rows_is_named_and_has_no_effect():
     with pytest.warns(DataWarning, match="no row has arm=never"):
         model = PRank(trainer="cumulative-logit", plugin_options={"one_hot": ["sex"]}).fit(frame, Y)
     assert named(model, model.coef_) == pytest.approx({**MAXIMUM, "arm=never": 0}, abs=1e-6)
-    effects = structperc.effects(model, frame, Y, n_boot=39, random_state=0)
+    effects = structperc.effects(model, frame, Y, level=0.8, n_boot=9, random_state=0)
     assert effects.rows()[0] == ("arm=never", 0, 0, 0) and effects.remarks[0] == "no rows"
     assert effects.to_frame().loc["arm=never", "remark"] == "no rows"
 
@@ -206,7 +206,7 @@ def endless_columns(rows, low, high, n_ranks):
 
 def test_separating_directions_reach_the_columns_that_linear_programs_find():
     separated = 0
-    for seed in range(36):
+    for seed in range(18):
         random = np.random.default_rng(seed)
         n, d, n_ranks = random.integers(8, 40), random.integers(1, 5), random.integers(2, 5)
         rows = random.integers(-1, 2, size=(n, d)).astype(float)
@@ -222,7 +222,7 @@ def test_separating_directions_reach_the_columns_that_linear_programs_find():
         assert np.flatnonzero(reached).tolist() == endless_columns(rows, low, high, n_ranks)
         assert np.linalg.matrix_rank(np.hstack([directions, separating(sparse.csr_array(rows), low, high, n_ranks)])) == directions.shape[1]
         separated += bool(reached.any())
-    assert 6 < separated < 30
+    assert 3 < separated < 15
 
 
 @pytest.mark.parametrize(("rank", "form"), [(0, np.asarray), (2, sparse.csr_array)])
@@ -234,7 +234,7 @@ def test_a_column_that_one_end_of_the_scale_alone_has_is_named(rank, form):
     assert np.isinf(engine.standard_errors_).tolist() == [False, False, True, False, False]
     assert np.isinf(engine.robust_standard_errors_).tolist() == [False, False, True, False, False]
     assert sign * model.coef_[2] > 10
-    effects = structperc.effects(model, form(rows), RANKS, n_boot=39, scale="log-odds", random_state=0)
+    effects = structperc.effects(model, form(rows), RANKS, level=0.8, n_boot=9, scale="log-odds", random_state=0)
     assert effects.remarks == ["", "", "no finite effect"]
     assert (effects.effect[2], effects.lower[2], effects.upper[2]) == (sign * np.inf, -np.inf, np.inf)
     assert np.isfinite([effects.effect[:2], effects.lower[:2], effects.upper[:2]]).all()
@@ -249,7 +249,7 @@ def test_a_column_that_one_end_of_the_scale_alone_has_is_named(rank, form):
         warnings.simplefilter("error")
         finite = PRank(trainer="cumulative-logit", **PENALTY).fit(form(rows), RANKS)
     assert np.isfinite(finite.engine_.standard_errors_).all()
-    assert structperc.effects(finite, form(rows), RANKS, n_boot=39, scale="log-odds", random_state=0).remarks == ["", "", ""]
+    assert structperc.effects(finite, form(rows), RANKS, level=0.8, n_boot=9, scale="log-odds", random_state=0).remarks == ["", "", ""]
 
 
 def test_a_level_that_one_end_alone_has_is_named_and_logistic_steps_show_it():
@@ -258,7 +258,7 @@ def test_a_level_that_one_end_alone_has_is_named_and_logistic_steps_show_it():
         model = PRank(trainer="cumulative-logit", plugin_options={"one_hot": ["g"]}).fit(frame, RANKS)
     steps = PRank(update="logistic", random_state=0, plugin_options={"one_hot": ["g"]}).fit(frame, RANKS)
     for trained in (model, steps):
-        effects = structperc.effects(trained, frame, RANKS, n_boot=39, scale="log-odds", random_state=0)
+        effects = structperc.effects(trained, frame, RANKS, level=0.8, n_boot=9, scale="log-odds", random_state=0)
         assert dict(zip(effects.columns, effects.remarks, strict=True))["g=sick"] == "no finite effect"
 
 
@@ -269,5 +269,5 @@ def test_a_model_with_a_maximum_warns_of_nothing():
             random = np.random.default_rng(seed)
             rows = random.normal(size=(60, 3)) * [1, 1e5, 1e-5] + [0, 1e6, 0]
             y = 1 + np.digitize(rows[:, 0] * random.choice([0.5, 3]) + random.logistic(size=60), [-1, 1])
-            effects = structperc.effects(PRank(trainer="cumulative-logit").fit(rows, y), rows, y, n_boot=39, scale="log-odds")
+            effects = structperc.effects(PRank(trainer="cumulative-logit").fit(rows, y), rows, y, level=0.8, n_boot=9, scale="log-odds")
             assert effects.remarks == [""] * 3 and np.isfinite(effects.effect).all()

@@ -68,7 +68,7 @@ def test_intervals_hold_the_right_rank_as_often_as_promised(base, coverage):
     """Draws of 29 held-out rows and 20 new ones. The coverage is at least `coverage`, and without ties at most 1/30 more."""
     X, y = made(400)
     base = clone(base).fit(X[:100], y[:100])
-    m, n_new, draws = 29, 20, 250
+    m, n_new, draws = 29, 20, 120
     hits = np.empty(draws)
     for draw in range(draws):
         X_drawn, y_drawn = made(m + n_new, seed=1000 + draw)

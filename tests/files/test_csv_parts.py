@@ -21,6 +21,7 @@ ODD = ["TRUE", "False", "inf", "-Infinity", "NA", "nan", "1e400", "", '""', "x",
        "0x1", "1e", "\u0661", '"1\n2"', "1;5"]
 LABELS = ["a", "b", "TRUE", "1", "2.5", "\ufeffa", "\ufeff"]
 CELLS = st.sampled_from(NUMBERS) | st.sampled_from(ODD)
+SIZES = 1, 2, 3, 7         # rows of a part
 ROWS = st.lists(st.tuples(st.sampled_from(NUMBERS) | CELLS, CELLS, st.sampled_from(LABELS)), min_size=1, max_size=7)
 
 
@@ -41,12 +42,12 @@ def contents(tables):
 
 
 def cases(path, **options):
-    """Pairs of contents: the file read at once, and the file read piece by piece or in parts of 1 to 8 rows."""
+    """Pairs of contents: the file read at once, and the file read piece by piece or in parts of some rows."""
     whole = contents(lambda: [files.read(path, **options)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_tables, "AT_ONCE", 2)
         yield whole, contents(lambda: [files.read(path, **options)])
-    for rows in range(1, 9):
+    for rows in SIZES:
         yield whole, contents(lambda rows=rows: list(files.stream(path, rows=rows, **options)))
 
 
@@ -71,7 +72,7 @@ def test_cells_of_tables_in_parts_are_those_of_the_file(rows):
     path = written(rows)
     try:
         whole = files.read(path, target="y", text_labels=True, as_text=["z"])
-        for size in range(1, 9):
+        for size in SIZES:
             parts = list(files.stream(path, target="y", text_labels=True, as_text=["z"], rows=size))
             assert [label for part in parts for label in part.y.tolist()] == whole.y.tolist()
             assert [cell for part in parts for cell in part.X["z"].tolist()] == whole.X["z"].tolist()
@@ -124,10 +125,11 @@ LINES = "".join(f"{i},{i % 3 + 1}\n" for i in range(20000)).encode()
     (b"a,level\n" + LINES + b"\xff,1\n", "utf-8", "line 20002 has the byte 0xff"),
     ("a,level\n1,2\n".encode("utf-16") + b"\x00\xdc\x00\x00", "utf-16", "line 3 has the byte 0x00"),
 ])  # fmt: skip
-@pytest.mark.parametrize("rows", [None, 2])
-def test_a_byte_that_is_no_text_is_named_by_its_line(tmp_path, content, encoding, message, rows):
+@pytest.mark.parametrize("parts", [False, True])
+def test_a_byte_that_is_no_text_is_named_by_its_line(tmp_path, content, encoding, message, parts):
     (tmp_path / "a.csv").write_bytes(content)
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(content))
+    rows = 2 + len(content) // 100 if parts else None
     for name in ("a.csv", "a.csv.gz"):
         with pytest.raises(DataError) as caught:
             list(files.stream(tmp_path / name, target="level", features=["a"], as_text=["a"], rows=rows, encoding=encoding))

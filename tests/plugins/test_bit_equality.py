@@ -39,7 +39,7 @@ def assert_same_bits(engine, run):
 def test_weights_predictions_and_mistakes(name, update, layout, average, augment):
     rng = np.random.default_rng([RULES.index((name, update)), LAYOUTS.index(layout), average, augment > 0])
     for make, d, r in [(whole, 3, 4), (real, 11, 5), (real, 17, 3), (whole, 8, 2)]:
-        X, y = make(rng, 30, d, r)
+        X, y = make(rng, 20, d, r)
         X = stored(X, layout)
         problem = PROBLEMS[name](r)
         options = dict(update=update, margin=0.8, C=0.4, loss_weight=augment, epochs=3)

@@ -115,17 +115,17 @@ def test_trees_are_completed_and_searched_with_the_loss(missing):
 
 @pytest.mark.parametrize("options", [{}, {"solver": "greedy"}, {"solver": "trees", "update": "latent"}], ids=["exact", "greedy", "trees"])
 def test_clusters_are_learned(options):
-    X, y = gatherings(150)
-    engine = Engine("clusters", epochs=20, average=True, **options).fit(X[:100], y[:100])
-    assert measures(engine, X[100:], y[100:])["pairwise F1"] > (0.7 if options.get("solver") == "trees" else 0.9)
-    found = engine.predict(X[100:])
+    X, y = gatherings(100)
+    engine = Engine("clusters", epochs=10, average=True, **options).fit(X[:60], y[:60])
+    assert measures(engine, X[60:], y[60:])["pairwise F1"] > (0.7 if options.get("solver") == "trees" else 0.9)
+    found = engine.predict(X[60:])
     assert all(labels.shape == (5,) and labels[0] == 0 for labels in found)
-    gaps = engine.optimality_gaps(X[100:])
-    assert gaps.shape == (50,) and ("solver" in options or not gaps.any())
+    gaps = engine.optimality_gaps(X[60:])
+    assert gaps.shape == (40,) and ("solver" in options or not gaps.any())
     if options:
         return
     names = [[f"kind {label}" for label in labels] for labels in y]
-    np.testing.assert_array_equal(Engine("clusters", epochs=20, average=True).fit(X[:100], names[:100]).coef_, engine.coef_)
+    np.testing.assert_array_equal(Engine("clusters", epochs=10, average=True).fit(X[:60], names[:60]).coef_, engine.coef_)
 
 
 def test_all_forms_of_pairs_train_the_same_model(tmp_path):

@@ -53,7 +53,7 @@ def test_beside_the_twin(problem, removal, average):
     """Steps or rows are real numbers, so removals do not tie. Rows of whole numbers repeat, and the store keeps each of them once."""
     update = {"prank": {}}.get(problem, {"update": "pa1", "C": 0.7})
     for seed, budget in enumerate([2, 5] if average else [1, 12]):
-        X, y, where = data(problem, seed, 30, whole if seed % 2 and problem != "prank" else real)
+        X, y, where = data(problem, seed, 21, whole if seed % 2 and problem != "prank" else real)
         options = dict(epochs=2, average=average, random_state=seed, classes=[1, 2, 3, 4], **update)
         engine = Engine(problem, **{**DUAL, **options}, budget=budget, removal=removal).fit(X, y, **where, record_predictions=True)
         twin = BudgetList(rbf, budget, removal)

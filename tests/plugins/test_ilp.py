@@ -47,7 +47,7 @@ def schedule(x):
 def test_a_new_problem_takes_a_few_lines(constraints):
     random, taste = np.random.default_rng(0), np.array([0.0, 0.0, 2.0, -1.0])
     given = np.indices((3, 5)).reshape(2, -1).T + (constraints is knapsack)
-    X = [np.column_stack([given, random.normal(size=(15, 2))]) for _ in range(50)]
+    X = [np.column_stack([given, random.normal(size=(15, 2))]) for _ in range(40)]
     y = [constraints(Rows(rows, np.array([0, len(rows)])).example(0)).solve(rows @ taste).chosen for rows in X]
     engine = Engine("ilp", constraints=constraints, epochs=4, average=True).fit(X[:35], y[:35])
 
@@ -57,7 +57,7 @@ def test_a_new_problem_takes_a_few_lines(constraints):
 
 def test_answers_obey_the_constraints_and_are_learned():
     X, y = chosen()
-    engine = Engine("ilp", constraints=ONE_OF_TWO, epochs=20, average=True).fit(X[:80], y[:80])
+    engine = Engine("ilp", constraints=ONE_OF_TWO, epochs=10, average=True).fit(X[:80], y[:80])
     answers = engine.predict(X)
     assert all(ONE_OF_TWO.violated(np.isin(range(4), answer).astype(float)) is None for answer in answers)
     assert np.mean([set(a) == set(b) for a, b in zip(answers[80:], y[80:], strict=True)]) >= 0.9
@@ -99,7 +99,7 @@ def test_a_saved_model_needs_the_same_constraints(tmp_path):
 
 def test_the_estimator_is_cloned_and_cross_validated():
     X, y = chosen()
-    model = StructuredEstimator(problem="ilp", plugin_options=dict(constraints=ONE_OF_TWO), epochs=10, random_state=0)
+    model = StructuredEstimator(problem="ilp", plugin_options=dict(constraints=ONE_OF_TWO), epochs=4, random_state=0)
     assert cross_val_score(clone(model), X, [tuple(one) for one in y], cv=3).mean() > -1
     assert not model.fit(X, y).optimality_gaps(X).any()
 
@@ -172,7 +172,7 @@ def triples(n=60, seed=0):
 @pytest.mark.parametrize("options", [{}, {"update": "pa1", "C": 0.3, "loss_weight": 1.0}])
 def test_relaxed_answers_are_vertices_that_no_vector_beats(options):
     X, y = triples()
-    engine = Engine("ilp", constraints=at_most_one_of_two, relaxed=True, epochs=10, average=True, **options).fit(X[:40], y[:40])
+    engine = Engine("ilp", constraints=at_most_one_of_two, relaxed=True, epochs=4, average=True, **options).fit(X[:40], y[:40])
     fractional = 0
     for v, scores in zip(engine.predict(X), engine.atom_scores(X), strict=True):
         whole = np.maximum(scores.max(initial=0.0), 0.0)            # the score of the best set of at most one row

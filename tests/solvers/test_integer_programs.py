@@ -54,7 +54,7 @@ def feasible(program, scores):
 @pytest.mark.parametrize("whole", [False, True], ids=["real scores", "ties"])
 def test_the_best_of_all_vectors_is_found(solver, whole, way):
     random, statuses = np.random.default_rng(whole), set()
-    for _ in range(250):
+    for _ in range(100):
         program, scores = drawn(random, whole)
         v, totals = feasible(program, scores)
         try:
@@ -215,7 +215,7 @@ def feasible_by_hand(program, v, whole):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("whole", [False, True])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_auxiliary_variables_only_make_room(solver, whole, seed):
     program = lots(seed, whole)
     n, random = program["A"].shape[1] - 2, np.random.default_rng(seed)
@@ -325,7 +325,7 @@ def test_programs_in_any_units_have_the_answers_of_fractions(way):
 @pytest.mark.parametrize("bonus", [1e7, 1e12])
 def test_a_large_score_does_not_blur_the_others(bonus):
     """With a variable of its own, and with one in the same row: more variables than all vectors are looked at for."""
-    for seed in range(8):
+    for seed in range(4):
         random = np.random.default_rng(seed)
         A, scores = random.integers(1, 30, (1, 24)), random.normal(size=24) + 1
         best = solve_ilp(scores, A, [100])
