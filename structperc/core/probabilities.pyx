@@ -155,34 +155,45 @@ def cumulative_loss(facts, low, high, weights, share, numbers) -> tuple:
     cdef const Py_ssize_t[::1] lows = low, highs = high
     cdef Py_ssize_t i, k, K = f.shape[2] + 1
     cdef double even = share / K, own = 1 - share
-    gradient, hessian = np.zeros(len(f)), np.zeros((len(f), len(f)))
+    gradient, hessian, values = np.zeros(len(f)), np.zeros((len(f), len(f))), np.empty((K, 4))
     cdef double[::1] g = gradient
-    cdef double[:, ::1] h = hessian
+    cdef double[:, ::1] h = hessian, z = values         # what intervals need of their ends
     cdef double loss = 0
     with nogil:
         for i in range(f.shape[1]):
-            loss += add_interval(f, x, i, lows[i], highs[i], own * w[i], g, h)
+            for k in range(K - 1):
+                set_end(f, x, i, k, &z[k, 0])
+            loss += add_interval(f, x, z, i, lows[i], highs[i], own * w[i], g, h)
             for k in range(K):
-                loss += add_interval(f, x, i, k, k + 1, even * w[i], g, h)
+                loss += add_interval(f, x, z, i, k, k + 1, even * w[i], g, h)
     return loss, gradient, hessian
 
 
-cdef double add_interval(const double[:, :, ::1] f, const double[::1] x, Py_ssize_t i, Py_ssize_t low, Py_ssize_t high, double weight,
-                         double[::1] g, double[:, ::1] h) noexcept nogil:
+cdef void set_end(const double[:, :, ::1] f, const double[::1] x, Py_ssize_t i, Py_ssize_t k, double *z) noexcept nogil:
+    """log(1 + e^z), log(1 + e^-z), sigma(-z) and sigma(z) of the end z_k."""
+    cdef Py_ssize_t r
+    cdef double value = 0, tail
+    for r in range(f.shape[0]):
+        value += x[r] * f[r, i, k]
+    tail = log1p(exp(-fabs(value)))
+    z[0], z[1] = max(value, 0) + tail, max(-value, 0) + tail        # without overflow
+    z[2], z[3] = exp(-z[0]), exp(-z[1])
+
+
+cdef double add_interval(const double[:, :, ::1] f, const double[::1] x, const double[:, ::1] z, Py_ssize_t i, Py_ssize_t low,
+                         Py_ssize_t high, double weight, double[::1] g, double[:, ::1] h) noexcept nogil:
     """Adds the weighted derivatives by the numbers of - log(sigma(A) - sigma(B)), A and B an interval's ends, and returns its value."""
     # It is log(1 + e^-A) + log(1 + e^B) - log(1 - e^-(A - B)). Terms of ends that are open are left out.
     cdef Py_ssize_t r, q, m = f.shape[0], K = f.shape[2] + 1
-    cdef double A = 0, B = 0, gap = 0, loss = 0, p_A = 0, p_B = 0, barrier = 0, left, right
+    cdef double gap = 0, loss = 0, p_A = 0, p_B = 0, barrier = 0, left, right
     for r in range(m):
-        A += x[r] * f[r, i, low - 1] if low else 0
-        B += x[r] * f[r, i, high - 1] if high < K else 0
         gap += x[r] * (f[r, i, low - 1] - f[r, i, high - 1]) if low and high < K else 0
     if low:
-        loss += softplus(-A)
-        p_A = exp(-softplus(A))
+        loss += z[low - 1, 1]
+        p_A = z[low - 1, 2]
     if high < K:
-        loss += softplus(B)
-        p_B = exp(-softplus(-B))
+        loss += z[high - 1, 0]
+        p_B = z[high - 1, 3]
     if low and high < K:
         loss -= log(-expm1(-gap))
         barrier = 1 / expm1(gap) if gap > 0 else INFINITY
@@ -196,11 +207,6 @@ cdef double add_interval(const double[:, :, ::1] f, const double[::1] x, Py_ssiz
             if low and high < K:
                 h[r, q] += weight * barrier * (1 + barrier) * (left - right) * (f[q, i, low - 1] - f[q, i, high - 1])
     return weight * loss
-
-
-cdef double softplus(double v) noexcept nogil:
-    """log(1 + e^v), without overflow."""
-    return (v if v > 0 else 0) + log1p(exp(-fabs(v)))
 
 
 def least(loss, x):

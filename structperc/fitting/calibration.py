@@ -27,7 +27,7 @@ from structperc.fitting.trainers import EARLY_STOPPED
 
 FOLDS = 5
 ROWS_PER_WEIGHT = 50            # from so many examples for each free weight on, training scores are as good as those of other examples
-ENOUGH = 1000                   # held-out examples of one fold that make the others unnecessary
+ENOUGH = 1000                   # held-out examples that make further folds unnecessary
 MOST_STRUCTURES = 1000          # outputs of many atoms that are looked at: one number needs no more
 MOST_EXAMPLES = 5000            # of training that are looked at: one number needs no more
 
@@ -77,7 +77,7 @@ def held_out(engine, run, rows, y, costs) -> list:
     if len(active) > ROWS_PER_WEIGHT * n_free(run.model.parts):
         return [sample(run.model, run, shuffled[:MOST_EXAMPLES], weights, share)]
     folds, samples = dealt(run, shuffled), []
-    folds = folds[:1] if len(folds[0]) >= ENOUGH else folds
+    folds = folds[:math.ceil(ENOUGH / len(folds[0]))]
     for fold in folds:
         absent = weights.copy()
         absent[fold] = 0                                # as if these examples were absent
