@@ -543,7 +543,7 @@ BROKEN = [
     ("further_answers_agree", "cusum", PrefixMarginals(4), "PrefixMarginals.max_marginals is not"),
     ("losses_of_scores_agree", "cusum", DoubledZ(4), "the loss 'log-loss' of example 0 is"),
     ("losses_of_scores_agree", "cusum", CertainMarginals(4), "the loss 'log-loss' of example 0 is"),
-    ("losses_of_scores_agree", "cusum", Unscaled(), "the loss 'softmax-margin' of example 0 is"),
+    ("losses_of_scores_agree", "cusum", Unscaled(), "the loss 'hinge' of example 2 is"),
     ("inputs_are_untouched", "cusum", SortingArgmax(4), "a component changed the atom scores"),
     ("inputs_are_untouched", "cusum", ScalingFeatures(3, 3), "a component changed the weights"),
     ("inputs_are_untouched", WordEating(), None, "changed the user's X"),

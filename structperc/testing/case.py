@@ -20,7 +20,7 @@ from structperc.fitting.assembly import new_model
 from structperc.reading import matrices
 
 LABELS = (1, 2, 3, 4)           # of label problems that are given no classes
-EXAMPLES = 16
+EXAMPLES = 24
 MOST_STRUCTURES = 4096          # of one example; brute force looks at each
 
 
