@@ -191,6 +191,21 @@ def translate(modules):
     return modules
 
 
+def index_page(address=None):
+    """README for a package index, beside which no files lie: links begin with the repository's address. Without one they are text."""
+    text, version = Path("README.md").read_text(encoding="utf-8"), runpy.run_path("structperc/version.py")["__version__"]
+    if not address:
+        return re.sub(r"(?<!!)\[([^]]*)\]\((?!\w+:)[^)]*\)", r"\1", re.sub(r"!\[[^]]*\]\((?!\w+:)[^)]*\)\n*", "", text))
+    tag = "main" if ".dev" in version else f"v{version}"
+    return re.sub(r"(!?)(\[[^]]*\]\()(?!\w+:)", lambda link: f"{link[1]}{link[2]}{address}/{'raw' if link[1] else 'blob'}/{tag}/", text)
+
+
+def repository():
+    """The address in pyproject.toml, or None."""
+    address = re.search(r'^Repository = "(.+?)/?"', Path("pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    return address and address[1]
+
+
 def use_ccache():
     """Compile through ccache where it is installed: a second build of the same sources takes seconds."""
     compiler = os.environ.get("CC") or sysconfig.get_config_var("CC")
@@ -202,6 +217,8 @@ if __name__ == "__main__":      # the processes of cythonize may read this file 
     use_ccache()
     write_abi()
     setup(
+        long_description=index_page(repository()),
+        long_description_content_type="text/markdown",
         packages=find_packages(include=["structperc", "structperc.*"]) + find_packages("plugins"),
         package_dir={"structperc": "structperc", **{path.name: str(path) for path in Path("plugins").glob("structperc_*")}},
         package_data={"": ["py.typed", "*.pxd", "*.h", "include/*.h", "templates/*.txt", "templates/*/*.txt", "*.conllu", "*.html", "*.css",

@@ -3,6 +3,7 @@
 import importlib.metadata
 import pickle
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -66,6 +67,17 @@ def test_the_metadata_name_the_versions_of_python_that_are_built():
     named = {line.rpartition(" ")[2] for line in metadata.get_all("Classifier") if "Python :: 3." in line}
     built = (Path(__file__).parents[1] / "pyproject.toml").read_text()
     assert named == {f"3.{minor}" for minor in re.findall(r"cp3(\d+)-\*", built)}
+
+
+def test_links_of_the_index_page_leave_it(monkeypatch):
+    root, description = Path(__file__).parents[1], importlib.metadata.metadata("structperc").get_payload()
+    assert "# structperc" in description and not re.search(r"\]\((?!https://)", description)
+    monkeypatch.chdir(root)
+    links = re.findall(r"(!?)\[[^]]*\]\(([^)]*)\)", runpy.run_path("setup.py")["index_page"]("https://host/structperc"))
+    assert len(links) > 20
+    for picture, link in links:
+        path = link.removeprefix(f"https://host/structperc/{'raw' if picture else 'blob'}/")
+        assert path != link and (root / path.partition("/")[2]).exists() or not (root / "benchmarks").exists(), link
 
 
 def test_importing_prints_nothing():
