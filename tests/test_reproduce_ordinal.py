@@ -56,7 +56,15 @@ def test_a_missing_data_set_is_named(scripts, tmp_path, monkeypatch):
         ordinal_data.require(["census"])
 
 
-def test_kept_fits_are_not_repeated(scripts, tmp_path):
+@pytest.fixture
+def same_code(scripts, monkeypatch):
+    """No fit depends on code that has changed: its hash takes seconds."""
+    import fingerprint
+
+    monkeypatch.setattr(fingerprint, "of", lambda function: "code")
+
+
+def test_kept_fits_are_not_repeated(same_code, tmp_path):
     from remembered import Fit, Remembered
 
     path, calls = tmp_path / "kept.jsonl", tmp_path / "calls"
@@ -148,7 +156,7 @@ def test_parts_whose_record_is_of_the_present_code_are_kept(scripts):
     assert f"3 of {len(parts)} parts are run: 3 minutes" in told
 
 
-def test_without_time_left_no_fit_begins(scripts, tmp_path):
+def test_without_time_left_no_fit_begins(same_code, tmp_path):
     from remembered import Fit, Remembered
 
     fits = [Fit(doubled, {"number": number, "calls": str(tmp_path / "calls")}) for number in range(2)]

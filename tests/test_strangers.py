@@ -1,6 +1,5 @@
 """Tests of installed third-party plugins: in pure Python, for one hot spot, in Cython, and freshly generated ones."""
 
-import importlib.util
 import json
 import os
 import re
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loading import module_at
 from plain import Engine
 
 from structperc.cli import new as scaffold
@@ -30,7 +30,7 @@ STRANGERS = {
     "largest-rows": "structperc-largest-rows",
 }
 OTHER_KINDS = [kind for kind in scaffold.KINDS if kind != "problem"]        # "largest-rows" is of the kind "problem"
-BUILT_BY_PIP = ("intervals", "cython_plugin")
+BUILT_BY_PIP = ("cython_plugin",)
 BUILD = """
 import os, sys
 from setuptools import build_meta
@@ -65,7 +65,7 @@ def checkout(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def site(compiler, checkout, tmp_path_factory):
-    """A folder with all packages installed: two from their sources, the others from wheels that one process builds."""
+    """A folder with all packages installed: one from its sources, the others from wheels that one process builds."""
     site, wheels = (tmp_path_factory.mktemp(name) for name in ("site", "wheels"))
     sources = [checkout / package for package in BUILT_BY_PIP]
     others = [checkout / package for package in (*PACKAGES, *GENERATED) if package not in BUILT_BY_PIP]
@@ -122,9 +122,7 @@ def test_intervals_are_learned_from_plans_of_other_days(site, checkout):
     [([0, 1], "overlap"), ([7], "atom 7"), ([-1], "atom -1"), ([2, 2], "twice"), (["first"], "expected a collection of atom numbers")],
 )
 def test_what_is_no_choice_of_disjoint_intervals_is_refused(chosen, why):
-    specification = importlib.util.spec_from_file_location("structperc_intervals", EXAMPLES / "intervals" / "structperc_intervals.py")
-    intervals = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(intervals)
+    intervals = module_at("examples/intervals/structperc_intervals.py")
     days = [np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([[0.0, 2.0], [1.0, 3.0], [3.0, 4.0]])]
 
     engine = Engine(intervals).fit(days, [(0, 1), [2]])
@@ -142,9 +140,7 @@ def test_label_sets_are_learned_with_the_weights_of_their_pairs(site, checkout):
 
 
 def test_a_label_that_no_set_had_is_refused():
-    specification = importlib.util.spec_from_file_location("structperc_label_sets", EXAMPLES / "label_sets" / "structperc_label_sets.py")
-    label_sets = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(label_sets)
+    label_sets = module_at("examples/label_sets/structperc_label_sets.py")
 
     engine = Engine(label_sets).fit(np.eye(3), [["a"], ["b", "a"], []])
     with pytest.raises(DataError, match=r"y has the labels \['c'\]; expected sets of the labels \['a', 'b'\]"):

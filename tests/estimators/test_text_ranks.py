@@ -1,5 +1,6 @@
 """Ranks that are texts in another order than the alphabet's: they get what numbers get, with columns in scikit-learn's order."""
 
+import functools
 import io
 import pickle
 
@@ -50,8 +51,9 @@ def name_of(model):
     return repr(model)[:50]
 
 
+@functools.cache
 def pair(model):
-    """The same model of numbers and of texts."""
+    """The same model of numbers and of texts, fitted once for all tests."""
     return clone(model).fit(X, Y), clone(model).set_params(classes=LEVELS).fit(X, TEXTS)
 
 
