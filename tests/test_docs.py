@@ -344,6 +344,12 @@ def test_links_lead_somewhere(page):
     assert [link for link in links(page) if not (page.parent / link).exists()] == []
 
 
+def test_the_page_on_installing_lists_the_extras_that_messages_name():
+    named = {extra for path in (ROOT / "structperc").rglob("*.py")
+             for extra in re.findall(r'require\([^()]*, "([a-z]+)"\)', path.read_text(encoding="utf-8"))}
+    assert {"databases", "onnx", "tables"} <= named <= set(quoted((ROOT / "docs/install.md").read_text(encoding="utf-8")))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_files_that_are_named_exist(page):
     named = [code for code in quoted(prose(page)) if re.fullmatch(r"[\w./-]+/[\w.-]+|[\w-]+\.(py|pyx|toml|md)", code)]

@@ -35,7 +35,8 @@ def parts(sentences):
 (X, y), (X_test, y_test) = parts(data.train), parts(data.test)
 
 # %%
-# A template names the features of a word: the words and parts of speech around it. ``"iob2"`` rules out labels that make no phrase.
+# A template names the features of a word: the words and parts of speech around it, its prefixes, suffixes and shape. ``"iob2"`` rules out
+# labels that make no phrase.
 
 options = {"forbidden_transitions": "iob2", "random_state": 0}
 tagger = SequenceTagger(template=default_template(2), **options).fit(X, y)

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from structperc.basics.errors import OptionError, PluginError, StructPercError, did_you_mean
 from structperc.basics.writing import replace_file
+from structperc.core.outputs import LabelOutputs
 from structperc.engine.exports.chains import LinearChain, linear_chain
 from structperc.engine.exports.labels import LinearLabels, linear_labels
 from structperc.engine.exports.names import identifier
 from structperc.engine.exports.own_parts import refuse_other_plugins
+from structperc.engine.exports.scores import LinearScores, linear_scores
 from structperc.files.opening import ending_of
 
 # Of each format the module, and the ending of file names that chooses it.
@@ -46,13 +48,15 @@ def export(engine, path, to) -> None:
     replace_file(path, lambda file: file.write(content))
 
 
-def described(engine) -> LinearLabels | LinearChain:
+def described(engine) -> LinearLabels | LinearChain | LinearScores:
     """The form of a trained model, by its scores, so of any problem. It is compared with the model's predictions of drawn rows."""
     engine.model_.parts.trainer.check_answers()
     refuse_other_plugins(engine)
     try:
         chain = linear_chain(engine)
-        return linear_labels(engine) if chain is None else chain
+        if chain is not None:
+            return chain
+        return (linear_labels if isinstance(engine.model_.parts.outputs, LabelOutputs) else linear_scores)(engine)
     except StructPercError as error:
-        raise PluginError(f"this model of {engine.problem} cannot be exported: exports need one label for each row, or a chain of labels. "
-                          f"Scores must be linear in numbers or named features. {error}") from None
+        raise PluginError(f"this model of {engine.problem} cannot be exported: exports need one label for each row, a chain of labels, or "
+                          f"rows in the order of scores. Scores must be linear in numbers or named features. {error}") from None

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 
 from structperc.basics.errors import PluginError
-from structperc.core.outputs import LabelOutputs, is_ordered
+from structperc.core.outputs import is_ordered
 from structperc.engine.exports.own_parts import part_name, refuse_python_methods
 from structperc.engine.exports.probing import STEP, check_best, check_linear, check_size, probes, rounding
 from structperc.engine.exports.text import exported_labels
@@ -57,8 +57,6 @@ def linear_labels(engine) -> LinearLabels:
     """Finds W and b. Raises PluginError or DataError if there are none."""
     model = engine.model_
     outputs, reader, scaling, d = model.parts.outputs, model.parts.reader, model.scaling, model.context.n_features
-    if not isinstance(outputs, LabelOutputs):
-        raise PluginError(f"The outputs of this problem are no such labels ({type(outputs).__name__}).")
     refuse_python_methods(engine)
     bias = scores_of(model, np.zeros((1, d)))[0]
     check_size(len(bias), d)
