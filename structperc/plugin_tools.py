@@ -3,7 +3,7 @@
 What parts can do: `is_additive`, `is_constrained`, `is_ordered`. Labels and gold outputs: `class_weights`, `LabelCodes`, `find_labels`,
 `is_listed`, `is_missing`, `is_nested`, `encode_nested`, `find_ends`, `interval_labels`, `read_intervals`, `warn_of_open_ends`,
 `read_grades`. What a solver in Python returns: `as_structure`. Losses: `check_costs`, `refuse_matrix`. Rules: `refuse_weights`,
-`check_whole_steps`. Readers: `read`, `read_alone`, `key_values`, `key_text`, `key_note`, `as_sentences`, `refuse_not_finite`,
+`check_whole_steps`. Readers: `read`, `read_alone`, `key_values`, `key_text`, `key_note`, `of_keys`, `as_sentences`, `refuse_not_finite`,
 `sample_weights`, `check_same`, `default_template`, `has_typed_columns`. Trainers: `adapted`, `check_parts`, `check_search`, `generator`,
 `install_model`, `options_alone`, `engine_options`, and the words for why training ended. Threads: `available_cores`. Ctrl-C in long
 compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work to be whole: `retry_on_interrupt`. Ordered labels:
@@ -38,7 +38,7 @@ from structperc.later import names_of
 from structperc.metrics.ranking import read_grades
 from structperc.reading.frames import has_typed_columns
 from structperc.reading.intervals import find_ends, interval_labels, read_intervals, warn_of_open_ends
-from structperc.reading.keyed import key_note, key_text, key_values
+from structperc.reading.keyed import key_note, key_text, key_values, of_keys
 from structperc.reading.matrices import read, read_alone, refuse_not_finite, sample_weights
 from structperc.reading.other_libraries import as_sentences
 from structperc.reading.tokens import default_template
@@ -49,8 +49,8 @@ __all__ = [
     "check_search", "check_starts", "check_whole_steps", "class_weights", "compared", "cumulative_log_probabilities",
     "default_template", "encode_nested", "engine_options", "find_ends", "find_labels", "generator", "has_typed_columns",
     "install_model", "interval_labels", "is_additive", "is_constrained", "is_listed", "is_missing", "is_nested", "is_ordered",
-    "key_note", "key_text", "key_values", "map_in_threads", "names_of", "one_hot_groups", "options_alone", "overrides",
-    "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite",
+    "key_note", "key_text", "key_values", "map_in_threads", "names_of", "of_keys", "one_hot_groups", "options_alone",
+    "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite",
     "refuse_weights", "retry_on_interrupt", "sample_weights", "separating", "substate", "take_interruption", "undetermined",
     "variance_on_one_scale", "warn_of_open_ends",
 ]  # fmt: skip

@@ -8,8 +8,8 @@ import numpy as np
 from structperc import Option, hookimpl
 from structperc.components import Argmax, PairReader, RowFeatures
 from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import key_note
-from structperc.solvers.matchings import k_best_matchings, match_pairs
+from structperc.plugin_tools import key_note, of_keys
+from structperc.solvers.matchings import k_best_matchings, match_pairs, max_matching
 from structperc_matching.outputs import Matchings, PartnerLoss
 
 MOST_CELLS = 4_000_000          # of the tables of k best matchings
@@ -33,10 +33,15 @@ class Assignment(Argmax):
         self.perfect = perfect
 
     def argmax(self, scores, x):
+        scores, shape = np.asarray(scores), of_keys(x, "table", table_shape)
         try:
-            return match_pairs(*x.keys.T, np.asarray(scores), self.perfect)
+            if shape is None or self.perfect and (scores == -np.inf).any():
+                return match_pairs(*x.keys.T, scores, self.perfect)
+            partners = max_matching(scores.reshape(shape), self.perfect)
         except DataError as error:
             raise DataError(f"example {x.index} cannot be matched: {error}{key_note(x)}") from None
+        left = np.flatnonzero(partners >= 0)
+        return left * shape[1] + partners[left]
 
     def k_best(self, scores, x, k):
         names, (left, right) = zip(*(np.unique(ends, return_inverse=True) for ends in x.keys.T), strict=True)
@@ -50,6 +55,17 @@ class Assignment(Argmax):
         first[left[chosen]] = right[chosen]
         ranked = k_best_matchings(table, k, self.perfect, first)
         return [(tuple(sorted(which[partners >= 0, partners[partners >= 0]].tolist())), score) for partners, score in ranked]
+
+
+def table_shape(x):
+    """The numbers of left and right items if all their pairs are there in order, row by row; else None."""
+    left, right = x.keys.T
+    m = int(np.argmax(left != left[0])) or len(left) if len(left) else 0
+    if m == 0 or len(left) % m:
+        return None
+    rows, columns = left.reshape(-1, m), right.reshape(-1, m)
+    rises = (np.diff(rows[:, 0]) > 0).all() and (np.diff(columns[0]) > 0).all()
+    return rows.shape if rises and (rows == rows[:, :1]).all() and (columns == columns[0]).all() else None
 
 
 @hookimpl

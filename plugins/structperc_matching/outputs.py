@@ -5,7 +5,7 @@ import numpy as np
 from structperc.components import Loss, Outputs
 from structperc.errors import DataError, PluginError, shortened
 from structperc.pictures import Display
-from structperc.plugin_tools import is_listed, key_text, key_values
+from structperc.plugin_tools import is_listed, key_text, key_values, of_keys
 
 
 class PairDisplay(Display):
@@ -38,11 +38,10 @@ class Matchings(Outputs):
         super().check_structure(x, y)
         keys = x.keys
         for side, name in enumerate(("left", "right")):
-            items = keys[list(y), side]
-            if len(np.unique(items)) < len(items):
+            if len(set(keys[list(y), side].tolist())) < len(y):
                 raise PluginError(f"the matching {shortened(y)} of example {x.index} has a {name} item in two pairs.")
         if self.perfect:
-            smaller = min(len(np.unique(items)) for items in keys.T)
+            smaller = of_keys(x, "smaller side", lambda x: min(len(set(items)) for items in x.keys.T.tolist()))
             if len(y) < smaller:
                 raise PluginError(f"the matching {shortened(y)} of example {x.index} has {len(y)} pairs; a perfect one has {smaller}.")
 

@@ -5,7 +5,7 @@ import numpy as np
 from structperc.components import Outputs
 from structperc.errors import PluginError, shortened
 from structperc.pictures import Display
-from structperc.plugin_tools import key_text, key_values
+from structperc.plugin_tools import key_text, key_values, of_keys
 
 
 class EdgeDisplay(Display):
@@ -24,6 +24,10 @@ class Paths(Outputs):
 
     def graph(self, x):
         """Tails, heads, start and end by numbers from 0."""
+        return of_keys(x, "graph", self.numbered)
+
+    def numbered(self, x):
+        """The graph of an example that nobody has looked at."""
         if x.n_rows == 0:
             raise PluginError(f"example {x.index} has no arcs; expected at least one.")
         keys = x.keys
@@ -32,7 +36,7 @@ class Paths(Outputs):
         wanted = keys[0, 2:] if self.ends else np.array([keys.min(), keys.max()])
         numbers = np.unique(np.concatenate([keys[:, :2].ravel(), wanted]), return_inverse=True)[1].reshape(-1)
         arcs = numbers[:-2].reshape(-1, 2)
-        return arcs[:, 0], arcs[:, 1], int(numbers[-2]), int(numbers[-1])
+        return *np.ascontiguousarray(arcs.T, dtype=np.intc), int(numbers[-2]), int(numbers[-1])
 
     def check_structure(self, x, y):
         super().check_structure(x, y)

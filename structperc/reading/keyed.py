@@ -45,7 +45,7 @@ class KeyedRows(Rows):
 
     def __init__(self, X, offsets=None, feature_names=None, keys=None, n_items=None, values=None):
         super().__init__(X, offsets, feature_names)
-        self.keys, self.n_items, self.values = keys, n_items, values
+        self.keys, self.n_items, self.values, self.computed = keys, n_items, values, {}
 
     def __reduce__(self):
         return restored_rows, (self.X, self.offsets, self.feature_names, self.keys, self.n_items, self.values, self.key_names)
@@ -125,6 +125,41 @@ def key_note(x) -> str:
     ' Keys are counted from 0 in their order here.'
     """
     return "" if x.source.values is None else " Keys are counted from 0 in their order here."
+
+
+def of_keys(x, name, compute):
+    """What a function makes of an example's keys, such as its graph. It is computed once while the rows are in use.
+
+    Parameters
+    ----------
+    x : Example
+        Of rows that a `KeyedReader` has read.
+    name : str
+        What is computed.
+    compute : function of x
+
+    Returns
+    -------
+    object
+        Not to be changed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.components import KeyedReader
+    >>> from structperc.plugin_tools import of_keys
+    >>> x = KeyedReader(1).read(np.array([[7.0, 0.5]])).example(0)
+    >>> [of_keys(x, "largest", lambda x: print("computed") or x.keys.max()) for _ in range(2)]
+    computed
+    [np.float64(7.0), np.float64(7.0)]
+    """
+    computed = getattr(x.source, "computed", None)
+    if computed is None:                # rows of another reader
+        return compute(x)
+    place = name, x.index
+    if place not in computed:
+        computed[place] = compute(x)
+    return computed[place]
 
 
 def restored_rows(X, offsets, feature_names, keys, n_items, values, key_names) -> KeyedRows:

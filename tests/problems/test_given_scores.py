@@ -437,3 +437,29 @@ def test_thresholds_that_cannot_be_are_one_sentence(call, kind, sentence):
 def test_what_a_problem_cannot_prepare_is_one_sentence(make, kind, sentence):
     with pytest.raises(kind, match=sentence):
         make()
+
+
+@pytest.mark.parametrize("perfect", [False, True])
+def test_a_whole_table_of_pairs_has_the_matching_of_its_pairs_in_any_order(perfect):
+    random = np.random.default_rng(3)
+    for shape in ((3, 3), (2, 4), (4, 2), (1, 3), (3, 1)):
+        pairs = np.array(list(np.ndindex(shape)), dtype=float) * [2, 3]
+        order = random.permutation(len(pairs))
+        tables, problem = random.normal(size=(3, len(pairs))), Problem("matching", perfect=perfect)
+        tables[1, 0] = -np.inf
+        whole, mixed = problem.batch([pairs] * 3), problem.batch([pairs[order]] * 3)
+        if perfect and min(shape) == 1:
+            tables[1, 0] = 0
+        for _ in range(2):              # the second time by what is known of the pairs
+            chosen = whole.argmax(tables)
+            assert [sorted(order[list(y)]) for y in mixed.argmax(tables[:, order])] == [sorted(y) for y in chosen]
+
+
+def test_probabilities_of_arcs_are_those_of_all_paths():
+    arcs = np.array([[0, 1], [0, 2], [1, 2], [1, 3], [2, 3], [0, 3]])
+    batch, s = Problem("path").batch([arcs]), np.random.default_rng(0).normal(size=6) * 30
+    s[5] = -np.inf
+    ranked = batch.k_best(s, 10)[0]
+    weights = np.exp([score - ranked[0][1] for _, score in ranked])
+    expected = sum(w * np.isin(range(6), path) for w, (path, _) in zip(weights, ranked, strict=True)) / weights.sum()
+    assert batch.marginals(s) == pytest.approx(expected, abs=1e-12)
