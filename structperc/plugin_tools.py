@@ -50,7 +50,7 @@ __all__ = [
     "default_template", "encode_nested", "engine_options", "find_ends", "find_labels", "generator", "has_typed_columns",
     "install_model", "interval_labels", "is_additive", "is_constrained", "is_listed", "is_missing", "is_nested", "is_ordered",
     "key_note", "key_text", "key_values", "map_in_threads", "names_of", "of_keys", "one_hot_groups", "options_alone",
-    "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals", "refuse_matrix", "refuse_not_finite",
-    "refuse_weights", "retry_on_interrupt", "sample_weights", "separating", "substate", "take_interruption", "undetermined",
-    "variance_on_one_scale", "warn_of_open_ends",
+    "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals", "refuse_matrix",
+    "refuse_not_finite", "refuse_weights", "retry_on_interrupt", "sample_weights", "separating", "substate", "take_interruption",
+    "undetermined", "variance_on_one_scale", "warn_of_open_ends",
 ]  # fmt: skip

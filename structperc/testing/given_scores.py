@@ -106,11 +106,18 @@ def expected_gradient(loss, example, s):
         p = np.exp(scores - scores.max())
         return p / p.sum() @ example.counts - gold
     if loss in ("perceptron", "hinge"):
-        return example.counts[np.argmax(totals(example.counts, s) + (example.losses if loss == "hinge" else 0))] - gold
+        best = the_best(example, totals(example.counts, s) + (example.losses if loss == "hinge" else 0))
+        return None if best is None else best - gold
     if loss == "direct":
-        more, less = (example.counts[np.argmax(totals(example.counts, s) + sign * example.losses)] for sign in (1, -1))
-        return (more - less) / 2
+        more, less = (the_best(example, totals(example.counts, s) + sign * example.losses) for sign in (1, -1))
+        return None if more is None or less is None else (more - less) / 2
     return None
+
+
+def the_best(example, scores):
+    """The counts of the output of largest score; None at a tie, where each solver has its own rule."""
+    counts = example.counts[scores >= scores.max() - 1e-9 * (1 + abs(scores.max()))]
+    return counts[0] if (counts == counts[0]).all() else None
 
 
 def fault_of(case, batch, examples, loss, s):
