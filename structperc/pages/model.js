@@ -118,6 +118,7 @@ function ruler(scores) {
 
 const BARS = 12; // features that are drawn
 const TURNS = 3; // changes of an input that are shown
+const ROUNDING = 1e-9; // smaller parts are none
 
 function start() {
   const byId = (id) => document.getElementById(id);
@@ -126,7 +127,7 @@ function start() {
     const label = added(fields, "label", input.name);
     const control = controlOf(input);
     control.id = `input-${j}`;
-    if (input.hint) added(label, "small", ` ${input.hint}`);
+    added(label, "small", input.hint, "hint");
     label.append(control);
     added(label, "small", "", "turns");
     return control;
@@ -166,7 +167,8 @@ function start() {
     });
     const against = rival.value === "" || Number(rival.value) === winner ? order[1] : Number(rival.value);
     const whole = about.one_direction && rival.value === "" ? way(x) : null;
-    const { margin, parts: split } = explain(x, winner, against), parts = whole ? whole.parts : split;
+    const { margin, parts: split } = explain(x, winner, against), all = whole ? whole.parts : split;
+    const parts = all.filter((part) => Math.abs(part.value) > ROUNDING * Math.max(Math.abs(margin), Math.abs(all[0].value)));
     const [left, right] = whole ? ["lower", "higher"] : [model.labels[against], model.labels[winner]];
     byId("margin").textContent = whole
       ? `Score ${short(whole.score)}, from ${short(whole.start)} at the mean of the training rows.`

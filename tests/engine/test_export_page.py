@@ -141,3 +141,11 @@ def test_what_has_no_form_is_refused(tmp_path):
 def test_scripts_are_given_or_lie_beside_the_page():
     text = page("model.html", "</title>&", {"exported.js": "// </script>", "about.js": "const about = 7;"})
     assert "const about = 7;" in text and "<title>&lt;/title&gt;&amp;</title>" in text and text.count("</script>") == 3
+
+
+def test_fields_begin_at_means_of_a_few_digits(tmp_path):
+    X = RANDOM.normal(size=(60, 3)) * [1, 1e-3, 1e4]
+    X -= X.mean(axis=0)
+    Engine("prank", scale=True).fit(X, np.digitize(X[:, 0], [-1, 1])).export(tmp_path / "m.html", "html")
+    starts = re.findall(r'"start": "([^"]*)"', (tmp_path / "m.html").read_text(encoding="utf-8"))
+    assert starts == ["0", "0", "0"]

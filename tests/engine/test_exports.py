@@ -151,7 +151,7 @@ def test_without_onnx_the_extra_is_named(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("make", "message"), [
     (lambda: Engine("cusum", plugins=["dual-kernel"], kernel="rbf").fit(X[:40], WHOLE[:40]), "The scores of this model are not linear"),
-    (lambda: Engine("segments").fit([x[None] for x in X[:9]], [[(0, 1, "a")]] * 9), "exports need one label for each row, a chain of labels"),
+    (lambda: Engine("segments").fit([x[None] for x in X[:9]], [[(0, 1, "a")]] * 9), "exports need one label for each row, a chain"),
 ])  # fmt: skip
 def test_what_is_not_linear_is_refused(make, message, tmp_path):
     with pytest.raises(PluginError, match=message):
