@@ -22,8 +22,8 @@ def written(model, name) -> bytes:
         raise PluginError(f"this model has {len(model.inputs)} columns, and the form of a page has room for {MOST_INPUTS}; export it to "
                           f"\"js\".")
     features = model.columns or [input.name for input in model.inputs]
-    about = {"description": f"{len(model.labels)} possible answers, by {len(model.inputs)} inputs. Everything is computed in this page; nothing leaves "
-                            f"your browser.",
+    size = f"{len(model.labels)} labels, by {len(model.inputs)} inputs"
+    about = {"description": f"{size}. Everything is computed in this page; nothing leaves your browser.",
              "ordered": model.ordered, "one_direction": model.one_direction, "last": model.last, "features": features,
              "means": [0.0] * len(features) if model.means is None else model.means.tolist(),
              "inputs": [about_input(input, features, model) for input in model.inputs]}
