@@ -11,6 +11,7 @@ from structperc.problems.losses import is_ranks, kind_of
 FAR = 40.0              # beyond all latent scores, where a threshold without a label on its other side stops
 SMALLEST_GAP = 1e-9
 TOLERANCE = 1e-10
+MOST_STEPS = 100
 
 
 def refuse(batch, loss, parts) -> None:
@@ -27,6 +28,8 @@ def refuse(batch, loss, parts) -> None:
 def best(batch, latent, loss, n_thresholds, **parameters):
     """The thresholds b with the smallest loss at the scores latent - b, which is convex in them."""
     low, high = latent.min() - FAR, latent.max() + FAR
+    if loss == "logistic":              # a sum over thresholds
+        return each_alone(batch, latent, loss, np.full(n_thresholds, low), np.full(n_thresholds, high))
     start = np.quantile(latent, np.arange(1, n_thresholds + 1) / (n_thresholds + 1))
     bounds = [(low, high)] * n_thresholds
     rise = np.eye(n_thresholds)
@@ -41,3 +44,24 @@ def best(batch, latent, loss, n_thresholds, **parameters):
 
     options = {"ftol": 0, "gtol": TOLERANCE, "maxiter": 1000, "maxfun": 4000}
     return rise @ minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+
+
+def each_alone(batch, latent, loss, low, high):
+    """Where the slope by each threshold is 0, between low and high: Newton's steps, or half of what is left where they leave it."""
+    def slopes(b):
+        _, gradient, curvature = batch.loss(latent[:, None] - b, loss, curvature=True)
+        return -gradient.sum(axis=0), curvature.sum(axis=0)
+
+    b = np.quantile(latent, np.arange(1, len(low) + 1) / (len(low) + 1))
+    free = (slopes(low)[0] < 0) & (slopes(high)[0] > 0)
+    b = np.where(free, b, np.where(slopes(low)[0] >= 0, low, high))
+    for _ in range(MOST_STEPS):
+        slope, curvature = slopes(b)
+        low, high = np.where(slope < 0, b, low), np.where(slope > 0, b, high)
+        step = b - slope / curvature
+        moved = np.where((step > low) & (step < high), step, (low + high) / 2)
+        moved = np.where(free & (slope != 0), moved, b)
+        if (np.abs(moved - b) <= TOLERANCE * (1 + np.abs(b))).all():
+            return moved
+        b = moved
+    return b
