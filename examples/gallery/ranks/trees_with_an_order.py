@@ -4,8 +4,8 @@ Boosted trees win on my table. How do I get honest grades from them?
 
 A classifier of boosted trees ignores the order of grades (ordinal regression, gradient boosting). ``BinaryReduction`` puts any classifier
 below an order: it asks "is the grade above k?" for each row and each k. With ``falling=True`` its probabilities never contradict one
-another. The data are a survey of 6,366 women, who rate their marriages from 1 to 5. The trees are scikit-learn's. Those of LightGBM, XGBoost and
-CatBoost work in the same way, with missing values and categories.
+another. The data are a survey of 6,366 women, who rate their marriages from 1 to 5. The trees are scikit-learn's. Those of LightGBM,
+XGBoost and CatBoost work in the same way, with missing values and categories.
 """
 
 import matplotlib.pyplot as plt
