@@ -64,6 +64,14 @@ def test_rows_that_are_all_equal_are_named(problem, form):
         Engine(problem, random_state=0).fit(form(np.full((60, 2), 3.0)), Y)
 
 
+@pytest.mark.parametrize("other", [[3.0, 4, 0], [3, 0, 3], [3, 3, 3], [0, 0, 0]])
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_rows_of_which_one_differs_in_a_value_or_its_column_are_not_called_equal(form, other):
+    rows = np.tile([3.0, 3, 0], (60, 1))
+    rows[30] = other
+    assert Engine("prank", random_state=0).fit(form(rows), Y).coef_.any()
+
+
 @pytest.mark.parametrize("large", [1e18, 1e30, 1e300])
 def test_rows_of_weight_0_decide_no_mean(large):
     rows, weights = X.copy(), np.ones(60)

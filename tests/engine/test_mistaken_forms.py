@@ -46,6 +46,13 @@ def test_what_is_meant_is_guessed(make, X, y, message):
 
 
 @pytest.mark.parametrize("make", MODELS, ids=["engine", "estimator"])
+def test_rows_with_several_labels_are_not_taken_for_one_each(make):
+    with pytest.raises(DataError) as caught:
+        make().fit(X, np.maximum(np.eye(3)[Y - 1], [1, 0, 0]))
+    assert "argmax" not in str(caught.value)
+
+
+@pytest.mark.parametrize("make", MODELS, ids=["engine", "estimator"])
 def test_columns_of_dates_need_no_option(make):
     X = named("a", "b", "c").assign(day=pd.date_range("2024-01-01", periods=30))
     assert len(make().fit(X, Y).predict(X)) == 30
