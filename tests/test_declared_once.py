@@ -1,24 +1,35 @@
 """What is declared in one place is known everywhere: names of parts, formats and exports in help texts, synonyms, ready-made parts.
 
-Each ordinary addition is made here, by a stranger's plugin or a line of a table. `pytest -rP` shows how many files and lines each needs.
+Each ordinary addition is made here, by a stranger's plugin or a line of a table, or in a scratch copy of the library. `pytest -rP` shows
+how many files and lines each needs.
 """
 
 import contextlib
 import inspect
 import json
+import os
+import shutil
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from structperc import Engine, Option, components, files, hookimpl
+from structperc import Engine, Option, components, estimators, files, hookimpl
 from structperc.cli import main
 from structperc.errors import PluginError
+from structperc.estimators import lookup
+from structperc.estimators.labels import LabelEstimator
 from structperc.files.formats import FORMATS, Format
 from structperc.files.frames import FrameFile
 from structperc.fitting import builtin
 from structperc.fitting import plugins as registry
+from structperc.fitting.option import option
 
+ROOT = Path(__file__).parents[1]
 X, Y = np.arange(6.0)[:, None], [1, 1, 2, 2, 3, 3]
 
 
@@ -109,6 +120,23 @@ def test_a_rule_a_loss_a_trainer_and_an_option_of_a_stranger():
     report("plugin with an option, and the names of all three", Stranger)
 
 
+class OddClassifier(LabelEstimator):
+    problem: str = option("cusum", "the problem")
+    oddness: float = option(2.0, "how odd the steps are")
+
+    def _engine(self, **changed):
+        return super()._engine(C=self.oddness, **changed)
+
+
+def test_an_estimator_is_a_class_and_an_entry_point(monkeypatch):
+    entry = EntryPoint("OddClassifier", f"{__name__}:OddClassifier", lookup.GROUP)
+    monkeypatch.setattr(lookup, "addresses", lambda: {entry.name: entry})
+    model = getattr(estimators, entry.name)(oddness=3.0, random_state=0, update="pa1").fit(X, Y)
+    assert model.predict(X).tolist() == Y and model.engine_.C == 3.0 == model.get_params()["oddness"]
+    assert set(estimators.__all__) > {"OddClassifier"} and repr(model) and entry.name in dir(estimators)
+    report("estimator", OddClassifier)
+
+
 @pytest.fixture
 def installed(monkeypatch):
     """A stranger's plugin as if it were installed."""
@@ -143,3 +171,94 @@ def test_only_trainers_name_options():
     """All other parts use what their hook or `start` reads: nobody declares an option that a hook reads."""
     parts = {value for value in vars(components).values() if isinstance(value, type) and issubclass(value, components.Component)}
     assert {kind for kind in parts if kind.options_used and not issubclass(kind, components.Trainer)} == set()
+
+
+# Of each addition the new file and its text, then a table of the library and the line that enters it there: (file, line before, new line).
+ADDITIONS = {
+    "metric": ("structperc/metrics/odd.py", """
+def odd_share(y_true):
+    return sum(y % 2 for y in y_true) / len(y_true)
+""", ("structperc/metrics/__init__.py", "MODULES = {\n", '    "odd": ("odd_share",),\n')),
+    "export": ("structperc/engine/exports/labels/odd.py", """
+def written(model, name):
+    return f"{name} is {model.description}".encode()
+""", ("structperc/engine/exports/formats.py", "FORMATS = {\n", '    "odd": ("odd", ".odd"),\n')),
+    "command": ("structperc/cli/odd.py", """
+from structperc.cli.commands import Command, path
+from structperc.cli.terminal import say
+
+def odd(arguments):
+    say(f"{arguments.data} is odd")
+    return 0
+
+def arguments_of_odd(made):
+    made.add_argument("data", metavar="DATA", type=path, help="the data")
+
+ODD = Command("odd", odd, "find what is odd", arguments_of_odd, "example: structperc odd d.csv")
+""", ("structperc/cli/parser.py", "COMMANDS = (", '"odd:ODD",')),
+    "problem": ("structperc_odd.py", """
+from structperc import hookimpl
+from structperc.components import BlockFeatures, ClassOutputs, LargestArgmax
+
+@hookimpl
+def structperc_outputs(context):
+    return ClassOutputs()
+
+@hookimpl
+def structperc_features(context):
+    return BlockFeatures(context.n_labels, context.n_features, context.fit_intercept)
+
+@hookimpl
+def structperc_argmax(context):
+    return LargestArgmax(context.n_labels)
+""", ("odd-1.dist-info/entry_points.txt", "[structperc]\n", "odd-problem = structperc_odd\n")),
+    "engine option": ("structperc/fitting/builtin.py", ("patience = PATIENCE if", "patience = context.patience if"),
+                      ("structperc/fitting/options.py", '    # ---- how examples are visited ----\n\n',
+                       '    patience: int = option(3, "epochs without a lower loss", low=1, part="trainer")\n')),
+}
+USE = """
+import structperc, sys
+from structperc import Engine, metrics
+from structperc.cli import main
+from structperc.errors import OptionError, UnusedOption
+
+assert structperc.__file__.startswith(sys.path[0]), structperc.__file__
+X, y = [[0.0], [1.0], [2.0], [3.0]] * 3, ["a", "a", "b", "b"] * 3
+assert metrics.odd_share([1, 2]) == 0.5
+engine = Engine("odd-problem", random_state=0, patience=2, trainer="until-level").fit(X, y)
+assert engine.predict([[0.0], [3.0]]).tolist() == ["a", "b"] and engine.parts_.trainer.patience == 2
+engine.export("m.odd")
+assert open("m.odd").read() == "m is odd-problem: 1 columns, 2 labels"
+try:
+    Engine("odd-problem", patience=2).fit(X, y)
+except UnusedOption as error:
+    assert str(error) == "patience=2 has no effect with OnlineTrainer; leave it at 3.", error
+assert main(["odd", "d.csv"]) == 0 and main(["help", "odd"]) == 0
+"""
+
+
+def test_five_additions_in_a_scratch_copy(tmp_path):
+    shutil.copytree(ROOT / "structperc", tmp_path / "structperc", copy_function=os.symlink)
+    (tmp_path / "odd-1.dist-info").mkdir()
+    (tmp_path / "odd-1.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: odd\nVersion: 1\n")
+    (tmp_path / "odd-1.dist-info/entry_points.txt").write_text("[structperc]\n")
+    for what, (file, text, (table, before, line)) in ADDITIONS.items():
+        if isinstance(text, tuple):
+            change(tmp_path / file, *text)
+        else:
+            (tmp_path / file).write_text(text)
+        change(tmp_path / table, before, before + line)
+        lines = 1 if isinstance(text, tuple) else len([line for line in text.splitlines() if line])
+        print(f"{what}: 1 file, {lines} lines, and 1 line of {table}")
+    code = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{USE}"]
+    done = subprocess.run(code, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "d.csv is odd" in done.stdout and "find what is odd" in done.stdout.lower()
+
+
+def change(path, old, new):
+    """Replaces a text that a file has once, in a copy of the file that is no link."""
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, (path, old)
+    path.unlink()
+    path.write_text(text.replace(old, new), encoding="utf-8")

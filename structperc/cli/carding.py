@@ -9,6 +9,7 @@ from pathlib import Path
 import attrs
 
 from structperc import Engine
+from structperc.cli.commands import Command, path, reading
 from structperc.cli.files import answers, check_writable, checked_ending, read_for
 from structperc.cli.terminal import Shown, say
 from structperc.errors import OptionError
@@ -35,3 +36,24 @@ def card(arguments) -> int:
     else:
         (Shown(sys.stdout) if sys.stdout.isatty() else sys.stdout).write(model_card.markdown())
     return 0
+
+
+def card_arguments(made) -> None:
+    made.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
+    made.add_argument("--data", metavar="DATA", type=path, help="held-out examples for the measures")
+    made.add_argument("--target", metavar="NAME", help="the column of true labels; default: that of fit")
+    made.add_argument("-o", "--output", metavar="FILE", type=path, help="a file .md or .html; default: print Markdown")
+    reading(made)
+
+
+CARD = Command("card", card, "write a model card", card_arguments, """\
+examples:
+  structperc card wine.model --data test.csv -o wine.md
+  structperc card wine.model --data test.csv --output wine.html
+
+The card has the problem, labels, columns, options, mistakes of training,
+measures, largest weights, citation and SHA-256 of the model. The owner of the
+model writes the section "Intended use".
+
+more: structperc help measures, data, columns
+""")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from structperc import Engine, counterfactual
 from structperc.basics.writing import replace_file
 from structperc.cli.column_files import Tokens
+from structperc.cli.commands import Command, path, positive, reading
 from structperc.cli.explaining import example, label_named
 from structperc.cli.files import check_writable, checked_ending, counted_in
-from structperc.cli.safe_cells import safe_frame
+from structperc.cli.safe_cells import add_flag, safe_frame
+from structperc.cli.table_flags import split
 from structperc.cli.terminal import say, say_table
 from structperc.counterfactuals import Wanted
 from structperc.errors import OptionError
@@ -91,3 +93,38 @@ def alternatives_of(table, x, arguments) -> dict:
                 made = [other if isinstance(token, str) else type(token)([other, *cells[1:]]) for other in others.split(",")]
                 alternatives[at] = [*alternatives.get(at, []), *made]
     return alternatives
+
+
+def counterfactual_arguments(made) -> None:
+    made.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
+    made.add_argument("data", metavar="DATA", type=path, help="the data; - for standard input")
+    made.add_argument("--row", metavar="N", type=positive, default=1, help="the example: a row, group or sentence; default 1")
+    made.add_argument("--wanted", metavar="LABEL", action="append", help="the label to predict; repeat for any of several")
+    made.add_argument("--at-least", metavar="LABEL", help="the lowest ordered label to predict")
+    made.add_argument("--at-most", metavar="LABEL", help="the highest ordered label to predict")
+    made.add_argument("--chosen", metavar="ATOM", action="append", help="a part that the output must have; may be repeated")
+    made.add_argument("--not-chosen", metavar="ATOM", action="append", help="a part that it must lack; may be repeated")
+    made.add_argument("--fixed", metavar="A,B", type=split, default=[], help="columns that cannot change")
+    made.add_argument("--bounds", metavar="A=LOW:HIGH", action="append", help="bounds of a column; may be repeated")
+    made.add_argument("--whole", metavar="A,B", type=split, default=[], help="columns of whole numbers")
+    made.add_argument("--alternatives", metavar="W=A,B", action="append", help="in files of tokens: replacements of a word")
+    made.add_argument("--norm", choices=("l1", "l2"), default="l1", help="sum of changes, or root of the sum of squares; default l1")
+    made.add_argument("--time-limit", metavar="S", type=float, default=60.0, help="seconds of the search; default 60")
+    made.add_argument("--target", metavar="NAME", help="the column of true labels, which is no feature")
+    made.add_argument("--output", metavar="FILE", type=path, help="a page or table: .html or .csv")
+    add_flag(made)
+    reading(made)
+
+
+COUNTERFACTUAL = Command("counterfactual", change, "find the smallest change that gets a wanted prediction", counterfactual_arguments, """\
+examples:
+  structperc counterfactual wine.model test.csv --row 3 --wanted 5
+  structperc counterfactual wine.model test.csv --at-most 4 --bounds acid=0:2
+  structperc counterfactual m pairs.csv --group family --chosen "2 with 3"
+  structperc counterfactual m test.txt --row 2 --alternatives bank=river,money
+
+Distances are in standard deviations of the training rows, or in tokens. Atoms
+have the names that structperc explain shows.
+
+more: structperc help data, columns
+""")

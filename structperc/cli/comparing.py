@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from structperc import Engine
+from structperc.cli.commands import Command, path, reading
 from structperc.cli.files import PART_ROWS, answers, counted_in, parts_for
 from structperc.cli.terminal import say, say_table
 from structperc.core.outputs import is_ordered
@@ -44,3 +45,23 @@ def short(paths) -> tuple:
     """The files' names without folder and ending; the whole paths where these names are equal."""
     names = tuple(Path(path).stem for path in paths)
     return names if names[0] != names[1] else paths
+
+
+def compare_arguments(made) -> None:
+    made.add_argument("first", metavar="FIRST", type=path, help="a file written by fit")
+    made.add_argument("second", metavar="SECOND", type=path, help="another model with the same labels")
+    made.add_argument("data", metavar="DATA", type=path, help="held-out examples")
+    made.add_argument("--target", metavar="NAME", help="the column of true labels; default: that of fit")
+    reading(made)
+
+
+COMPARE = Command("compare", compare, "compare two models on the same data", compare_arguments, """\
+example:
+  structperc compare wine.model kernel.model test.csv
+
+Differences are the second minus the first. Standard errors come from a
+jackknife over 20 blocks of examples. McNemar's exact test compares the numbers
+of examples that only one model predicts correctly. Rows must be independent.
+
+more: structperc help measures, data, columns
+""")

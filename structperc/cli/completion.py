@@ -11,12 +11,12 @@ import sys
 
 import attrs
 
+from structperc.cli.commands import FILE, SETTING, Command
 from structperc.cli.plugins import kind
 from structperc.cli.settings import ENGINE_OPTIONS, write_value
 from structperc.fitting import plugins as registry
 from structperc.fitting.builtin import BuiltinParts
 
-FILE, SETTING = "file", "setting"           # values of an argument's `completes`, beside "problem", "part" and "plugin"
 WORD = re.compile(r"[\w.,=+-]+")            # no shell needs quotes around it
 
 
@@ -212,3 +212,17 @@ def fish(commands, settings) -> str:
 
 
 SCRIPTS = {"bash": bash, "zsh": zsh, "fish": fish}
+
+
+def completion_arguments(made) -> None:
+    made.add_argument("shell", metavar="SHELL", choices=SCRIPTS, help=f"one of {', '.join(SCRIPTS)}")
+
+
+COMPLETION = Command("completion", completion, "print a script that completes commands in a shell", completion_arguments, """\
+example:
+  structperc completion bash     eval "$(structperc completion bash)" loads it
+
+Add the eval line to ~/.bashrc, or with zsh to ~/.zshrc, after compinit. For
+fish: structperc completion fish | source. Run it again after you have installed
+a plugin.
+""")

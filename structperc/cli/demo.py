@@ -18,6 +18,7 @@ import numpy as np
 
 from structperc.basics.writing import replace_file
 from structperc.callbacks import HeldOutLoss
+from structperc.cli.commands import Command, path
 from structperc.cli.terminal import say
 from structperc.errors import OptionError
 from structperc.extras import require
@@ -275,3 +276,13 @@ def draw_reasons(ax, first, i) -> None:
         ax.text(x, 1.0, text, transform=ax.transAxes, ha=side, va="bottom")
     ax.set_title(f"One patient: why level {explanation.winner}, not {explanation.runner_up}", loc="left", fontweight="bold", pad=22)
     ax.spines[["top", "right", "left"]].set_visible(False)
+
+
+def demo_arguments(made) -> None:
+    made.add_argument("--output", metavar="FOLDER", type=path, default="demo-output", help="for the picture and the data; demo-output")
+
+
+DEMO = Command("demo", demo, "train on real patients, with baselines and a picture", demo_arguments, """\
+example:
+  structperc demo --output patients     patients/demo.png, and CSV files
+""")

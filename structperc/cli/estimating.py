@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from structperc import Engine, effects, proportional_odds
 from structperc.basics.writing import replace_file
+from structperc.cli.commands import Command, path, positive, reading
 from structperc.cli.explaining import DOTS_PER_INCH, PICTURES
 from structperc.cli.files import answers, check_writable, checked_ending, read_for
-from structperc.cli.safe_cells import safe_frame
+from structperc.cli.safe_cells import add_flag, safe_frame
 from structperc.cli.terminal import say, say_table
 from structperc.errors import OptionError
 from structperc.extras import require
@@ -71,3 +72,40 @@ def rises(text):
         except ValueError:
             raise OptionError(f"--per {text!r}: expected unit, deviation, or numbers by column such as age=10,bmi=5.") from None
     return numbers
+
+
+def effects_arguments(made) -> None:
+    made.add_argument("model", metavar="MODEL", type=path, help="a file written by fit, such as of prank")
+    made.add_argument("data", metavar="DATA", type=path, help="the training data")
+    made.add_argument("--target", metavar="NAME", help="the column of true labels; default: that of fit")
+    made.add_argument("--scale", choices=("direction", "log-odds", "odds-ratio"), default="direction",
+                      help="relative weights, log odds or odds ratios; default direction")
+    made.add_argument("--per", metavar="RISE", help="unit, deviation, or A=10,B=5: the rise of a column that its effect belongs to")
+    made.add_argument("--interval", choices=("bootstrap", "wald", "robust"), default="bootstrap",
+                      help="by refits, by the Hessian or by the sandwich estimate; default bootstrap")
+    made.add_argument("--proportional-odds", action="store_true",
+                      help="test whether the odds ratio of each column is the same at every threshold")
+    made.add_argument("--groups", metavar="COLUMN", help="rows with the same entry, such as a patient's, are drawn together")
+    made.add_argument("--n-boot", metavar="N", type=positive, default=199, help="refits on resampled rows; default 199")
+    made.add_argument("--level", metavar="SHARE", type=float, default=0.95, help="coverage of the intervals; default 0.95")
+    made.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the resampling; default 0")
+    made.add_argument("--output", metavar="FILE", type=path, help="a file: .html, .csv, .tex, .png, .svg or .pdf")
+    add_flag(made)
+    reading(made, examples=False)
+
+
+EFFECTS = Command("effects", estimate, "show how much each column matters, with intervals", effects_arguments, """\
+examples:
+  structperc effects wine.model wine.csv --target quality
+  structperc effects wine.model wine.csv --scale odds-ratio --interval wald
+  structperc effects wine.model wine.csv --scale odds-ratio --output effects.tex
+  structperc effects wine.model wine.csv --proportional-odds
+  structperc effects visits.model visits.csv --target stage --groups patient
+
+An effect is the weight of a column times its standard deviation. The intervals
+come from a Poisson bootstrap. Log odds and odds ratios need a model of
+--set update=logistic or --set trainer=cumulative-logit. The latter has a
+likelihood: p values, AIC, BIC and intervals without refits.
+
+more: structperc help data, columns
+""")

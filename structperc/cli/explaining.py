@@ -8,6 +8,7 @@ from contextlib import closing
 from structperc import Engine
 from structperc.basics.writing import replace_file
 from structperc.cli.column_files import Tokens
+from structperc.cli.commands import Command, path, positive, reading
 from structperc.cli.files import PART_ROWS, check_writable, checked_ending, counted_in, parts_for
 from structperc.cli.terminal import say, say_drawn
 from structperc.errors import DataError, OptionError
@@ -77,3 +78,28 @@ def label_named(engine, text, flag):
         if str(label) == text:
             return label
     raise OptionError(f"{flag} {text!r} is no label that the model knows; expected one of {', '.join(map(str, labels))}.")
+
+
+def explain_arguments(made) -> None:
+    made.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
+    made.add_argument("data", metavar="DATA", type=path, help="the data; - for standard input")
+    made.add_argument("--row", metavar="N", type=positive, default=1, help="the example: a row, group or sentence; default 1")
+    made.add_argument("--against", metavar="LABEL", help="the rival of the prediction; default: the runner-up")
+    made.add_argument("--baseline", choices=("mean", "zero"), help="compare columns with the training mean or with zero")
+    made.add_argument("--target", metavar="NAME", help="the column of true labels, to print them too")
+    made.add_argument("--output", metavar="FILE", type=path, help="a page or picture: .html, .png, .svg or .pdf")
+    reading(made)
+
+
+EXPLAIN = Command("explain", explain, "show why an example got its prediction", explain_arguments, """\
+examples:
+  structperc explain wine.model test.csv --row 3
+  structperc explain wine.model test.csv --row 3 --against 5 --output row3.html
+  structperc explain chunks.model test.txt --row 2
+
+The margin of the prediction over its rival is split exactly by feature. Levels
+along one direction show the way from the mean row's score to this one instead.
+With --against they have a rival too. Kernels name training rows.
+
+more: structperc help data, columns
+""")

@@ -8,6 +8,7 @@ import textwrap
 
 from structperc.cli import files
 from structperc.cli import plugins as about_plugins
+from structperc.cli.commands import Command, completed
 from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, TABLE_FLAGS, describe_options, describe_preset, flags_of
 from structperc.cli.terminal import say
 from structperc.engine.engine import Engine
@@ -271,3 +272,15 @@ def wrapped(lines, indent) -> list[str]:
         further = " " * (indent + (len(name[0]) if name else 0))
         wide += textwrap.wrap(line, WIDTH, initial_indent=" " * indent, subsequent_indent=further, break_on_hyphens=False) or [""]
     return wide
+
+
+def help_arguments(made) -> None:
+    completed(made.add_argument("topic", metavar="TOPIC", nargs="?", help="a problem, part, command or topic"), "plugin")
+
+
+HELP = Command("help", help_on, "show a problem with its options, or a topic", help_arguments, """\
+examples:
+  structperc help prank
+  structperc help options
+  structperc help data
+""")

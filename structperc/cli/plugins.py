@@ -6,6 +6,8 @@ import json
 import shlex
 import sys
 
+from structperc.cli.commands import Command, completed, path
+from structperc.cli.new import KINDS
 from structperc.cli.settings import describe_options, describe_preset
 from structperc.cli.terminal import say
 from structperc.engine.engine import REQUIRED
@@ -73,3 +75,45 @@ def check(arguments) -> int:
         say(*f"structperc check: {failure}".split("\n"), file=sys.stderr)
         return 1
     return 0
+
+
+def plugins_arguments(made) -> None:
+    made.add_argument("--json", action="store_true", help="for programs")
+
+
+PLUGINS = Command("plugins", plugins, "list the installed plugins", plugins_arguments, """\
+examples:
+  structperc plugins
+  structperc plugins --json
+
+A problem defines the outputs, the features and the argmax. A part replaces
+single hooks of a problem (fit --plugin NAME).
+""")
+
+
+def new_arguments(made) -> None:
+    made.add_argument("name", metavar="NAME", help="of the plugin")
+    made.add_argument("folder", metavar="FOLDER", type=path, nargs="?", default=".", help="the parent folder; default: this one")
+    made.add_argument("--kind", choices=KINDS, default="problem", help="a problem, a part, or a compiled solver")
+
+
+NEW = Command("new", new, "write a plugin package to start from", new_arguments, """\
+examples:
+  structperc new ranked-pairs
+  structperc new ranked-pairs ~/code
+  structperc new careful-loss --kind loss
+
+Then install the package with pip and run its test, or: structperc check NAME
+""")
+
+
+def check_arguments(made) -> None:
+    completed(made.add_argument("name", metavar="NAME", help="of an installed plugin"), "plugin")
+
+
+CHECK = Command("check", check, "run the test suite for plugins", check_arguments, """\
+examples:
+  structperc check cusum
+
+The exit code is 1 if a check fails. The first counterexample is printed.
+""")

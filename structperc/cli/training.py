@@ -10,6 +10,7 @@ import attrs
 
 from structperc import Engine
 from structperc.cli import column_files, item_files, progress, sharded, streaming, table_flags
+from structperc.cli.commands import SETTING, Command, completed, interval, path, positive, reading
 from structperc.cli.facts import Facts
 from structperc.cli.files import (
     PART_ROWS,
@@ -110,8 +111,8 @@ def checkpoints_of(arguments) -> list:
         raise OptionError(f"--checkpoint and --model both name {arguments.model!r}; give the checkpoint a path of its own.")
     if os.path.realpath(arguments.model) == before:
         raise OptionError(f"--model {arguments.model!r} is where --checkpoint keeps the checkpoint before; choose another path.")
-    for path in (arguments.checkpoint, before):
-        check_writable("--checkpoint", path, arguments.data, arguments.template)
+    for file in (arguments.checkpoint, before):
+        check_writable("--checkpoint", file, arguments.data, arguments.template)
     from structperc.callbacks import Checkpoint
 
     return [Checkpoint(arguments.checkpoint, *arguments.checkpoint_every)]
@@ -278,3 +279,45 @@ def shorten(values, separator=", ") -> str:
     if len(texts) > SHOWN:
         texts = [*texts[:SHOWN // 2], "...", *texts[-(SHOWN // 2):]]
     return separator.join(texts)
+
+
+def fit_arguments(made) -> None:
+    completed(made.add_argument("problem", metavar="PROBLEM", help="what to learn: cusum, prank, sequence, ..."), "problem")
+    made.add_argument("data", metavar="DATA", type=path, help="training data; - for standard input")
+    made.add_argument("--target", metavar="NAME", help="the column to predict; LOW,HIGH for intervals")
+    made.add_argument("--model", metavar="FILE", type=path, required=True, help="the model to write")
+    completed(made.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="an option, as epochs=50; may be repeated"),
+               SETTING)
+    completed(made.add_argument("--plugin", metavar="NAME", action="append", default=[],
+                                help="a plugin that replaces parts; may be repeated"), "part")
+    made.add_argument("--classes", metavar="A,B,C", help="the labels in order, lowest first, if they are texts")
+    made.add_argument("--labels", choices=("text", "numbers"), help="what labels such as 007 are; default: text")
+    made.add_argument("--weight", metavar="COLUMN", help="a column of sample weights")
+    reading(made)
+    made.add_argument("--stream", action="store_true", help="read the data part by part, if memory is short")
+    made.add_argument("--dask", metavar="ADDRESS", help="train on Dask's workers: an address, or local:N")
+    made.add_argument("--rows", metavar="N", type=positive, default=PART_ROWS,
+                      help=f"examples in a part, at most; default {PART_ROWS}")
+    made.add_argument("--template", metavar="FILE", type=path, help="feature template of a tagger")
+    made.add_argument("--checkpoint", metavar="FILE", type=path, help="file for the state of training after each epoch")
+    made.add_argument("--checkpoint-every", metavar="N", type=interval, default=(1, None),
+                      help="epochs between two checkpoints, or parts with --stream (default: 1), or minutes, such as 10min")
+    made.add_argument("--resume", action="store_true", help="continue from the checkpoint, if there is one")
+    table_flags.add(made)
+    bar = made.add_mutually_exclusive_group()
+    bar.add_argument("--progress", action="store_true", help="show progress without a terminal too")
+    bar.add_argument("--quiet", action="store_true", help="print only errors")
+    made.add_argument("--json", action="store_true", help="print a summary as one JSON object")
+
+
+FIT = Command("fit", fit, "train a model on a file", fit_arguments, """\
+examples:
+  structperc fit prank wine.csv --target quality --model wine.model
+  structperc fit cusum v.csv --target level --classes low,high --model v.model
+  structperc fit prank wine.csv --target quality --model m --set epochs=50
+  structperc fit interval-pa v.csv --target least,most --model v.model
+  structperc fit sequence train.txt --columns word,pos,chunk --model m
+
+more: structperc help cusum (or another problem), options, data, columns,
+templates, tables, streams, checkpoints, dask, json
+""")

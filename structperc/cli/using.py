@@ -13,10 +13,11 @@ from structperc import Engine, metrics
 from structperc.basics.writing import replace_file
 from structperc.cli import answer_columns
 from structperc.cli.column_files import Tokens, reads_columns
+from structperc.cli.commands import Command, path, reading
 from structperc.cli.evaluation import Evaluation
 from structperc.cli.files import PART_ROWS, check_writable, counted_in, exact_rows, parts_for
 from structperc.cli.item_files import reads_items
-from structperc.cli.safe_cells import safe_columns
+from structperc.cli.safe_cells import add_flag, safe_columns
 from structperc.cli.terminal import Shown, say, say_json, say_table
 from structperc.core.outputs import is_ordered
 from structperc.errors import DataError, OptionError
@@ -234,3 +235,72 @@ def plot(arguments) -> int:
     replace_file(arguments.output, lambda file: figure.savefig(file, format=kind, dpi=DOTS_PER_INCH))
     say(f"{arguments.output} shows {arguments.model} in {len(panels)} panel{'s' * (len(panels) > 1)}")
     return 0
+
+
+def predict_arguments(made) -> None:
+    made.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
+    made.add_argument("data", metavar="DATA", type=path, help="the data; - for standard input")
+    made.add_argument("--output", metavar="FILE", type=path, help="the file to write; default: standard output")
+    made.add_argument("--target", metavar="NAME", help="the column of a file of tokens to fill in; in CoNLL-U that of fit")
+    made.add_argument("--keep", metavar="A,B", action="append", default=[], help="columns of the data to copy to the output")
+    made.add_argument("--scores", action="store_true", help="add the score of each label, or of each document")
+    made.add_argument("--margin", action="store_true", help="add the margin over the runner-up")
+    made.add_argument("--probabilities", action="store_true", help="add the probability of each label or row")
+    made.add_argument("--interval", action="store_true", help="add the lowest and highest label (models of OrdinalConformal)")
+    made.add_argument("--sets", action="store_true", help="add what is in the set of outputs (models of StructureConformal)")
+    add_flag(made)
+    reading(made)
+
+
+PREDICT = Command("predict", predict, "predict with a trained model", predict_arguments, """\
+examples:
+  structperc predict wine.model new.csv
+  structperc predict wine.model new.csv --output predictions.csv
+  structperc predict visits.model new.csv --keep patient --probabilities
+  structperc predict conformal.model new.csv --interval
+  structperc predict structures.model new.csv --sets
+  structperc predict plan.model talks.csv --group day
+  structperc predict chunks.model new.txt
+
+Columns are found by the names of the training data. Other columns, such as the
+target, are ignored. A file without names needs the order of the training data.
+
+more: structperc help data, columns
+""")
+
+
+def evaluate_arguments(made) -> None:
+    made.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
+    made.add_argument("data", metavar="DATA", type=path, help="the data; - for standard input")
+    made.add_argument("--target", metavar="NAME", help="the column of true labels; default: that of fit")
+    made.add_argument("--json", action="store_true", help="print the measures as one JSON object")
+    reading(made)
+
+
+EVALUATE = Command("evaluate", evaluate, "measure a model on data with known labels", evaluate_arguments, """\
+examples:
+  structperc evaluate wine.model test.csv --target quality
+  structperc evaluate chunks.model test.txt
+  structperc evaluate tags.model test.conllu --target upos
+
+more: structperc help measures, data, columns, json
+""")
+
+
+def plot_arguments(made) -> None:
+    made.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
+    made.add_argument("--data", metavar="DATA", type=path, help="examples for the panel of thresholds")
+    made.add_argument("--target", metavar="NAME", help="the column of true labels in DATA")
+    made.add_argument("--output", metavar="FILE", type=path, required=True, help="the picture")
+    reading(made, examples=False)
+
+
+PLOT = Command("plot", plot, "draw what a model has learned", plot_arguments, """\
+examples:
+  structperc plot wine.model --output wine.png
+  structperc plot wine.model --data test.csv --target quality --output wine.pdf
+
+Panels: mistakes per epoch; the largest weights by name; with --data, the scores
+of each true rank and the thresholds. The ending of FILE chooses the format:
+.png, .pdf or .svg.
+""")

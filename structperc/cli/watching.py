@@ -7,6 +7,7 @@ import webbrowser
 from pathlib import Path
 
 from structperc.basics.writing import replace_file
+from structperc.cli.commands import Command, path
 from structperc.cli.files import check_writable
 from structperc.cli.terminal import say
 from structperc.pages import page
@@ -22,3 +23,16 @@ def watch(arguments) -> int:
     if output is None and not webbrowser.open(path.as_uri()):
         say(f"No browser could be opened; open {path} in one.")
     return 0
+
+
+def watch_arguments(made) -> None:
+    made.add_argument("--output", metavar="FILE", type=path, help="write the page to this file, and do not open it")
+
+
+WATCH = Command("watch", watch, "watch a perceptron learn, on a page in the browser", watch_arguments, """\
+example:
+  structperc watch --output watch.html  one file, which works offline
+
+Step, run and pause; ranks, a sentence and a tree. The steps equal those of the
+update rules of this library.
+""")
