@@ -1,7 +1,7 @@
 """What is declared in one place is known everywhere: names of parts, formats and exports in help texts, synonyms, ready-made parts.
 
-Each ordinary addition is made here, by a stranger's plugin or a line of a table, or in a scratch copy of the library. `pytest -rP` shows
-how many files and lines each needs.
+Each ordinary addition is made here: by a stranger's plugin, by a line of a table, or in a scratch copy of the library.
+`pytest -rP` shows how many files and lines each needs.
 """
 
 import contextlib
@@ -173,7 +173,7 @@ def test_only_trainers_name_options():
     assert {kind for kind in parts if kind.options_used and not issubclass(kind, components.Trainer)} == set()
 
 
-# Of each addition the new file and its text, then a table of the library and the line that enters it there: (file, line before, new line).
+# The new file of each addition, its text, and its line in a table of the library: (file, line before, new line).
 ADDITIONS = {
     "metric": ("structperc/metrics/odd.py", """
 def odd_share(y_true):
