@@ -6,7 +6,6 @@ import re
 from itertools import takewhile
 from pathlib import Path
 
-import pytest
 from layout import sources
 from loading import module_at, reference
 
@@ -85,12 +84,13 @@ def lacking(value):
 PUBLIC = public()
 
 
-@pytest.mark.parametrize("name", [name for name, value in PUBLIC.items() if "Parameters" in sections(value.__doc__)])
-def test_parameters_are_documented_in_the_order_of_the_signature(name):
-    value = PUBLIC[name]
-    declared, listed = signature(value), documented(sections(value.__doc__)["Parameters"])
+def test_parameters_are_documented_in_the_order_of_the_signature():
+    texts = {name: sections(value.__doc__).get("Parameters") for name, value in PUBLIC.items()}
+    orders = {name: (signature(PUBLIC[name]), documented(text)) for name, text in texts.items() if text is not None}
 
-    assert listed in (declared, [parameter for parameter in declared if not parameter.startswith("**")])
+    assert len(orders) > 500
+    assert {name: order for name, order in orders.items()
+            if order[1] not in (order[0], [one for one in order[0] if not one.startswith("**")])} == {}
 
 
 def test_docstrings_have_their_sections():
