@@ -32,8 +32,8 @@ def test_each_door_names_the_example(problem, wrong):
     estimator = StructuredEstimator(problem=problem, epochs=3, random_state=0, plugin_options=options).fit([x] * 4, [right] * 4)
     engine, X, y = estimator.engine_, [x] * 2, [right, wrong]
     for call in (lambda: Engine(problem, epochs=3, **options).fit(X, y), lambda: estimator.score(X, y),
-                 lambda: metrics.measures(engine, X, y), lambda: metrics.losses(engine, X, y), lambda: metrics.compare(engine, engine, X, y),
-                 lambda: StructureConformal(engine).calibrate(X, y)):
+                 lambda: metrics.measures(engine, X, y), lambda: metrics.losses(engine, X, y),
+                 lambda: metrics.compare(engine, engine, X, y), lambda: StructureConformal(engine).calibrate(X, y)):
         with pytest.raises(DataError, match=r"y\[1\]"):
             call()
     with pytest.raises(DataError):
