@@ -121,6 +121,14 @@ def test_keys_are_numbered_in_their_order():
     assert key_values(rows.part(1, 2).example(0)) == [("b",), ("10",)]
 
 
+@pytest.mark.parametrize("kind", [np.array, lambda rows: np.array(rows, dtype=object)])
+def test_lists_of_rows_among_arrays_are_named(kind):
+    rows = [[1, 10, 1.0], [1, 11, -1], [2, 11, 1.0], [2, 10, -1]]
+    for X, sentence in (([kind(rows), rows], r"X\[1\] is .* but X\[0\] is a table"), ([rows, kind(rows)], "X has a list of objects")):
+        with pytest.raises(errors.DataError, match=sentence):
+            trained().predict(X)
+
+
 def test_keys_are_columns_by_name():
     frame = pandas.DataFrame({"sim": [1.0, -1, 1, -1], "left": [1, 1, 2, 2], "right": [10, 11, 11, 10]})
     other = frame.rename(columns={"left": "one", "right": "two"})
