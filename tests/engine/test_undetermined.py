@@ -118,6 +118,8 @@ def test_another_reference_changes_no_prediction_and_shifts_all_coefficients(opt
     ({"reference": {"age": "50"}}, "reference='50' for column 'age'; it is no column of categories"),
     ({"reference": {"leg": "left"}}, "no column 'leg'"),
     ({"reference": ["arm"]}, "reference=\\['arm'\\]; expected"),
+    ({"reference": {"arm": ["high"]}}, "reference={'arm': \\['high'\\]}; expected"),
+    ({"reference": {3: "high"}}, "reference={3: 'high'}; expected"),
 ])
 def test_a_reference_that_cannot_be_is_refused(options, message):
     with pytest.raises(OptionError, match=message):
