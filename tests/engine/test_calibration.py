@@ -191,6 +191,22 @@ def test_the_temperature_of_weighted_sentences_has_the_least_log_loss_there():
     assert loss(best) <= min(loss(best * 1.05), loss(best / 1.05))
 
 
+def test_structures_of_different_sizes_that_are_all_right_have_the_temperature_of_one_more_drawn_at_random():
+    random, disjoint = np.random.default_rng(0), [(), (0,), (1,), (2,), (0, 2), (1, 2)]
+    X = [np.column_stack([[0, 1, 3], [2, 3, 4], random.normal(size=3)]) for _ in range(60)]
+    y = [max(disjoint, key=lambda chosen, x=x: x[list(chosen), 2].sum()) for x in X]
+    engine = Engine("disjoint-intervals", fit_intercept=False, epochs=9, calibrate=True, random_state=0).fit(X, y)
+    totals = np.array([[scores[list(chosen)].sum() for chosen in disjoint] for scores in engine.atom_scores(X)])
+    gold = totals[np.arange(60), [disjoint.index(chosen) for chosen in y]]
+    assert (gold == totals.max(axis=1)).all()
+
+    def loss(b):
+        return np.mean(np.log(np.exp(b * totals).sum(axis=1)) - b * (60 / 61 * gold + totals.mean(axis=1) / 61))
+
+    best = 1 / engine.temperature_
+    assert loss(best) < min(loss(best * 1.02), loss(best / 1.02))
+
+
 def test_rows_count_by_their_weights_in_the_temperature():
     X, y = ranked(1300, 0)
     weights = np.where(y <= 2, 10.0, 0.1)
