@@ -13,8 +13,12 @@ from pathlib import Path
 import pytest
 
 import structperc
-from structperc.errors import MissingExtra, OptionError
+from structperc.errors import DataError, MissingExtra, OptionError
 from structperc.extras import require
+from structperc.files.frames import NoRows
+from structperc.fitting.weighing import NothingWeighs
+from structperc.solvers.highs import OutOfTime
+from structperc.solvers.integer_programs import Infeasible
 
 PACKAGE = Path(structperc.__file__).parent
 BIG = ("sklearn", "scipy", "pandas", "matplotlib", "tqdm")
@@ -101,6 +105,24 @@ def test_errors_and_engines_are_shown_with_their_public_names():
     assert {kind.__module__ for kind in kinds} == {"structperc.errors"} and shown == "structperc.errors.OptionError: why\n"
     assert pickle.loads(pickle.dumps(structperc.Engine)) is structperc.Engine and structperc.Engine.__module__ == "structperc"
     assert pickle.loads(pickle.dumps(OptionError("why"))).args == ("why",)
+
+
+@pytest.mark.parametrize("kind", [NoRows, NothingWeighs, Infeasible, OutOfTime])
+def test_a_private_kind_of_error_is_shown_and_sent_as_the_public_one(kind):
+    again = pickle.loads(pickle.dumps(kind("why")))
+    assert traceback.format_exception_only(kind, kind("why")) == ["structperc.errors.DataError: why\n"] and type(again) is DataError
+    assert str(again) == "why" and not issubclass(DataError, kind)
+
+
+def test_no_kind_of_error_has_a_private_name():
+    kinds, of_library = [structperc.errors.StructPercError], set()
+    while kinds:
+        kind = kinds.pop()
+        kinds += kind.__subclasses__()
+        of_library |= {kind.__name__} if kind.__module__.startswith("structperc.") else set()
+    assert of_library - {"OfOption"} <= set(structperc.errors.__all__)
+    for kind in (structperc.errors.UnusedOption, structperc.errors.ReplacedOption, structperc.errors.ConflictingOption):
+        assert pickle.loads(pickle.dumps(kind("why", "C"))).option == "C"
 
 
 def test_ctrl_c_within_the_import_of_a_library_is_not_a_missing_library(tmp_path, monkeypatch):

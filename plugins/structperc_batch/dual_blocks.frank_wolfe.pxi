@@ -69,8 +69,9 @@ cdef class BlockFrankWolfe(SearchedPass):
         return {**self.dual.state(), "estimate": np.array(self.estimate)}
 
     def restore(self, state):
-        self.estimate = read_array(state, "estimate", np.float64)
+        estimate = read_array(state, "estimate", np.float64)
         self.dual.restore(state)
+        self.estimate = estimate
 
     cdef int step_c(self, Trial trial) noexcept nogil:
         cdef Encoded gold

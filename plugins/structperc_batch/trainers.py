@@ -118,16 +118,14 @@ class FrankWolfeTrainer(Trainer):
                 "place": np.array(place, dtype=float)}
 
     def restore(self, state):
-        measured = self.measured
-        measured.objectives, measured.gaps = (read_array(state, name, np.float64, (None,), finite=False).tolist()
-                                              for name in ("objectives", "gaps"))
-        numbers = read_array(state, "certificate", np.float64, (None,), finite=False).tolist()
+        objectives, gaps, numbers, place = (read_array(state, name, np.float64, (None,), finite=False).tolist()
+                                            for name in ("objectives", "gaps", "certificate", "place"))
         if len(numbers) not in (0, 2):
             raise DataError(f"the saved certificate has {len(numbers)} numbers; expected 2.")
-        measured.certificate = Certificate(*numbers) if numbers else None
-        self.place = read_array(state, "place", np.float64, (None,), finite=False).tolist()
-        if len(self.place) not in (0, 2):
-            raise DataError(f"the saved place in the training has {len(self.place)} numbers; expected 2.")
+        if len(place) not in (0, 2):
+            raise DataError(f"the saved place in the training has {len(place)} numbers; expected 2.")
+        self.measured.objectives, self.measured.gaps, self.place = objectives, gaps, place
+        self.measured.certificate = Certificate(*numbers) if numbers else None
 
 
 class ConcaveConvexTrainer(FrankWolfeTrainer):
@@ -179,9 +177,9 @@ class ConcaveConvexTrainer(FrankWolfeTrainer):
         return state
 
     def restore(self, state):
-        super().restore(state)
-        self.rounds = read_array(state, "rounds", np.float64, (None,), finite=False).tolist()
-        self.kept = None
+        rounds, kept = read_array(state, "rounds", np.float64, (None,), finite=False).tolist(), None
         if "kept.n_visited" in state:
             dual, weights = (dict(substate(state, prefix)) for prefix in ("kept.dual.", "kept.weights."))
-            self.kept = dual, read_array(state, "kept.n_visited", np.int64, low=0), weights
+            kept = dual, read_array(state, "kept.n_visited", np.int64, low=0), weights
+        super().restore(state)
+        self.rounds, self.kept = rounds, kept

@@ -91,8 +91,8 @@ class Boosting:
 
     def restore(self, state):
         shape = self.costs.shape
-        self.costs, self.votes = (read_array(state, name, np.float64, shape) for name in ("costs", "votes"))
-        self.ends = read_array(state, "ends", np.float64, low=0)
-        self.answers = read_array(state, "answers", np.intc, shape[:1], low=1, high=shape[1])
+        costs, votes = (read_array(state, name, np.float64, shape) for name in ("costs", "votes"))
+        ends = read_array(state, "ends", np.float64, low=0)
+        answers = read_array(state, "answers", np.intc, shape[:1], low=1, high=shape[1])
         rounds, over = read_array(state, "progress", np.int64, (2,), low=0).tolist()
-        self.rounds, self.over = rounds, bool(over)
+        self.costs, self.votes, self.ends, self.answers, self.rounds, self.over = costs, votes, ends, answers, rounds, bool(over)

@@ -183,20 +183,24 @@ cdef class SupportSet:
         return {**state, **{f"kernel_rows.{key}": value for key, value in self.kernel_rows.state().items()}}
 
     def restore(self, state):
-        self.kernel_rows.restore(substate(state, "kernel_rows."))
-        n = self.kernel_rows.n
+        saved = read_array(state, "keys", np.uint8, (None, KEY_BYTES))
+        n = len(saved)
         if self.budget and n > self.budget:
             raise DataError(f"{n} rows are saved, more than the budget of {self.budget}.")
-        keys = [row.tobytes() for row in read_array(state, "keys", np.uint8, (n, KEY_BYTES))]
+        keys = [row.tobytes() for row in saved]
         keys = [None if key == NO_KEY else key for key in keys]
         slot_of = {key: slot for slot, key in enumerate(keys) if key is not None}
         if len(slot_of) != n - keys.count(None):
             raise DataError(f"two of the saved keys of {n} rows are equal; expected different digests.")
-        self.v, self.u = (read_array(state, name, np.float64, (n, self.n_blocks)) for name in ("coefficients", "sums"))
-        self.n_joined = read_array(state, "n_joined", np.int64, low=0, high=MOST)
-        self.number = read_array(state, "numbers", np.int64, (n,), low=0, high=MOST)
-        self.joined = read_array(state, "joined", np.int64, (n,), low=0, high=self.n_joined)
-        self.square = read_array(state, "squares", np.float64, (n,), finite=False)
+        v, u = (read_array(state, name, np.float64, (n, self.n_blocks)) for name in ("coefficients", "sums"))
+        n_joined = read_array(state, "n_joined", np.int64, low=0, high=MOST)
+        number = read_array(state, "numbers", np.int64, (n,), low=0, high=MOST)
+        joined = read_array(state, "joined", np.int64, (n,), low=0, high=n_joined)
+        square = read_array(state, "squares", np.float64, (n,), finite=False)
+        self.kernel_rows.restore(substate(state, "kernel_rows."))
+        if self.kernel_rows.n != n:
+            raise DataError(f"{self.kernel_rows.n} rows and {n} keys of rows are saved; expected the same number.")
+        self.v, self.u, self.n_joined, self.number, self.joined, self.square = v, u, n_joined, number, joined, square
         self.keys, self.slot_of, self.journal, self.evicted, self.vacant = keys, slot_of, None, None, -1
 
 

@@ -329,9 +329,10 @@ cdef class PocketSearch:
 
     def restore(self, state):
         n = self.ranker.shape[0]
-        self.ranker, self.pocket = (read_array(state, name, np.float64, (n,)) for name in ("ranker", "pocket"))
-        self.pocket_cost, self.seed = read_array(state, "cost", np.float64, low=0), read_array(state, "seed", np.uint64)
+        ranker, pocket = (read_array(state, name, np.float64, (n,)) for name in ("ranker", "pocket"))
+        cost, seed = read_array(state, "cost", np.float64, low=0), read_array(state, "seed", np.uint64)
         self.updates, self.run_length, self.pocket_run, compared, in_pocket = read_array(state, "counts", np.int64, (5,), low=0).tolist()
+        self.ranker, self.pocket, self.pocket_cost, self.seed = ranker, pocket, cost, seed
         self.compared, self.in_pocket = compared, in_pocket
         self.measure_pocket()
 

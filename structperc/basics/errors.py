@@ -13,6 +13,23 @@ class StructPercError(Exception):
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
 
+    def __init_subclass__(cls):
+        if cls.__module__.startswith("structperc.") and cls.__module__ != __name__:      # private: users see the name of the public one
+            cls._public = next(base for base in cls.__mro__ if base.__module__ == "structperc.errors")
+            cls.__module__, cls.__name__, cls.__qualname__ = "structperc.errors", cls._public.__name__, cls._public.__qualname__
+
+    def __reduce__(self):
+        kind, *rest = super().__reduce__()
+        return vars(kind).get("_public", kind), *rest
+
+
+class OfOption(StructPercError):
+    """An error about an option, which it names."""
+
+    def __init__(self, message, option=""):
+        super().__init__(message)
+        self.option = option
+
 
 class DataError(StructPercError, ValueError):
     """X, y or another data argument cannot be used. The message names the row, column or key."""
@@ -26,7 +43,7 @@ class OptionError(StructPercError, ValueError):
     """An option has a value that is not allowed, or one without any effect."""
 
 
-class UnusedOption(OptionError):
+class UnusedOption(OfOption, OptionError):
     """An option has no effect beside the other options. Estimators leave such an option out instead.
 
     Parameters
@@ -35,10 +52,6 @@ class UnusedOption(OptionError):
     option : str, default ""
         Name of the option.
     """
-
-    def __init__(self, message, option=""):
-        super().__init__(message)
-        self.option = option
 
 
 class ReplacedOption(UnusedOption):
@@ -56,7 +69,7 @@ class PluginError(StructPercError, TypeError):
     """A plugin is unknown, broken, incomplete or does not fit the others. The message names it and the hook."""
 
 
-class ConflictingOption(PluginError):
+class ConflictingOption(OfOption, PluginError):
     """An option conflicts with the other parts. If the preset has set it, it is left out instead.
 
     Parameters
@@ -65,10 +78,6 @@ class ConflictingOption(PluginError):
     option : str, default ""
         Name of the option.
     """
-
-    def __init__(self, message, option=""):
-        super().__init__(message)
-        self.option = option
 
 
 class ModelFormatError(StructPercError, ValueError):

@@ -264,10 +264,11 @@ class OnlineTrainer(Trainer):
         return arrays
 
     def restore(self, state):
-        self.epoch = read_array(state, "epoch", np.int64, low=0)
+        epoch, lowest, lowest_epoch = read_array(state, "epoch", np.int64, low=0), self.lowest, self.lowest_epoch
         if "lowest" in state:
-            self.lowest = read_array(state, "lowest", np.float64, finite=False)
-            self.lowest_epoch = read_array(state, "lowest_epoch", np.int64, low=0)
+            lowest = read_array(state, "lowest", np.float64, finite=False)
+            lowest_epoch = read_array(state, "lowest_epoch", np.int64, low=0)
+        self.epoch, self.lowest, self.lowest_epoch = epoch, lowest, lowest_epoch
 
 
 class MixingTrainer(OnlineTrainer):
@@ -369,5 +370,6 @@ class MixingTrainer(OnlineTrainer):
         return {**super().state(), "seed": np.array(self.seed, dtype=np.int64)}
 
     def restore(self, state):
+        seed = read_array(state, "seed", np.int64, low=0)
         super().restore(state)
-        self.seed = read_array(state, "seed", np.int64, low=0)
+        self.seed = seed

@@ -9,6 +9,7 @@ from plain import Engine
 
 from structperc.callbacks import Checkpoint
 from structperc.components import OnlineTrainer, PerceptronUpdate, PrimalWeights
+from structperc.errors import DataError
 from structperc.plugin_tools import read_array
 
 X = np.random.default_rng(0).normal(size=(40, 3))
@@ -80,3 +81,26 @@ def test_a_kept_state_an_unchanged_attribute_and_a_private_one_are_fine(tmp_path
             engine.save(tmp_path / "a.model")
             Engine.load(tmp_path / "a.model", plugins=[part]).save(tmp_path / "b.model")
         pickle.dumps(Engine("multiclass", plugins=[PrimalWeights()]).fit(X, Y))
+
+
+@pytest.mark.filterwarnings("ignore:w = 0 is within")
+@pytest.mark.parametrize(("problem", "options"), [
+    ("cusum", {}), ("cusum", {"trainer": "until-level", "update": "adagrad"}), ("cusum", {"n_shards": 2}),
+    ("cusum", {"plugins": ["dual-kernel"], "kernel": "rbf"}), ("cusum", {"plugins": ["batch"], "trainer": "bcfw"}),
+    ("prank", {"plugins": ["large-margin"], "trainer": "svor"}), ("prank", {"trainer": "cumulative-logit"}),
+    ("prank", {"pocket": True}), ("adaboost-or", {}),
+])  # fmt: skip
+def test_a_part_that_fails_to_restore_stays_as_it_was(problem, options):
+    X, y = np.arange(12.0).reshape(6, 2) % 5, [1, 1, 2, 2, 3, 3]
+    engine, other = (Engine(problem, random_state=0, **options).fit(data, y) for data in (X, X[::-1] * 2 + 1))
+    for kind, part in engine.parts_.items():
+        before, state = (plain(one.state()) for one in (part, getattr(other.parts_, kind)))
+        for name in state:
+            with pytest.raises(DataError):
+                part.restore({**state, name: np.array(["odd"])})
+            after = plain(part.state())
+            assert after.keys() == before.keys() and all(np.array_equal(after[key], before[key]) for key in before), (kind, name)
+
+
+def plain(state):
+    return {name: np.array(array) for name, array in state.items()}
