@@ -149,64 +149,62 @@ def cumulative_calibration(scores, right, weights, share) -> tuple:
 
 def cumulative_loss(facts, low, high, weights, share, numbers) -> tuple:
     """The log loss where P(y > k) = sigma(z_k), and its gradient and Hessian in the numbers. z is the sum of numbers times facts."""
-    # The labels low, ..., high - 1 of 0, ..., K - 1 are right. `share` of the loss is the mean of the losses of all labels.
+    # The labels low, ..., high - 1 of 0, ..., K - 1 are right. `share` of the loss is the mean of the losses of all labels. That of an
+    # interval between thresholds A and B is log(1 + e^-A) + log(1 + e^B) - log(1 - e^-(A - B)), without the terms of ends that are open.
     cdef const double[:, :, ::1] f = facts
     cdef const double[::1] w = weights, x = numbers
     cdef const Py_ssize_t[::1] lows = low, highs = high
     cdef Py_ssize_t i, k, K = f.shape[2] + 1
     cdef double even = share / K, own = 1 - share
-    gradient, hessian, values = np.zeros(len(f)), np.zeros((len(f), len(f))), np.empty((K, 4))
+    cdef bint inner
+    gradient, hessian = np.zeros(len(f)), np.zeros((len(f), len(f)))
     cdef double[::1] g = gradient
-    cdef double[:, ::1] h = hessian, z = values         # what intervals need of their ends
+    cdef double[:, ::1] h = hessian
     cdef double loss = 0
     with nogil:
         for i in range(f.shape[1]):
-            for k in range(K - 1):
-                set_end(f, x, i, k, &z[k, 0])
-            loss += add_interval(f, x, z, i, lows[i], highs[i], own * w[i], g, h)
-            for k in range(K):
-                loss += add_interval(f, x, z, i, k, k + 1, even * w[i], g, h)
+            inner = lows[i] > 0 and highs[i] < K
+            for k in range(1, K):
+                loss += add_end(f, x, i, k - 1, w[i] * (even + own * (lows[i] == k)), w[i] * (even + own * (highs[i] == k)), g, h)
+            for k in range(1, K - 1):
+                loss += add_gap(f, x, i, k - 1, k, w[i] * (even + own * (inner and lows[i] == k and highs[i] == k + 1)), g, h)
+            if inner and highs[i] > lows[i] + 1:
+                loss += add_gap(f, x, i, lows[i] - 1, highs[i] - 1, w[i] * own, g, h)
     return loss, gradient, hessian
 
 
-cdef void set_end(const double[:, :, ::1] f, const double[::1] x, Py_ssize_t i, Py_ssize_t k, double *z) noexcept nogil:
-    """log(1 + e^z), log(1 + e^-z), sigma(-z) and sigma(z) of the end z_k."""
-    cdef Py_ssize_t r
-    cdef double value = 0, tail
+cdef inline double add_end(const double[:, :, ::1] f, const double[::1] x, Py_ssize_t i, Py_ssize_t k, double lower, double upper,
+                           double[::1] g, double[:, ::1] h) noexcept nogil:
+    """Adds the derivatives of lower * log(1 + e^-z) + upper * log(1 + e^z) at the threshold k by the numbers, and returns the value."""
+    cdef Py_ssize_t r, q
+    cdef double z = 0, small, p, slope, curve
     for r in range(f.shape[0]):
-        value += x[r] * f[r, i, k]
-    tail = log1p(exp(-fabs(value)))
-    z[0], z[1] = max(value, 0) + tail, max(-value, 0) + tail        # without overflow
-    z[2], z[3] = exp(-z[0]), exp(-z[1])
+        z += x[r] * f[r, i, k]
+    small = exp(-fabs(z))
+    p = (1 if z > 0 else small) / (1 + small)
+    slope = upper * p - lower * (small if z > 0 else 1) / (1 + small)
+    curve = (lower + upper) * small / ((1 + small) * (1 + small))
+    for r in range(f.shape[0]):
+        g[r] += slope * f[r, i, k]
+        for q in range(f.shape[0]):
+            h[r, q] += curve * f[r, i, k] * f[q, i, k]
+    return (lower + upper) * log1p(small) + (upper * z if z > 0 else -lower * z)
 
 
-cdef double add_interval(const double[:, :, ::1] f, const double[::1] x, const double[:, ::1] z, Py_ssize_t i, Py_ssize_t low,
-                         Py_ssize_t high, double weight, double[::1] g, double[:, ::1] h) noexcept nogil:
-    """Adds the weighted derivatives by the numbers of - log(sigma(A) - sigma(B)), A and B an interval's ends, and returns its value."""
-    # It is log(1 + e^-A) + log(1 + e^B) - log(1 - e^-(A - B)). Terms of ends that are open are left out.
-    cdef Py_ssize_t r, q, m = f.shape[0], K = f.shape[2] + 1
-    cdef double gap = 0, loss = 0, p_A = 0, p_B = 0, barrier = 0, left, right
-    for r in range(m):
-        gap += x[r] * (f[r, i, low - 1] - f[r, i, high - 1]) if low and high < K else 0
-    if low:
-        loss += z[low - 1, 1]
-        p_A = z[low - 1, 2]
-    if high < K:
-        loss += z[high - 1, 0]
-        p_B = z[high - 1, 3]
-    if low and high < K:
-        loss -= log(-expm1(-gap))
-        barrier = 1 / expm1(gap) if gap > 0 else INFINITY
-    for r in range(m):
-        left = f[r, i, low - 1] if low else 0
-        right = f[r, i, high - 1] if high < K else 0
-        g[r] += weight * ((p_B + barrier) * right - (p_A + barrier) * left)
-        for q in range(m):
-            h[r, q] += weight * (p_A * (1 - p_A) * left * (f[q, i, low - 1] if low else 0)
-                                 + p_B * (1 - p_B) * right * (f[q, i, high - 1] if high < K else 0))
-            if low and high < K:
-                h[r, q] += weight * barrier * (1 + barrier) * (left - right) * (f[q, i, low - 1] - f[q, i, high - 1])
-    return weight * loss
+cdef inline double add_gap(const double[:, :, ::1] f, const double[::1] x, Py_ssize_t i, Py_ssize_t j, Py_ssize_t k, double weight,
+                           double[::1] g, double[:, ::1] h) noexcept nogil:
+    """The same of - weight * log(1 - e^-gap), the gap that between the thresholds j and k."""
+    cdef Py_ssize_t r, q
+    cdef double gap = 0, rest, barrier
+    for r in range(f.shape[0]):
+        gap += x[r] * (f[r, i, j] - f[r, i, k])
+    rest = -expm1(-gap)
+    barrier = weight * (1 - rest) / rest if gap > 0 else INFINITY
+    for r in range(f.shape[0]):
+        g[r] -= barrier * (f[r, i, j] - f[r, i, k])
+        for q in range(f.shape[0]):
+            h[r, q] += barrier / rest * (f[r, i, j] - f[r, i, k]) * (f[q, i, j] - f[q, i, k])
+    return -weight * log(rest)
 
 
 def least(loss, x):

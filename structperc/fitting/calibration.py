@@ -27,7 +27,7 @@ from structperc.fitting.trainers import EARLY_STOPPED
 
 FOLDS = 5
 ROWS_PER_WEIGHT = 50            # from so many examples for each free weight on, training scores are as good as those of other examples
-ENOUGH = 1000                   # held-out examples that make further folds unnecessary
+ENOUGH = 500                    # held-out examples that make further folds unnecessary
 MOST_STRUCTURES = 1000          # outputs of many atoms that are looked at: one number needs no more
 MOST_EXAMPLES = 5000            # of training that are looked at: one number needs no more
 

@@ -118,8 +118,8 @@ class FitOptions(Options):
         False, "divide scores by a temperature, for probabilities that can be trusted; auto: where outputs have probabilities",
         choices=(False, True, "auto"), in_context=False, by_preset=True,
         about="Predictions stay the same. The temperature minimises the log loss. With more than 50 examples for each weight, it is fitted "
-              "on the training examples. Otherwise it is fitted on held-out fifths, with five more models. With 5000 examples or more, "
-              'one fifth is held out. Outputs without marginals and `partial_fit` raise an error with True. With '
+              "on the training examples. Otherwise it is fitted on held-out fifths, with up to five more models, until 500 "
+              'examples were held out. Outputs without marginals and `partial_fit` raise an error with True. With '
               '"auto" they have no calibration, and `partial_fit` keeps the temperature of `fit`. False: most probabilities are too close '
               "to 0 or 1.")
 

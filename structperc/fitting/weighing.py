@@ -147,9 +147,10 @@ def expected_visits(weights, before):
     """How often each example is visited in an epoch, on average, and `before` with these examples. None where each is visited once."""
     # `before` has the number of examples with a weight, and the sum of their weights, a float or exact.
     kept = weights[weights > 0]
-    n, total = before[0] + len(kept), Fraction(before[1]) + exact_sum(kept)
+    same = (kept == kept[0]).all()
+    n, total = before[0] + len(kept), Fraction(before[1]) + (Fraction(kept[0]) * len(kept) if same else exact_sum(kept))
     expected = weights * rounded(n / total) if total else weights
-    once = (kept == kept[0]).all() and (not before[0] or Fraction(kept[0]) * n == total)
+    once = same and (not before[0] or Fraction(kept[0]) * n == total)
     return None if once else expected, (n, rounded(total))
 
 
