@@ -149,9 +149,9 @@ cdef class PrimalWeights(Weights):
         lazy, rows = self.features.on_demand_rows, np.asarray(rows)
         return np.where(rows < lazy, np.asarray(self.place)[np.minimum(rows, lazy - 1)], rows - lazy + 1)
 
-    def _values(self):
+    def _values(self, where=slice(None)):
         """The weights to predict with, by rows as they are stored: the mean over the visited examples when averaging."""
-        table, width = self._table(), self.features.row_width
+        table, width = self._table()[where], self.features.row_width
         return predicting(&self.averaging, table[:, :width], table[:, width:2 * width])
 
     def vector(self):
@@ -174,35 +174,64 @@ cdef class PrimalWeights(Weights):
         return values[np.where(where < len(values), where, 0)].ravel()      # another thread may have placed more since
 
     def averaged(self):
+        return self.mean_on(None)
+
+    cdef averaged_on(self, Rows rows):
+        return self.averaged() if overrides(self, "averaged") else self.mean_on(rows)
+
+    cdef PrimalWeights mean_on(self, Rows rows):
+        """The store that predicts; of a mean only what scores these rows is computed. None: all."""
         cdef bint own = overrides(self, "vector")
+        cdef PrimalWeights mean
+        cdef Py_ssize_t n_visited = self.averaging.n_visited           # as in `vector`
         if not (own or self.averaging.average) and self.averaging.scale == 1:
             return self
-        n_visited, mean = self.averaging.n_visited, self._final           # as in `vector`
-        if mean is None or self._final_visited != n_visited or own:
-            mean = self.clone()             # of its own class, which may score in a way of its own
-            (<PrimalWeights> mean).averaging.average, (<PrimalWeights> mean).averaging.decay = False, 0
-            (<PrimalWeights> mean).n_kept = 0
-            (<PrimalWeights> mean).allocate(self.features)
-            if own:
-                mean.assign(self.vector(), n_visited)
-            else:
-                (<PrimalWeights> mean).take(self, self._values())
-            (<PrimalWeights> mean).project_all()
-            self._final, self._final_visited = mean, n_visited
+        mean = self._final
+        if mean is not None and self._final_visited == n_visited and self._final_rows == WHOLE and not own:
+            return mean
+        touched = None if own or self.constrained else self.touched_rows(rows)
+        if touched is not None:
+            if mean is None or self._final_rows == WHOLE:       # who was given a whole mean keeps it as it is
+                mean = self.empty()
+                self._final, self._final_visited, self._final_rows = mean, n_visited, 0
+            if self._final_visited != n_visited:
+                self._final_visited, self._final_rows = n_visited, 0
+            self._final_rows += len(touched)
+            if self._final_rows < self.rows_in_use():           # else all rows at once cost no more
+                mean.take(self, self._where(touched))
+                return mean
+        mean = self.empty()
+        if own:
+            mean.assign(self.vector(), n_visited)
+        else:
+            mean.take(self, slice(self.rows_in_use()))
+        mean.project_all()
+        self._final, self._final_visited, self._final_rows = mean, n_visited, WHOLE
         return mean
+
+    cdef touched_rows(self, Rows rows):
+        """The rows of weights that few sparse rows have anything to do with; None: any."""
+        if rows is None or not rows.sparse or rows.X.nnz >= self.features.n_weight_rows:
+            return None
+        return self.features.touched_rows(rows)
+
+    cdef PrimalWeights empty(self):
+        """A store without averages, all 0, of its own class, which may score in a way of its own."""
+        cdef PrimalWeights store = self.clone()
+        store.averaging.average, store.averaging.decay, store.n_kept = False, 0, 0
+        store.allocate(self.features)
+        return store
 
     cdef project_all(self):
         if self.constrained and self.features.project_c(&self.p, None, 1, 0) < 0:
             reraise(self)
 
-    cdef take(self, PrimalWeights other, values):
-        """Stores these values in the rows that another store with the same features has in use."""
-        if self.place is None:
-            np.asarray(self.buffer)[:] = values.ravel()
-            return
-        self.place = other.place                # rows that join later are zeros here
-        self.p.place, self.n_placed = &self.place[0], <int> len(values)
-        self._table()[:] = values
+    cdef take(self, PrimalWeights other, where):
+        """Stores what another store with the same features predicts with, in these rows of its table."""
+        if self.place is not None:
+            self.place = other.place            # rows that join later are zeros here
+            self.p.place, self.n_placed = &self.place[0], other.n_placed
+        self._table()[where] = other._values(where)
 
     def assign(self, vector, n_visited):
         cdef Averaging *a = &self.averaging

@@ -19,6 +19,7 @@ cdef class Weights(Component):
     cdef void visited_c(self) noexcept nogil
     cdef Py_ssize_t look_ahead_c(self, Rows rows, const int64_t *order, Py_ssize_t t, Py_ssize_t n) noexcept nogil
     cdef void prefetch_c(self, Example x) noexcept nogil
+    cdef averaged_on(self, Rows rows)
 
 
 cdef class PrimalWeights(Weights):
@@ -32,9 +33,13 @@ cdef class PrimalWeights(Weights):
     cdef Py_ssize_t n_kept                  # further numbers that a subclass keeps of each weight, behind its running sum
     cdef object _final, _mean               # kept from one prediction to the next
     cdef Py_ssize_t _final_visited, _mean_visited
+    cdef Py_ssize_t _final_rows             # how many rows of _final predictions have asked for; WHOLE: all are right
 
     cdef int shrink_c(self) noexcept nogil
     cdef void multiply_out_c(self) noexcept nogil
     cdef Py_ssize_t rows_in_use(self) noexcept nogil
+    cdef touched_rows(self, Rows rows)
+    cdef PrimalWeights mean_on(self, Rows rows)
     cdef project_all(self)
-    cdef take(self, PrimalWeights other, values)
+    cdef take(self, PrimalWeights other, where)
+    cdef PrimalWeights empty(self)

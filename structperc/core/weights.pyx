@@ -24,6 +24,7 @@ from structperc.core.schedules cimport Schedule
 cdef enum:
     LINE = 8                            # doubles of a cache line
     MOST_PLACES = 2147483647
+    WHOLE = -1
 
 
 cdef class Weights(Component):
@@ -301,6 +302,10 @@ cdef class Weights(Component):
         Weights
         """
         return self
+
+    cdef averaged_on(self, Rows rows):
+        """`averaged()`, to score these rows with and no others."""
+        return self.averaged()
 
     def batch_scores(self, rows):
         """Atom scores of a whole data set at once.

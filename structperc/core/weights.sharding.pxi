@@ -11,10 +11,9 @@ cdef class PrimalSnapshot:
 
     def __init__(self, PrimalWeights weights, rows):
         cdef Py_ssize_t n = weights.rows_in_use() * weights.p.pitch
-        few = (rows is not None and rows.sparse and weights.features.n_weight_rows > rows.X.nnz and weights.averaging.decay == 0
-               and not overrides(weights, "update"))
+        few = weights.averaging.decay == 0 and not overrides(weights, "update")
         self.weights, self.averaging, self.n_placed = weights, weights.averaging, weights.n_placed
-        self.touched = weights.features.touched_rows(rows) if few else None
+        self.touched = weights.touched_rows(rows) if few else None
         if self.touched is not None:
             self.where = weights._where(self.touched)
             self.values = weights._table()[self.where]

@@ -46,7 +46,7 @@ cdef class Model:
     cdef Rows stored(self, Rows rows)
     cpdef predict(self, Rows rows)
     cdef predicted(self, Rows rows)
-    cdef final(self)
+    cdef final(self, Rows rows)
 
     cdef int look_alike(self, Rows rows) except -1
     cpdef int make_room(self, Rows rows) except -1

@@ -240,9 +240,14 @@ cdef class Model:
     def attributes(self) -> dict:
         """What the parts show as fitted attributes: functions by name; of equal names that of the first part."""
         declarations = self.declared(object)
-        if self.parts.weights.vector() is None:
+        if not self.has_vector():
             del declarations[1]                         # those of the feature map
         return {name: value for values in declarations for name, value in values.items() if not isinstance(value, str)}
+
+    def has_vector(self) -> bool:
+        """Whether w is an array, without computing it where that is known."""
+        weights = self.parts.weights
+        return isinstance(weights, PrimalWeights) and not overrides(weights, "vector") or weights.vector() is not None
 
     def declared(self, kind) -> list:
         """What parts declare as fitted attributes, of this type: texts are the reasons why there is none."""
@@ -408,17 +413,18 @@ cdef class Model:
             refuse_scores(rows, scores, start)
             yield part, start, scores
 
-    cdef final(self):
-        """The store that predicts."""
-        store = self.parts.weights.averaged()
+    cdef final(self, Rows rows):
+        """The store that predicts these rows."""
+        store = self.parts.weights.averaged_on(rows)
         return expected(store, Weights, self.parts.weights, "averaged", "a weight store") if store is None else store
 
     def scores(self, rows):
         """Every example with its atom scores."""
         self.look_alike(rows)
-        store = self.final()
+        store = self.final(rows)
         if self.second_stage is not None:
             rows = self.with_first_stage(self.loop.predict(rows, None, store), rows, False)
+            store = self.final(rows)
         for i in range(rows.n_examples):
             x = self.example(rows, i)
             scores = store.scores(x)
@@ -450,7 +456,7 @@ cdef class Model:
     def compiled_scores(self, rows):
         """The scores of examples that all have as many atoms."""
         try:
-            return self.loop.scores_of(rows, self.final())
+            return self.loop.scores_of(rows, self.final(rows))
         except NotFinite as error:
             raise not_finite(rows, error.index, error.said) from None
 
@@ -488,7 +494,7 @@ cdef class Model:
         cdef list predictions = []
         if not (self.by_chunks or self.second_stage is not None):
             self.look_alike(rows)
-            store = self.final()
+            store = self.final(rows)
             try:
                 if rows.n_examples == 1 and self.parts.outputs.code_width == 1:
                     self.loop.predicted_codes(rows, None, store, &one)
@@ -499,9 +505,10 @@ cdef class Model:
             return self.parts.outputs.decode_all(codes, rows, self.parts.features, None)
         for part, start, scores in self.scored(rows):
             try:
-                codes = self.loop.predict(part, scores, self.final() if scores is None else None)
+                codes = self.loop.predict(part, scores, self.final(part) if scores is None else None)
                 if self.second_stage is not None:
-                    codes = self.loop.predict(self.with_first_stage(codes, part, True), None, self.final())
+                    conditioned = self.with_first_stage(codes, part, True)
+                    codes = self.loop.predict(conditioned, None, self.final(conditioned))
             except NotFinite as error:
                 raise not_finite(rows, start + error.index, error.said) from None
             predictions.append(self.parts.outputs.decode_all(codes, part, self.parts.features, None))

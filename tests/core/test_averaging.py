@@ -1,7 +1,10 @@
 """Averages, decay, sample weights and chunks: identities that are true for all data."""
 
+import pickle
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from plain import Engine
@@ -194,3 +197,34 @@ def test_training_does_not_touch_its_inputs():
                 np.testing.assert_array_equal(getattr(stored_X, part), getattr(before, part))
         np.testing.assert_array_equal(labels, y)
         np.testing.assert_array_equal(weight, np.linspace(0, 2, 40))
+
+
+@pytest.mark.parametrize(("name", "options"), [
+    ("cusum", {"average": True}), ("cusum", {"decay": 0.01}), ("multiclass", {"average": True, "decay": 0.01}),
+    ("multiclass", {"average": True, "update": "adagrad"}), ("prank", {"average": True}),
+])
+def test_a_few_rows_between_steps_are_scored_as_by_the_whole_mean(name, options):
+    """Only the columns of rows that are predicted are averaged, until so many were asked for that all are."""
+    X = sp.random(60, 300, density=0.06, format="csr", random_state=6)
+    y = np.random.default_rng(6).integers(1, 5, 60)
+    engine = Engine(name, classes=[1, 2, 3, 4], **options)
+    for i in range(0, 60, 20):
+        engine.partial_fit(X[i:i + 20], y[i:i + 20])
+        whole = pickle.loads(pickle.dumps(engine))
+        expected, predictions = whole.atom_scores(X), whole.predict(X)
+        kept = engine.parts_.weights.averaged() if i else None
+        for j in (i, i + 1, 59 - i, *range(i // 4)):
+            np.testing.assert_array_equal(engine.atom_scores(X[j:j + 1])[0], expected[j])
+            assert engine.predict(X[j:j + 1])[0] == predictions[j]
+        if kept is not None:
+            mean = np.array(kept.vector())
+            engine.partial_fit(X[i:i + 1], 5 - y[i:i + 1])
+            engine.predict(X[i:i + 1])
+            np.testing.assert_array_equal(kept.vector(), mean)
+
+
+def test_a_missing_attribute_has_its_sentence_when_it_is_read():
+    engine = Engine("cusum", average=True).fit([[0.0], [1.0]], [1, 2])
+    with pytest.raises(AttributeError, match=r"has no nothing_\. It has .*coef_, ") as fault:
+        engine.nothing_         # noqa: B018
+    assert str(pickle.loads(pickle.dumps(fault.value))) == str(fault.value)
