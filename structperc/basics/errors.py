@@ -4,6 +4,7 @@
 """
 
 import difflib
+import importlib
 import re
 
 
@@ -15,12 +16,19 @@ class StructPercError(Exception):
 
     def __init_subclass__(cls):
         if cls.__module__.startswith("structperc.") and cls.__module__ != __name__:      # private: users see the name of the public one
-            cls._public = next(base for base in cls.__mro__ if base.__module__ == "structperc.errors")
-            cls.__module__, cls.__name__, cls.__qualname__ = "structperc.errors", cls._public.__name__, cls._public.__qualname__
+            public = next(base for base in cls.__mro__ if base.__module__ == "structperc.errors")
+            cls._address = cls.__module__, cls.__name__
+            cls.__module__, cls.__name__, cls.__qualname__ = "structperc.errors", public.__name__, public.__qualname__
 
     def __reduce__(self):
-        kind, *rest = super().__reduce__()
-        return vars(kind).get("_public", kind), *rest
+        kind, arguments, *state = super().__reduce__()
+        address = vars(kind).get("_address")
+        return (kind, arguments, *state) if address is None else (rebuilt, (*address, arguments), *state)
+
+
+def rebuilt(module, name, arguments):
+    """An error from a pickle, of a private kind."""
+    return getattr(importlib.import_module(module), name)(*arguments)
 
 
 class OfOption(StructPercError):

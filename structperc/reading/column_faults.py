@@ -130,8 +130,8 @@ class ColumnError(DataError):
         super().__init__(self.message)
 
     def __reduce__(self):
-        return of_another_process, (type(self), self.args, {name: getattr(self, name) for name in ("faults", "trained", "encoded",
-                                                                                                   "by_hand", "message")})
+        return of_another_process, (self.args, {name: getattr(self, name) for name in ("faults", "trained", "encoded", "by_hand",
+                                                                                        "message")})
 
     def advised(self, advise, **where):
         """The same error with other advice, and for the command line with another `where` and `place`. What was added to it stays."""
@@ -140,9 +140,9 @@ class ColumnError(DataError):
         return error
 
 
-def of_another_process(kind, args, facts):
+def of_another_process(args, facts):
     """A `ColumnError` that was pickled: how it counts rows may be no value."""
-    error = kind.__new__(kind, *args)
+    error = ColumnError.__new__(ColumnError, *args)
     error.__dict__.update(facts)
     return error
 

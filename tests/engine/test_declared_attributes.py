@@ -56,7 +56,7 @@ def started(kind, made):
 
 def test_the_list_of_attributes_is_read():
     assert {("outputs", "partial_gold"), ("argmax", "exact"), ("trainer", "online")} <= set(ATTRIBUTES)
-    assert {kind for kind, _ in ATTRIBUTES} == set(BASES) - {"reader", "features", "weights"}
+    assert {kind for kind, _ in ATTRIBUTES} == set(BASES) - {"reader", "features"}
 
 
 @pytest.mark.parametrize(("kind", "name"), ATTRIBUTES)

@@ -45,7 +45,7 @@ def check(ranker, scores, orders):
 
 def test_numpy(ranker, tmp_path):
     module = runpy.run_path(exported(ranker, tmp_path, "ranks.py"))
-    check(ranker, module["scores"](X), [module["predict"](X[QUERIES == q]) for q in range(10)])
+    check(ranker, module["scores"](X), [module["order"](X[QUERIES == q]) for q in range(10)])
 
 
 @pytest.mark.skipif(not shutil.which(CC[-1]), reason="there is no C compiler")
@@ -64,7 +64,7 @@ def test_c(ranker, tmp_path):
 def test_javascript(ranker, tmp_path):
     exported(ranker, tmp_path, "ranks.js")
     script = ('const g = require("./ranks.js"); const queries = JSON.parse(require("fs").readFileSync(0));'
-              'console.log(JSON.stringify([queries.map((rows) => rows.map(g.score)), queries.map(g.predict)]))')
+              'console.log(JSON.stringify([queries.map((rows) => rows.map(g.score)), queries.map(g.order)]))')
     said = subprocess.run(["node", "-e", script], input=json.dumps(X.reshape(10, 6, 5).tolist()), capture_output=True, check=True,
                           cwd=tmp_path, text=True)
     scores, orders = json.loads(said.stdout)

@@ -33,7 +33,7 @@ LACKING = {
     "StructureConformal": {"partial_fit": STREAM},
 }  # fmt: skip
 NOT_EXPORTED = {"SegmentTagger", "GraphLabeler", "PairMatcher", "PairClusterer", "PathFinder", "DecisionMaker", "DependencyParser",
-                "LatentRanker", "RankingSVM", "AdaBoostOR", "ORStump"}
+                "AdaBoostOR", "ORStump"}
 NOT_SUMMED = {"DecisionMaker": ("margins", "predict_k_best", "log_probability")}        # only the user's function defines its outputs
 RANKERS = {"LatentRanker", "RankingSVM"}
 TOOLS = {LabelScorer, RankingScorer, LeafFeatures, StructureSet}          # no predictors
@@ -142,7 +142,7 @@ def is_exported(name, model, given, y, where, folder):
         assert not (folder / "model.py").exists()
     else:
         model.export(folder / "model.py")
-        assert "def predict(" in pathlib.Path(folder / "model.py").read_text()
+        assert f"def {'order' if name in RANKERS else 'predict'}(" in pathlib.Path(folder / "model.py").read_text()
 
 
 def cites(name, model, given, y, where, folder):

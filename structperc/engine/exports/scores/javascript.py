@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from structperc.engine.exports.text import numbers, script_safe
 
-SOURCE = '''// {description}; exported by structperc. In a page: <script src="FILE"></script>, then {name}.predict(rows).
+SOURCE = '''// {description}; exported by structperc. In a page: <script src="FILE"></script>, then {name}.order(rows).
 // In Node: const {name} = require("./FILE").
 "use strict";
 
@@ -19,12 +19,12 @@ const {name} = (() => {{
   }}
 
   // The places of a query's rows, the best first; equal ones in their order.
-  function predict(rows) {{
+  function order(rows) {{
     const scores = rows.map(score);
     return rows.map((_, i) => i).sort((i, j) => scores[j] - scores[i]);
   }}
 
-  return {{ columns, weights, bias, score, predict }};
+  return {{ columns, weights, bias, score, order }};
 }})();
 
 if (typeof module !== "undefined") module.exports = {name};

@@ -18,7 +18,7 @@ def scores(X):
     return np.asarray(X, dtype=float) @ WEIGHTS + BIAS
 
 
-def predict(X):
+def order(X):
     """The rows of one query, the best first; equal ones in their order."""
     return np.argsort(-scores(X), kind="stable")
 '''
