@@ -162,7 +162,7 @@ def test_generated_plugins_pass_their_own_tests(site, checkout):
 
 
 def test_plugins_are_compiled_again_for_another_declaration_and_for_nothing_else(tmp_path, monkeypatch):
-    """A patch, other bodies and comments leave the fingerprint that compiled plugins have; each public .pxd and its headers change it."""
+    """A patch, other bodies and comments leave the fingerprint of compiled plugins as it is. Each public .pxd and its headers change it."""
     root = EXAMPLES.parent
     section = (root / "docs/api.md").read_text().partition("\n## Cython")[2].partition("\n## ")[0]
     listed = re.findall(r"^\| `([\w.]+)` \|", section, re.MULTILINE)

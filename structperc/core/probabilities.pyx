@@ -149,8 +149,8 @@ def cumulative_calibration(scores, right, weights, share) -> tuple:
 
 def cumulative_loss(facts, low, high, weights, share, numbers) -> tuple:
     """The log loss where P(y > k) = sigma(z_k), and its gradient and Hessian in the numbers. z is the sum of numbers times facts."""
-    # The labels low, ..., high - 1 of 0, ..., K - 1 are right. `share` of the loss is the mean of the losses of all labels. That of an
-    # interval between thresholds A and B is log(1 + e^-A) + log(1 + e^B) - log(1 - e^-(A - B)), without the terms of ends that are open.
+    # The labels low, ..., high - 1 of 0, ..., K - 1 are right. `share` of the loss is the mean of the losses of all labels. Between
+    # the thresholds A and B it is log(1 + e^-A) + log(1 + e^B) - log(1 - e^-(A - B)). Ends that are open have no terms.
     cdef const double[:, :, ::1] f = facts
     cdef const double[::1] w = weights, x = numbers
     cdef const Py_ssize_t[::1] lows = low, highs = high
@@ -175,7 +175,7 @@ def cumulative_loss(facts, low, high, weights, share, numbers) -> tuple:
 
 cdef inline double add_end(const double[:, :, ::1] f, const double[::1] x, Py_ssize_t i, Py_ssize_t k, double lower, double upper,
                            double[::1] g, double[:, ::1] h) noexcept nogil:
-    """Adds the derivatives of lower * log(1 + e^-z) + upper * log(1 + e^z) at the threshold k by the numbers, and returns the value."""
+    """Adds the derivatives of lower * log(1 + e^-z) + upper * log(1 + e^z) at the threshold k; returns the value."""
     cdef Py_ssize_t r, q
     cdef double z = 0, small, p, slope, curve
     for r in range(f.shape[0]):
