@@ -64,11 +64,7 @@ class History:
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """The records as arrays.
-
-        Returns
-        -------
-        dict of str to array of shape (n_epochs,)
-            epoch, epochs, examples, mistakes, updates, loss, and seconds.
+        Returns a dict of str to array of shape (n_epochs,). Epoch, epochs, examples, mistakes, updates, loss, and seconds.
         """
         names = [field.name for field in attrs.fields(EpochRecord)]
         return {name: np.array([getattr(record, name) for record in self.records]) for name in names}
@@ -77,12 +73,7 @@ class History:
         return history_card(self.records)
 
     def state(self):
-        """The records, for a checkpoint.
-
-        Returns
-        -------
-        dict of str to array
-        """
+        """The records, for a checkpoint. Returns a dict of str to array."""
         return self.arrays
 
     def restore(self, state) -> None:
@@ -99,6 +90,7 @@ class History:
 
 class Progress:
     """A progress bar on the terminal, one tick for each epoch, with the mistakes of the last one.
+    See also `ProgressLines` (lines of text, for logs).
 
     Parameters
     ----------
@@ -111,10 +103,6 @@ class Progress:
     ------
     MissingExtra
         If tqdm is not installed.
-
-    See Also
-    --------
-    ProgressLines : lines of text, for logs.
 
     Examples
     --------
@@ -335,7 +323,7 @@ class ProgressLines:
             self.said = part
 
     def write(self, epoch, epochs, what) -> bool:
-        """Write a line, unless it is too early.
+        """Write a line, unless it is too early. Returns whether it wrote.
 
         Parameters
         ----------
@@ -343,11 +331,6 @@ class ProgressLines:
             Number of the epoch from 1, and of all epochs.
         what : str
             Text of the line.
-
-        Returns
-        -------
-        bool
-            Whether it wrote.
         """
         if time.monotonic() < self.begin:
             return False
@@ -362,10 +345,7 @@ class ProgressLines:
 
 def progress():
     """A progress callback that suits the place: a bar in a terminal or a notebook with tqdm, else lines.
-
-    Returns
-    -------
-    Progress or ProgressLines
+    Returns `Progress` or `ProgressLines`.
 
     Examples
     --------
@@ -381,7 +361,7 @@ def progress():
 
 
 class HeldOutLoss:
-    """Records the loss on held-out data after each epoch of the last fit.
+    """Records the loss on held-out data after each epoch of the last fit. See also `EarlyStopping` (also ends training).
 
     Parameters
     ----------
@@ -406,10 +386,6 @@ class HeldOutLoss:
     OptionError
         Without y, and with loss="costs".
 
-    See Also
-    --------
-    EarlyStopping : also ends training.
-
     Examples
     --------
     >>> from structperc import Engine
@@ -428,12 +404,7 @@ class HeldOutLoss:
         self.losses = []
 
     def state(self):
-        """The losses, for a checkpoint.
-
-        Returns
-        -------
-        dict of str to array
-        """
+        """The losses, for a checkpoint. Returns a dict of str to array."""
         return {"losses": np.array(self.losses)}
 
     def restore(self, state) -> None:
@@ -476,6 +447,7 @@ class EarlyStopping(HeldOutLoss):
 
     The model has the weights of the best epoch, unless Ctrl-C ended training. Trainers that solve one problem over all examples keep
     their last weights. `mistakes_` counts all epochs. Cost: a copy of the weights for each lower loss.
+    See also `HeldOutLoss` (only records the loss).
 
     Parameters
     ----------
@@ -503,10 +475,6 @@ class EarlyStopping(HeldOutLoss):
         Without y, if the patience is not a whole number from 1, and with loss="costs".
     DataError
         If the held-out data do not fit the training data.
-
-    See Also
-    --------
-    HeldOutLoss : only records the loss.
 
     References
     ----------

@@ -16,6 +16,7 @@ def structured_loss(problem, loss="log-loss", *, threads=1, **parameters):
     """A loss of `structperc.Problem` as a function for JAX.
 
     The solver runs on the CPU in float64, outside of compiled programs. Under `jit` a batch is a constant: a program is compiled for each.
+    Raises `OptionError` if the loss or a parameter is unknown.
 
     Parameters
     ----------
@@ -30,11 +31,6 @@ def structured_loss(problem, loss="log-loss", *, threads=1, **parameters):
     -------
     function of scores and a batch
         Scores have the shape (n_atoms,) or (n_examples, n_atoms). It returns the loss of each example, in the type of the scores.
-
-    Raises
-    ------
-    OptionError
-        If the loss or a parameter is unknown.
 
     Examples
     --------

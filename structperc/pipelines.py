@@ -14,6 +14,7 @@ __all__ = ["explain", "levels_of", "unwrapped"]
 
 def explain(model, x, **options) -> Any:
     """Why x got its prediction, for an engine, an estimator, or a pipeline or search around one.
+    Raises `OptionError` if the last step has no `explain`.
 
     Parameters
     ----------
@@ -28,11 +29,6 @@ def explain(model, x, **options) -> Any:
     -------
     structperc.engine.explanation.Explanation
         Columns have the names of `get_feature_names_out` of the earlier steps, if these have it.
-
-    Raises
-    ------
-    OptionError
-        If the last step has no `explain`.
 
     See Also
     --------
@@ -96,15 +92,12 @@ def unwrapped(model):
 
 def levels_of(estimator) -> np.ndarray:
     """The labels of a trained classifier in the order of ranks: its `levels_`, or `classes_` of an engine or of another library's.
+    Returns an ndarray of shape (K,).
 
     Parameters
     ----------
     estimator : Engine, estimator, or a pipeline or search around one
         Trained.
-
-    Returns
-    -------
-    ndarray of shape (K,)
 
     Examples
     --------

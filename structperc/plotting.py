@@ -25,7 +25,8 @@ GRID_POINTS = 400
 
 
 def plot_learning_curve(engine, ax=None):
-    """Learning curve: the mistakes during each epoch, with each prediction before its step.
+    """Learning curve: the mistakes during each epoch, with each prediction before its step. Returns the matplotlib Axes.
+    Raises `NotFittedError` before `fit`. Raises `MissingExtra` if matplotlib is not installed.
 
     Parameters
     ----------
@@ -33,17 +34,6 @@ def plot_learning_curve(engine, ax=None):
         Trained by `fit`, or read from a file.
     ax : matplotlib Axes, optional
         Default: a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    NotFittedError
-        Before `fit`.
-    MissingExtra
-        If matplotlib is not installed.
 
     Examples
     --------
@@ -69,11 +59,12 @@ def plot_learning_curve(engine, ax=None):
 
 
 def plot_thresholds(engine, X, y, ax=None):
-    """Densities of the latent score for each true level, with the thresholds between levels.
+    """Densities of the latent score for each true level, with the thresholds between levels. Returns the matplotlib Axes.
 
     The latent score of an example is its mean score of the atoms "rank > k". If there are thresholds, their mean is added. Threshold k
     is where the score of atom k would be 0. Models with one direction have the same thresholds for all examples, `thresholds_`. If each
     level has a direction, thresholds differ. The line is then their mean, the grey band one standard deviation.
+    Raises `DataError` if the outputs are not ordered labels. Raises `MissingExtra` if matplotlib is not installed.
 
     Parameters
     ----------
@@ -85,17 +76,6 @@ def plot_thresholds(engine, X, y, ax=None):
         Their levels.
     ax : matplotlib Axes, optional
         Default: a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    DataError
-        If the outputs are not ordered labels.
-    MissingExtra
-        If matplotlib is not installed.
 
     Examples
     --------
@@ -159,12 +139,13 @@ def draw_thresholds(engine, latent, centres, spreads, y, ax=None):
 
 
 def plot_boundary(model, X, y, ax=None, margin=None, grid_points=240):
-    """Decision regions of a model of two columns, with boundaries between labels and margins.
+    """Decision regions of a model of two columns, with boundaries between labels and margins. Returns the matplotlib Axes.
 
     A boundary of levels is where the score of "rank > k" is 0. It needs `atom_scores`, `threshold_scores`, or `thresholds_` beside
     `latent_score` or `decision_function`. A boundary of classes is where their scores are equal and no other is larger. Dotted lines are
     margins: the pairs `margins_` of the model, else the scores -margin and margin. Support rows have rings. Cost: grid_points^2
-    predictions.
+    predictions. Raises `DataError` where columns or y do not fit.
+    Raises `MissingExtra` if matplotlib is not installed.
 
     Parameters
     ----------
@@ -180,17 +161,6 @@ def plot_boundary(model, X, y, ax=None, margin=None, grid_points=240):
         For models without `margins_`. Default: no margins.
     grid_points : int, default 240
         Grid points along each side. Larger values draw sharper boundaries and are slower.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    DataError
-        If the model has another number of columns, or y does not fit X.
-    MissingExtra
-        If matplotlib is not installed.
 
     Examples
     --------
@@ -233,9 +203,12 @@ def plot_boundary(model, X, y, ax=None, margin=None, grid_points=240):
 
 def plot_steps(engine, X, y, steps=6):
     """The first training steps on two columns, one panel each: the boundary before (dotted) and after the step, and its example.
+    Returns an ndarray of matplotlib Axes.
 
     A copy of the engine trains anew, epoch after epoch. The order is that of `history_`, or of X if the engine has none. The copy
     predicts with the weights themselves, not with their mean. If the engine scales columns, they are standardised.
+    Raises `DataError` if the engine has another number of columns, or makes no step.
+    Raises `MissingExtra` if matplotlib is not installed.
 
     Parameters
     ----------
@@ -247,17 +220,6 @@ def plot_steps(engine, X, y, steps=6):
         Their labels.
     steps : int, default 6
         Number of steps to draw; fewer if training makes fewer.
-
-    Returns
-    -------
-    ndarray of matplotlib Axes
-
-    Raises
-    ------
-    DataError
-        If the engine has another number of columns, or makes no step.
-    MissingExtra
-        If matplotlib is not installed.
 
     Examples
     --------
@@ -417,6 +379,8 @@ def support_rows(model, points):
 
 def plot_weights(engine, ax=None, top=15):
     """The features with the largest weights, by name; with more than ten rows of weights, the largest single weights.
+    Returns the matplotlib Axes. Raises `DataError` if the engine has no weight for each feature.
+    Raises `MissingExtra` if matplotlib is not installed.
 
     Parameters
     ----------
@@ -426,17 +390,6 @@ def plot_weights(engine, ax=None, top=15):
         Default: a new figure.
     top : int, default 15
         Number of features. Larger values need a larger figure.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    DataError
-        If the engine has no weight for each feature.
-    MissingExtra
-        If matplotlib is not installed.
 
     Examples
     --------

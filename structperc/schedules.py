@@ -10,6 +10,8 @@ __all__ = ["inverse", "inverse_sqrt"]
 
 def inverse(start=1.0, after=1.0) -> Schedule:
     """The schedule start / (1 + (t - 1) / after); start / t if `after` is 1.
+    Raises `OptionError` if `start` is negative, `after` is not positive, or either is not a finite number.
+    See also `inverse_sqrt` (falls more slowly).
 
     Parameters
     ----------
@@ -17,15 +19,6 @@ def inverse(start=1.0, after=1.0) -> Schedule:
         The number for the first visited example, at least 0.
     after : float, default 1.0
         Number of examples after which it begins to fall, larger than 0. Larger values keep steps large for longer; try 100.
-
-    Raises
-    ------
-    OptionError
-        If `start` is negative, `after` is not positive, or either is not a finite number.
-
-    See Also
-    --------
-    inverse_sqrt : falls more slowly.
 
     Examples
     --------
@@ -39,6 +32,8 @@ def inverse(start=1.0, after=1.0) -> Schedule:
 
 def inverse_sqrt(start=1.0, after=1.0) -> Schedule:
     """The schedule start / sqrt(1 + (t - 1) / after); start / sqrt(t) if `after` is 1.
+    Raises `OptionError` if `start` is negative, `after` is not positive, or either is not a finite number.
+    See also `inverse` (falls faster).
 
     Parameters
     ----------
@@ -46,15 +41,6 @@ def inverse_sqrt(start=1.0, after=1.0) -> Schedule:
         The number for the first visited example, at least 0.
     after : float, default 1.0
         Number of examples after which it begins to fall, larger than 0. Larger values keep steps large for longer; try 100.
-
-    Raises
-    ------
-    OptionError
-        If `start` is negative, `after` is not positive, or either is not a finite number.
-
-    See Also
-    --------
-    inverse : falls faster.
 
     Examples
     --------

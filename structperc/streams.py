@@ -45,7 +45,8 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     The rows of a group lie in one part. An error names both parts if a group ends one and begins the next. `Slices` with groups end where
     groups end.
 
-    Cost: that of `fit` or that of reading, whichever is longer. Ctrl-C leaves a usable model.
+    Cost: that of `fit` or that of reading, whichever is longer. Ctrl-C leaves a usable model. Returns `Engine`. The engine itself.
+    See also `Slices` (arrays in parts) and `structperc.distributed.fit` (more than one machine).
 
     Parameters
     ----------
@@ -70,11 +71,6 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
         Identity of the data, such as {"path": path}. A checkpoint stores it, and another source raises an error. Numbers of parts of a
         sequence, and of rows of `Slices`, are always compared.
 
-    Returns
-    -------
-    Engine
-        The engine itself.
-
     Raises
     ------
     OptionError
@@ -83,11 +79,6 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
     DataError
         If there is no part, or none with a weight, or the checkpoint has another source. An error within a part names it. The engine keeps
         what it learned from earlier parts.
-
-    See Also
-    --------
-    Slices : arrays in parts.
-    structperc.distributed.fit : more than one machine.
 
     Examples
     --------

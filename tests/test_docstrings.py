@@ -11,6 +11,7 @@ from loading import module_at, reference
 
 from structperc.engine.explanation import Explanation
 from structperc.engine.model_card import ModelCard
+from structperc.estimators.structured import ProblemEstimator
 from structperc.fitting.context import FitContext
 from structperc.fitting.run import TrainingRun
 
@@ -69,12 +70,17 @@ def result_is_annotated(value):
     return VAGUE.search(str(annotation)) is None
 
 
+def result_is_told(value):
+    """Whether the text before the sections has the result: "Returns a list of int", "shape (n,)", "Whether ..."."""
+    return re.search(r"\b[Rr]eturns?\b|\bshape \(|^\W*Whether\b|lists of \(output", SECTION.split(value.__doc__ or "")[0]) is not None
+
+
 def lacking(value):
     """The sections that a public name should have and has not."""
     has, wanted = sections(value.__doc__), []
     if signature(value) not in ([], ["*args"]) and not (inspect.isclass(value) and "Attributes" in has):
         wanted.append("Parameters")
-    if is_function(value) and not result_is_annotated(value) and "Yields" not in has:
+    if is_function(value) and not result_is_annotated(value) and not result_is_told(value) and "Yields" not in has:
         wanted.append("Returns")
     if inspect.isclass(value) and not issubclass(value, BaseException) or is_function(value) and "." not in value.__qualname__:
         wanted.append("Examples")
@@ -108,6 +114,44 @@ def test_a_missing_section_and_a_wrong_order_are_noticed():
 
     assert lacking(swapped) == ["Returns"]
     assert documented(sections(swapped.__doc__)["Parameters"]) == ["b", "a"] != signature(swapped) == ["a", "b"]
+
+
+def test_methods_leave_the_parameters_of_fit_to_it():
+    class Tagger(ProblemEstimator):
+        """Tags."""
+
+        def fit(self, X, y, *, sides: int = 2):
+            """Trains.
+
+            Parameters
+            ----------
+            X : list of sentences
+            y, sides
+                Tags, and on how many sides to look.
+            """
+
+        def count(self, X, k, sides=2, **other) -> int:
+            """How many outputs are above a score.
+
+            Parameters
+            ----------
+            k : float
+                The score.
+            **other
+                Nothing.
+
+            Notes
+            -----
+            O(n).
+            """
+
+        def size(self, y) -> int:
+            """Number of tags."""
+
+    assert documented(sections(Tagger.count.__doc__)["Parameters"]) == signature(Tagger.count)
+    assert "X : list of sentences\n    As in `fit`.\nk : float\n    The score.\nsides\n    As in `fit`." in Tagger.count.__doc__
+    assert list(sections(Tagger.count.__doc__)) == ["Parameters", "Notes"]
+    assert inspect.cleandoc(Tagger.size.__doc__) == "Number of tags.\n\nParameters\n----------\ny\n    As in `fit`."
 
 
 def docstrings(text):

@@ -16,6 +16,7 @@ FLOATS = (np.float64, np.float32)
 
 def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **checks):
     """X as floats, y as a column or an ordered categorical, and the sample weights or None.
+    See also `read_rows` (only X, for prediction).
 
     Parameters
     ----------
@@ -31,10 +32,6 @@ def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **chec
     Returns
     -------
     X, y, sample_weight
-
-    See Also
-    --------
-    read_rows : only X, for prediction.
 
     Examples
     --------
@@ -52,20 +49,12 @@ def read_examples(estimator, X, y, sample_weight=None, has_classes=False, **chec
 
 def read_weights(sample_weight, n_rows):
     """Sample weights as floats of at least 0, one for each row and not all 0; None stays None.
+    Returns a float64 array of shape (n,) or None. Raises `DataError` if weights are wrong.
 
     Parameters
     ----------
     sample_weight : array-like of shape (n,) or None
     n_rows : int
-
-    Returns
-    -------
-    float64 array of shape (n,) or None
-
-    Raises
-    ------
-    DataError
-        If weights are wrong.
 
     Examples
     --------
@@ -134,15 +123,12 @@ def read_rows(estimator, X, *y, passed=False, **checks):
 
 def table_reader(X):
     """A reader that has learned what columns of categories and dates become; None for data without such columns.
+    Returns `TableReader` or None.
 
     Parameters
     ----------
     X : object
         As users pass it.
-
-    Returns
-    -------
-    TableReader or None
 
     Examples
     --------
@@ -160,17 +146,12 @@ def table_reader(X):
 
 
 def rows_of(frame, rows):
-    """The rows of a data frame with these numbers.
+    """The rows of a data frame with these numbers. Returns a data frame or table. Of the same library.
 
     Parameters
     ----------
     frame : data frame of pandas or polars, or table of pyarrow
     rows : int array
-
-    Returns
-    -------
-    data frame or table
-        Of the same library.
 
     Examples
     --------
@@ -183,7 +164,7 @@ def rows_of(frame, rows):
 
 
 def example_weights(class_weight, classes, y, sample_weight):
-    """The sample weights times those of the labels.
+    """The sample weights times those of the labels. Returns an array of shape (n,) or None. None if there are weights of neither kind.
 
     Parameters
     ----------
@@ -193,11 +174,6 @@ def example_weights(class_weight, classes, y, sample_weight):
     y : array of shape (n,)
         The labels.
     sample_weight : array of shape (n,) or None
-
-    Returns
-    -------
-    array of shape (n,) or None
-        None if there are weights of neither kind.
 
     Examples
     --------
@@ -248,7 +224,7 @@ def read_ranks(y, classes, cost, costs, sample_weight=None):
 
 
 def require_parameter(estimator, name, what, remedy="choose an estimator with it") -> None:
-    """Raises an error for an estimator whose fit does not take what the reduction needs.
+    """Raises `OptionError` for an estimator whose fit does not take what the reduction needs.
 
     Parameters
     ----------
@@ -259,11 +235,6 @@ def require_parameter(estimator, name, what, remedy="choose an estimator with it
         What needs it, for the error message.
     remedy : str
         Which estimators have it, for the error message.
-
-    Raises
-    ------
-    OptionError
-        If `fit` lacks the parameter.
 
     Examples
     --------
@@ -278,7 +249,8 @@ def require_parameter(estimator, name, what, remedy="choose an estimator with it
 
 
 def ranks_predicted(ranker, X, n_ranks):
-    """The predictions of a ranker that was trained on the ranks 1..K, an int32 array.
+    """The predictions of a ranker that was trained on the ranks 1..K, an int32 array. Returns an int32 array of shape (n,).
+    Raises `DataError` if a prediction is not a rank from 1 to K.
 
     Parameters
     ----------
@@ -286,15 +258,6 @@ def ranks_predicted(ranker, X, n_ranks):
     X : array of shape (n, d)
     n_ranks : int
         K.
-
-    Returns
-    -------
-    int32 array of shape (n,)
-
-    Raises
-    ------
-    DataError
-        If a prediction is not a rank from 1 to K.
 
     Examples
     --------

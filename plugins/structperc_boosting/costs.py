@@ -27,16 +27,13 @@ NAMED = {"absolute": lambda d: np.abs(d), "squared": lambda d: d**2, "zero-one":
 
 def cost_matrix(cost, n_ranks):
     """The costs of all predictions for all ranks, (K, K): entry [y - 1, k - 1] is that of predicting k if y is right.
+    Returns an array of shape (K, K).
 
     Parameters
     ----------
     cost : {"absolute", "squared", "zero-one"} or (K, K) array
     n_ranks : int
         K.
-
-    Returns
-    -------
-    array of shape (K, K)
 
     Raises
     ------
@@ -60,16 +57,13 @@ def cost_matrix(cost, n_ranks):
 
 def check_v_shape(costs, y):
     """Raises an error for costs that are negative, not 0 at the right rank, or falling away from it.
+    Returns a float64 array of shape (n, K).
 
     Parameters
     ----------
     costs : array of shape (n, K)
     y : int array of shape (n,)
         The right ranks, from 1.
-
-    Returns
-    -------
-    float64 array of shape (n, K)
 
     Raises
     ------
@@ -112,10 +106,6 @@ def threshold_answers(ranks, n_ranks):
     n_ranks : int
         K.
 
-    Returns
-    -------
-    array of shape (n, K - 1)
-
     Examples
     --------
     >>> import numpy as np
@@ -128,6 +118,7 @@ def threshold_answers(ranks, n_ranks):
 
 def ranks_of_answers(answers):
     """1 + the number of thresholds with 0 or more, for an (n, K - 1) array of labels or scores: a tie goes up.
+    Returns an int32 array of shape (n,).
 
     If the costs are convex, the cost of the rank is at most the weighted binary error. This holds even if labels do not fall with k. Convex
     means that c_{k+1} - c_k does not fall with k.
@@ -135,10 +126,6 @@ def ranks_of_answers(answers):
     Parameters
     ----------
     answers : array of shape (n, K - 1)
-
-    Returns
-    -------
-    int32 array of shape (n,)
 
     Examples
     --------

@@ -138,32 +138,18 @@ class ORStump(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Paramete
         return self
 
     def predict(self, X) -> np.ndarray:
-        """The labels of rows, shape (n,).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """The labels of rows, shape (n,)."""
         X = self._read(X)
         return self.levels_[self._stump.predict(X) - 1]
 
     def explain(self, x, against=None, baseline=None, groups=None) -> Any:
-        """Why x got its label: the stump's votes for it less those for the runner-up, by boundary.
+        """Why x got its label: the stump's votes for it less those for the runner-up, by boundary. Returns `Explanation`.
 
         Parameters
         ----------
         x : one row
         against, baseline, groups
             As in `structperc.Engine.explain`; the baseline is a row, or "zero", the default.
-
-        Returns
-        -------
-        Explanation
         """
         return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
 
@@ -314,17 +300,7 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
         return self
 
     def predict(self, X) -> np.ndarray:
-        """The labels of rows, shape (n,).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """The labels of rows, shape (n,)."""
         X = self._read(X)
         if "engine_" in vars(self):
             return self.engine_.predict(X)
@@ -332,17 +308,7 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
         return self.levels_[ranks - 1]
 
     def threshold_scores(self, X) -> np.ndarray:
-        """The votes for a rank above k less those for a rank up to k, for k = 1..K - 1: shape (n, K - 1), falling with k.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples, K - 1)
-        """
+        """The votes for a rank above k less those for a rank up to k, for k = 1..K - 1: shape (n, K - 1), falling with k."""
         X = self._read(X)
         if "engine_" in vars(self):
             return self.engine_.atom_scores(X)
@@ -353,16 +319,7 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
 
     def decision_function(self, X) -> np.ndarray:
         """Of two labels the votes for the second one, shape (n,). Of more the logarithms of all probabilities, shape (n, K).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples,) or (n_samples, K)
-            Columns in the order of `classes_`.
+        Returns a float64 array of shape (n_samples,) or (n_samples, K). Columns in the order of `classes_`.
         """
         check_is_fitted(self)
         return self._decision(lambda: self.threshold_scores(X)[:, 0], lambda: self._log_probabilities(X))
@@ -371,61 +328,30 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
         """How probable every label is, shape (n, K), where P(y > k) = sigma(score of threshold k / temperature).
 
         Columns are in the order of `classes_`. Votes fit no probabilities: without `calibrate` the temperature is 1.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples, K)
-            Columns in the order of `classes_`; each row sums to 1.
+        Returns a float64 array of shape (n_samples, K). Columns in the order of `classes_`; each row sums to 1.
         """
         return self._by_class(np.exp(self._log_probabilities(X)))
 
     def predict_log_proba(self, X) -> np.ndarray:
         """The logarithm of `predict_proba`, exact also where a probability is too small for floating point.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples, K)
-            Columns in the order of `classes_`.
+        Returns a float64 array of shape (n_samples, K). Columns in the order of `classes_`.
         """
         return self._by_class(self._log_probabilities(X))
 
     def staged_predict(self, X) -> Iterator[np.ndarray]:
-        """The labels of rows by the first ranker, the first two, and so on: an iterator over arrays of shape (n,).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        iterator of ndarray of shape (n_samples,)
-        """
+        """The labels of rows by the first ranker, the first two, and so on: an iterator over arrays of shape (n,)."""
         for ranks in self._stages(self._read(X)):
             yield self.levels_[ranks - 1]
 
     def explain(self, x, against=None, baseline=None, groups=None) -> Any:
         """Why x got its label: the votes for the winner less those for the runner-up, by boundary and column. Only of stumps.
+        Returns `Explanation`.
 
         Parameters
         ----------
         x : one row
         against, baseline, groups
             As in `structperc.Engine.explain`. Votes are not linear in the columns, so the baseline is a row, or "zero", the default.
-
-        Returns
-        -------
-        Explanation
         """
         return self._ensemble_of_stumps("explained").explain(x, against=against, baseline=baseline, groups=groups)
 

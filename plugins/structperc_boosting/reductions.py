@@ -246,78 +246,31 @@ class BinaryReduction(SortedClasses, RankScore, Reduction, MetaEstimatorMixin, C
         """The classifier's scores for "is the rank above k?", shape (n, K - 1): 0 or more speaks for yes.
 
         They are its `decision_function`, else the log odds of its `predict_proba`, else its predictions as 1 and -1.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples, K - 1)
         """
         return self._answers(X, scores_above)
 
     def predict(self, X) -> np.ndarray:
-        """The labels of rows, shape (n,).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """The labels of rows, shape (n,)."""
         ranks = ranks_of_answers(self.threshold_scores(X))
         return self.levels_[ranks - 1]
 
     @available_if(has_probabilities)
     def predict_marginals(self, X) -> np.ndarray:
-        """The probability of a level above `levels_[k]` for each row, shape (n, K - 1). It never rises with k.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples, K - 1)
-        """
+        """The probability of a level above `levels_[k]` for each row, shape (n, K - 1). It never rises with k."""
         probabilities = self._answers(X, lambda estimator, rows: probabilities_of(estimator, rows)[1])
         return np.sort(probabilities, axis=1)[:, ::-1]
 
     @available_if(has_probabilities)
     def predict_proba(self, X) -> np.ndarray:
         """How probable every label is, shape (n, K): the differences of `predict_marginals`. The median is the prediction.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples, K)
-            Columns in the order of `classes_`; each row sums to 1.
+        Returns a float64 array of shape (n_samples, K). Columns in the order of `classes_`; each row sums to 1.
         """
         return self._by_class(-np.diff(self.predict_marginals(X), axis=1, prepend=1.0, append=0.0))
 
     @available_if(has_probabilities)
     def predict_log_proba(self, X) -> np.ndarray:
         """The logarithm of `predict_proba`; -inf for a probability of 0.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples, K)
-            Columns in the order of `classes_`.
+        Returns a float64 array of shape (n_samples, K). Columns in the order of `classes_`.
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
@@ -481,14 +434,8 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, Parameter
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
         thresholds : array-like of shape (n_samples,), optional
             The threshold of each row, from 1 to K - 1. Default: all are 1, as in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
         X = read_rows(self, X, reset=False, passed=has_typed_columns(X))

@@ -55,8 +55,6 @@ class DecisionMaker(ProblemEstimator):
 
         Parameters
         ----------
-        X, y, lengths, groups, allowed
-            As in `fit`.
         sample_weight : array-like of shape (n_examples,), optional
             The weight of each example, only without `costs`.
         costs : sequence of arrays, optional

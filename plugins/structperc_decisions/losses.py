@@ -11,11 +11,7 @@ class DecisionCost(Loss):
     """Half of a decision's regret: (c . v - c . g) / 2 for the decision v, if g is right.
 
     c are the costs of the example's atoms, from `fit(..., costs=)`. The loss of another decision that is as good as g is 0.
-
-    See Also
-    --------
-    spo_plus : the surrogate loss that it leads to.
-    regret : the measure of a model's decisions.
+    See also `spo_plus` (the surrogate loss that it leads to) and `regret` (the measure of a model's decisions).
 
     References
     ----------
@@ -61,15 +57,11 @@ class DecisionCost(Loss):
         self._atom_costs = None
 
     def of(self, x):
-        """The costs of an example's atoms.
+        """The costs of an example's atoms. Returns a float64 array of shape (n_atoms,).
 
         Parameters
         ----------
         x : Example
-
-        Returns
-        -------
-        float64 array of shape (n_atoms,)
         """
         if self._atom_costs is None or x.index >= len(self._atom_costs):
             raise PluginError("DecisionCost knows the costs of training examples only; measure other decisions by "

@@ -20,6 +20,7 @@ class PerturbedUpdate(Update):
     Z_k is standard normal. In expectation the step is the negative gradient of the Fenchel-Young loss F(s) - s . gold, F(s) = E max over y
     of (s + sigma Z) . y. It is convex in the scores, and smooth. A visit costs `samples` searches more. The draws follow from the fit's
     generator and the number of the visit. So a run that continues from a file continues the draws.
+    See also `DecisionCost` (the loss if the costs of training examples are known).
 
     Parameters
     ----------
@@ -30,10 +31,6 @@ class PerturbedUpdate(Update):
     step_size : float, Schedule or function, default 1.0
         eta = step_size for the t-th example visited; see `structperc.components.Schedule`. Larger values learn faster and follow noise;
         try 0.01 to 1.
-
-    See Also
-    --------
-    DecisionCost : the loss if the costs of training examples are known.
 
     References
     ----------

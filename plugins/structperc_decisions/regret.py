@@ -8,6 +8,7 @@ from structperc.errors import DataError, shortened
 
 def regret(costs, decided, best):
     """Normalised regret: what the decisions cost more than the best ones, as a share of what the best ones cost.
+    Returns a float. ``sum (c . v - c . g) / sum |c . g|``.
 
     Parameters
     ----------
@@ -16,16 +17,6 @@ def regret(costs, decided, best):
     decided, best : sequence of decisions
         The decision that was made, and a best decision under the true costs. Each is an amount of each atom, as numbers with a point. Or it
         is the numbers of the chosen atoms; see `structperc.components.amounts`.
-
-    Returns
-    -------
-    float
-        ``sum (c . v - c . g) / sum |c . g|``
-
-    Raises
-    ------
-    DataError
-        If a cost is not finite, costs overflow when they are added up, or the best decisions cost 0: nothing is a share of that.
 
     Examples
     --------
@@ -46,10 +37,11 @@ def regret(costs, decided, best):
     return float(lost / whole)
 
 
-def spo_plus(predicted, costs, best, argmax):
+def spo_plus(predicted, costs, best, argmax) -> float:
     """The SPO+ loss of predicted costs: max over v of (c - 2 c_hat) . v + 2 c_hat . g - c . g.
 
     It is at least the regret, for any choice among equal decisions. It is convex in the predicted costs, and 0 if they are the true ones.
+    Raises `DataError` if a cost is not finite, or costs overflow when they are added up.
 
     Parameters
     ----------
@@ -59,15 +51,6 @@ def spo_plus(predicted, costs, best, argmax):
         g, a best decision under c, as in `regret`.
     argmax : function of scores
         Returns a decision of largest total score.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    DataError
-        If a cost is not finite, or costs overflow when they are added up.
 
     Examples
     --------

@@ -198,6 +198,7 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
     Its reader is a `NystroemReader` with some of the rows as landmarks. Its weights are the dual ones projected onto the span of the
     landmarks: w_block = K_LL^(-1/2) K_LS c_block for the rows S with the coefficients c. With all rows as landmarks it predicts the same,
     up to rounding. With fewer, prediction is faster and the model smaller. Intercepts, thresholds and transitions are copied.
+    Returns `Engine`. With the record of training of the other. Averages continue as if its weights had been these from the beginning.
 
     Parameters
     ----------
@@ -207,11 +208,6 @@ def to_primal(engine, n_components=None, random_state=0) -> Engine:
         How many landmarks are drawn; None: all rows held.
     random_state : None, int, numpy Generator or RandomState, default 0
         Of the drawing.
-
-    Returns
-    -------
-    Engine
-        With the record of training of the other. Averages continue as if its weights had been these from the beginning.
 
     Raises
     ------

@@ -39,23 +39,13 @@ USED_BY = {                 # the kernels that use an option; with any other the
 
 
 def kernel_rows_for(context):
-    """Makes the empty `KernelRows` that the options of a context name.
+    """Returns the empty `KernelRows` that the options of a context name. Raises `OptionError` if the kernel is unknown.
+    Raises `UnusedOption` if an option has no effect with this kernel.
 
     Parameters
     ----------
     context : FitContext
         `sparse`, `objects`, and `options` with a value for each name of `KERNEL_OPTIONS`.
-
-    Returns
-    -------
-    KernelRows
-
-    Raises
-    ------
-    OptionError
-        If the kernel is unknown.
-    UnusedOption
-        If an option has no effect with this kernel.
 
     Examples
     --------

@@ -10,16 +10,12 @@ def empty_kernel_rows(weights, rows):
     """Empty `KernelRows` of the kernel that a weight store uses, with parameters from these rows.
 
     The package of a store with a kernel registers a function of its class: `empty_kernel_rows.register(Store, function)`.
+    Returns `KernelRows` or None. None: the store uses no kernel.
 
     Parameters
     ----------
     weights : Weights
     rows : Rows
-
-    Returns
-    -------
-    KernelRows or None
-        None: the store uses no kernel.
 
     Examples
     --------

@@ -164,46 +164,17 @@ class SVOR(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Parameters)
         return self
 
     def predict(self, X) -> np.ndarray:
-        """The labels of rows, shape (n,).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """The labels of rows, shape (n,)."""
         return self._trained().predict(self._read(X))
 
     def latent_score(self, X) -> np.ndarray:
-        """The scores of rows along the one direction, which the thresholds cut into ranks; shape (n,).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples,)
-        """
+        """The scores of rows along the one direction, which the thresholds cut into ranks; shape (n,)."""
         engine = self._trained()
         return engine.atom_scores(self._read(X))[:, 0] + engine.thresholds_[0]
 
     def decision_function(self, X) -> np.ndarray:
         """Of two labels how far rows are on the second one's side, shape (n,). Of more the logarithms of probabilities, shape (n, K).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples,) or (n_samples, K)
-            Columns in the order of `classes_`.
+        Returns a float64 array of shape (n_samples,) or (n_samples, K). Columns in the order of `classes_`.
         """
         engine, X = self._trained(), self._read(X)
         return self._decision(lambda: engine.atom_scores(X)[:, 0], lambda: log_probabilities(engine, X))
@@ -212,37 +183,18 @@ class SVOR(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Parameters)
         """How probable every label is, shape (n, K), where P(y > k) = sigma((latent score - threshold k) / `engine_.temperature_`).
 
         A margin fits no probabilities: without `calibrate` they rank rows well, and may be too sure
-        or too doubtful.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples, K)
-            Columns in the order of `classes_`; each row sums to 1.
+        or too doubtful. Returns a float64 array of shape (n_samples, K). Columns in the order of `classes_`; each row sums to 1.
         """
         return self._by_class(self._trained().predict_proba(self._read(X)))
 
     def predict_log_proba(self, X) -> np.ndarray:
         """The logarithm of `predict_proba`, exact also where a probability is too small for floating point.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples, K)
-            Columns in the order of `classes_`.
+        Returns a float64 array of shape (n_samples, K). Columns in the order of `classes_`.
         """
         return self._by_class(log_probabilities(self._trained(), self._read(X)))
 
     def explain(self, x, against=None, baseline=None, groups=None) -> Any:
-        """Why x got its label: its score, split by column, with a kernel by training row; see `Engine.explain`.
+        """Why x got its label: its score, split by column, with a kernel by training row; see `Engine.explain`. Returns `Explanation`.
 
         Parameters
         ----------
@@ -251,10 +203,6 @@ class SVOR(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Parameters)
             Splits the margin over this rival instead.
         baseline, groups
             As in `Engine.explain`.
-
-        Returns
-        -------
-        Explanation
         """
         return self._trained().explain(x, against=against, baseline=baseline, groups=groups)
 

@@ -12,17 +12,12 @@ LETTER, GAP, LEVEL, LINE = 8, 24, 26, 20           # of a monospaced letter, bet
 
 
 def draw_tree(words, tree) -> str:
-    """The text of an SVG picture of a tree.
+    """The text of an SVG picture of a tree. Raises `DataError` when there are not as many heads as words, or a head is no word.
 
     Parameters
     ----------
     words : sequence of str, or of tuples of a word and an optional text to write below it
     tree : sequence of heads, or of pairs (head, label)
-
-    Raises
-    ------
-    DataError
-        When there are not as many heads as words, or a head is no word.
 
     Examples
     --------

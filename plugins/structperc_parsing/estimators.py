@@ -153,20 +153,12 @@ class DependencyParser(EngineAnswers, Parameters):
 
     def partial_fit(self, X, y, sample_weight=None) -> Self:
         """One pass over a part of the data, continuing from what was learned; the first call fixes the labels.
+        Returns `DependencyParser`. Itself.
 
         Parameters
         ----------
-        X : list of sentences
-            As in `fit`.
         y : list of trees
             The right tree of each sentence, as in `fit`.
-        sample_weight : array of shape (n_sentences,), optional
-            As in `fit`.
-
-        Returns
-        -------
-        DependencyParser
-            Itself.
         """
         engine = self.__dict__.get("engine_") or self._engine(X)
         engine.partial_fit(X, y, sample_weight=sample_weight)
@@ -175,69 +167,43 @@ class DependencyParser(EngineAnswers, Parameters):
 
     def predict(self, X, k=None) -> list[Any]:
         """The tree of each sentence: a list of heads, or of pairs (head, label); with k, a list of the k best of them.
+        Returns a list of trees, or of lists of trees.
 
         The k best of trees with labels need labels="joint".
 
         Parameters
         ----------
-        X : list of sentences
-            As in `fit`.
         k : int, optional
             Number of trees for each sentence. Default: only the best one.
-
-        Returns
-        -------
-        list of trees, or of lists of trees
         """
         return list(self._trained().predict(X, k=k))
 
     def predict_marginals(self, X) -> list[np.ndarray]:
         """The probability of every arc if trees were drawn in proportion to exp(score): (n + 1, n + 1) for each sentence.
+        Returns a list of float64 arrays of shape (n + 1, n + 1).
 
         Rows are heads, columns dependents; with labels="joint" there is a third axis. The updates do not fit probabilities: they rank arcs,
         and are no calibrated confidence.
-
-        Parameters
-        ----------
-        X : list of sentences
-            As in `fit`.
-
-        Returns
-        -------
-        list of float64 arrays of shape (n + 1, n + 1)
         """
         return list(self._trained().predict_marginals(X))
 
     def score(self, X, y) -> float:
-        """UAS: the share of words with the right head; see `attachment` for labels.
+        """UAS: the share of words with the right head; see `attachment` for labels. Returns a float. From 0 to 1.
 
         Parameters
         ----------
-        X : list of sentences
-            As in `fit`.
         y : list of trees
             The right tree of each sentence, as in `fit`.
-
-        Returns
-        -------
-        float
-            From 0 to 1.
         """
         return self.attachment(X, y)["UAS"]
 
     def attachment(self, X, y) -> dict:
-        """UAS, LAS and more; see `structperc_parsing.scores.attachment_scores`.
+        """UAS, LAS and more; see `structperc_parsing.scores.attachment_scores`. Returns a dict of str to float.
 
         Parameters
         ----------
-        X : list of sentences
-            As in `fit`.
         y : list of trees
             The right tree of each sentence, as in `fit`.
-
-        Returns
-        -------
-        dict of str to float
         """
         predicted = self.predict(X)
         if not predicted:
@@ -245,7 +211,7 @@ class DependencyParser(EngineAnswers, Parameters):
         return self._trained().parts_.outputs.measures(y, predicted)
 
     def explain(self, sentence, dependent=None, head=None, label=None, *, baseline=None) -> Any:
-        """The features of an arc with their weights, an `ArcExplanation`. Default: the predicted arc of this word.
+        """Returns the features of an arc with their weights, an `ArcExplanation`. Default: the predicted arc of this word.
 
         Without a word, why this tree and not the second best one: an `Explanation`, as `Engine.explain` gives it. `baseline` is as there,
         for tokens="vectors".
@@ -262,10 +228,6 @@ class DependencyParser(EngineAnswers, Parameters):
             Label of the arc. Default: the predicted label.
         baseline : "mean", "zero" or one row, optional
             As in `Engine.explain`.
-
-        Returns
-        -------
-        ArcExplanation
         """
         if dependent is not None and baseline is not None:
             raise OptionError("baseline is what a whole tree is compared with; leave it out, or leave out dependent.")

@@ -6,17 +6,13 @@ from structperc.errors import DataError
 from structperc.plugin_tools import is_listed, is_missing
 
 
-def is_labelled(y):
+def is_labelled(y) -> bool:
     """Whether the first word of y has a pair of a head and a label.
 
     Parameters
     ----------
     y : list of trees
         Heads, or pairs (head, label).
-
-    Returns
-    -------
-    bool
 
     Examples
     --------
@@ -122,16 +118,12 @@ def no_label(i, j) -> DataError:
 
 
 def find_circle(heads):
-    """Words that head each other in a circle, or none; heads are those of the words 1..n.
+    """Words that head each other in a circle, or none; heads are those of the words 1..n. Returns a list of int.
 
     Parameters
     ----------
     heads : sequence of int of length n
         Heads of words 1..n; 0 is the root.
-
-    Returns
-    -------
-    list of int
 
     Examples
     --------
@@ -154,7 +146,7 @@ def find_circle(heads):
 
 
 def no_tree(heads, one_root=True):
-    """Why heads are no tree of their words, or None.
+    """Why heads are no tree of their words, or None. Returns a str or None.
 
     Parameters
     ----------
@@ -162,10 +154,6 @@ def no_tree(heads, one_root=True):
         Heads of words 1..n; 0 is the root.
     one_root : bool, default True
         Whether one word may have the root for head.
-
-    Returns
-    -------
-    str or None
 
     Examples
     --------
@@ -240,7 +228,7 @@ def find_crossing(heads):
 
 
 def lifted(heads):
-    """The heads of a tree made projective (Nivre and Nilsson 2005).
+    """The heads of a tree made projective (Nivre and Nilsson 2005). Returns a list of int.
 
     An arc is not projective if it spans a word that does not descend from its head. While there are such arcs, the dependent of the
     shortest one moves to the head's head. Among equally short arcs it is that of the first dependent.
@@ -249,10 +237,6 @@ def lifted(heads):
     ----------
     heads : sequence of int of length n
         Heads of words 1..n; 0 is the root.
-
-    Returns
-    -------
-    list of int
 
     Examples
     --------
@@ -269,7 +253,7 @@ def lifted(heads):
         heads[m - 1] = heads[heads[m - 1] - 1]
 
 
-def spans_stranger(heads, head, m):
+def spans_stranger(heads, head, m) -> bool:
     """Whether a word between m and its head does not descend from the head.
 
     Parameters
@@ -280,10 +264,6 @@ def spans_stranger(heads, head, m):
         Head of the word m.
     m : int
         Word, from 1.
-
-    Returns
-    -------
-    bool
 
     Examples
     --------

@@ -102,21 +102,12 @@ class AllThresholdTrainer(CumulativeLogitTrainer):
 
 
 def newton_trainer(context):
-    """The batch trainer of a context, with its penalty.
+    """The batch trainer of a context, with its penalty. Raises `OptionError` if a penalty is set and the trainer has none.
+    Returns `Trainer` or None. None: another trainer is named.
 
     Parameters
     ----------
     context : FitContext
-
-    Returns
-    -------
-    Trainer or None
-        None: another trainer is named.
-
-    Raises
-    ------
-    OptionError
-        If a penalty is set and the trainer has none.
 
     Examples
     --------

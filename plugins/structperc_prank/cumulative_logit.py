@@ -188,22 +188,19 @@ class CumulativeLogitTrainer(Trainer):
         return run.rows.X[active], low, high, weights[active]
 
     def answers(self, model, place):
-        """The predicted ranks of all examples.
+        """The predicted ranks of all examples. Returns an int32 array of shape (n_examples,).
 
         Parameters
         ----------
         model : ProportionalOdds
         place : Place
             Coefficients and thresholds.
-
-        Returns
-        -------
-        int32 array of shape (n_examples,)
         """
         return 1 + np.searchsorted(place.b, model.X @ place.u, side="right").astype(np.intc)
 
     def change(self, run, dependence, groups):
         """The linear map from the model's coefficients and thresholds to those of X, relative to the reference levels.
+        Returns an array of shape (n_weights, n_independent + K).
 
         Parameters
         ----------
@@ -211,10 +208,6 @@ class CumulativeLogitTrainer(Trainer):
         dependence : Dependence or None
             None: all columns are the model's.
         groups : list of OneHot
-
-        Returns
-        -------
-        array of shape (n_weights, n_independent + K)
         """
         scaling, features = run.model.scaling, run.model.parts.features
         units = np.eye(self.n_weights)
@@ -226,7 +219,7 @@ class CumulativeLogitTrainer(Trainer):
         return change if whole else change @ dependence.weights(np.eye(len(dependence.columns) + n_thresholds))
 
     def endless(self, run, dependence, directions):
-        """Which coefficients and thresholds of X grow without end.
+        """Which coefficients and thresholds of X grow without end. Returns a bool array of shape (n_weights,).
 
         Parameters
         ----------
@@ -235,10 +228,6 @@ class CumulativeLogitTrainer(Trainer):
             None: there is a penalty.
         directions : array of shape (n_weights, n_directions)
             In the units of X.
-
-        Returns
-        -------
-        bool array of shape (n_weights,)
         """
         reach, scaling = np.abs(directions).max(axis=1, initial=0), run.model.scaling
         if dependence is not None:
@@ -248,7 +237,7 @@ class CumulativeLogitTrainer(Trainer):
         return reach > ENDLESS * reach.max(initial=0)
 
     def described(self, model, place, change, directions, endless):
-        """The likelihood and its covariances, in the units of X.
+        """The likelihood and its covariances, in the units of X. Returns `Fitted`.
 
         Parameters
         ----------
@@ -260,10 +249,6 @@ class CumulativeLogitTrainer(Trainer):
         directions : array
             Those that separate ranks.
         endless : bool array of shape (n_weights,)
-
-        Returns
-        -------
-        Fitted
         """
         covariances = [change @ covariance(model, place, robust, directions) @ change.T for robust in (False, True)]
         for matrix in covariances:

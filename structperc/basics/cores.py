@@ -4,12 +4,7 @@ import os
 
 
 def available_cores() -> int:
-    """The cores that this process may use: a job is often bound to a few of the machine's.
-
-    Returns
-    -------
-    int
-        At least 1.
+    """The cores that this process may use: a job is often bound to a few of the machine's. Returns an int. At least 1.
 
     Examples
     --------

@@ -137,17 +137,13 @@ ADDRESSED = re.compile(r"<(?:\w+ )??(?:[\w<>]+\.)*(\w+|<lambda>)(?: object)? at 
 
 def shortened(value, most: int = 60) -> str:
     """A value as messages show it: the beginning of its repr, without addresses.
+    Returns a str. The type's name if repr fails, as for deeply nested lists.
 
     Parameters
     ----------
     value : object
     most : int, default 60
         Largest number of characters.
-
-    Returns
-    -------
-    str
-        The type's name if repr fails, as for deeply nested lists.
 
     Examples
     --------
@@ -197,6 +193,7 @@ def listing(names, most) -> str:
 
 def did_you_mean(value, names, also_called=None) -> str:
     """A hint for the end of a message about an unknown name.
+    Returns a str. Names the nearest known name or a synonym; empty if there is none.
 
     Parameters
     ----------
@@ -206,11 +203,6 @@ def did_you_mean(value, names, also_called=None) -> str:
         The names that exist.
     also_called : mapping from str to sequence of str, optional
         Synonyms of some names, in small letters. Those of options are known.
-
-    Returns
-    -------
-    str
-        Names the nearest known name or a synonym; empty if there is none.
 
     Examples
     --------

@@ -120,16 +120,12 @@ def missing_label(values):
     return int(np.argmax(bad)) if bad.any() else None
 
 
-def is_missing(value):
+def is_missing(value) -> bool:
     """Whether a value is None, NaN, or NA or NaT of pandas.
 
     Parameters
     ----------
     value : object
-
-    Returns
-    -------
-    bool
 
     Examples
     --------
@@ -283,7 +279,8 @@ def distinct(values):
 
 
 def find_labels(y, classes, ordered):
-    """The labels of y in order.
+    """The labels of y in order. Raises `DataError` if there are fewer than two labels, one is missing, or texts have no order.
+    Returns an ndarray of shape (n_labels,). At least two different labels.
 
     Parameters
     ----------
@@ -293,16 +290,6 @@ def find_labels(y, classes, ordered):
         All labels in order, if the user names them.
     ordered : bool
         Whether the order matters; then strings need an ordered categorical or `classes`.
-
-    Returns
-    -------
-    ndarray of shape (n_labels,)
-        At least two different labels.
-
-    Raises
-    ------
-    DataError
-        If there are fewer than two labels, one is missing, or texts have no order.
 
     Examples
     --------
@@ -429,7 +416,8 @@ class LabelCodes:
                 self.table[labels.astype(np.intp) - low] = np.arange(1, len(labels) + 1)
 
     def encode(self, y, n_examples, name="y", fixed=LEARNED):
-        """Codes of labels.
+        """Codes of labels. Returns an int32 array of shape (n_examples,).
+        Raises `DataError` if a label is not known. The message names its place.
 
         Parameters
         ----------
@@ -439,15 +427,6 @@ class LabelCodes:
             Name of the argument, for error messages.
         fixed : str
             A sentence about where the labels are defined, for error messages.
-
-        Returns
-        -------
-        int32 array of shape (n_examples,)
-
-        Raises
-        ------
-        DataError
-            If a label is not known. The message names its place.
         """
         values = as_label_array(y)
         if len(values) != n_examples:

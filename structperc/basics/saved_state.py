@@ -33,18 +33,13 @@ class SavedState(Mapping):
 
 
 def substate(state, prefix) -> SavedState:
-    """The entries of a state whose names begin with a prefix. Nothing is read.
+    """The entries of a state whose names begin with a prefix. Nothing is read. Returns a mapping. Keys are the rest of the names.
 
     Parameters
     ----------
     state : mapping
         As `Component.restore` gets it.
     prefix : str
-
-    Returns
-    -------
-    mapping
-        Keys are the rest of the names.
 
     Examples
     --------
@@ -60,6 +55,8 @@ def read_array(state, name, dtype, shape=(), *, low=None, high=None, finite=True
     """A checked array of a saved state, for `Component.restore`.
 
     Type and shape are compared before memory is allocated.
+    Raises `DataError` if the array differs. The message compares what is saved with what was expected.
+    Returns an ndarray, or a number for shape (). A copy.
 
     Parameters
     ----------
@@ -77,16 +74,6 @@ def read_array(state, name, dtype, shape=(), *, low=None, high=None, finite=True
         Whether infinite values and NaN raise an error.
     into : function of the shape, optional
         Returns a contiguous array of this type and size for the values. Default: a new array.
-
-    Returns
-    -------
-    ndarray, or a number for shape ()
-        A copy.
-
-    Raises
-    ------
-    DataError
-        If the array differs. The message compares what is saved with what was expected.
 
     Examples
     --------
@@ -134,7 +121,7 @@ def check_values(name, values, low, high, finite):
 
 
 def check_starts(name, starts, end) -> None:
-    """Raise an error unless rows begin at 0, follow each other and end at `end`.
+    """Raises `DataError` unless rows begin at 0, follow each other and end at `end`.
 
     Parameters
     ----------
@@ -143,11 +130,6 @@ def check_starts(name, starts, end) -> None:
     starts : int array
         Where each part begins, and the end.
     end : int
-
-    Raises
-    ------
-    DataError
-        If the numbers are inconsistent.
 
     Examples
     --------

@@ -12,7 +12,8 @@ from structperc.core.structures import Structures
 
 
 def amounts(decision, n_atoms):
-    """A decision as a vector: the amount of each atom.
+    """A decision as a vector: the amount of each atom. Returns a float64 array of shape (n_atoms,).
+    Raises `DataError` for a wrong length, atoms that do not exist or occur twice, and amounts that are not finite.
 
     Parameters
     ----------
@@ -21,15 +22,6 @@ def amounts(decision, n_atoms):
         both, so it raises an error. A tuple has the chosen atoms.
     n_atoms : int
         Number of atoms.
-
-    Returns
-    -------
-    float64 array of shape (n_atoms,)
-
-    Raises
-    ------
-    DataError
-        If the length is wrong, an atom does not exist or occurs twice, or an amount is not finite.
 
     Examples
     --------
@@ -93,17 +85,13 @@ class VectorOutputs(Outputs):
         self._n_atoms = parts.features.n_atoms
 
     def encoded(self, decision, n_atoms):
-        """The structure of a decision.
+        """The structure of a decision. Returns a tuple of int.
 
         Parameters
         ----------
         decision : array-like
             As in `amounts`.
         n_atoms : int
-
-        Returns
-        -------
-        tuple of int
         """
         return tuple((amounts(decision, n_atoms) + 0.0).view(np.intc).tolist())         # one zero, without a sign
 

@@ -78,35 +78,15 @@ class Counterfactual:
     __repr__ = __str__
 
     def rows(self) -> list[dict]:
-        """A dict per change: row, column, before, after, deviations.
-
-        Returns
-        -------
-        list of dict
-        """
+        """A dict per change: row, column, before, after, deviations. Returns a list of dict."""
         return [attrs.asdict(change) for change in self.changes]
 
     def to_frame(self):
-        """The changes as a pandas DataFrame.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        MissingExtra
-            When pandas is not installed.
-        """
+        """The changes as a pandas DataFrame. Returns a pandas.DataFrame. Raises `MissingExtra` when pandas is not installed."""
         return require("pandas", "to_frame", "cli").DataFrame(self.rows(), columns=["row", *HEAD])
 
     def cells(self) -> list[tuple]:
-        """The changes as texts: row, column, before, after, deviations.
-
-        Returns
-        -------
-        list of tuple of str
-        """
+        """The changes as texts: row, column, before, after, deviations. Returns a list of tuple of str."""
         return [(str(c.row), c.column, shown_value(c.before), shown_value(c.after), f"{c.deviations:.3g}") for c in self.changes]
 
     def html(self) -> str:

@@ -13,7 +13,7 @@ __all__ = ["predict", "scores"]
 
 
 def predict(model, X, *, method="predict"):
-    """Lazy predictions of a trained model for data in parts.
+    """Lazy predictions of a trained model for data in parts. Raises `MissingExtra` without dask.
 
     Parameters
     ----------
@@ -29,11 +29,6 @@ def predict(model, X, *, method="predict"):
     dask array, series or frame, or bag
         Of the kind of X, in the same parts; for a list a list of delayed objects. `compute()` returns the same as the model on all data.
         Columns of a frame with an entry for each label are named after the labels, as texts.
-
-    Raises
-    ------
-    MissingExtra
-        Without dask.
 
     Notes
     -----

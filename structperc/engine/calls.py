@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 
+from structperc.basics.docstrings import describe_methods
 from structperc.basics.errors import OptionError, did_you_mean, shortened
 from structperc.core.component import located
 from structperc.fitting.options import ENGINE_OPTIONS
@@ -16,6 +17,7 @@ def check_calls(cls):
         if inspect.isfunction(method) and name[:1] != "_" and not hasattr(method, "__wrapped__"):
             setattr(cls, name, checked(method))
             vars(cls)[name].__qualname__ = f"{cls.__qualname__}.{name}"         # also of a function of another module
+    describe_methods(cls)
     return cls
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 def card(self, X=None, y=None, *, offsets=None, lengths=None, groups=None, name=None, data=None) -> ModelCard:
     """The model card: problem, labels, columns, training, measures, largest weights, citation, version and checksum.
+    Raises `NotFittedError` before `fit`. Raises `DataError` if examples do not fit the model.
 
     Parameters
     ----------
@@ -26,13 +27,6 @@ def card(self, X=None, y=None, *, offsets=None, lengths=None, groups=None, name=
         `str(card)` is Markdown with the front matter of model hubs; `card.save(path)` writes .md or .html. Write the section
         "Intended use" yourself.
 
-    Raises
-    ------
-    NotFittedError
-        Before `fit`.
-    DataError
-        If examples do not fit the model.
-
     Examples
     --------
     >>> from structperc import Engine
@@ -47,6 +41,8 @@ def card(self, X=None, y=None, *, offsets=None, lengths=None, groups=None, name=
 
 def export(self, path, to=None) -> None:
     """Export a trained model as one file of another language, which needs no structperc.
+    Raises `PluginError` if the model has no export: see Notes. Raises `OptionError` if `to` or the ending names no format.
+    Raises `MissingExtra` if "onnx" is chosen and the package onnx is not installed.
 
     Parameters
     ----------
@@ -56,15 +52,6 @@ def export(self, path, to=None) -> None:
         "numpy": a Python module. "c": a C99 source file. "js": a script for browsers and Node. "onnx": a graph of core operators in
         float64. "onnx-float32": the same with an input of float32. "safetensors": the weights only. "html": a page with a form, the
         prediction and its reasons (ordered labels and classes). Default: by the ending of `path`.
-
-    Raises
-    ------
-    PluginError
-        If the model has no export: see Notes.
-    OptionError
-        If `to` or the ending names no format.
-    MissingExtra
-        If "onnx" is chosen and the package onnx is not installed.
 
     Notes
     -----

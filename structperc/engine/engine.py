@@ -143,13 +143,7 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
     # ---- training ----
 
     def stop(self) -> None:
-        """Stop training after this epoch. For callbacks.
-
-        Raises
-        ------
-        NotFittedError
-            If the engine is not being trained.
-        """
+        """Stop training after this epoch. For callbacks. Raises `NotFittedError` if the engine is not being trained."""
         if self.run is None:
             raise NotFittedError("stop() was called while nothing is being trained; call it from structperc_epoch_end.")
         self.run.stop_requested = True
@@ -158,12 +152,7 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         """Mark the current weights as the result of online training, until the next call. For callbacks.
 
         Cost: a copy of the weights. After Ctrl-C, and with trainers that solve one problem over all examples, the last weights remain the
-        result.
-
-        Raises
-        ------
-        NotFittedError
-            If the engine is not being trained.
+        result. Raises `NotFittedError` if the engine is not being trained.
         """
         if self.run is None:
             raise NotFittedError("keep_weights() was called while nothing is being trained; call it from structperc_epoch_end.")
@@ -280,13 +269,7 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
             raise no_attribute(self, name)
 
     def fitted_attributes(self) -> list[str]:
-        """Names of the fitted attributes.
-
-        Returns
-        -------
-        list of str
-            Sorted; empty before training.
-        """
+        """Names of the fitted attributes. Returns a list of str. Sorted; empty before training."""
         model = self.model
         if model is None:
             return []
@@ -312,24 +295,14 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
     # ---- persistence ----
 
     def save(self, path) -> None:
-        """Write the trained model to one file, without pickle.
+        """Write the trained model to one file, without pickle. Raises `NotFittedError` before `fit`.
+        Raises `ModelFormatError` if a part cannot be saved.
+        See also `load` (read the file) and `export` (files that need no structperc).
 
         Parameters
         ----------
         path : path or file opened for bytes
             The file appears only when it is complete.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ModelFormatError
-            If a part cannot be saved.
-
-        See Also
-        --------
-        load : read the file.
-        export : files that need no structperc.
         """
         from structperc.engine.model_file import save
 
@@ -347,10 +320,6 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
             Unnamed objects that you passed to the constructor.
         **options
             Functions that you passed to the constructor as options, such as a kernel; a model file has only their names.
-
-        Returns
-        -------
-        Engine
 
         Raises
         ------

@@ -142,13 +142,7 @@ class Explanation:
                 for c in self.contributions]
 
     def to_frame(self):
-        """The `rows` as a pandas DataFrame, whose column "value" adds up to `total`.
-
-        Raises
-        ------
-        MissingExtra
-            When pandas is not installed.
-        """
+        """The `rows` as a pandas DataFrame, whose column "value" adds up to `total`. Raises `MissingExtra` when pandas is not installed."""
         return require("pandas", "to_frame", "cli").DataFrame(self.rows(), columns=["side", "atom", "feature", "value", "speaks for"])
 
     def named(self, names):
@@ -165,16 +159,12 @@ class Explanation:
         return Bars(*self.directions(), [*groups, *((f"{name}  {value:+.4g}", []) for name, value in rest)])
 
     def plot(self, ax=None):
-        """Draws both structures and the largest contributions, as a notebook shows them.
+        """Draws both structures and the largest contributions, as a notebook shows them. Returns the matplotlib Axes.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Drawn into, one pixel as a unit; without it, a new figure of the right size.
-
-        Returns
-        -------
-        matplotlib Axes
         """
         if ax is None:
             ax = require("matplotlib.pyplot", "a picture", "plot").subplots(figsize=self.size(), layout="constrained")[1]

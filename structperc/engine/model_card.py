@@ -96,13 +96,7 @@ class ModelCard:
         return block(*parts_of)
 
     def save(self, path) -> None:
-        """Writes the card to a file. The ending, .md or .html, sets the form.
-
-        Raises
-        ------
-        OptionError
-            For another ending.
-        """
+        """Writes the card to a file. The ending, .md or .html, sets the form. Raises `OptionError` for another ending."""
         ending = ending_of(path)
         if ending not in (".md", ".html"):
             raise OptionError(f"the card cannot be written to {os.fspath(path)!r}: expected a name that ends with .md or .html.")

@@ -18,38 +18,19 @@ if TYPE_CHECKING:
 
 
 def read(self, X, *, offsets=None, lengths=None, groups=None, allowed=None) -> Any:
-    """Encode X once, for several methods of `model_`.
-
-    Parameters
-    ----------
-    X, offsets, lengths, groups, allowed
-        As in `fit`.
-
-    Returns
-    -------
-    Rows
-
-    Raises
-    ------
-    NotFittedError
-        Before `fit`.
-    DataError
-        If X does not fit the model.
+    """Encode X once, for several methods of `model_`. Returns `Rows`. Raises `NotFittedError` before `fit`.
+    Raises `DataError` if X does not fit the model.
     """
     return read_for(self.model_, X, offsets, lengths, groups, allowed)
 
 
 def predict_rows(self, rows) -> np.ndarray:
-    """`predict` of rows that `read` returned.
+    """`predict` of rows that `read` returned. Returns an ndarray of shape (n_examples,).
 
     Parameters
     ----------
     rows : Rows
         As `read` returns them.
-
-    Returns
-    -------
-    ndarray of shape (n_examples,)
     """
     return predicted(self.model_, rows, n_threads(self.n_jobs))
 
@@ -59,28 +40,19 @@ def predict_k_best(self, X, k, *, offsets=None, lengths=None, groups=None, allow
 
     Ties: the solver's rule decides. If all structures are enumerated, the earlier one comes first.
     Cost: that of the solver; for chains O(k) times that of `predict`.
+    Raises `OptionError` if k is not a whole number from 1.
+    Raises `PluginError` if the solver has no k best structures, and outputs are more than 100,000 or cannot be listed.
 
     Parameters
     ----------
-    X
-        As in `fit`.
     k : int
         Number of structures, at least 1.
-    offsets, lengths, groups, allowed
-        As in `fit`.
 
     Returns
     -------
     list of n_examples lists of (output, score)
         Best first; fewer than k if there are fewer. Outputs have the form of `predict`, and the first is its prediction.
         Structures with the same atoms count once.
-
-    Raises
-    ------
-    OptionError
-        If k is not a whole number from 1.
-    PluginError
-        If the solver has no k best structures, and the outputs cannot be enumerated or are more than 100,000.
 
     Notes
     -----
@@ -102,27 +74,16 @@ def predict_k_best(self, X, k, *, offsets=None, lengths=None, groups=None, allow
 
 def log_probability(self, X, y, *, offsets=None, lengths=None, groups=None, allowed=None) -> np.ndarray:
     """Log probability of given outputs, where p(y) is proportional to exp(score of y / `temperature_`).
+    Returns a float64 array of shape (n_examples,). At most 0. For ordered labels, the logarithms of `predict_proba`.
+    Raises `DataError` if an output is impossible for its example.
+    Raises `PluginError` if the solver has no log partition function, and outputs are more than 100,000 or cannot be listed.
 
     Parameters
     ----------
-    X
-        As in `fit`.
     y : list of n_examples outputs
         In the form of `predict`.
     offsets, lengths, groups, allowed
         As in `fit`. With `allowed`, probabilities are those among the allowed outputs.
-
-    Returns
-    -------
-    float64 array of shape (n_examples,)
-        At most 0. For ordered labels, the logarithms of `predict_proba`.
-
-    Raises
-    ------
-    DataError
-        If an output is impossible for its example.
-    PluginError
-        If the solver has no log partition function, and the outputs cannot be enumerated or are more than 100,000.
 
     Notes
     -----
@@ -141,21 +102,8 @@ def log_probability(self, X, y, *, offsets=None, lengths=None, groups=None, allo
 
 def margins(self, X, *, offsets=None, lengths=None, groups=None, allowed=None) -> np.ndarray:
     """Margin of the best structure of each example: its score minus that of the runner-up.
-
-    Parameters
-    ----------
-    X, offsets, lengths, groups, allowed
-        As in `fit`.
-
-    Returns
-    -------
-    float64 array of shape (n_examples,)
-        0: a tie; inf: there is no other structure.
-
-    Raises
-    ------
-    PluginError
-        If the problem's solver cannot find the two best structures.
+    Raises `PluginError` if the problem's solver cannot find the two best structures.
+    Returns a float64 array of shape (n_examples,). 0: a tie; inf: there is no other structure.
     """
     model = self.model_
     return model.margins(read_for(model, X, offsets, lengths, groups, allowed))
@@ -163,28 +111,17 @@ def margins(self, X, *, offsets=None, lengths=None, groups=None, allowed=None) -
 
 def optimality_gaps(self, X, *, offsets=None, lengths=None, groups=None, allowed=None) -> np.ndarray:
     """Upper bound on how much larger another structure's score may be than that of each prediction.
-
-    Parameters
-    ----------
-    X, offsets, lengths, groups, allowed
-        As in `fit`.
-
-    Returns
-    -------
-    float64 array of shape (n_examples,)
-        0: the prediction is optimal; inf: the solver is approximate and has no bound.
+    Returns a float64 array of shape (n_examples,). 0: the prediction is optimal; inf: the solver is approximate and has no bound.
     """
     model = self.model_
     return model.optimality_gaps(read_for(model, X, offsets, lengths, groups, allowed))
 
 
 def predict_marginals(self, X, *, offsets=None, lengths=None, groups=None, allowed=None, kind="sum") -> np.ndarray:
-    """Marginals of the atoms of each example over all its structures.
+    """Marginals of the atoms of each example over all its structures. Raises `PluginError` if the problem's solver has no marginals.
 
     Parameters
     ----------
-    X, offsets, lengths, groups, allowed
-        As in `fit`.
     kind : {"sum", "max"}, default "sum"
         "sum": the expected number of each atom if p(y) is proportional to `exp(score of y / temperature_)`. For single labels it is as
         in `predict_proba`. "max": the score of the best structure with the atom, -inf if there is none.
@@ -193,11 +130,6 @@ def predict_marginals(self, X, *, offsets=None, lengths=None, groups=None, allow
     -------
     ndarray of shape (n_examples,), dtype object
         Arrays over atoms, or another form that the problem documents, such as (n_tokens, n_labels) for sentences.
-
-    Raises
-    ------
-    PluginError
-        If the problem's solver has no marginals.
 
     Notes
     -----
@@ -209,16 +141,7 @@ def predict_marginals(self, X, *, offsets=None, lengths=None, groups=None, allow
 
 def atom_scores(self, X, *, offsets=None, lengths=None, groups=None) -> np.ndarray | list[np.ndarray]:
     """The scores w . phi(x, a) of all atoms a of each example.
-
-    Parameters
-    ----------
-    X, offsets, lengths, groups
-        As in `fit`.
-
-    Returns
-    -------
-    float64 array of shape (n_examples, n_atoms)
-        A list of arrays if examples differ in their atoms.
+    Returns a float64 array of shape (n_examples, n_atoms). A list of arrays if examples differ in their atoms.
     """
     model = self.model_
     return model.atom_scores(read_for(model, X, offsets, lengths, groups))
@@ -228,21 +151,8 @@ def label_scores(self, X, *, offsets=None, lengths=None, groups=None) -> np.ndar
     """The score of every label for each example, of problems with one label for each example.
 
     Ties: the label with the largest score is the prediction; at a tie the problem's rule decides.
-
-    Parameters
-    ----------
-    X, offsets, lengths, groups
-        As in `fit`.
-
-    Returns
-    -------
-    float64 array of shape (n_examples, n_labels)
-        Columns in the order of `classes_`.
-
-    Raises
-    ------
-    PluginError
-        If outputs are not one label for each example.
+    Raises `PluginError` if outputs are not one label for each example.
+    Returns a float64 array of shape (n_examples, n_labels). Columns in the order of `classes_`.
     """
     model = self.model_
     return model.label_scores(read_for(model, X, offsets, lengths, groups))
@@ -250,25 +160,9 @@ def label_scores(self, X, *, offsets=None, lengths=None, groups=None) -> np.ndar
 
 def predict_proba(self, X, *, offsets=None, lengths=None, groups=None) -> np.ndarray:
     """Class probabilities of each example, of problems with one label for each example.
-
-    Parameters
-    ----------
-    X, offsets, lengths, groups
-        As in `fit`.
-
-    Returns
-    -------
-    float64 array of shape (n_examples, n_labels)
-        Columns in the order of `classes_`; each row sums to 1.
-
-    Raises
-    ------
-    PluginError
-        If outputs are not one label for each example; use `predict_marginals` there.
-
-    See Also
-    --------
-    label_scores : scores instead of probabilities.
+    Raises `PluginError` if outputs are not one label for each example; use `predict_marginals` there.
+    Returns a float64 array of shape (n_examples, n_labels). Columns in the order of `classes_`; each row sums to 1.
+    See also `label_scores` (scores instead of probabilities).
 
     Notes
     -----
@@ -300,6 +194,8 @@ def explain(self, x, *, against=None, baseline=None, groups=None) -> Explanation
     lead from the score of the baseline to that of x: what is positive raises the score, towards higher labels.
 
     A kernel has no weights of columns. The contribution of a training row is then its coefficient times its kernel value with x.
+    Raises `OptionError` if there is no such baseline, a group names no column, or a kernel is asked for groups.
+    Raises `DataError` if x is not one example.
 
     Parameters
     ----------
@@ -320,13 +216,6 @@ def explain(self, x, *, against=None, baseline=None, groups=None) -> Explanation
     structperc.engine.explanation.Explanation
         Contributions and constants sum to its `total`: the margin, or on the way to a score the score. The constant of an atom is
         its part at the baseline. Training rows of a kernel have the numbers of `support_`.
-
-    Raises
-    ------
-    OptionError
-        If there is no such baseline, a group names no column, or a kernel is asked for groups.
-    DataError
-        If x is not one example.
 
     See Also
     --------

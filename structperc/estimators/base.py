@@ -83,11 +83,7 @@ ATTRIBUTES = """
 
 def declared(cls):
     """Class decorator of an estimator: fills the shared texts into its docstring and sets its module to `structperc.estimators`.
-
-    Returns
-    -------
-    class
-        The same class.
+    Returns a class. The same class.
 
     Examples
     --------

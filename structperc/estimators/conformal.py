@@ -30,6 +30,7 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
     Some rows are held out. The distance of a row is how far its score must move until its label could be the prediction. It is 0 for a
     correct prediction, else the farthest boundary between prediction and label. An interval contains all levels within a quantile of these
     distances. The quantile is such that `coverage` of the held-out rows and the new row do not exceed it.
+    See also `PRank`, `CuSumRank`, `IntervalPA` (the rankers) and `ScoreCard` (an integer points table of a ranker).
 
     Attributes
     ----------
@@ -44,11 +45,6 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
         Held-out rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-
-    See Also
-    --------
-    PRank, CuSumRank, IntervalPA : the rankers.
-    ScoreCard : an integer points table of a ranker.
 
     Notes
     -----
@@ -123,8 +119,6 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
 
         Parameters
         ----------
-        X, y
-            As in `fit`.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each row relative to a new one, which has weight 1. At most 1 if rows are not exchangeable with new ones.
         """
@@ -137,11 +131,6 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
         """Adds rows of a stream to the calibration, in order of time. Each later row multiplies the weight of earlier ones by `decay`.
 
         To judge a stream fairly, predict its rows before they are measured. The estimator may go on learning from them afterwards.
-
-        Parameters
-        ----------
-        X, y
-            As in `fit`.
         """
         self._check()
         estimator, labels, distances = self._measured(X, y)
@@ -154,31 +143,12 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
 
     def predict_set(self, X) -> np.ndarray:
         """Which labels belong to the interval of each row, a bool array of shape (n_samples, K).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        bool array of shape (n_samples, K)
-            Columns in the order of `classes_`.
+        Returns a bool array of shape (n_samples, K). Columns in the order of `classes_`.
         """
         return self._by_class(self._within(X))
 
     def predict_interval(self, X) -> np.ndarray:
-        """The lowest and the highest label of each row's interval, shape (n_samples, 2).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        array of shape (n_samples, 2)
-        """
+        """The lowest and the highest label of each row's interval, shape (n_samples, 2)."""
         inside = self._within(X)
         return self.levels_[np.column_stack([inside.argmax(axis=1), inside.shape[1] - 1 - inside[:, ::-1].argmax(axis=1)])]
 

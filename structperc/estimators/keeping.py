@@ -33,7 +33,7 @@ SHOWN = 80               # characters of a name that an error shows
 
 
 def load(path, plugins=(), **options) -> Any:
-    """Reads what `save` of any estimator, or of an engine, wrote.
+    """Reads what `save` of any estimator, or of an engine, wrote. Returns an estimator or Engine. Of the class that wrote the file.
 
     Parameters
     ----------
@@ -42,11 +42,6 @@ def load(path, plugins=(), **options) -> Any:
         The objects that were passed to the constructor and have no name.
     **options
         The functions that were passed to the constructor, such as a kernel; a model file knows only their names.
-
-    Returns
-    -------
-    estimator or Engine
-        Of the class that wrote the file.
 
     Raises
     ------
@@ -90,15 +85,11 @@ class SavedEstimator:
         """Writes the trained model to one file without pickle; `load` of the class, or `structperc.estimators.load`, reads it.
 
         `Engine.load` reads the file as well.
+        Raises `OptionError` if a parameter that a subclass has added is no plain value. Then use pickle.
 
         Parameters
         ----------
         path : path or file opened for bytes
-
-        Raises
-        ------
-        OptionError
-            If a parameter that a subclass has added is no plain value. Then use pickle.
         """
         engine = self._trained()
         for name in (note_of(engine) or {}).get("held", ()):
@@ -108,7 +99,7 @@ class SavedEstimator:
 
     @classmethod
     def load(cls, path, plugins=(), **options) -> Any:
-        """Reads a model that `save` wrote; `structperc.estimators.load` does so whatever the class.
+        """Reads a model that `save` wrote; `structperc.estimators.load` does so whatever the class. Returns an estimator.
 
         Parameters
         ----------
@@ -117,10 +108,6 @@ class SavedEstimator:
             The objects that were passed to the constructor and have no name.
         **options
             The functions that were passed to the constructor, such as a kernel; a model file knows only their names.
-
-        Returns
-        -------
-        estimator
 
         Raises
         ------
@@ -182,10 +169,6 @@ class EngineAnswers(SavedEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples,)
         """
         return self._trained().margins(self._read(X))
 
@@ -198,15 +181,12 @@ class EngineAnswers(SavedEstimator):
             Rows, as in `fit`.
         k : int
             Number of outputs, at least 1.
-
-        Returns
-        -------
-        list of n_samples lists of (output, score)
         """
         return self._trained().predict_k_best(self._read(X), k)
 
     def log_probability(self, X, y) -> np.ndarray:
         """The logarithm of the probability of the output y[i] of example i, shape (n,); see `Engine.log_probability`.
+        Returns a float64 array of shape (n_samples,). At most 0.
 
         Parameters
         ----------
@@ -214,11 +194,6 @@ class EngineAnswers(SavedEstimator):
             Rows, as in `fit`.
         y : sequence
             Outputs in the form of `predict`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples,)
-            At most 0.
         """
         return self._trained().log_probability(self._read(X), y)
 
@@ -254,15 +229,11 @@ class InnerMethods(SavedEstimator):
         """Writes the trained model to one file without pickle; `load` of the class, or `structperc.estimators.load`, reads it.
 
         `Engine.load` reads the engine within.
+        Raises `OptionError` if the model within is of another library, or a parameter is a function. Then use pickle.
 
         Parameters
         ----------
         path : path or file opened for bytes
-
-        Raises
-        ------
-        OptionError
-            If the model within is of another library, or a parameter is a function. Then use pickle.
         """
         self._trained()
         engine = innermost(self)
@@ -318,16 +289,13 @@ class InnerAnswers(InnerMethods):
             Rows, as in `fit`.
         **data
             As in the method of the model within, such as `groups`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples,)
         """
         return self._inner().margins(X, **data)
 
     @offered_if(lambda self: has(self, "predict_k_best"))
     def predict_k_best(self, X, k, **data) -> list[list[tuple[Any, float]]]:
         """The k outputs of largest score of each example in the model within, best first.
+        Returns a list of n_samples lists of (output, score).
 
         Parameters
         ----------
@@ -337,16 +305,13 @@ class InnerAnswers(InnerMethods):
             Number of outputs, at least 1.
         **data
             As in the method of the model within, such as `groups`.
-
-        Returns
-        -------
-        list of n_samples lists of (output, score)
         """
         return self._inner().predict_k_best(X, k, **data)
 
     @offered_if(lambda self: has(self, "log_probability"))
     def log_probability(self, X, y, **data) -> np.ndarray:
         """The logarithm of the probability of the output y[i] of example i in the model within, shape (n,).
+        Returns a float64 array of shape (n_samples,). At most 0.
 
         Parameters
         ----------
@@ -356,11 +321,6 @@ class InnerAnswers(InnerMethods):
             Outputs in the form of `fit`.
         **data
             As in the method of the model within, such as `groups`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples,)
-            At most 0.
         """
         return self._inner().log_probability(X, y, **data)
 
@@ -392,6 +352,8 @@ def innermost(estimator) -> Engine:
 
 def note(estimator, engine) -> None:
     """Records an estimator's class and parameters in its engine, so that `structperc.estimators.load` can rebuild it from a model file.
+    Raises `OptionError` if an estimator around others has a parameter that JSON cannot write.
+    See also `load` (reads an estimator from a file).
 
     Parameters
     ----------
@@ -399,15 +361,6 @@ def note(estimator, engine) -> None:
         The trained estimator, or one around others.
     engine : Engine
         The engine to save. Its `notes` change.
-
-    Raises
-    ------
-    OptionError
-        If an estimator around others has a parameter that JSON cannot write.
-
-    See Also
-    --------
-    load : reads an estimator from a file.
 
     Examples
     --------

@@ -24,10 +24,7 @@ class LabelScorer(Parameters, Options):
 
     The order of the labels is that of `classes`. Its default is the order of y if it is an ordered categorical, else the estimator's
     `levels_`. A number that a fold has not trained on counts by its distance, as a wrong prediction.
-
-    See Also
-    --------
-    RankingScorer : scorers of rankings.
+    See also `RankingScorer` (scorers of rankings).
 
     Examples
     --------

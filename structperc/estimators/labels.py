@@ -65,8 +65,6 @@ class LabelEstimator(SortedClasses, ClassifierMixin, EngineEstimator, LabelOptio
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `fit`.
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
@@ -86,11 +84,6 @@ class LabelEstimator(SortedClasses, ClassifierMixin, EngineEstimator, LabelOptio
 
         scikit-learn's calibration fits a curve to each column. `structperc.Engine.label_scores` has the sums of atoms.
 
-        Parameters
-        ----------
-        X : rows
-            As in `fit`.
-
         Returns
         -------
         ndarray of shape (n_samples, n_classes), or (n_samples,) of two labels
@@ -105,16 +98,7 @@ class LabelEstimator(SortedClasses, ClassifierMixin, EngineEstimator, LabelOptio
         For ordered labels, P(y > k) falls with k. It comes from the scores of the atoms "rank > k" over `temperature_`.
         The median is the prediction; the most probable label may be another one. For classes, probabilities are proportional to
         exp(score / `temperature_`). Without `calibrate`, probabilities of a perceptron or a margin rank rows well, and are often too sure.
-
-        Parameters
-        ----------
-        X : rows
-            As in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Columns in the order of `classes_`; each row sums to 1.
+        Returns an ndarray of shape (n_samples, n_classes). Columns in the order of `classes_`; each row sums to 1.
         """
         return self._by_class(self._trained_for(X).predict_proba(X))
 
@@ -348,8 +332,6 @@ class PRank(ThresholdEstimator):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in `fit`.
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
@@ -462,17 +444,13 @@ class StructuredClassifier(LabelEstimator, InterceptOptions):
     """Predicts one label per row by any installed problem; plain multiclass classification by default.
 
     Dense columns are standardised in training (`scale`).
+    See also `CuSumRank`, `PRank` (ordered labels) and `structperc.explain` (why a row got its class).
 
     Attributes
     ----------
     coef_, intercept_ : ndarray
         As the problem documents them, `coef_` without a kernel: multiclass has shapes (r, `n_features_in_`) and (r,), also for two classes.
     {attributes}
-
-    See Also
-    --------
-    CuSumRank, PRank : ordered labels.
-    structperc.explain : why a row got its class.
 
     References
     ----------

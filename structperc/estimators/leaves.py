@@ -27,7 +27,7 @@ class LeafFeatures(TransformerMixin, Parameters, Options):
 
     A row has one non-zero number for each tree, in the column of the leaf that it reaches. This number is 1 / sqrt(number of trees). So the
     inner product of two rows is the share of the trees that put both into the same leaf. The linear model behind it learns the worth of
-    each leaf by its own loss, for instance a ranker's.
+    each leaf by its own loss, for instance a ranker's. See also `RankingSVM`, `LatentRanker` (rankers that learn from these columns).
 
     Attributes
     ----------
@@ -36,10 +36,6 @@ class LeafFeatures(TransformerMixin, Parameters, Options):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only when X had names.
-
-    See Also
-    --------
-    RankingSVM, LatentRanker : rankers that learn from these columns.
 
     Notes
     -----
@@ -99,11 +95,6 @@ class LeafFeatures(TransformerMixin, Parameters, Options):
     def transform(self, X) -> Any:
         """The leaves of rows, a matrix of shape (n_samples, number of leaves).
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
         Returns
         -------
         CSR matrix of shape (n_samples, n_leaves)
@@ -115,15 +106,11 @@ class LeafFeatures(TransformerMixin, Parameters, Options):
         return encoded if self.sparse_output and not makes_frames(self) else encoded.toarray()
 
     def get_feature_names_out(self, input_features=None):
-        """"tree 3, leaf 17" for each column, trees counted from 0, leaves as `apply` numbers them.
+        """"tree 3, leaf 17" for each column, trees counted from 0, leaves as `apply` numbers them. Returns an ndarray of str.
 
         Parameters
         ----------
         input_features : ignored
-
-        Returns
-        -------
-        ndarray of str
         """
         self._trained()
         names = [f"tree {tree}, leaf {leaf:g}" for tree, leaves in enumerate(self._encoder.categories_) for leaf in leaves]

@@ -17,10 +17,7 @@ from structperc.estimators.parameters import is_estimator
 
 class SortedClasses:
     """The attribute `classes_` of an estimator with labels: its `levels_`, sorted. Use it as a base of estimators of ordered labels.
-
-    See Also
-    --------
-    structperc.pipelines.levels_of : the order of ranks of any trained classifier.
+    See also `structperc.pipelines.levels_of` (the order of ranks of any trained classifier).
 
     Examples
     --------
@@ -53,6 +50,7 @@ class SortedClasses:
 
 def log_probabilities(engine, X) -> np.ndarray:
     """The logarithms of what `Engine.predict_proba` returns, also where a probability is too small for floating point.
+    Returns a float64 array of shape (n, K). Columns in the order of ranks.
 
     Parameters
     ----------
@@ -60,11 +58,6 @@ def log_probabilities(engine, X) -> np.ndarray:
         Trained, with labels.
     X : rows
         As in `predict`.
-
-    Returns
-    -------
-    float64 array of shape (n, K)
-        Columns in the order of ranks.
 
     Examples
     --------
@@ -138,15 +131,11 @@ def sorting(levels):
 
 def levels_named(estimator):
     """The order of labels that an untrained estimator names by its parameter `classes`, or one within it.
+    Returns a sequence or None. None: it names none.
 
     Parameters
     ----------
     estimator : estimator
-
-    Returns
-    -------
-    sequence or None
-        None: it names none.
 
     Examples
     --------

@@ -60,15 +60,12 @@ class Parameters(BaseEstimator):
     The parameters are those of the constructor. A class with options (`ProblemEstimator`) has a constructor made from these. A class
     that writes its own sets an attribute for each parameter. It may have `**options`, and pass them to `super().__init__`: then the
     parameters of the base class, apart from those that it passes itself, are parameters too.
+    See also `RankScore` (the score of estimators of ordered labels).
 
     Raises
     ------
     OptionError
         If the class has no parameter of that name.
-
-    See Also
-    --------
-    RankScore : the score of estimators of ordered labels.
 
     Examples
     --------

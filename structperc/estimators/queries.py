@@ -116,15 +116,12 @@ class ListRanker(QueryRanker):
         ----------
         X, groups, qid, lengths
             As in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_queries,)
         """
         return self._trained().margins(X, groups=one_name(groups, qid), lengths=lengths)
 
     def predict_k_best(self, X, k, groups=None, qid=None, lengths=None) -> list[list[tuple[Any, float]]]:
         """The k lists of documents of largest score of each query, best first.
+        Returns a list of n_queries lists of (documents, score). Documents are numbered from 0 in their query.
 
         Parameters
         ----------
@@ -134,11 +131,6 @@ class ListRanker(QueryRanker):
             How many lists.
         groups, qid, lengths
             As in `fit`.
-
-        Returns
-        -------
-        list of n_queries lists of (documents, score)
-            Documents are numbered from 0 in their query.
         """
         return self._trained().predict_k_best(X, k, groups=one_name(groups, qid), lengths=lengths)
 
@@ -154,11 +146,7 @@ class RankingScorer(Parameters, Options):
 
     So it measures rankers, pipelines that end in one, regressors, and rankers of other libraries. It asks metadata routing for `groups`.
     `set_score_request(qid=True)` asks for another name.
-
-    See Also
-    --------
-    LabelScorer : scorers of ordered labels.
-    RankingSVM, LatentRanker : rankers of documents.
+    See also `LabelScorer` (scorers of ordered labels) and `RankingSVM`, `LatentRanker` (rankers of documents).
 
     Examples
     --------
@@ -187,7 +175,9 @@ class RankingScorer(Parameters, Options):
         kw_only=False, default=None, help='what documents of relevance 0, 1, 2, ... are worth, for "ndcg"; else 2^relevance - 1')
 
     def __call__(self, estimator, X, y, groups=None, qid=None, lengths=None, sample_weight=None) -> float:
-        """The measure of a trained estimator. Higher is better, and 1 is perfect.
+        """The measure of a trained estimator. Higher is better, and 1 is perfect. Returns a float. The mean over queries.
+        Raises `OptionError` if `measure` is unknown.
+        Raises `DataError` if y is missing, if rows have no queries, or if both `groups` and `qid` are passed.
 
         Parameters
         ----------
@@ -205,18 +195,6 @@ class RankingScorer(Parameters, Options):
             Number of rows of each query, instead of `groups`.
         sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
             Weights for the mean over queries.
-
-        Returns
-        -------
-        float
-            The mean over queries.
-
-        Raises
-        ------
-        OptionError
-            If `measure` is unknown.
-        DataError
-            If y is missing, if rows have no queries, or if both `groups` and `qid` are passed.
         """
         if self.measure not in MEASURES:
             raise OptionError(f"measure={self.measure!r}; expected one of {', '.join(map(repr, MEASURES))}.")

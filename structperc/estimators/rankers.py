@@ -34,7 +34,7 @@ class RankScore:
 
         1 is perfect, 0 is every row at the other end of the scale. Ranks are positions in `levels_`, whatever `loss` is, so that models
         with different losses compare. Numbers that training has not seen are placed among them. Accuracy is `scoring="accuracy"`, and
-        `LabelScorer` makes scorers of other measures.
+        `LabelScorer` makes scorers of other measures. Returns a float. At most 1.
 
         Parameters
         ----------
@@ -44,11 +44,6 @@ class RankScore:
             Right labels.
         sample_weight : array of shape (n_samples,), optional
             Weights of the rows.
-
-        Returns
-        -------
-        float
-            At most 1.
         """
         predicted, y = self.predict(X), as_column(y)
         true, predicted, n_labels = metrics.codes(y, predicted, metrics.ordered_labels(y, levels_of(self)))
@@ -57,6 +52,7 @@ class RankScore:
 
 def cloned_ranker(estimator, labels, random=None):
     """An untrained clone with all labels, since its training rows may lack some, and with seeds instead of None.
+    Returns an estimator. The clone.
 
     Parameters
     ----------
@@ -65,11 +61,6 @@ def cloned_ranker(estimator, labels, random=None):
         In order; its parameter `classes`, if it has one, or that of the last step of a pipeline or search. None: it stays as it is.
     random : numpy.random.Generator, optional
         Draws the seeds, in the order of the parameters' names; None: they stay None.
-
-    Returns
-    -------
-    estimator
-        The clone.
 
     Raises
     ------

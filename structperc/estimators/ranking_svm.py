@@ -49,6 +49,7 @@ class RankingSVM(SavedEstimator, ListRanker):
     each query is a block of the dual problem. Blocks are improved in turn, and then all together, over sets of pairs that violate the
     margin. "squared_hinge" is smooth, and L-BFGS solves it. Both end at a certified duality gap. Features should have similar
     scales within a query.
+    See also `LatentRanker` (maximises precision among the top k documents) and `LeafFeatures` (columns for non-linear relevance).
 
     Attributes
     ----------
@@ -67,11 +68,6 @@ class RankingSVM(SavedEstimator, ListRanker):
     engine_ : Engine
         `Engine("latent-ranking", k=1)` with these weights: `explain`, `margins` and `predict_k_best` compare the document of each query
         that comes first with the others.
-
-    See Also
-    --------
-    LatentRanker : maximises precision among the top k documents.
-    LeafFeatures : columns for non-linear relevance.
 
     Notes
     -----
@@ -146,11 +142,6 @@ class RankingSVM(SavedEstimator, ListRanker):
 
         The first call is `fit`. All documents of a query must come in one call.
 
-        Parameters
-        ----------
-        X, y, groups, qid, lengths, sample_weight, group
-            As in `fit`.
-
         Returns
         -------
         self
@@ -180,17 +171,7 @@ class RankingSVM(SavedEstimator, ListRanker):
         return self._solved(engine, context, solver, queries, status)
 
     def decision_function(self, X) -> np.ndarray:
-        """The score of each row of X, shape (n_rows,); larger is ranked before. Which query it belongs to does not matter.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples,)
-        """
+        """The score of each row of X, shape (n_rows,); larger is ranked before. Which query it belongs to does not matter."""
         self._trained()
         rows = matrices.read_alone(X, reads=self.engine_.model.parts.reader.read)
         self._refuse_columns(rows)

@@ -35,6 +35,7 @@ class LatentRanker(ListRanker, EngineEstimator):
     A row of X describes a document of a query. Features that only depend on the query have no effect. Documents are shown by their score,
     which is linear in the row. Each step raises some relevant documents above the irrelevant ones that were shown. These are the documents
     of the best list by present scores. Features should have similar scales within a query.
+    See also `RankingSVM` (learns from all pairs of documents of a query) and `LeafFeatures` (columns for non-linear relevance).
 
     Attributes
     ----------
@@ -43,11 +44,6 @@ class LatentRanker(ListRanker, EngineEstimator):
     k_ : int
         Documents that are shown, also if `k` is None.
     {attributes}
-
-    See Also
-    --------
-    RankingSVM : learns from all pairs of documents of a query.
-    LeafFeatures : columns for non-linear relevance.
 
     Notes
     -----
@@ -136,17 +132,7 @@ class LatentRanker(ListRanker, EngineEstimator):
     def partial_fit(self, X, y=None, groups=None, qid=None, lengths=None, sample_weight=None, group=None) -> Self:
         """One pass over a part of the queries, continuing from what fit or partial_fit learned; parameters as in `fit`.
 
-        All documents of a query must come in one call.
-
-        Parameters
-        ----------
-        X, y, groups, qid, lengths, sample_weight, group
-            As in `fit`.
-
-        Returns
-        -------
-        LatentRanker
-            Itself.
+        All documents of a query must come in one call. Returns `LatentRanker`. Itself.
         """
         engine = vars(self).get("engine_")
         if engine is not None:
@@ -156,17 +142,7 @@ class LatentRanker(ListRanker, EngineEstimator):
         return self._learn(engine, "partial_fit", X, y, one_name(groups, qid), sizes(lengths, group), sample_weight)
 
     def decision_function(self, X) -> np.ndarray:
-        """The score of each row of X, shape (n_documents,); larger is shown first. Which query it belongs to does not matter.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples,)
-        """
+        """The score of each row of X, shape (n_documents,); larger is shown first. Which query it belongs to does not matter."""
         engine = self._trained()
         self._compare(X)
         if is_list_of_blocks(X):

@@ -51,6 +51,7 @@ class ScoreCard(InnerMethods, WrappedRanker):
     The ranker is trained on standardised columns. Each column is cut at quantiles. The points of a bin are the weight times the
     mean of the bin, from 0 for the lowest bin. They are scaled so that the largest sum is about `max_points`, and rounded.
     The cut-offs of the sum have the least mean absolute error over the training rows, computed exactly.
+    See also `PRank`, `CuSumRank` (the rankers) and `OrdinalConformal` (prediction intervals of a ranker).
 
     Attributes
     ----------
@@ -67,11 +68,6 @@ class ScoreCard(InnerMethods, WrappedRanker):
         The labels in the order of ranks; `classes_` has them sorted.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-
-    See Also
-    --------
-    PRank, CuSumRank : the rankers.
-    OrdinalConformal : prediction intervals of a ranker.
 
     Notes
     -----
@@ -142,31 +138,11 @@ class ScoreCard(InnerMethods, WrappedRanker):
         return self
 
     def points(self, X):
-        """The sum of the points of each row, an int array of shape (n_samples,).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        int array of shape (n_samples,)
-        """
+        """The sum of the points of each row, an int array of shape (n_samples,)."""
         return totals_of(self._known()._columns, self._values(X))
 
     def latent_score(self, X) -> np.ndarray:
-        """`points` as float.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples,)
-        """
+        """`points` as float. Returns a float64 array of shape (n_samples,)."""
         return self.points(X).astype(float)
 
     def predict(self, X):
@@ -175,31 +151,18 @@ class ScoreCard(InnerMethods, WrappedRanker):
 
     def margins(self, X) -> np.ndarray:
         """The points between the sum of each row and the nearest cut-off; inf for a card with one label.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_samples,)
-            0: exactly at a cut-off, from where on the higher label holds.
+        Returns a float64 array of shape (n_samples,). 0: exactly at a cut-off, from where on the higher label holds.
         """
         return np.abs(self.latent_score(X)[:, None] - self.cutoffs_).min(axis=1, initial=np.inf)
 
     def explain(self, x) -> Explanation:
         """Why x got its label: the points of each column, on the way from 0 to their sum. The runner-up is behind the nearest cut-off.
+        Returns `Explanation`. Its contributions add up to `points`. Its margin is that of `margins`, in points.
 
         Parameters
         ----------
         x : array-like of shape (n_features,), or data frame of one row
             One row.
-
-        Returns
-        -------
-        Explanation
-            Its contributions add up to `points`. Its margin is that of `margins`, in points.
         """
         values = self._values(x if hasattr(x, "columns") else np.reshape(x, (1, -1)))
         if len(values) != 1:
@@ -218,19 +181,12 @@ class ScoreCard(InnerMethods, WrappedRanker):
                            largest_first(terms), {}, ruler, score=float(total))
 
     def loss(self, X, y):
-        """By how much the card's mean absolute error on these rows is above the ranker's, in ranks.
+        """By how much the card's mean absolute error on these rows is above the ranker's, in ranks. Returns a float. In levels.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, as in `fit`.
         y : sequence of labels
             Right labels.
-
-        Returns
-        -------
-        float
-            In levels.
         """
         if "estimator_" not in vars(self._known()):
             raise DataError("this card was read from a dict, without the ranker that it was made from; fit it to compare both.")
@@ -266,12 +222,7 @@ class ScoreCard(InnerMethods, WrappedRanker):
         return super()._repr_html_() + points
 
     def to_dict(self) -> dict:
-        """The card in lists, numbers and strings, as for JSON; `from_dict` reads it. The ranker behind it is not in it.
-
-        Returns
-        -------
-        dict
-        """
+        """The card in lists, numbers and strings, as for JSON; `from_dict` reads it. The ranker behind it is not in it. Returns a dict."""
         self._known()
         names = self.feature_names_in_.tolist() if "feature_names_in_" in vars(self) else None
         return {"format": FORMAT, "classes": self.levels_.tolist(), "n_features": self.n_features_in_, "feature_names": names,
@@ -281,16 +232,12 @@ class ScoreCard(InnerMethods, WrappedRanker):
 
     @classmethod
     def from_dict(cls, card):
-        """A card that predicts, from what `to_dict` returned.
+        """A card that predicts, from what `to_dict` returned. Returns `ScoreCard`.
 
         Parameters
         ----------
         card : dict
             As `to_dict` returns it.
-
-        Returns
-        -------
-        ScoreCard
 
         Raises
         ------

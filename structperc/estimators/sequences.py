@@ -136,13 +136,9 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
 
         Parameters
         ----------
-        X, y, lengths, groups
-            As in `fit`.
         classes : array-like, optional
             All labels in order. Only the first call needs it, and only when neither the option `classes` nor the first y
             names them all.
-        allowed, sample_weight
-            As in `fit`.
         """
         self._refuse_none(X, y)
         refuse_rows_alone(X, lengths, groups)
@@ -154,8 +150,6 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
 
         Parameters
         ----------
-        X, lengths, groups, allowed
-            As in `fit`.
         k : int, optional
             Ask for the k best outputs of each sentence.
 
@@ -178,11 +172,6 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
 
         The perceptron fits no probabilities: without `calibrate` they rank labels and tokens, and are far too sure.
 
-        Parameters
-        ----------
-        X, lengths, groups, allowed
-            As in `fit`.
-
         Returns
         -------
         list of ndarrays of shape (T, L), or one of shape (n_tokens, L) when `lengths` or `groups` was given
@@ -199,12 +188,8 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
 
         Parameters
         ----------
-        X
-            As in `fit`.
         k : int
             At least 1.
-        lengths, groups, allowed
-            As in `fit`.
 
         Returns
         -------
@@ -218,20 +203,14 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
 
     def log_probability(self, X, y, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """The logarithm of the probability of the labels of each sentence together, shape (n_sentences,).
+        Returns a float64 array of shape (n_sentences,). At most 0.
 
         Parameters
         ----------
-        X
-            As in `fit`.
         y : list of lists of labels, or flat sequence of n_tokens labels
             One label per token.
         lengths, groups, allowed
             As in `fit`. With `allowed`, probabilities are those among the allowed labels.
-
-        Returns
-        -------
-        float64 array of shape (n_sentences,)
-            At most 0.
 
         Raises
         ------
@@ -254,16 +233,7 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
 
     def margins(self, X, lengths=None, groups=None, allowed=None) -> np.ndarray:
         """By how much the best output of each sentence leads the second best.
-
-        Parameters
-        ----------
-        X, lengths, groups, allowed
-            As in `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_sentences,)
-            0 for a tie, inf where constraints leave one output only.
+        Returns an ndarray of shape (n_sentences,). 0 for a tie, inf where constraints leave one output only.
         """
         engine = self._trained()
         refuse_rows_alone(X, lengths, groups)
@@ -274,8 +244,6 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
 
         Parameters
         ----------
-        X, y, lengths, groups, allowed
-            As in `fit`.
         sample_weight : array-like of shape (n_sentences,), optional
             What each sentence's tokens count.
         """
@@ -296,6 +264,8 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
 
     def explain(self, sentence, token=None, baseline=None, groups=None) -> Explanation:
         """Why one sentence, or one of its tokens, got its labels.
+        Raises `DataError` when there is no such token, or constraints leave no other output.
+        Returns `Explanation`. The difference of the two scores, split exactly by label, transition and feature.
 
         Parameters
         ----------
@@ -305,16 +275,6 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
             the best other output.
         baseline, groups
             As in `Engine.explain`.
-
-        Returns
-        -------
-        Explanation
-            The difference of the two scores, split exactly by label, transition and feature.
-
-        Raises
-        ------
-        DataError
-            When there is no such token, or constraints leave no other output.
 
         Examples
         --------
@@ -341,17 +301,13 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
 
     def top_features(self, label, n=10) -> list[tuple[str, float]]:
         """The features with the largest weights for a label.
+        Returns a list of (str, float). Name and weight, largest absolute weight first; ties in the order of the columns.
 
         Parameters
         ----------
         label : one of `classes_`
         n : int, default 10
             How many at most; features of weight 0 are left out.
-
-        Returns
-        -------
-        list of (str, float)
-            Name and weight, largest absolute weight first; ties in the order of the columns.
         """
         labels = self.classes_.tolist()
         if label not in labels:

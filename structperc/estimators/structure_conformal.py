@@ -69,6 +69,7 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
     the example's scale, and is 0 for a right prediction. The set of a new example has all outputs within a distance. `coverage` of the
     held-out examples and the new one do not exceed this distance. Sets of taggings, trees or matchings may be too large to list. They show
     whether an output belongs to them, and which of its atoms all or some of their outputs have.
+    See also `StructureSet` (the set of an example) and `OrdinalConformal` (intervals of ranks).
 
     Attributes
     ----------
@@ -81,11 +82,6 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         The same for sets of atoms.
     n_calibration_ : int
         Held-out examples.
-
-    See Also
-    --------
-    StructureSet : the set of an example.
-    OrdinalConformal : intervals of ranks.
 
     Notes
     -----
@@ -201,8 +197,6 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         ----------
         X, y, lengths, groups
             As the engine takes them.
-        sources
-            As in `fit`.
         """
         self._check()
         estimator = vars(self).get("estimator_", self.estimator)

@@ -102,7 +102,7 @@ class StructureSet:
     `y in prediction` scores y once. An output that the problem forbids is in no set. One that is no output at all, for instance of a wrong
     length, raises `DataError`. y may be known in part, as in training: the relevance of each document, or an interval of labels. Then it
     is in the set if all outputs that agree with it are, or one of them with `completions="any"`. Sets of atoms are computed at their first
-    use.
+    use. See also `StructureConformal` (makes the sets).
 
     Attributes
     ----------
@@ -122,10 +122,6 @@ class StructureSet:
     exact : bool
         Whether `certain` and `possible` are exact. False, with an approximate solver: some atoms of the set may be missing in `certain`,
         and some of `possible` may be in no output. `certain` has no wrong one and `possible` lacks none.
-
-    See Also
-    --------
-    StructureConformal : makes the sets.
 
     Examples
     --------
@@ -182,21 +178,12 @@ class StructureSet:
 
     def k_best(self, limit=100) -> Members:
         """The outputs of largest score, best first, at most `limit`. `complete` of the list is True if these are all.
+        Returns a list of outputs. With the attribute `complete`.
 
         Parameters
         ----------
         limit : int, default 100
             Largest number of outputs. Larger values are slower.
-
-        Returns
-        -------
-        list of outputs
-            With the attribute `complete`.
-
-        Raises
-        ------
-        PluginError
-            When the problem's solver lists no outputs, and there are too many to look at each. `certain` and `possible` need no list.
         """
         structures, scores, complete = self._near.members(self.distance, how_many(limit, "limit"))
         return Members([self._decoded(y) for y in structures], scores, complete)
@@ -205,21 +192,13 @@ class StructureSet:
         """How many outputs the set has: at least, and at most so many.
 
         Labellings of sentences are counted without a list, however many there are. The outputs of other problems are listed.
+        Raises `PluginError` as `k_best`.
+        Returns a tuple of two numbers. Equal where the count is exact. (limit + 1, inf) where a list ends before the set does.
 
         Parameters
         ----------
         limit : int, default 100
             Largest number of listed outputs.
-
-        Returns
-        -------
-        tuple of two numbers
-            Equal where the count is exact. (limit + 1, inf) where a list ends before the set does.
-
-        Raises
-        ------
-        PluginError
-            As `k_best`.
         """
         return self._near.how_many(self.distance, how_many(limit, "limit"))
 
@@ -255,12 +234,7 @@ class StructureSet:
         return possible.astype(int) + certain
 
     def pictures(self) -> list:
-        """How the problem draws the set: certain atoms firm, other possible ones pale.
-
-        Returns
-        -------
-        list of structperc.pictures.Picture
-        """
+        """How the problem draws the set: certain atoms firm, other possible ones pale. Returns a list of structperc.pictures.Picture."""
         states = self._atoms.possible.astype(int) + self._atoms.certain
         return [self._parts.outputs.display().picture_of_set(self._given, self._near.x, states)]
 

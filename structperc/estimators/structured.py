@@ -31,11 +31,7 @@ WITHOUT_LABELS = ATTRIBUTES.replace("""
 
 class ExampleEstimator(EngineEstimator, InterceptOptions):
     """Base of estimators whose examples have any form, with an output for each.
-
-    See Also
-    --------
-    ProblemEstimator : the base for one problem.
-    StructuredEstimator : any problem, by name.
+    See also `ProblemEstimator` (the base for one problem) and `StructuredEstimator` (any problem, by name).
 
     Examples
     --------
@@ -77,11 +73,6 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
     def partial_fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned; parameters as in `fit`.
 
-        Parameters
-        ----------
-        X, y, lengths, groups, allowed, sample_weight, costs
-            As in `fit`.
-
         Returns
         -------
         Self
@@ -96,18 +87,12 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
                            sample_weight=sample_weight, costs=costs)
 
     def predict(self, X, lengths=None, groups=None, allowed=None, k=None) -> list[Any] | np.ndarray:
-        """The structure of largest score for each example.
+        """The structure of largest score for each example. Returns a list, or ndarray where the engine returns one of numbers or texts.
 
         Parameters
         ----------
-        X, lengths, groups, allowed
-            As in `fit`.
         k : int, optional
             Return a list of the k best structures of each example, best first.
-
-        Returns
-        -------
-        list, or ndarray where the engine returns one of numbers or texts
         """
         answers = self._trained_for(X).predict(X, lengths=lengths, groups=groups, allowed=allowed, k=k)
         return list(answers) if answers.dtype == object else answers
@@ -116,18 +101,12 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
         """Minus the mean loss of the predictions: higher is better, 0 is perfect.
 
         The loss is the one trained with, the option `loss` or the problem's own; compare models of one loss only.
+        Returns a float. At most 0.
 
         Parameters
         ----------
-        X, y, lengths, groups, allowed
-            As in `fit`.
         sample_weight : array-like of shape (n_examples,), optional
             What each example counts.
-
-        Returns
-        -------
-        float
-            At most 0.
         """
         self._refuse_none(X, y)
         engine = self._trained_for(X)
@@ -143,16 +122,8 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
 
         Parameters
         ----------
-        X
-            As in `fit`.
         k : int
             At least 1.
-        lengths, groups, allowed
-            As in `fit`.
-
-        Returns
-        -------
-        list of n_examples lists of (output, score)
         """
         return self._trained_for(X).predict_k_best(X, k, lengths=lengths, groups=groups, allowed=allowed)
 
@@ -161,49 +132,17 @@ class ExampleEstimator(EngineEstimator, InterceptOptions):
 
         Parameters
         ----------
-        X
-            As in `fit`.
         y : list of n_examples outputs
             As `predict` shows them.
-        lengths, groups, allowed
-            As in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_examples,)
         """
         return self._trained_for(X).log_probability(X, y, lengths=lengths, groups=groups, allowed=allowed)
 
     def margins(self, X, lengths=None, groups=None, allowed=None) -> np.ndarray:
-        """By how much the best structure of each example leads the second best, shape (n_examples,); 0: a tie, inf: there is no other.
-
-        Parameters
-        ----------
-        X : list or array
-            Examples, as in `fit`.
-        lengths, groups, allowed
-            As in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_examples,)
-        """
+        """By how much the best structure of each example leads the second best, shape (n_examples,); 0: a tie, inf: there is no other."""
         return self._trained_for(X).margins(X, lengths=lengths, groups=groups, allowed=allowed)
 
     def optimality_gaps(self, X, lengths=None, groups=None, allowed=None) -> np.ndarray:
-        """Upper bound on how much larger another structure's score may be, shape (n_examples,); 0: the prediction is optimal.
-
-        Parameters
-        ----------
-        X : list or array
-            Examples, as in `fit`.
-        lengths, groups, allowed
-            As in `fit`.
-
-        Returns
-        -------
-        float64 array of shape (n_examples,)
-        """
+        """Upper bound on how much larger another structure's score may be, shape (n_examples,); 0: the prediction is optimal."""
         return self._trained_for(X).optimality_gaps(X, lengths=lengths, groups=groups, allowed=allowed)
 
     def explain(self, x, against=None, baseline=None, groups=None) -> Explanation:
@@ -280,11 +219,7 @@ class ProblemEstimator(ExampleEstimator):
 
     Subclasses set `_problem`, the name of the problem. `_measure` is the measure that `score` returns, one that the outputs report. None
     is `atom_f1`.
-
-    See Also
-    --------
-    ExampleEstimator : the base without a fixed problem.
-    declared, option_of : for the class and for its parameters.
+    See also `ExampleEstimator` (the base without a fixed problem) and `declared`, `option_of` (for the class and for its parameters).
 
     Examples
     --------
@@ -306,11 +241,6 @@ class ProblemEstimator(ExampleEstimator):
 
     def score(self, X, y, lengths=None, groups=None, allowed=None) -> float:
         """The measure that the class names: higher is better, 1 is perfect.
-
-        Parameters
-        ----------
-        X, y, lengths, groups, allowed
-            As in `fit`.
 
         Raises
         ------
@@ -334,16 +264,12 @@ class ProblemEstimator(ExampleEstimator):
 
 def option_of(declared: Option):
     """Declares a parameter that is an option of a plugin, with its default, bounds and help.
+    Returns a field. A field of an estimator's class.
 
     Parameters
     ----------
     declared : Option
         The option of the plugin.
-
-    Returns
-    -------
-    field
-        A field of an estimator's class.
 
     Examples
     --------

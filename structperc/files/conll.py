@@ -111,16 +111,12 @@ class ColumnFile:
         return f"{self.width} cell{'s' * (self.width != 1)} in each line (the first token is {token!r:.{SHOWN}})"
 
     def places(self, names) -> dict[str, int]:
-        """Where the cells of these names are; `names` as `columns` of `structperc.files.stream`.
+        """Where the cells of these names are; `names` as `columns` of `structperc.files.stream`. Returns a dict of str to int.
 
         Parameters
         ----------
         names : sequence of str or int
             As `columns` of `structperc.files.stream`.
-
-        Returns
-        -------
-        dict of str to int
         """
         names = [names] if isinstance(names, str) else list(names)
         kept = [name for name in names if name not in SKIPPED]
@@ -147,10 +143,6 @@ class ColumnFile:
             As of `structperc.files.stream`.
         target : str, sequence of str, or None
 
-        Returns
-        -------
-        ColumnFile
-
         Raises
         ------
         OptionError
@@ -175,30 +167,22 @@ class ColumnFile:
         return attrs.evolve(self, X=self.choose(used), y=self.answers([places[name] for name in target]) if target else None)
 
     def answers(self, places) -> list[list]:
-        """One cell of each token, or a tuple of several; None for a cell _, which has no label.
+        """One cell of each token, or a tuple of several; None for a cell _, which has no label. Returns a list of lists.
 
         Parameters
         ----------
         places : sequence of int
-
-        Returns
-        -------
-        list of lists
         """
         if len(places) == 1:
             return [[None if cell == EMPTY else cell for cell in cells] for cells in self.column(places[0])]
         return [[tuple(None if cell == EMPTY else cell for cell in cells) for cells in sentence] for sentence in self.choose(places)]
 
     def choose(self, places) -> list[list[tuple]]:
-        """The sentences with only the cells at these places.
+        """The sentences with only the cells at these places. Returns a list of lists of tuple of str.
 
         Parameters
         ----------
         places : sequence of int
-
-        Returns
-        -------
-        list of lists of tuple of str
         """
         places = list(places)
         if len(places) == 1:
@@ -207,21 +191,18 @@ class ColumnFile:
         return [[cells(token) for token in sentence] for sentence in self.sentences]
 
     def column(self, place) -> list[list[str]]:
-        """One cell of each token.
+        """One cell of each token. Returns a list of lists of str.
 
         Parameters
         ----------
         place : int
-
-        Returns
-        -------
-        list of lists of str
         """
         return [[token[place] for token in sentence] for sentence in self.sentences]
 
 
 def write_columns(file, sentences, added, separator=" ") -> None:
     """Writes tokens with one more cell each, and a blank line after each sentence, as conlleval reads them.
+    Raises `DataError` when sentences and added cells do not match.
 
     Parameters
     ----------
@@ -232,11 +213,6 @@ def write_columns(file, sentences, added, separator=" ") -> None:
         What is written in the last column, such as predicted labels.
     separator : str, default " "
         Written between the cells.
-
-    Raises
-    ------
-    DataError
-        When sentences and added cells do not match.
 
     Examples
     --------
@@ -255,6 +231,7 @@ def write_columns(file, sentences, added, separator=" ") -> None:
 
 def write_filled(file, columns, places, filled) -> None:
     """Writes a file of columns again, byte for byte but for some cells: with its blank lines, comments, multiword tokens and empty nodes.
+    Raises `DataError` when tokens do not match, or a cell with a tab, say, could not be read again.
 
     Parameters
     ----------
@@ -265,11 +242,6 @@ def write_filled(file, columns, places, filled) -> None:
         Where the cells are that are written anew. Without any, a column is added at the end of each token's line.
     filled : sequence of sequences
         These cells of each token of each sentence: a tuple, or the cell itself if it is one.
-
-    Raises
-    ------
-    DataError
-        When the tokens do not match, or a cell cannot be read again, such as one with a tab.
 
     Examples
     --------

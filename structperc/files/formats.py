@@ -116,7 +116,7 @@ def that_take(option) -> list[str]:
 
 
 def read(path, *, format=None, **options):
-    """Read a whole file of data.
+    """Read a whole file of data. Raises `DataError`, `OptionError` or `MissingExtra` as of `stream`.
 
     Parameters
     ----------
@@ -129,11 +129,6 @@ def read(path, *, format=None, **options):
     Returns
     -------
     structperc.files.tables.Table, or structperc.files.conll.ColumnFile
-
-    Raises
-    ------
-    DataError, OptionError, MissingExtra
-        As of `stream`.
 
     Examples
     --------
@@ -241,6 +236,7 @@ def stream(path, *, format=None, rows=None, **options):
 
 def open(path, *, format=None, **options):
     """Open a file of data, for several passes over its parts. An Arrow file stays mapped.
+    Raises `DataError`, `OptionError` or `MissingExtra` as of `stream`.
 
     Parameters
     ----------
@@ -255,11 +251,6 @@ def open(path, *, format=None, **options):
     context manager
         Of a file whose method `parts(rows=None, **options)` yields parts as `stream` does. A file of svmlight has `survey()`: its labels,
         and its number of features.
-
-    Raises
-    ------
-    DataError, OptionError, MissingExtra
-        As of `stream`.
 
     Examples
     --------

@@ -97,7 +97,7 @@ class GroupRuns:
 
 
 def marked_rows(y, offsets) -> list[tuple]:
-    """For each example the rows, counted from its first, whose target is 1; the others must be 0.
+    """For each example the rows, counted from its first, whose target is 1; the others must be 0. Returns a list of tuple of int.
 
     Parameters
     ----------
@@ -105,10 +105,6 @@ def marked_rows(y, offsets) -> list[tuple]:
         Targets, 0 or 1.
     offsets : int array of shape (n_examples + 1,)
         Rows of the examples.
-
-    Returns
-    -------
-    list of tuple of int
 
     Examples
     --------
@@ -124,7 +120,7 @@ def marked_rows(y, offsets) -> list[tuple]:
 
 
 def row_marks(structures, offsets) -> np.ndarray:
-    """The inverse of `marked_rows`: 1 for every row that belongs to its example's structure.
+    """The inverse of `marked_rows`: 1 for every row that belongs to its example's structure. Returns an array of shape (n_rows,).
 
     Parameters
     ----------
@@ -132,10 +128,6 @@ def row_marks(structures, offsets) -> np.ndarray:
         Rows of each example's structure, counted from its first.
     offsets : int array of shape (n_examples + 1,)
         Rows of the examples.
-
-    Returns
-    -------
-    array of shape (n_rows,)
 
     Examples
     --------
@@ -150,7 +142,7 @@ def row_marks(structures, offsets) -> np.ndarray:
 
 
 def parse_classes(text: str, text_labels=None) -> list:
-    """Labels from a comma-separated list: whole numbers if all are, else numbers if all are, else text.
+    """Labels from a comma-separated list: whole numbers if all are, else numbers if all are, else text. Returns a list.
 
     Parameters
     ----------
@@ -158,10 +150,6 @@ def parse_classes(text: str, text_labels=None) -> list:
         Labels with commas between them.
     text_labels : bool, optional
         As of `structperc.files.stream`.
-
-    Returns
-    -------
-    list
 
     Examples
     --------

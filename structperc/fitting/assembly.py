@@ -172,7 +172,7 @@ def refuse_swapped(X, y) -> None:
 
 
 def install_model(engine, context, labels, states, record, reader=None) -> None:
-    """Install a training in an engine, such as weights from another library.
+    """Install a training in an engine, such as weights from another library. Raises `PluginError` if a part cannot use its state.
 
     Parameters
     ----------
@@ -188,11 +188,6 @@ def install_model(engine, context, labels, states, record, reader=None) -> None:
         Attributes of `Model` that describe the training.
     reader : Reader, optional
         Instead of the reader of the plugins.
-
-    Raises
-    ------
-    PluginError
-        If a part cannot use its state.
 
     Examples
     --------
@@ -255,21 +250,14 @@ def too_wide(context, labels, error) -> str:
 
 def check_parts(context, parts) -> None:
     """Raise an error for parts that do not fit together, and would silently do something else than asked.
+    Raises `PluginError` if parts do not fit together. Raises `OptionError` if an option has no effect.
+    Raises `DataError` if parts do not fit the data.
 
     Parameters
     ----------
     context : FitContext
     parts : Parts
         All parts of a model.
-
-    Raises
-    ------
-    PluginError
-        If parts do not fit together.
-    OptionError
-        If an option has no effect.
-    DataError
-        If parts do not fit the data.
 
     Examples
     --------

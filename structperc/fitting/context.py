@@ -151,7 +151,7 @@ class FitContext:
 
 
 def check_same(context, rows) -> None:
-    """Raise an error for data unlike those of the first fit.
+    """Raises `DataError` if the number or names of columns are not those of the first fit. The message names them.
 
     Parameters
     ----------
@@ -159,11 +159,6 @@ def check_same(context, rows) -> None:
         Of the first fit.
     rows : Rows
         Later data.
-
-    Raises
-    ------
-    DataError
-        If the number or names of columns differ. The message names them.
 
     Examples
     --------

@@ -91,15 +91,12 @@ class Dependence:
 
     def weights(self, independent):
         """Weights of all columns from those of the independent ones: with the same scores, the shortest per standard deviation.
+        Returns a float64 array of shape (n_features + n_thresholds, n).
 
         Parameters
         ----------
         independent : array of shape (n_independent + n_thresholds, n)
             A row for each independent column and each threshold.
-
-        Returns
-        -------
-        float64 array of shape (n_features + n_thresholds, n)
         """
         d, r = len(self.mean), len(self.columns)
         weights = np.zeros((d + len(independent) - r, independent.shape[1]))
@@ -112,12 +109,7 @@ class Dependence:
         return weights
 
     def sets(self) -> list:
-        """The columns of each set of columns that depend on one another.
-
-        Returns
-        -------
-        list of int arrays
-        """
+        """The columns of each set of columns that depend on one another. Returns a list of int arrays."""
         linked = np.abs(self.null) > SHOWN * np.abs(self.null).max(initial=1)
         sets = []
         for columns in map(set, (np.flatnonzero(column).tolist() for column in linked.T)):

@@ -131,6 +131,8 @@ class Option:
 
     def read(self, name, value):
         """Check a value and convert it to the form that parts see.
+        Raises `OptionError` if the value has another type, is not among the choices, or is out of range.
+        Returns an object. A number of the default's type; a list as a tuple if the default is a tuple.
 
         Parameters
         ----------
@@ -138,16 +140,6 @@ class Option:
             Name of the option, for the error message.
         value : object
             What the user passed.
-
-        Returns
-        -------
-        object
-            A number of the default's type; a list as a tuple if the default is a tuple.
-
-        Raises
-        ------
-        OptionError
-            If the value has another type, is not among the choices, or is out of range.
         """
         if same(value, self.default):
             return value
@@ -164,7 +156,8 @@ class Option:
         return value
 
     def read_schedule(self, name, value):
-        """Convert a schedule or a function of t.
+        """Convert a schedule or a function of t. Raises `OptionError` if it is not a schedule, or its first value is out of range.
+        Returns a float or Schedule. A float if the schedule is constant.
 
         Parameters
         ----------
@@ -172,16 +165,6 @@ class Option:
             Name of the option, for the error message.
         value : Schedule, function or str
             What the user passed.
-
-        Returns
-        -------
-        float or Schedule
-            A float if the schedule is constant.
-
-        Raises
-        ------
-        OptionError
-            If it is not a schedule, or its first value is out of range.
         """
         try:
             schedule = Schedule(value, name)

@@ -145,11 +145,7 @@ class InterceptOptions(Options):
 
 
 class LabelOptions(Options):
-    """Labels.
-
-    See Also
-    --------
-    structperc.estimators.structured.ProblemEstimator : base of estimators of one problem.
+    """Labels. See also `structperc.estimators.structured.ProblemEstimator` (base of estimators of one problem).
 
     Examples
     --------
@@ -229,15 +225,11 @@ def given_parts(engine) -> dict:
 
 
 def engine_options(engine) -> dict:
-    """The options of an engine by name, without its plugins and their options.
+    """The options of an engine by name, without its plugins and their options. Returns a dict.
 
     Parameters
     ----------
     engine : Engine
-
-    Returns
-    -------
-    dict
 
     Examples
     --------
@@ -290,10 +282,6 @@ def generator(random_state) -> np.random.Generator:
     Parameters
     ----------
     random_state : None, int, Generator or RandomState
-
-    Returns
-    -------
-    numpy.random.Generator
 
     Examples
     --------

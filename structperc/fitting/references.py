@@ -72,17 +72,13 @@ def has_log_odds(model) -> bool:
 
 
 def compared(features, vector, groups):
-    """Other weights of the same scores, in which those of the reference levels are 0.
+    """Other weights of the same scores, in which those of the reference levels are 0. Returns a float64 array of shape (n_weights,).
 
     Parameters
     ----------
     features : ThresholdFeatures
     vector : float64 array of shape (n_weights,)
     groups : list of OneHot
-
-    Returns
-    -------
-    float64 array of shape (n_weights,)
 
     Examples
     --------

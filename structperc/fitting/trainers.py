@@ -115,17 +115,12 @@ class Trainer(Component):
         raise self.missing("train")
 
     def learning_curve(self, engine):
-        """Numbers, one for each epoch, that fall while further epochs help.
+        """Numbers, one for each epoch, that fall while further epochs help. Returns a list of float. By default the mistakes.
 
         Parameters
         ----------
         engine : Engine
             A fitted one.
-
-        Returns
-        -------
-        list of float
-            By default the mistakes.
         """
         return engine.mistakes_
 
@@ -244,16 +239,11 @@ class OnlineTrainer(Trainer):
         return self.patience is not None and self.epoch - self.lowest_epoch >= self.patience
 
     def visit_all(self, run):
-        """The passes of one epoch.
+        """The passes of one epoch. Returns `PassResult`. Counts of the epoch.
 
         Parameters
         ----------
         run : TrainingRun
-
-        Returns
-        -------
-        PassResult
-            Counts of the epoch.
         """
         return run.run(run.order())
 
@@ -325,33 +315,24 @@ class MixingTrainer(OnlineTrainer):
             return super().train(run)
 
     def visit_chunk(self, run):
-        """The one round of a chunk of a stream, whose examples are the shards'.
+        """The one round of a chunk of a stream, whose examples are the shards'. Returns `PassResult`. Counts of the round.
 
         Parameters
         ----------
         run : TrainingRun
-
-        Returns
-        -------
-        PassResult
-            Counts of the round.
         """
         with self.sharing(run, int(run.context.random.integers(2**63))):
             return self.visit_all(run)
 
     @contextmanager
     def sharing(self, run, seed):
-        """Within the block there are shards of the examples.
+        """Within the block there are shards of the examples. Returns a context manager.
 
         Parameters
         ----------
         run : TrainingRun
         seed : int
             Of the orders of the shards.
-
-        Returns
-        -------
-        context manager
         """
         if run.history is not None:
             raise OptionError(f"history=True keeps one visit after the other, and n_shards={run.context.n_shards} makes several at a time; "

@@ -33,6 +33,8 @@ class NothingWeighs(DataError):
 
 def class_weights(wanted, labels, low, high=None, sample_weight=None) -> np.ndarray:
     """Weights of examples from weights of their labels.
+    Raises `OptionError` if a key is not a label, or a weight is not a nonnegative number.
+    Returns a float64 array of shape (n,) or None. None without weights of either kind.
 
     Parameters
     ----------
@@ -47,16 +49,6 @@ def class_weights(wanted, labels, low, high=None, sample_weight=None) -> np.ndar
         If given, an example has the labels from `low` to `high`, and their mean weight.
     sample_weight : float64 array of shape (n,), optional
         Other weights of the examples; the result is the product.
-
-    Returns
-    -------
-    float64 array of shape (n,) or None
-        None without weights of either kind.
-
-    Raises
-    ------
-    OptionError
-        If a key is not a label, or a weight is not a nonnegative number.
 
     Examples
     --------

@@ -50,7 +50,9 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
 
     A model of trainer="cumulative-logit" without penalty has a likelihood. Tables of log odds and odds ratios then have p values of
     Wald's test and of the likelihood ratio. Below are log-likelihood, AIC and BIC. The likelihood ratio costs a refit for each column, up
-    to 200 columns.
+    to 200 columns. Raises `PluginError` if the model has no single direction, or no log odds.
+    Raises `OptionError` if a value is out of range. Raises `DataError` if X or y differs in form from the training data.
+    See also `structperc.proportional_odds` (tests whether a column has the same odds ratio at each threshold).
 
     Parameters
     ----------
@@ -87,19 +89,6 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
     Effects
         A constant column has the effect 0 and the interval (0, 0). An effect in log odds without a maximum is infinite, and so is its
         interval.
-
-    Raises
-    ------
-    PluginError
-        If the model has no single direction, or no log odds.
-    OptionError
-        If a value is out of range.
-    DataError
-        If X or y differs in form from the training data.
-
-    See Also
-    --------
-    structperc.proportional_odds : tests whether a column has the same odds ratio at each threshold.
 
     Notes
     -----

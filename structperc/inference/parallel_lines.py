@@ -101,21 +101,11 @@ class OddsTests:
         return [*sentences, THEN]
 
     def head(self) -> tuple:
-        """The names of the columns of `cells`.
-
-        Returns
-        -------
-        tuple of str
-        """
+        """The names of the columns of `cells`. Returns a tuple of str."""
         return "column", "degrees of freedom", "Brant", "p", "likelihood ratio", "p"
 
     def cells(self) -> list[tuple]:
-        """The table as texts.
-
-        Returns
-        -------
-        list of tuple of str
-        """
+        """The table as texts. Returns a list of tuple of str."""
         def written(value):
             return "" if np.isnan(value) else f"{value:.2f}"
 
@@ -127,16 +117,8 @@ class OddsTests:
         return "\n".join([*aligned([self.head(), *self.cells()]), *self.conclusion()])
 
     def to_frame(self):
-        """The table as a pandas DataFrame, indexed by column.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        MissingExtra
-            If pandas is not installed.
+        """The table as a pandas DataFrame, indexed by column. Returns a pandas.DataFrame.
+        Raises `MissingExtra` if pandas is not installed.
         """
         return require("pandas", "to_frame", "cli").DataFrame(
             {"degrees": self.degrees, "Brant": self.brant, "p (Brant)": self.p_brant, "likelihood ratio": self.ratio,
@@ -159,6 +141,10 @@ def proportional_odds(model, X, y, level=0.95, *, sample_weight=None) -> OddsTes
     """Test whether each column has the same odds ratio at every threshold: Brant's test, and a likelihood ratio.
 
     The tests concern the data and the columns of the model, whatever trained it. They train the proportional-odds model again.
+    Returns `OddsTests`. Its text is the table and a conclusion in words.
+    Raises `PluginError` if the model has no ordered labels, or columns are too many.
+    Raises `DataError` if y has fewer than three ranks or intervals of ranks, or X has no column that varies.
+    See also `structperc.effects` (odds ratios with intervals and p values).
 
     Parameters
     ----------
@@ -172,22 +158,6 @@ def proportional_odds(model, X, y, level=0.95, *, sample_weight=None) -> OddsTes
         A p value below 1 - level is called evidence.
     sample_weight : array of shape (n_examples,), optional
         Numbers of examples that each row counts for.
-
-    Returns
-    -------
-    OddsTests
-        Its text is the table and a conclusion in words.
-
-    Raises
-    ------
-    PluginError
-        If the model has no ordered labels, or columns are too many.
-    DataError
-        If y has fewer than three ranks or intervals of ranks, or X has no column that varies.
-
-    See Also
-    --------
-    structperc.effects : odds ratios with intervals and p values.
 
     References
     ----------

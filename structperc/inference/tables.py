@@ -162,22 +162,11 @@ class Effects:
     fit: Likelihood = None
 
     def rows(self) -> list[tuple]:
-        """The table as tuples.
-
-        Returns
-        -------
-        list of (str, float, float, float)
-            Column, effect, lower and upper end.
-        """
+        """The table as tuples. Returns a list of (str, float, float, float). Column, effect, lower and upper end."""
         return list(zip(self.columns, *(values.tolist() for values in (self.effect, self.lower, self.upper)), strict=True))
 
     def cells(self) -> list[tuple]:
-        """The table as texts, under the names of `head`.
-
-        Returns
-        -------
-        list of tuple of str
-        """
+        """The table as texts, under the names of `head`. Returns a list of tuple of str."""
         form = "{:.3f}" if self.is_ratio else "{:+.3f}"
         cells = [[name, *self.per[j:j + 1], *map(form.format, values)] for j, (name, *values) in enumerate(self.rows())]
         for j, row in enumerate(cells):
@@ -189,10 +178,7 @@ class Effects:
 
     def head(self) -> tuple:
         """The names of the columns of `cells`: column, per, effect or odds ratio, both ends, p values and the remarks, where there are any.
-
-        Returns
-        -------
-        tuple of str
+        Returns a tuple of str.
         """
         return ("column", *(["per"] if self.per else []), "odds ratio" if self.is_ratio else "effect", "lower", "upper",
                 *(["p (Wald)", "p (ratio)"] if self.p_wald is not None else []), *(["remark"] if self.has_remarks else []))
@@ -217,15 +203,7 @@ class Effects:
 
     def to_frame(self):
         """The table as a pandas DataFrame, indexed by column, with the columns of `head`; numbers are not rounded.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        MissingExtra
-            If pandas is not installed.
+        Returns a pandas.DataFrame. Raises `MissingExtra` if pandas is not installed.
         """
         columns = {"per": self.per} if self.per else {}
         columns |= {"odds ratio" if self.is_ratio else "effect": self.effect, "lower": self.lower, "upper": self.upper}
@@ -244,7 +222,7 @@ class Effects:
         return sorted(range(len(groups)), key=lambda j: (-size[groups[j]], groups[j], -self.effect[j]))
 
     def plot(self, ax=None, *, sort=True):
-        """Draw a forest plot: effects as dots, intervals as lines, and the numbers beside them.
+        """Draw a forest plot: effects as dots, intervals as lines, and the numbers beside them. Returns the matplotlib Axes.
 
         Odds ratios have a logarithmic axis.
 
@@ -254,10 +232,6 @@ class Effects:
             Default: a new figure.
         sort : bool, default True
             The largest effect is on top; False: in the order of the columns.
-
-        Returns
-        -------
-        matplotlib Axes
         """
         if ax is None:
             ax = require("matplotlib.pyplot", "a picture", "plot").subplots(figsize=self.size(), layout="constrained")[1]

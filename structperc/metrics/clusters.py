@@ -44,16 +44,12 @@ class Agreement:
 
 def pairwise_scores(y_true, y_pred) -> Agreement:
     """Pairwise precision, recall and F1 of a clustering: the pairs of items that share a cluster.
+    Returns `Agreement`. All 1 if neither clustering has such a pair, 0 if one of them has none.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_items,)
         True and predicted cluster of each item, by labels of any type.
-
-    Returns
-    -------
-    Agreement
-        All 1 if neither clustering has such a pair, 0 if one of them has none.
 
     See Also
     --------
@@ -78,16 +74,12 @@ def b_cubed_scores(y_true, y_pred) -> Agreement:
     """B-cubed precision, recall and F1 of a clustering: a mean over items.
 
     Precision of an item is the share of its predicted cluster that is in its true cluster. Recall is the reverse.
+    Returns `Agreement`. All 1 without items.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_items,)
         As in `pairwise_scores`.
-
-    Returns
-    -------
-    Agreement
-        All 1 without items.
 
     References
     ----------
@@ -113,16 +105,12 @@ def ceaf_scores(y_true, y_pred) -> Agreement:
 
     The similarity of two clusters is ``2 |A and B| / (|A| + |B|)``. The best total is divided by the number of predicted clusters for
     precision, and of true clusters for recall. Cost: O(k^3) for k different clusters; equal clusters are matched first, which is fast.
+    Returns `Agreement`. All 1 without items.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_items,)
         As in `pairwise_scores`.
-
-    Returns
-    -------
-    Agreement
-        All 1 without items.
 
     References
     ----------
@@ -183,16 +171,12 @@ def adjusted_rand_index(y_true, y_pred) -> float:
 
 def cluster_measures(y_true, y_pred) -> dict:
     """Four measures of a clustering by name.
+    Returns a dict of str to float. Pairwise F1, B-cubed F1, CEAF-e F1 and the adjusted Rand index.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_items,)
         As in `pairwise_scores`.
-
-    Returns
-    -------
-    dict of str to float
-        Pairwise F1, B-cubed F1, CEAF-e F1 and the adjusted Rand index.
 
     Examples
     --------

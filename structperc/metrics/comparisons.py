@@ -95,11 +95,7 @@ class Comparison:
 
     def tables(self) -> list:
         """The comparison as tables of text.
-
-        Returns
-        -------
-        list of (str, list of list)
-            A caption and the rows of each table; the first row is the head.
+        Returns a list of (str, list of list). A caption and the rows of each table; the first row is the head.
         """
         first, second = self.names
         measures = [["measure", first, second, "difference", "std. error", "95 % ±"]]
@@ -127,6 +123,7 @@ class Comparison:
 
 def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_second=None, names=("first", "second")) -> Comparison:
     """Compare two trained engines on the same test examples: measures, standard errors of differences, and a significance test.
+    Raises `DataError` if the engines have different labels, y does not fit X, or there are fewer than two examples.
 
     Parameters
     ----------
@@ -140,11 +137,6 @@ def compare(first, second, X, y, offsets=None, *, lengths=None, groups=None, X_s
         Features of the same examples for the second engine, if it needs other features. Default: X.
     names : pair of str, default ("first", "second")
         Names of the models in the tables.
-
-    Raises
-    ------
-    DataError
-        If the engines have different labels, y does not fit X, or there are fewer than two examples.
 
     Notes
     -----

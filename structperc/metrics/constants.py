@@ -44,7 +44,8 @@ def best_constant(engine, X, y, offsets=None, *, lengths=None, groups=None) -> C
     """The label that is the best constant prediction for these examples, and its measures: a baseline.
 
     It has the least mean loss, by the loss of the engine: the median of ordered labels, the most frequent class, the most frequent label
-    of tokens. Ties: the first label. Cost: O(n + g r) for g different right labels and r labels.
+    of tokens. Ties: the first label. Cost: O(n + g r) for g different right labels and r labels. Raises `DataError` if y does not fit X.
+    See also `measures` (measures of the engine's predictions).
 
     Parameters
     ----------
@@ -59,15 +60,6 @@ def best_constant(engine, X, y, offsets=None, *, lengths=None, groups=None) -> C
     -------
     Constant or None
         None for other outputs, for loss="costs", whose costs are those of the training data, and if constraints forbid this prediction.
-
-    Raises
-    ------
-    DataError
-        If y does not fit X.
-
-    See Also
-    --------
-    measures : measures of the engine's predictions.
 
     Examples
     --------

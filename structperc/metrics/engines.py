@@ -24,7 +24,7 @@ NAMED_LOSSES = ("absolute", "squared", "zero-one", "hamming", "cost matrix")    
 
 
 def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=None) -> np.ndarray | None:
-    """The loss of a trained engine's prediction for each example.
+    """The loss of a trained engine's prediction for each example. Raises `DataError` if y or `predicted` does not fit X.
 
     Parameters
     ----------
@@ -42,11 +42,6 @@ def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=N
     ndarray of shape (n_examples,) or None
         None for a loss whose costs only training examples have, such as "costs" and "decision-cost".
 
-    Raises
-    ------
-    DataError
-        If y or `predicted` does not fit X.
-
     Examples
     --------
     >>> from structperc import Engine
@@ -63,7 +58,7 @@ def losses(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=N
 
 
 def losses_of(model, rows, y, predicted) -> np.ndarray | None:
-    """`losses` of rows that `Engine.read` returned.
+    """`losses` of rows that `Engine.read` returned. Returns an ndarray of shape (n_examples,) or None.
 
     Parameters
     ----------
@@ -75,10 +70,6 @@ def losses_of(model, rows, y, predicted) -> np.ndarray | None:
         Right outputs.
     predicted : sequence
         Predicted outputs.
-
-    Returns
-    -------
-    ndarray of shape (n_examples,) or None
 
     Examples
     --------
@@ -99,7 +90,8 @@ def losses_of(model, rows, y, predicted) -> np.ndarray | None:
 
 
 def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted=None) -> dict[str, float]:
-    """The standard measures of a trained engine on test data, by name.
+    """The standard measures of a trained engine on test data, by name. Raises `DataError` if y or `predicted` does not fit X.
+    Returns a dict of str to float. See Notes. See also `best_constant` (the baseline to compare with) and `compare` (two engines).
 
     Parameters
     ----------
@@ -111,21 +103,6 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
         As in `Engine.fit`.
     predicted : sequence, optional
         Result of `engine.predict`, if you have it already.
-
-    Returns
-    -------
-    dict of str to float
-        See Notes.
-
-    Raises
-    ------
-    DataError
-        If y or `predicted` does not fit X.
-
-    See Also
-    --------
-    best_constant : the baseline to compare with.
-    compare : two engines.
 
     Notes
     -----
@@ -151,7 +128,7 @@ def measures(engine, X, y, offsets=None, *, lengths=None, groups=None, predicted
 
 
 def measures_of(model, rows, y, predicted) -> dict[str, float]:
-    """`measures` of rows that `Engine.read` returned.
+    """`measures` of rows that `Engine.read` returned. Returns a dict of str to float.
 
     Parameters
     ----------
@@ -163,10 +140,6 @@ def measures_of(model, rows, y, predicted) -> dict[str, float]:
         Right outputs.
     predicted : sequence
         Predicted outputs.
-
-    Returns
-    -------
-    dict of str to float
 
     Examples
     --------

@@ -13,6 +13,9 @@ from structperc.reading.intervals import interval_labels, read_intervals, withou
 
 def interval_absolute_error(y_low_high, y_pred, classes=None) -> float:
     """Mean distance of predictions from the nearest admissible level: the interval-insensitive absolute error.
+    Raises `DataError` if the lists differ in length or are empty, or a row is not an interval. The message names the row.
+    Returns a float. In levels, from 0 (all inside their intervals) to r - 1. For exact labels it is the mean absolute error.
+    See also `mean_absolute_error` (exact labels) and `interval_measures` (further measures).
 
     Parameters
     ----------
@@ -23,21 +26,6 @@ def interval_absolute_error(y_low_high, y_pred, classes=None) -> float:
         Predicted labels.
     classes : sequence, optional
         All labels, lowest first; required for text. Default: the numbers that occur, in order.
-
-    Returns
-    -------
-    float
-        In levels, from 0 (all inside their intervals) to r - 1. For exact labels it is the mean absolute error.
-
-    Raises
-    ------
-    DataError
-        If the lists differ in length or are empty, or a row is not an interval. The message names the row.
-
-    See Also
-    --------
-    mean_absolute_error : exact labels.
-    interval_measures : further measures.
 
     References
     ----------
@@ -55,7 +43,7 @@ def interval_absolute_error(y_low_high, y_pred, classes=None) -> float:
 
 
 def interval_measures(y_low_high, y_pred, classes=None, unrated="refuse") -> dict[str, float]:
-    """Measures of predicted levels if the right levels are intervals, by name.
+    """Measures of predicted levels if the right levels are intervals, by name. Raises `DataError` as in `interval_absolute_error`.
 
     Parameters
     ----------
@@ -73,11 +61,6 @@ def interval_measures(y_low_high, y_pred, classes=None, unrated="refuse") -> dic
     dict of str to float
         Mean interval error and the share of predictions inside their intervals. If all labels are exact, the result of `rank_measures`.
 
-    Raises
-    ------
-    DataError
-        As in `interval_absolute_error`.
-
     Examples
     --------
     >>> from structperc.metrics import interval_measures
@@ -93,6 +76,8 @@ def interval_measures(y_low_high, y_pred, classes=None, unrated="refuse") -> dic
 
 def interval_coverage(y_true, intervals, classes=None) -> float:
     """Coverage of prediction intervals: the share of labels inside their interval, ends included.
+    Raises `DataError` if the lists differ in length or are empty, or a row is not an interval. Returns a float. From 0 to 1.
+    See also `mean_interval_width` (how wide the intervals are).
 
     Parameters
     ----------
@@ -102,20 +87,6 @@ def interval_coverage(y_true, intervals, classes=None) -> float:
         The lowest and highest predicted label of each row, as `OrdinalConformal.predict_interval` returns them.
     classes : sequence, optional
         All labels, lowest first; required for text. Default: the numbers that occur, in order.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    Raises
-    ------
-    DataError
-        If the lists differ in length or are empty, or a row is not an interval.
-
-    See Also
-    --------
-    mean_interval_width : how wide the intervals are.
 
     Examples
     --------
@@ -128,7 +99,7 @@ def interval_coverage(y_true, intervals, classes=None) -> float:
 
 
 def mean_interval_width(intervals, classes=None) -> float:
-    """Mean number of levels in prediction intervals; 1 is a single level.
+    """Mean number of levels in prediction intervals; 1 is a single level. Returns a float. From 1 to r.
 
     Parameters
     ----------
@@ -136,11 +107,6 @@ def mean_interval_width(intervals, classes=None) -> float:
         As in `interval_coverage`.
     classes : sequence, optional
         All labels, lowest first. Default: the labels that are ends of intervals, so that other levels are not counted.
-
-    Returns
-    -------
-    float
-        From 1 to r.
 
     Examples
     --------
@@ -156,7 +122,7 @@ def mean_interval_width(intervals, classes=None) -> float:
 
 
 def interval_codes(y_low_high, y_pred, classes=None, unrated="refuse"):
-    """Intervals of labels and predicted labels as levels 1..r.
+    """Intervals of labels and predicted labels as levels 1..r. Raises `DataError` as in `interval_measures`.
 
     Parameters
     ----------
@@ -175,11 +141,6 @@ def interval_codes(y_low_high, y_pred, classes=None, unrated="refuse"):
         Levels from 1.
     n_labels : int
         Number of levels r.
-
-    Raises
-    ------
-    DataError
-        As in `interval_measures`.
 
     Examples
     --------
@@ -217,7 +178,7 @@ def labels_in(y_low_high, y_pred, unrated):
 
 
 def interval_distances(low, high, predicted):
-    """Distance in levels of each prediction from its interval; 0 inside.
+    """Distance in levels of each prediction from its interval; 0 inside. Returns an ndarray of shape (n,).
 
     Parameters
     ----------
@@ -225,10 +186,6 @@ def interval_distances(low, high, predicted):
         Ends of the intervals as levels.
     predicted : int array-like of shape (n,)
         Predicted levels.
-
-    Returns
-    -------
-    ndarray of shape (n,)
 
     Examples
     --------

@@ -39,11 +39,6 @@ def codes(y_true, y_pred, classes=None, ordered=True):
     n_labels : int
         Number of levels r.
 
-    Raises
-    ------
-    DataError
-        If the lists differ in length or are empty. Also if a label is not in `classes`, or labels are text without `classes`.
-
     Examples
     --------
     >>> from structperc.metrics import codes
@@ -158,17 +153,8 @@ def mean_absolute_error(true, predicted, counts, n_labels) -> float:
 
     The distance is counted in levels: labels 1, 2 and 10 are one level apart.
 
-    {parameters}
-
-    Returns
-    -------
-    float
-        From 0 (all right) to r - 1.
-
-    Raises
-    ------
-    DataError
-        If the lists differ in length or are empty, or a label is not in `classes`.
+    {parameters}. Raises `DataError` if the lists differ in length or are empty, or a label is not in `classes`.
+    Returns a float. From 0 (all right) to r - 1.
 
     See Also
     --------
@@ -190,17 +176,7 @@ def macro_mean_absolute_error(true, predicted, counts, n_labels) -> float:
 
     Rare levels count as much as common ones.
 
-    {parameters}
-
-    Returns
-    -------
-    float
-        In levels, from 0 to r - 1.
-
-    Raises
-    ------
-    DataError
-        As in `mean_absolute_error`.
+    {parameters}. Raises `DataError` as in `mean_absolute_error`. Returns a float. In levels, from 0 to r - 1.
 
     References
     ----------
@@ -219,22 +195,13 @@ def macro_mean_absolute_error(true, predicted, counts, n_labels) -> float:
 
 
 def accuracy(y_true, y_pred) -> float:
-    """Accuracy: the share of correct predictions.
+    """Accuracy: the share of correct predictions. Raises `DataError` if the lists differ in length or are empty.
+    Returns a float. From 0 to 1.
 
     Parameters
     ----------
     y_true, y_pred : sequence of labels
         Right and predicted labels.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    Raises
-    ------
-    DataError
-        If the lists differ in length or are empty.
 
     Examples
     --------
@@ -252,17 +219,7 @@ def accuracy(y_true, y_pred) -> float:
 def accuracy_within_one(true, predicted, counts, n_labels) -> float:
     """Accuracy within one level: the share of predictions at most one level off.
 
-    {parameters}
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    Raises
-    ------
-    DataError
-        As in `mean_absolute_error`.
+    {parameters}. Raises `DataError` as in `mean_absolute_error`. Returns a float. From 0 to 1.
 
     Examples
     --------
@@ -279,17 +236,8 @@ def quadratic_weighted_kappa(true, predicted, counts, n_labels) -> float:
 
     It is the agreement beyond what the two distributions of levels give by chance.
 
-    {parameters}
-
-    Returns
-    -------
-    float
-        1: all right; 0: as by chance; negative: worse. NaN if both lists have one and the same level only.
-
-    Raises
-    ------
-    DataError
-        As in `mean_absolute_error`.
+    {parameters}. Raises `DataError` as in `mean_absolute_error`.
+    Returns a float. 1: all right; 0: as by chance; negative: worse. NaN if both lists have one and the same level only.
 
     References
     ----------
@@ -309,7 +257,7 @@ def quadratic_weighted_kappa(true, predicted, counts, n_labels) -> float:
 
 
 def rank_measures(y_true, y_pred, classes=None) -> dict[str, float]:
-    """Five measures of predicted ordered labels, by name.
+    """Five measures of predicted ordered labels, by name. Raises `DataError` as in `mean_absolute_error`.
 
     Parameters
     ----------
@@ -322,11 +270,6 @@ def rank_measures(y_true, y_pred, classes=None) -> dict[str, float]:
     -------
     dict of str to float
         Mean absolute error, macro mean absolute error, accuracy, accuracy within one rank, quadratic weighted kappa.
-
-    Raises
-    ------
-    DataError
-        As in `mean_absolute_error`.
 
     Examples
     --------
@@ -358,17 +301,8 @@ def accuracy_of(true, predicted, counts) -> float:
 def macro_f1(true, predicted, counts, n_labels) -> float:
     """Macro F1: the F1 of each class that occurs, averaged.
 
-    {parameters}
-
-    Returns
-    -------
-    float
-        From 0 to 1. A class that is never predicted correctly counts 0.
-
-    Raises
-    ------
-    DataError
-        As in `mean_absolute_error`.
+    {parameters}. Raises `DataError` as in `mean_absolute_error`.
+    Returns a float. From 0 to 1. A class that is never predicted correctly counts 0.
 
     Examples
     --------
@@ -382,18 +316,9 @@ def macro_f1(true, predicted, counts, n_labels) -> float:
 
 @of_classes
 def confusion_matrix(true, predicted, counts, n_labels) -> np.ndarray:
-    """Confusion matrix: how often each label (row) was predicted as each label (column).
+    """Confusion matrix: how often each label (row) was predicted as each label (column). Returns an ndarray of int of shape (r, r).
 
-    {parameters}
-
-    Returns
-    -------
-    ndarray of int of shape (r, r)
-
-    Raises
-    ------
-    DataError
-        As in `mean_absolute_error`.
+    {parameters}. Raises `DataError` as in `mean_absolute_error`.
 
     Examples
     --------

@@ -19,6 +19,9 @@ def precision_at_k(y_true, scores, k=10, *, groups=None, relevant=1, sample_weig
     """Precision at k: the share of the first k places with a relevant document, averaged over queries.
 
     Ties: of equal scores the earlier document comes first.
+    Raises `DataError` if lists differ in length or are empty, or a score or relevance is not a finite number.
+    Returns a float. From 0 to 1. A query without relevant documents counts 0.
+    See also `mean_average_precision` (all places) and `ndcg_at_k` (graded relevance).
 
     Parameters
     ----------
@@ -34,21 +37,6 @@ def precision_at_k(y_true, scores, k=10, *, groups=None, relevant=1, sample_weig
         Documents of this or a higher relevance are relevant.
     sample_weight : array-like of shape (n_queries,), optional
         Weight of each query, in the order in which queries first appear.
-
-    Returns
-    -------
-    float
-        From 0 to 1. A query without relevant documents counts 0.
-
-    Raises
-    ------
-    DataError
-        If lists differ in length or are empty, or a score or relevance is not a finite number.
-
-    See Also
-    --------
-    mean_average_precision : all places.
-    ndcg_at_k : graded relevance.
 
     References
     ----------
@@ -70,7 +58,8 @@ def precision_at_k(y_true, scores, k=10, *, groups=None, relevant=1, sample_weig
 def mean_average_precision(y_true, scores, k=None, *, groups=None, relevant=1, sample_weight=None) -> float:
     """Mean average precision (MAP): the mean over relevant documents of the precision up to their places, averaged over queries.
 
-    Ties: of equal scores the earlier document comes first.
+    Ties: of equal scores the earlier document comes first. Raises `DataError` as in `precision_at_k`.
+    Returns a float. From 0 to 1. A query without relevant documents counts 0.
 
     Parameters
     ----------
@@ -86,16 +75,6 @@ def mean_average_precision(y_true, scores, k=None, *, groups=None, relevant=1, s
         Documents of this or a higher relevance are relevant.
     sample_weight : array-like of shape (n_queries,), optional
         Weight of each query, in the order in which queries first appear.
-
-    Returns
-    -------
-    float
-        From 0 to 1. A query without relevant documents counts 0.
-
-    Raises
-    ------
-    DataError
-        As in `precision_at_k`.
 
     Examples
     --------
@@ -118,6 +97,8 @@ def ndcg_at_k(y_true, scores, k=10, *, groups=None, gains=None, sample_weight=No
     """Normalised discounted cumulative gain (NDCG) of the first k places, averaged over queries.
 
     The discount of place p is 1 / log2(1 + p). Ties: of equal scores the earlier document comes first.
+    Raises `DataError` as in `precision_at_k`, or a gain is below 0.
+    Returns a float. From 0 to 1. A query whose documents have no gain counts 0.
 
     Parameters
     ----------
@@ -133,16 +114,6 @@ def ndcg_at_k(y_true, scores, k=10, *, groups=None, gains=None, sample_weight=No
         Gains of the relevances 0, 1, 2, ..., each at least 0. Default, also if empty: 2^relevance - 1, and 0 for negative relevances.
     sample_weight : array-like of shape (n_queries,), optional
         Weight of each query, in the order in which queries first appear.
-
-    Returns
-    -------
-    float
-        From 0 to 1. A query whose documents have no gain counts 0.
-
-    Raises
-    ------
-    DataError
-        As in `precision_at_k`, or a gain is below 0.
 
     References
     ----------
@@ -178,6 +149,8 @@ def pair_accuracy(y_true, scores, *, groups=None, sample_weight=None) -> float:
     """Pairwise ranking accuracy: the share of pairs of documents of different relevance in the right order, averaged over queries.
 
     Queries without such pairs are left out. Cost: O(n log n) for n documents.
+    Raises `DataError` as in `precision_at_k`, and if no query has documents of different relevance.
+    Returns a float. From 0 to 1; 0.5 is chance.
 
     Parameters
     ----------
@@ -189,16 +162,6 @@ def pair_accuracy(y_true, scores, *, groups=None, sample_weight=None) -> float:
         The query of each document, in any order. Default: one query.
     sample_weight : array-like of shape (n_queries,), optional
         Weight of each query, in the order in which queries first appear.
-
-    Returns
-    -------
-    float
-        From 0 to 1; 0.5 is chance.
-
-    Raises
-    ------
-    DataError
-        As in `precision_at_k`, and if no query has documents of different relevance.
 
     Examples
     --------
@@ -218,9 +181,9 @@ def pair_accuracy(y_true, scores, *, groups=None, sample_weight=None) -> float:
 
 
 def document_places(scores, *, groups=None) -> np.ndarray:
-    """The place of each document in its query; the largest score has place 1.
+    """The place of each document in its query; the largest score has place 1. Returns an int array of shape (n_documents,).
 
-    Ties: the earlier document comes first.
+    Ties: the earlier document comes first. Raises `DataError` as in `precision_at_k`.
 
     Parameters
     ----------
@@ -228,15 +191,6 @@ def document_places(scores, *, groups=None) -> np.ndarray:
         Predicted scores.
     groups : array-like of shape (n_documents,), optional
         The query of each document, in any order. Default: one query.
-
-    Returns
-    -------
-    int array of shape (n_documents,)
-
-    Raises
-    ------
-    DataError
-        As in `precision_at_k`.
 
     Examples
     --------
@@ -338,7 +292,8 @@ def n_places(k):
 
 
 def read_grades(values, n, name="y") -> np.ndarray:
-    """Checked relevances of documents: finite numbers.
+    """Checked relevances of documents: finite numbers. Returns a float64 array of shape (n,).
+    Raises `DataError` if the length differs or a value is not a finite number.
 
     Parameters
     ----------
@@ -348,15 +303,6 @@ def read_grades(values, n, name="y") -> np.ndarray:
         Number of documents.
     name : str, default "y"
         Name in error messages.
-
-    Returns
-    -------
-    float64 array of shape (n,)
-
-    Raises
-    ------
-    DataError
-        If the length differs or a value is not a finite number.
 
     Examples
     --------

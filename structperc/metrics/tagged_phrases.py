@@ -74,25 +74,14 @@ def phrases(labels) -> list[tuple[int, int, str]]:
     other token inside belongs to the open phrase or begins one. So I-X begins a phrase after O and after another type. This is the rule
     of conlleval for its letters B, I, E, O and ".". Schemes with both B and E have no rule there. An I of the same type after
     "[" or "]" begins a phrase here, and is none there. Cost: linear time.
+    Raises `DataError` if a label is not text.
+    Returns a list of (start, end, type). Tokens start to end - 1, in order. The type is empty if tags have none.
+    See also `tags` (the inverse).
 
     Parameters
     ----------
     labels : sequence of str
         One tag for each token.
-
-    Returns
-    -------
-    list of (start, end, type)
-        Tokens start to end - 1, in order. The type is empty if tags have none.
-
-    Raises
-    ------
-    DataError
-        If a label is not text.
-
-    See Also
-    --------
-    tags : the inverse.
 
     Examples
     --------
@@ -105,16 +94,12 @@ def phrases(labels) -> list[tuple[int, int, str]]:
 
 def phrase_scores(y_true, y_pred) -> PhraseScores:
     """Counts, precision, recall and F1 of phrases (chunks, entities), in total and of each type.
+    Raises `DataError` if the two differ in length or have no token, or a tag is not text.
 
     Parameters
     ----------
     y_true, y_pred : sequence of sentences
         True and predicted tags; a sentence is a sequence of str.
-
-    Raises
-    ------
-    DataError
-        If the two differ in the number of sentences or tokens, have no token, or a tag is not text.
 
     References
     ----------
@@ -140,26 +125,13 @@ def phrase_scores(y_true, y_pred) -> PhraseScores:
 
 
 def phrase_f1(y_true, y_pred) -> float:
-    """Entity-level F1 of all phrases, as CoNLL shared tasks report it.
+    """Entity-level F1 of all phrases, as CoNLL shared tasks report it. Raises `DataError` as in `phrase_scores`.
+    Returns a float. From 0 to 1, not in percent; 0 if there is no phrase at all. See also `phrase_scores` (precision, recall and types).
 
     Parameters
     ----------
     y_true, y_pred : sequence of sentences
         As in `phrase_scores`.
-
-    Returns
-    -------
-    float
-        From 0 to 1, not in percent; 0 if there is no phrase at all.
-
-    Raises
-    ------
-    DataError
-        As in `phrase_scores`.
-
-    See Also
-    --------
-    phrase_scores : precision, recall and types.
 
     Examples
     --------
@@ -240,6 +212,8 @@ def tag_scheme(y) -> str:
 
 def tags(phrases, n_tokens, scheme="iob2") -> list[str]:
     """The tags of one sentence from its phrases; the inverse of `phrases`.
+    Raises `DataError` if phrases overlap, are out of order or go beyond the sentence.
+    Returns a list of str. Bare letters if the type is empty.
 
     Parameters
     ----------
@@ -249,16 +223,6 @@ def tags(phrases, n_tokens, scheme="iob2") -> list[str]:
         Number of tokens of the sentence.
     scheme : str, default "iob2"
         One of `SCHEMES`: "iob1", "iob2", "iobes", "bilou", "bmes".
-
-    Returns
-    -------
-    list of str
-        Bare letters if the type is empty.
-
-    Raises
-    ------
-    DataError
-        If phrases overlap, are out of order or go beyond the sentence.
 
     Examples
     --------

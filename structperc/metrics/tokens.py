@@ -14,6 +14,8 @@ LISTS = "lists of labels, or a flat list"
 
 def token_measures(y_true, y_pred) -> dict[str, float]:
     """Measures of predictions with one label for each token, by name.
+    Raises `DataError` if the two differ in the number of sentences or tokens, or have no token.
+    See also `phrase_scores` (entity-level scores of each type).
 
     Parameters
     ----------
@@ -26,15 +28,6 @@ def token_measures(y_true, y_pred) -> dict[str, float]:
     -------
     dict of str to float
         Token accuracy and the share of correct sentences. If labels look like tags of phrases, also phrase precision, recall and F1.
-
-    Raises
-    ------
-    DataError
-        If the two differ in the number of sentences or tokens, or have no token.
-
-    See Also
-    --------
-    phrase_scores : entity-level scores of each type.
 
     Examples
     --------
@@ -61,6 +54,7 @@ def token_measures(y_true, y_pred) -> dict[str, float]:
 
 def unseen_labels(y_true, labels) -> dict:
     """Counts of labels that a model does not know, and so never predicts.
+    Returns a dict of label to int. Number of tokens of each unknown label, the most frequent first.
 
     Parameters
     ----------
@@ -68,11 +62,6 @@ def unseen_labels(y_true, labels) -> dict:
         Right labels.
     labels : sequence
         The labels that the model knows, its `classes_`.
-
-    Returns
-    -------
-    dict of label to int
-        Number of tokens of each unknown label, the most frequent first.
 
     Examples
     --------
@@ -98,7 +87,8 @@ def refuse_unhashable(first, second, names="y_true or y_pred") -> None:
 
 
 def sentences(y, like, name="y_true", other="y_pred") -> list:
-    """Labels as one list for each sentence.
+    """Labels as one list for each sentence. Returns a list of lists of labels.
+    Raises `DataError` if the two differ in the number of sentences or tokens.
 
     Parameters
     ----------
@@ -110,15 +100,6 @@ def sentences(y, like, name="y_true", other="y_pred") -> list:
         Name of `y` in error messages.
     other : str, default "y_pred"
         Name of `like` in error messages.
-
-    Returns
-    -------
-    list of lists of labels
-
-    Raises
-    ------
-    DataError
-        If the two differ in the number of sentences or tokens.
 
     Examples
     --------

@@ -122,16 +122,12 @@ def arcs_between(texts, marked, labels, above, below) -> list:
 
 def arc_levels(arcs) -> list[int]:
     """How high each arc (word, head) goes: one above the highest arc that it spans; those from the root, 0, go to the top.
+    Returns a list of int. Levels from 1.
 
     Parameters
     ----------
     arcs : sequence of (int, int)
         Word and head, from 1; 0 is the root.
-
-    Returns
-    -------
-    list of int
-        Levels from 1.
 
     Examples
     --------

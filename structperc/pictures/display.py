@@ -44,10 +44,6 @@ class Display:
         x : Example
         expected : float64 array of shape (n_atoms,)
             Expected counts of atoms.
-
-        Returns
-        -------
-        object
         """
         return expected
 
@@ -62,23 +58,15 @@ class Display:
         scores : float64 array of shape (n_atoms,)
         structures : pair of encoded structures
             The winner and its rival.
-
-        Returns
-        -------
-        structperc.pictures.Picture or None
         """
         return None
 
     def local_atoms(self, x) -> np.ndarray:
-        """The atoms that belong to one place of x each. Shared atoms such as transitions are left out.
+        """The atoms that belong to one place of x each. Shared atoms such as transitions are left out. Returns an int array.
 
         Parameters
         ----------
         x : Example
-
-        Returns
-        -------
-        int array
         """
         return np.arange(x.n_atoms)
 
@@ -92,10 +80,6 @@ class Display:
         x : Example
         states : int array of shape (n_atoms,)
             2: in every structure of the set; 1: in some; 0: in none.
-
-        Returns
-        -------
-        structperc.pictures.Picture or None
         """
         names = self.atom_names(x)
         return Choices([""], [[(names[a], bool(states[a] == 2)) for a in self.local_atoms(x) if states[a]]])

@@ -157,12 +157,7 @@ class Picture:
     """
 
     def shapes(self) -> list:
-        """The shapes, in the order in which they cover each other.
-
-        Returns
-        -------
-        list of Line, Box, Dot, Arc and Text
-        """
+        """The shapes, in the order in which they cover each other. Returns a list of Line, Box, Dot, Arc and Text."""
         raise NotImplementedError
 
     def extent(self) -> tuple[float, float, float]:

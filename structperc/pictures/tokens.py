@@ -33,13 +33,7 @@ class Spans(Picture):
     rows: list
 
     def differing(self) -> list[int]:
-        """The tokens whose labels differ.
-
-        Returns
-        -------
-        list of int
-            Numbers of tokens, from 0.
-        """
+        """The tokens whose labels differ. Returns a list of int. Numbers of tokens, from 0."""
         return [t for t in range(len(self.tokens)) if len({labels[t] for _, labels in self.rows}) > 1]
 
     def part(self) -> tuple[int, int]:

@@ -93,20 +93,12 @@ class Batch:
         return tables
 
     def take(self, indices):
-        """Some of the examples, in any order, also more than once. Nothing is read or checked again.
+        """Some of the examples, in any order, also more than once. Nothing is read or checked again. Returns `Batch`.
+        Raises `DataError` if there is no such example.
 
         Parameters
         ----------
         indices : int array, mask or slice
-
-        Returns
-        -------
-        Batch
-
-        Raises
-        ------
-        DataError
-            If there is no such example.
 
         Examples
         --------
@@ -146,7 +138,9 @@ class Batch:
         - "cumulative-logit": -log P(g) of ranks with P(rank > k) = 1 / (1 + exp(-s_k)). Scores must fall.
 
         A partial gold output counts as the best output that agrees with it. The gradients of "perceptron", "hinge" and "spo+" are
-        subgradients: at a tie that of the solver's choice.
+        subgradients: at a tie that of the solver's choice. Raises `DataError` if a score is NaN or +inf, or -inf forbids a gold output.
+        Raises `OptionError` if the loss or a parameter is unknown, y is missing, or the loss has no curvature.
+        Raises `PluginError` if the problem cannot have this loss, or not its curvature.
 
         Parameters
         ----------
@@ -176,15 +170,6 @@ class Batch:
         gradient : float64 array of the shape of the scores
         curvature : float64 array of the shape of the scores
             At least 1e-9, so that Newton steps of trees are finite. Only with `curvature=True`.
-
-        Raises
-        ------
-        DataError
-            If a score is NaN or +inf, or -inf forbids a gold output.
-        OptionError
-            If the loss or a parameter is unknown, y is missing, or the loss has no curvature.
-        PluginError
-            If the problem cannot have this loss, or not its curvature.
 
         Examples
         --------
@@ -236,6 +221,8 @@ class Batch:
         """The thresholds of ranks with the smallest loss, for one score of each example: the scores latent[:, None] - thresholds.
 
         Boosted trees and networks with one output fit them again after each step, or once on held-out scores.
+        Raises `DataError` if a score is not finite, or there are no examples. Raises `OptionError` if the loss has kinks.
+        Raises `PluginError` if the labels have no order.
 
         Parameters
         ----------
@@ -248,15 +235,6 @@ class Batch:
         -------
         float64 array of shape (n_ranks - 1,)
             Those of "logistic" and "cumulative-logit" rise. A threshold above or below all gold labels lies far from all scores.
-
-        Raises
-        ------
-        DataError
-            If a score is not finite, or there are no examples.
-        OptionError
-            If the loss has kinks.
-        PluginError
-            If the labels have no order.
 
         Examples
         --------
@@ -276,17 +254,12 @@ class Batch:
     # ---- what predictions are ----
 
     def argmax(self, scores, *, threads=1):
-        """The output of largest score for each example.
+        """The output of largest score for each example. Returns an array of shape (n_examples,). As `Engine.predict` returns them.
 
         Parameters
         ----------
         scores : array-like
         threads : int, default 1
-
-        Returns
-        -------
-        array of shape (n_examples,)
-            As `Engine.predict` returns them.
 
         Examples
         --------
@@ -299,7 +272,7 @@ class Batch:
         return decode_many(prepared.parts.outputs, structures, prepared.rows, prepared.parts.features, self._numbers)
 
     def optimality_gaps(self, scores, *, threads=1):
-        """By how much another output may score more than that of `argmax`.
+        """By how much another output may score more than that of `argmax`. Returns a float64 array of shape (n_examples,).
 
         It is 0 if the solver is exact, and infinity if nothing is known.
 
@@ -307,10 +280,6 @@ class Batch:
         ----------
         scores : array-like
         threads : int, default 1
-
-        Returns
-        -------
-        float64 array of shape (n_examples,)
 
         Examples
         --------
@@ -333,20 +302,13 @@ class Batch:
 
     def marginals(self, scores, *, threads=1):
         """How often each atom is expected where P(y) is proportional to exp(score of y).
+        Returns a float64 array of the shape of the scores.
+        Raises `PluginError` if the solver finds no marginals, and there are too many outputs to list.
 
         Parameters
         ----------
         scores : array-like
         threads : int, default 1
-
-        Returns
-        -------
-        float64 array of the shape of the scores
-
-        Raises
-        ------
-        PluginError
-            If the solver finds no marginals, and there are too many outputs to list.
 
         Examples
         --------
@@ -370,7 +332,7 @@ class Batch:
         return expected.reshape(shape), log_z
 
     def log_probability(self, scores, y, *, threads=1):
-        """log P of given outputs, where P is proportional to exp(score).
+        """log P of given outputs, where P is proportional to exp(score). Returns a float64 array of shape (n_examples,).
 
         Parameters
         ----------
@@ -378,10 +340,6 @@ class Batch:
         y : sequence
             An output for each example, as `argmax` returns them.
         threads : int, default 1
-
-        Returns
-        -------
-        float64 array of shape (n_examples,)
 
         Examples
         --------
@@ -397,15 +355,12 @@ class Batch:
 
     def counts(self, y):
         """How often each atom occurs in given outputs, such as predictions: their costs are the product with costs of atoms.
+        Returns a float64 array of shape (n_atoms,).
 
         Parameters
         ----------
         y : sequence
             An output for each example, as `argmax` returns them.
-
-        Returns
-        -------
-        float64 array of shape (n_atoms,)
 
         Examples
         --------
@@ -440,17 +395,13 @@ class Batch:
 
     def k_best(self, scores, k) -> list:
         """The k outputs of largest score for each example, best first.
+        Returns a list of list of (output, score). Fewer than k if there are fewer outputs.
 
         Parameters
         ----------
         scores : array-like
         k : int
             At least 1.
-
-        Returns
-        -------
-        list of list of (output, score)
-            Fewer than k if there are fewer outputs.
 
         Examples
         --------
@@ -466,14 +417,11 @@ class Batch:
 
     def margins(self, scores):
         """By how much the best output of each example leads the next one; infinity if there is no other.
+        Returns a float64 array of shape (n_examples,).
 
         Parameters
         ----------
         scores : array-like
-
-        Returns
-        -------
-        float64 array of shape (n_examples,)
 
         Examples
         --------

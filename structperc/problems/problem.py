@@ -79,7 +79,8 @@ class Problem:
         return partial(Problem, **self._arguments), (self.problem,)
 
     def batch(self, X=None, y=None, *, offsets=None, lengths=None, allowed=None, costs=None):
-        """Prepare examples for given scores.
+        """Prepare examples for given scores. Returns `Batch`. Raises `DataError` if gold is not in Y(x), or the examples cannot be read.
+        Raises `PluginError` if the problem predicts one part of an output given another.
 
         Parameters
         ----------
@@ -97,17 +98,6 @@ class Problem:
         costs : sequence, optional
             The true costs of each example's atoms, for the loss "spo+"; or what a loss takes as `Engine.fit(costs=)`. Without y the gold
             outputs are the best ones under these costs.
-
-        Returns
-        -------
-        Batch
-
-        Raises
-        ------
-        DataError
-            If gold is not in Y(x), or the examples cannot be read.
-        PluginError
-            If the problem predicts one part of an output given another.
 
         Examples
         --------

@@ -45,23 +45,14 @@ class Ends(NamedTuple):
 
 
 def interval_labels(y, unrated="refuse"):
-    """All labels that occur in y with interval labels, for `find_labels`.
+    """All labels that occur in y with interval labels, for `find_labels`. Raises `DataError` as in `read_intervals`.
+    Returns an array, list or ordered categorical. Whole numbers even if open ends made numpy convert them to floats.
 
     Parameters
     ----------
     y : sequence
         In any form of `read_intervals`. Open and excluded ends are not labels.
     unrated : {"refuse", "skip"}, default "refuse"
-        As in `read_intervals`.
-
-    Returns
-    -------
-    array, list or ordered categorical
-        Whole numbers even if open ends made numpy convert them to floats.
-
-    Raises
-    ------
-    DataError
         As in `read_intervals`.
 
     Examples
@@ -153,11 +144,6 @@ def read_intervals(y, labels, encode, n_examples, unrated="refuse"):
     low, high : int arrays of shape (n_examples,)
         Codes from 1.
 
-    Raises
-    ------
-    DataError
-        If a set has holes, an end is not a label, or ends are in the wrong order. Also if a row has no end. The message names the row.
-
     Examples
     --------
     >>> import numpy as np
@@ -211,16 +197,12 @@ def ends_of(y, unrated) -> Ends | None:
 
 def find_ends(y) -> Ends | None:
     """The ends of all intervals; None where y holds one plain label for each example.
+    Raises `DataError` if y or a row of it is no interval.
 
     Parameters
     ----------
     y : sequence
         As in `read_intervals`.
-
-    Raises
-    ------
-    DataError
-        If y or a row of it is no interval.
 
     Examples
     --------

@@ -62,16 +62,12 @@ class KeyedRows(Rows):
 
 
 def key_values(x) -> list:
-    """The keys of the rows of an example, as users pass them.
+    """The keys of the rows of an example, as users pass them. Returns a list of tuple.
 
     Parameters
     ----------
     x : Example
         Of rows that a `KeyedReader` has read.
-
-    Returns
-    -------
-    list of tuple
 
     Examples
     --------
@@ -104,17 +100,12 @@ def key_text(key) -> str:
 
 
 def key_note(x) -> str:
-    """What to add to a message that names keys by their numbers.
+    """What to add to a message that names keys by their numbers. Returns a str. Empty if the keys are numbers.
 
     Parameters
     ----------
     x : Example
         Of rows that a `KeyedReader` has read.
-
-    Returns
-    -------
-    str
-        Empty if the keys are numbers.
 
     Examples
     --------
@@ -203,21 +194,13 @@ class KeyedReader(Reader):
         return InputColumns(self._n_keys, self._key_names, key_places=self.key_places)
 
     def key_places(self, header) -> list:
-        """The places of the keys among the columns of a table.
+        """The places of the keys among the columns of a table. Returns a list of int.
+        Raises `DataError` if columns that the option `keys` names, or those of training, are not there.
 
         Parameters
         ----------
         header : list
             The names of its columns.
-
-        Returns
-        -------
-        list of int
-
-        Raises
-        ------
-        DataError
-            If columns that the option `keys` names, or those of training, are not there.
         """
         names = self._names or self._key_names
         missing = [name for name in names if name not in header]

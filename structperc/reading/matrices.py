@@ -38,11 +38,6 @@ def read(X, offsets=None) -> Rows:
     offsets : array-like of int of shape (n_examples + 1,), optional
         Rows offsets[i]:offsets[i + 1] are example i. Default: each row is an example.
 
-    Raises
-    ------
-    DataError
-        If X is invalid. The message names the row, column or position. NaN and infinite values raise later, when rows are scored.
-
     Examples
     --------
     >>> from structperc.plugin_tools import read
@@ -81,11 +76,6 @@ def read_alone(X, offsets=None, reads=None) -> Rows:
         As in `read`.
     reads : function, optional
         The method of a reader instead of `read`.
-
-    Raises
-    ------
-    DataError
-        As in `read`.
 
     Examples
     --------
@@ -356,22 +346,14 @@ def stack(blocks) -> Rows:
 
 def sample_weights(weights, n_examples: int):
     """The weights of examples: checked, as float64.
+    Raises `DataError` if a weight is wrong, or their number. Also if their sum overflows.
+    Returns a float64 array of shape (n_examples,), or None. Finite and not negative.
 
     Parameters
     ----------
     weights : array-like of shape (n_examples,), float or None
         One number is everybody's.
     n_examples : int
-
-    Returns
-    -------
-    float64 array of shape (n_examples,), or None
-        Finite and not negative.
-
-    Raises
-    ------
-    DataError
-        If a weight is wrong, or their number. Also if their sum overflows.
 
     Examples
     --------

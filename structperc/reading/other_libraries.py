@@ -64,6 +64,7 @@ def is_batch(X) -> bool:
 
 def as_sentences(X, columns=None):
     """Sentences of other libraries as lists: documents and spans of spaCy, and sequences such as a column of a Hugging Face data set.
+    Raises `OptionError` for a column that a token of spaCy lacks.
 
     Parameters
     ----------
@@ -78,11 +79,6 @@ def as_sentences(X, columns=None):
     object
         The sentences of spaCy as lists of tuples of strings, or without `columns` as spans. A document without boundaries of sentences is
         one sentence. A list for a sequence that is no array, and for an array of sentences. Anything else as it is.
-
-    Raises
-    ------
-    OptionError
-        For a column that a token of spaCy lacks.
 
     Examples
     --------

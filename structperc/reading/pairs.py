@@ -82,17 +82,13 @@ class PairReader(KeyedReader):
 
     def compared(self, x, i):
         """The rows of a table, or of a pair of tables.
+        Returns a float64 array of shape (n_pairs, 2 + n_features). Both items and the features of each pair.
 
         Parameters
         ----------
         x : table, or pair of tables
         i : int
             Number of the example, for error messages.
-
-        Returns
-        -------
-        float64 array of shape (n_pairs, 2 + n_features)
-            Both items and the features of each pair.
         """
         if self.kind != "between":
             x = (x,)
@@ -111,20 +107,12 @@ class PairReader(KeyedReader):
             raise DataError(f"{where} returned {shortened(comparison)}; expected pairs (k, 2) and their features (k, d).") from None
 
     def with_columns(self, blocks):
-        """Blocks where those without a pair have the columns of the others, or of the training examples.
+        """Blocks where those without a pair have the columns of the others, or of the training examples. Returns a list of array.
+        Raises `DataError` if no example has a pair.
 
         Parameters
         ----------
         blocks : list of array or None
-
-        Returns
-        -------
-        list of array
-
-        Raises
-        ------
-        DataError
-            If no example has a pair.
         """
         width = next((block.shape[1] for block in blocks if block is not None), self._n_columns)
         if not width:
@@ -134,17 +122,13 @@ class PairReader(KeyedReader):
 
     def all_pairs(self, features, where):
         """Rows (first item, second item, features) of an array (n, m, d).
+        Returns a float64 array of shape (n_pairs, 2 + d). All pairs; of one list those of different items.
 
         Parameters
         ----------
         features : array of shape (n, m, d)
         where : str
             What the array is, for error messages.
-
-        Returns
-        -------
-        float64 array of shape (n_pairs, 2 + d)
-            All pairs; of one list those of different items.
         """
         sides = "left items, right items" if self.kind == "between" else "items, items"
         try:

@@ -138,16 +138,12 @@ class Reader(Component):
 
     def learn_names(self, state) -> bool:
         """Adds the names that another reader of the same options has learned, in their order, before training.
+        Returns a bool. False: this reader cannot. Data with new names are then collected in one process.
 
         Parameters
         ----------
         state : dict of arrays
             What `state()` of that reader returned.
-
-        Returns
-        -------
-        bool
-            False: this reader cannot. Data with new names are then collected in one process.
         """
         return False
 
@@ -167,6 +163,7 @@ class Reader(Component):
 
     def read_one(self, x, objects=False, several_rows=False) -> Rows:
         """One example, as users pass it to `explain`: an object, a row, or with several_rows a block of rows.
+        Returns `Rows`. With one example.
 
         Parameters
         ----------
@@ -176,11 +173,6 @@ class Reader(Component):
             Whether examples are objects.
         several_rows : bool, default False
             Whether an example has a block of rows.
-
-        Returns
-        -------
-        Rows
-            With one example.
         """
         if objects or isinstance(x, str):
             x = matrices.as_objects(x)              # X[:1] of an array of objects is one of them, as in `predict`
@@ -194,16 +186,11 @@ class Reader(Component):
         return self.read([x if matrices.is_block(x) else matrices.as_dense(x)] if several_rows else x)
 
     def feature_name(self, j) -> str | None:
-        """The reader's name of column j.
+        """The reader's name of column j. Returns a str or None. None: the name is that of X.
 
         Parameters
         ----------
         j : int
-
-        Returns
-        -------
-        str or None
-            None: the name is that of X.
         """
         return None
 

@@ -160,15 +160,11 @@ class TableReader(Reader):
         return self._codes is None and self.then.learn_names(dict(substate(state, "then.")))
 
     def rows_with_new_levels(self, X) -> list:
-        """The first row of each level that the reader would learn of a table.
+        """The first row of each level that the reader would learn of a table. Returns a list of int.
 
         Parameters
         ----------
         X : data frame or table
-
-        Returns
-        -------
-        list of int
         """
         columns, _ = self.tables(self.then.without_keys(X)[0], None)
         rows = set()
@@ -178,7 +174,7 @@ class TableReader(Reader):
         return sorted(rows)
 
     def learned(self, columns, weights=None) -> tuple:
-        """What each column is to become.
+        """What each column is to become. Returns a tuple of Column. The encoding of each column.
 
         Parameters
         ----------
@@ -186,11 +182,6 @@ class TableReader(Reader):
             The columns of the first table.
         weights : float64 array of shape (n_rows,), optional
             What rows count for the values that fill gaps.
-
-        Returns
-        -------
-        tuple of Column
-            The encoding of each column.
         """
         options, codes, faults = self.options, [], []
         options.check_names(columns)
@@ -223,34 +214,22 @@ class TableReader(Reader):
 
     def encoded(self, X):
         """A table as a matrix with names, which `read` takes instead of the table.
+        Returns an object. With `shape`, `columns` and the entries of an array.
 
         Parameters
         ----------
         X : data frame or table
-
-        Returns
-        -------
-        object
-            With `shape`, `columns` and the entries of an array.
         """
         return encoded(self._codes, self.tables(X, None)[0])
 
     def tables(self, X, offsets):
-        """The columns of X, of which the model needs those of training, and where examples begin.
+        """The columns of X, of which the model needs those of training, and where examples begin. Returns a dict, array or None.
+        Raises `DataError` if X lacks columns of training.
 
         Parameters
         ----------
         X : data frame or table, or a list of them
         offsets : array or None
-
-        Returns
-        -------
-        dict, array or None
-
-        Raises
-        ------
-        DataError
-            If X lacks columns of training.
         """
         columns, offsets = tables_of(X, offsets)
         if columns is None:

@@ -175,13 +175,7 @@ class BlockAscent:
         self.measured, self.most_epochs, self.n_epochs = measured, most_epochs, 0
 
     def epoch(self) -> float:
-        """Improve every block once.
-
-        Returns
-        -------
-        float
-            The gap before the epoch, which may be an estimate.
-        """
+        """Improve every block once. Returns a float. The gap before the epoch, which may be an estimate."""
         raise NotImplementedError
 
     def measure(self) -> Certificate:
@@ -193,17 +187,12 @@ class BlockAscent:
         return self.n_epochs >= self.most_epochs or self.stop_requested
 
     def improve(self, goal=np.inf) -> bool:
-        """Make epochs until the gap is small, a stop is requested or none are left.
+        """Make epochs until the gap is small, a stop is requested or none are left. Returns whether the gap is small.
 
         Parameters
         ----------
         goal : float, default inf
             Objective to reach. While the objective is larger, the required gap is up to `FINER_TOLERANCE` times smaller.
-
-        Returns
-        -------
-        bool
-            Whether the gap is small.
         """
         if self.enough is None:
             self.measured.take(self.measure())

@@ -75,7 +75,8 @@ class Clustering:
 def max_clusters(scores, most_pairs=None, most_nodes=None, time_limit=None) -> Clustering:
     """Correlation clustering of a full matrix: the clusters of n items with the largest sum of pair scores inside them.
 
-    Ties and method are those of `cluster_pairs`.
+    Ties and method are those of `cluster_pairs`. Raises `DataError` if a score is NaN or +inf, or the matrix is not symmetric.
+    Raises `OptionError` if a limit is out of range. See also `cluster_pairs` (few scored pairs of many items).
 
     Parameters
     ----------
@@ -87,17 +88,6 @@ def max_clusters(scores, most_pairs=None, most_nodes=None, time_limit=None) -> C
         As in `cluster_pairs`.
     time_limit : float, optional
         Seconds, as in `cluster_pairs`.
-
-    Raises
-    ------
-    DataError
-        If a score is NaN or +inf, or the matrix is not symmetric.
-    OptionError
-        If a limit is out of range.
-
-    See Also
-    --------
-    cluster_pairs : few scored pairs of many items.
 
     Examples
     --------
@@ -306,15 +296,11 @@ def adjacency(n, first, second):
 
 
 def canonical(labels):
-    """The same clusters, numbered from 0 in the order of their first items.
+    """The same clusters, numbered from 0 in the order of their first items. Returns an int array of shape (n_items,).
 
     Parameters
     ----------
     labels : int array of shape (n_items,)
-
-    Returns
-    -------
-    int array of shape (n_items,)
 
     Examples
     --------
@@ -353,10 +339,6 @@ def refuse_pairs(first, second, ordered):
         Items of each pair, from 0.
     ordered : bool
         Whether (a, b) and (b, a) are two pairs.
-
-    Returns
-    -------
-    None
 
     Raises
     ------

@@ -77,7 +77,7 @@ class ILP:
     """A 0/1 integer linear program: the vectors v with A v <= b and A_eq v = b_eq.
 
     With auxiliary variables z, the rows are A (v, z) <= b and A_eq (v, z) = b_eq for some z. An ILP is also a function of an example. It
-    returns the ILP itself, for problems with the same constraints for all examples.
+    returns the ILP itself, for problems with the same constraints for all examples. See also `solve_ilp` (one call for one program).
 
     Parameters
     ----------
@@ -103,10 +103,6 @@ class ILP:
     ------
     DataError
         If shapes do not fit together, or a number is not finite.
-
-    See Also
-    --------
-    solve_ilp : one call for one program.
 
     Examples
     --------
@@ -304,7 +300,7 @@ class ILP:
     def k_best(self, scores, k) -> list:
         """The k feasible vectors with the largest scores, best first.
 
-        Cost: one more program for each vector.
+        Cost: one more program for each vector. Returns a list of Solution. Fewer than k if fewer vectors are feasible.
 
         Parameters
         ----------
@@ -312,11 +308,6 @@ class ILP:
             As in `solve`.
         k : int
             Number of vectors, at least 1.
-
-        Returns
-        -------
-        list of Solution
-            Fewer than k if fewer vectors are feasible.
         """
         s, k = real_array(scores, "scores", (self.n_variables,)), how_many(k)
         finite, lists, status = np.where(s > -np.inf, s, 0.0), [self._outside(s)[None]], EXACT_LP
@@ -363,6 +354,8 @@ def solve_ilp(scores, A=None, b=None, A_eq=None, b_eq=None, relaxed=False, most_
 
     Of up to 16 variables all vectors are looked at. For more, HiGHS solves the linear program over 0 <= v <= 1. If its solution is
     fractional, branch and bound follows. Ties are those of `ILP.solve`. To solve a program many times with other scores, use `ILP`.
+    Raises `DataError` if shapes do not fit together, a number is not finite, or no v is feasible.
+    Raises `OptionError` if a limit is out of range. See also `ILP` (many programs with the same constraints).
 
     Parameters
     ----------
@@ -382,17 +375,6 @@ def solve_ilp(scores, A=None, b=None, A_eq=None, b_eq=None, relaxed=False, most_
         As in `ILP.solve`.
     time_limit : float, optional
         Seconds, as in `ILP.solve`.
-
-    Raises
-    ------
-    DataError
-        If shapes do not fit together, a number is not finite, or no v is feasible.
-    OptionError
-        If a limit is out of range.
-
-    See Also
-    --------
-    ILP : many programs with the same constraints.
 
     Examples
     --------

@@ -14,6 +14,8 @@ def best_intervals(starts, stops, weights):
 
     Ties: of equal choices, the one with no interval at the end, or else the last interval with the lowest number. The same holds for what
     is before. Cost: O(m log m) for m intervals.
+    Raises `DataError` if a number is NaN, a weight is +inf, or an interval does not stop after its start.
+    See also `k_best_intervals` (the k best choices) and `interval_marginals` (probabilities of intervals).
 
     Parameters
     ----------
@@ -31,16 +33,6 @@ def best_intervals(starts, stops, weights):
     prices : float64 array of shape (n_ends,)
         Largest total weight until each end, ends in rising order. They prove the choice optimal: prices do not fall, each interval's
         price difference is at least its weight, and the last price is the total.
-
-    Raises
-    ------
-    DataError
-        If a number is NaN, a weight is +inf, or an interval does not stop after its start.
-
-    See Also
-    --------
-    k_best_intervals : the k best choices.
-    interval_marginals : probabilities of intervals.
 
     References
     ----------
@@ -61,7 +53,8 @@ def best_intervals(starts, stops, weights):
 def k_best_intervals(starts, stops, weights, k):
     """The k choices of disjoint intervals with the largest total weight, best first.
 
-    The first choice is that of `best_intervals`.
+    The first choice is that of `best_intervals`. Raises `DataError` as in `best_intervals`.
+    Raises `OptionError` if k is not a whole number from 1.
 
     Parameters
     ----------
@@ -77,13 +70,6 @@ def k_best_intervals(starts, stops, weights, k):
     list of (chosen, weight)
         Numbers of intervals in order of time, and their total weight. Fewer than k if there are fewer choices.
 
-    Raises
-    ------
-    DataError
-        As in `best_intervals`.
-    OptionError
-        If k is not a whole number from 1.
-
     Examples
     --------
     >>> from structperc.solvers.intervals import k_best_intervals
@@ -98,6 +84,7 @@ def interval_marginals(starts, stops, weights):
     """Log partition function of all choices of disjoint intervals, and the probability of each interval.
 
     A choice has a probability proportional to exp(total weight). Cost: O(m log m) for m intervals.
+    Raises `DataError` as in `best_intervals`.
 
     Parameters
     ----------
@@ -112,11 +99,6 @@ def interval_marginals(starts, stops, weights):
         Log of the sum of exp(total weight) over all choices.
     marginals : float64 array of shape (n_intervals,)
         Probability that each interval is chosen.
-
-    Raises
-    ------
-    DataError
-        As in `best_intervals`.
 
     Examples
     --------

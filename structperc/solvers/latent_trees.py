@@ -19,6 +19,8 @@ def max_latent_trees(heads, dependents, scores, n_items=None, labels=None):
     """Clusters as latent trees: maximum trees over items below an artificial root.
 
     Items of one tree are a cluster. Ties are those of the arborescence solvers; repeated calls give the same trees.
+    Raises `DataError` if a score is NaN or +inf, or the items of a given cluster have no tree.
+    See also `structperc.solvers.clusters.cluster_pairs` (correlation clustering).
 
     Parameters
     ----------
@@ -35,15 +37,6 @@ def max_latent_trees(heads, dependents, scores, n_items=None, labels=None):
     -------
     arcs : int array
         Rising numbers of the arcs in the trees. An item without an incoming arc hangs from the root.
-
-    Raises
-    ------
-    DataError
-        If a score is NaN or +inf, or the items of a given cluster have no tree.
-
-    See Also
-    --------
-    structperc.solvers.clusters.cluster_pairs : correlation clustering.
 
     Notes
     -----

@@ -20,6 +20,8 @@ def max_matching(scores, perfect=False):
     """Maximum-weight bipartite matching: the column that each row is matched with (assignment problem).
 
     Ties: scipy chooses; repeated calls give the same matching. Cost: O(n^3), by scipy's `linear_sum_assignment`.
+    Raises `DataError` if a score is NaN or +inf, or no perfect matching exists. The message names rows and the columns left for them.
+    Returns an int array of shape (n,). A column for each row; -1: unmatched.
 
     Parameters
     ----------
@@ -27,16 +29,6 @@ def max_matching(scores, perfect=False):
         Score of each pair of a row and a column; -inf forbids a pair.
     perfect : bool, default False
         True: min(n, m) pairs. False: any disjoint pairs; pairs of score 0 or less are left out.
-
-    Returns
-    -------
-    int array of shape (n,)
-        A column for each row; -1: unmatched.
-
-    Raises
-    ------
-    DataError
-        If a score is NaN or +inf, or no perfect matching exists. The message names rows and the columns left for them.
 
     See Also
     --------
@@ -76,6 +68,8 @@ def match_pairs(left, right, scores, perfect=False):
     """Maximum-weight bipartite matching of listed pairs; all other pairs are forbidden.
 
     Cost: connected components are solved separately, so many small ones are fast. Ties are those of `max_matching`.
+    Raises `DataError` if a score is NaN or +inf, a pair is listed twice, or no perfect matching exists.
+    Returns an int array. Rising numbers of the chosen pairs. See also `max_matching` (a full matrix of scores).
 
     Parameters
     ----------
@@ -85,20 +79,6 @@ def match_pairs(left, right, scores, perfect=False):
         Score of each pair; -inf forbids a pair.
     perfect : bool, default False
         True: every item of the smaller side is matched. False: pairs of score 0 or less are left out.
-
-    Returns
-    -------
-    int array
-        Rising numbers of the chosen pairs.
-
-    Raises
-    ------
-    DataError
-        If a score is NaN or +inf, a pair is listed twice, or no perfect matching exists.
-
-    See Also
-    --------
-    max_matching : a full matrix of scores.
 
     Examples
     --------
@@ -149,6 +129,7 @@ def matching_prices(scores, partners, perfect=False):
 
     They satisfy u_i + v_j >= scores_ij for all pairs, with equality for matched pairs.
     Cost: O(n m) for each of at most n Bellman-Ford steps over the pairs that could be exchanged.
+    Raises `DataError` if the matching is not optimal: then no such prices exist.
 
     Parameters
     ----------
@@ -166,11 +147,6 @@ def matching_prices(scores, partners, perfect=False):
     v : float64 array of shape (m,)
         Prices of columns. sum(u) + sum(v) is the score of the matching, and unmatched items have the price 0. Prices of partial matchings
         are at least 0, and so are those of the larger side of a perfect one.
-
-    Raises
-    ------
-    DataError
-        If the matching is not optimal: then no such prices exist.
 
     Examples
     --------
@@ -212,6 +188,8 @@ def k_best_matchings(scores, k, perfect=False, first=None):
     """The k bipartite matchings with the largest scores, best first (Murty's algorithm).
 
     Cost: O(k n^4). All partial matchings count, also those with pairs of score 0 or less.
+    Returns a list of (partners, score). As `max_matching` returns partners. Fewer than k if there are fewer matchings.
+    Raises `DataError` as in `max_matching`. Raises `OptionError` if k is not a whole number from 1.
 
     Parameters
     ----------
@@ -223,18 +201,6 @@ def k_best_matchings(scores, k, perfect=False, first=None):
         As in `max_matching`.
     first : int array of shape (n,), optional
         The best matching, if you know it already.
-
-    Returns
-    -------
-    list of (partners, score)
-        As `max_matching` returns partners. Fewer than k if there are fewer matchings.
-
-    Raises
-    ------
-    DataError
-        As in `max_matching`.
-    OptionError
-        If k is not a whole number from 1.
 
     References
     ----------

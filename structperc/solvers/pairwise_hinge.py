@@ -60,15 +60,11 @@ class PairwiseProblem:
         return self.X.shape[1]
 
     def scores(self, w):
-        """The scores X w. Raises DataError if one is not finite.
+        """The scores X w. Raises DataError if one is not finite. Returns a float64 array of shape (n_rows,).
 
         Parameters
         ----------
         w : array of shape (n_features,)
-
-        Returns
-        -------
-        float64 array of shape (n_rows,)
         """
         scores = np.asarray(self.X @ w, dtype=float)
         if not np.isfinite(scores).all():
@@ -96,6 +92,7 @@ class PairwiseHinge(BlockAscent):
     The dual has for each group coefficients of sets of pairs, which sum to the group's cost. A set has its size and a(i). This is the
     number of its pairs with i as the higher row minus those with i as the lower: its loss is size - a . f. Groups are improved in turn,
     then all together over the sets they cache.
+    See also `PairwiseSquaredHinge` (the squared hinge loss) and `structperc.estimators.RankingSVM` (the estimator).
 
     Parameters
     ----------
@@ -114,11 +111,6 @@ class PairwiseHinge(BlockAscent):
         Passes made.
     measured : structperc.solvers.certificates.Measurements
         Objectives and duality gaps.
-
-    See Also
-    --------
-    PairwiseSquaredHinge : the squared hinge loss.
-    structperc.estimators.RankingSVM : the estimator.
 
     References
     ----------
@@ -144,13 +136,7 @@ class PairwiseHinge(BlockAscent):
                        if cost > 0 and b > a and problem.levels[a:b].any()]
 
     def solution(self) -> dict:
-        """The dual solution, for `go_on`.
-
-        Returns
-        -------
-        dict
-            Sets of pairs and their coefficients, for each group.
-        """
+        """The dual solution, for `go_on`. Returns a dict. Sets of pairs and their coefficients, for each group."""
         return {"blocks": [(block.levels, block.a, block.size, block.alpha) for block in self.blocks]}
 
     def go_on(self, solution) -> None:
@@ -169,13 +155,7 @@ class PairwiseHinge(BlockAscent):
             block.take(*sets)
 
     def solve(self) -> bool:
-        """Make passes until the gap is small.
-
-        Returns
-        -------
-        bool
-            Whether the gap is small.
-        """
+        """Make passes until the gap is small. Returns whether the gap is small."""
         return self.improve()
 
     def epoch(self):
@@ -186,17 +166,12 @@ class PairwiseHinge(BlockAscent):
         return gap
 
     def sweep(self, enough):
-        """Improve all groups together over their cached sets, if these are few.
+        """Improve all groups together over their cached sets, if these are few. Returns an ndarray of shape (n_features,). The weights.
 
         Parameters
         ----------
         enough : float
             Stop at a gap of at most this.
-
-        Returns
-        -------
-        ndarray of shape (n_features,)
-            The weights.
         """
         offsets = np.cumsum([0, *(len(block.alpha) for block in self.blocks)])
         if not can_sweep(offsets[-1], len(self.w)):
@@ -209,12 +184,7 @@ class PairwiseHinge(BlockAscent):
             block.keep(alpha[start:stop])
 
     def measure(self):
-        """Recompute w from the dual coefficients, and measure it.
-
-        Returns
-        -------
-        Certificate
-        """
+        """Recompute w from the dual coefficients, and measure it. Returns `Certificate`."""
         problem, moved = self.problem, np.zeros_like(self.w)
         for block in self.blocks:
             moved += block.X.T @ (block.alpha @ block.a)
@@ -275,6 +245,7 @@ class PairwiseSquaredHinge:
     """Ranking SVM with squared hinge loss, by L-BFGS; half the squared norm of the gradient is the duality gap.
 
     With alpha = 2 cost max(0, margin violation) for each pair, the dual value is P(w) - 1/2 ||grad P(w)||^2.
+    See also `PairwiseHinge` (the hinge loss).
 
     Parameters
     ----------
@@ -293,10 +264,6 @@ class PairwiseSquaredHinge:
         Steps made.
     measured : structperc.solvers.certificates.Measurements
         Objectives and duality gaps.
-
-    See Also
-    --------
-    PairwiseHinge : the hinge loss.
 
     References
     ----------
@@ -320,12 +287,7 @@ class PairwiseSquaredHinge:
         self.w, self.n_epochs = problem.origin.copy(), 0
 
     def solution(self) -> dict:
-        """The weights, for `go_on`.
-
-        Returns
-        -------
-        ndarray of shape (n_features,)
-        """
+        """The weights, for `go_on`. Returns an ndarray of shape (n_features,)."""
         return {"w": self.w.copy()}
 
     def go_on(self, solution) -> None:
@@ -343,13 +305,7 @@ class PairwiseSquaredHinge:
         self.w = w.copy()
 
     def solve(self) -> bool:
-        """Make steps until the gap is small.
-
-        Returns
-        -------
-        bool
-            Whether the gap is small.
-        """
+        """Make steps until the gap is small. Returns whether the gap is small."""
         from scipy.optimize import minimize
 
         self.measured.take(certified(*self.at(self.w)[::2]))
@@ -359,16 +315,11 @@ class PairwiseSquaredHinge:
         return self.measured.close
 
     def step(self, w) -> None:
-        """Accept a step of L-BFGS, and measure it.
+        """Accept a step of L-BFGS, and measure it. Raises `StopIteration` if the duality gap is small enough.
 
         Parameters
         ----------
         w : ndarray of shape (n_features,)
-
-        Raises
-        ------
-        StopIteration
-            If the duality gap is small enough.
         """
         self.w = w.copy()
         self.n_epochs += 1

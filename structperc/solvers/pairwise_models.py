@@ -68,7 +68,7 @@ class PairwiseModel:
     """A pairwise Markov random field with fixed edges, for repeated MAP labelling.
 
     The score of labels y is sum_i unary[i, y_i] + sum_(i,j) pairs[y_i, y_j].
-    To label many graphs at once, number their nodes on and make one graph.
+    To label many graphs at once, number their nodes on and make one graph. See also `best_labelling` (one call for one graph).
 
     Parameters
     ----------
@@ -83,10 +83,6 @@ class PairwiseModel:
     ------
     DataError
         If an edge names a node that does not exist, or joins a node with itself.
-
-    See Also
-    --------
-    best_labelling : one call for one graph.
 
     Examples
     --------
@@ -122,18 +118,13 @@ class PairwiseModel:
         return ILP(A_eq=rows, b_eq=np.append(np.ones(n), np.zeros(rows.shape[0] - n)))
 
     def score(self, labels, unary, pairs) -> float:
-        """The score of one labelling.
+        """The score of one labelling. Returns a float. -inf if a label or a pair is forbidden.
 
         Parameters
         ----------
         labels : int array-like of shape (n_nodes,)
         unary, pairs : array-like
             As in `solve`.
-
-        Returns
-        -------
-        float
-            -inf if a label or a pair is forbidden.
         """
         unary, pairs = self.read(unary, pairs)
         return self._score(whole_array(labels, "labels", (self.n_nodes,), high=self.n_labels - 1), unary, pairs)
@@ -203,21 +194,13 @@ class PairwiseModel:
 
     def marginals(self, unary, pairs):
         """Log partition function and marginals of a graph without cycles.
+        Raises `DataError` if the graph has a cycle, or the scores are invalid as in `solve`.
+        Returns log_z, nodes, edges. As `Forest.marginals` returns them.
 
         Parameters
         ----------
         unary, pairs : array-like
             As in `solve`.
-
-        Returns
-        -------
-        log_z, nodes, edges
-            As `Forest.marginals` returns them.
-
-        Raises
-        ------
-        DataError
-            If the graph has a cycle, or the scores are invalid as in `solve`.
         """
         unary, pairs = self.read(unary, pairs)
         if not self.forest.acyclic:
@@ -239,7 +222,7 @@ class PairwiseModel:
         return EXPANSION if not len(unexpandable(pairs)) else RELAXED
 
     def read(self, unary, pairs):
-        """Check scores and convert them to float64.
+        """Check scores and convert them to float64. Raises `DataError` as in `solve`.
 
         Parameters
         ----------
@@ -250,11 +233,6 @@ class PairwiseModel:
         -------
         unary : float64 array of shape (n_nodes, n_labels)
         pairs : float64 array of shape (1, n_labels, n_labels) or (n_edges, n_labels, n_labels)
-
-        Raises
-        ------
-        DataError
-            As in `solve`.
         """
         return read_tables(unary, pairs, self.n_nodes, len(self.edges), self.n_labels)
 
@@ -383,7 +361,7 @@ def best_labelling(unary, edges, pairs, method=AUTO, most_nodes=None, time_limit
     """MAP labelling of a pairwise Markov random field: the labels of a graph's nodes with the largest score.
 
     The score of labels y is sum_i unary[i, y_i] + sum_(i,j) pairs[y_i, y_j]. Ties and costs depend on the method; see
-    `PairwiseModel.solve`.
+    `PairwiseModel.solve`. Raises `DataError` as in `PairwiseModel.solve`.
 
     Parameters
     ----------
@@ -399,11 +377,6 @@ def best_labelling(unary, edges, pairs, method=AUTO, most_nodes=None, time_limit
         As in `PairwiseModel.solve`.
     time_limit : float, optional
         Seconds, as in `PairwiseModel.solve`.
-
-    Raises
-    ------
-    DataError
-        As in `PairwiseModel.solve`.
 
     See Also
     --------
@@ -424,6 +397,7 @@ def best_labelling(unary, edges, pairs, method=AUTO, most_nodes=None, time_limit
 
 def forest_marginals(unary, edges, pairs):
     """Log partition function and marginals of the labels of a graph without cycles (sum-product).
+    Raises `DataError` if the graph has a cycle, or the scores are invalid as in `best_labelling`.
 
     Parameters
     ----------
@@ -443,11 +417,6 @@ def forest_marginals(unary, edges, pairs):
     edges : float64 array of shape (n_edges, n_labels, n_labels)
         Probability of each pair of labels.
 
-    Raises
-    ------
-    DataError
-        If the graph has a cycle, or the scores are invalid as in `best_labelling`.
-
     Examples
     --------
     >>> from structperc.solvers.pairwise_models import forest_marginals
@@ -460,7 +429,7 @@ def forest_marginals(unary, edges, pairs):
 
 
 def grid_edges(n_rows, n_columns, diagonal=False):
-    """The edges of a grid whose nodes are numbered row by row.
+    """The edges of a grid whose nodes are numbered row by row. Returns an int array of shape (n_edges, 2).
 
     Order: edges to the right, then down, then diagonally to the right and to the left.
 
@@ -472,10 +441,6 @@ def grid_edges(n_rows, n_columns, diagonal=False):
         Columns of the grid.
     diagonal : bool, default False
         Add diagonal edges: 8 neighbours instead of 4.
-
-    Returns
-    -------
-    int array of shape (n_edges, 2)
 
     Examples
     --------

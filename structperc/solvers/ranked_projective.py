@@ -16,7 +16,9 @@ __all__ = ["k_best_projective"]
 def k_best_projective(scores, k, siblings=None, one_root=False):
     """The k best projective trees of a sentence, best first.
 
-    Ties: of equal trees, the one computed first comes first. Cost: O(k n^4).
+    Ties: of equal trees, the one computed first comes first. Cost: O(k n^4). Raises `DataError` as in `projective_tree`.
+    Raises `OptionError` if k is not a whole number from 1.
+    See also `structperc.solvers.arborescences.k_best_arborescences` (trees that may have crossing arcs).
 
     Parameters
     ----------
@@ -35,17 +37,6 @@ def k_best_projective(scores, k, siblings=None, one_root=False):
         Different trees, fewer than k if there are fewer.
     totals : float64 array of shape (n_trees,)
         Their scores, falling.
-
-    Raises
-    ------
-    DataError
-        As in `projective_tree`.
-    OptionError
-        If k is not a whole number from 1.
-
-    See Also
-    --------
-    structperc.solvers.arborescences.k_best_arborescences : trees that may have crossing arcs.
 
     Notes
     -----

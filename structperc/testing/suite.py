@@ -45,6 +45,9 @@ def check_problem(plugin, *, plugins=(), checks=None, random_state=0, progress=N
     problem
         For a plugin that replaces single parts: the name of the problem to check it with.
 
+    Raises `AssertionError` at the first check that fails, with the plugin, the check and the difference.
+    Raises `PluginError` if the plugin cannot be used at all, or no examples can be made for it.
+
     Parameters
     ----------
     plugin : str, plugin object or component
@@ -59,13 +62,6 @@ def check_problem(plugin, *, plugins=(), checks=None, random_state=0, progress=N
         Called with "parts" and the parts, then with the name and result of each check.
     **options
         Engine options. They have priority over the plugin's `check_options`.
-
-    Raises
-    ------
-    AssertionError
-        At the first check that fails, with the plugin, the check and the difference.
-    PluginError
-        If the plugin cannot be used at all, or no examples can be made for it.
 
     Examples
     --------

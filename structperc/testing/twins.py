@@ -39,15 +39,11 @@ class DualWeights(Weights):
         self.sparse, self.objects, self.average = context.sparse, context.objects, context.average
 
     def keep(self, x):
-        """A copy of the example, which the loop will overwrite.
+        """A copy of the example, which the loop will overwrite. Returns `Example`.
 
         Parameters
         ----------
         x : Example
-
-        Returns
-        -------
-        Example
         """
         if self.objects:
             rows = Rows([x.object])

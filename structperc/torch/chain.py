@@ -65,17 +65,12 @@ class Chain(torch.nn.Module):
         self.transitions = torch.nn.Parameter(torch.zeros(len(self.labels), len(self.labels)))
         self.start, self.end = (torch.nn.Parameter(torch.zeros(len(self.labels))) for _ in range(2))
 
-    def extra_repr(self):
-        """What PyTorch prints between the brackets.
-
-        Returns
-        -------
-        str
-        """
+    def extra_repr(self) -> str:
+        """What PyTorch prints between the brackets."""
         return f"{len(self.labels)} labels"
 
     def forward(self, emissions, mask=None, tags=None):
-        """The loss of each sentence.
+        """The loss of each sentence. Returns a tensor of shape (B,).
 
         Parameters
         ----------
@@ -84,10 +79,6 @@ class Chain(torch.nn.Module):
             The tokens that count. Default: all.
         tags : int tensor of shape (B, T), or list of int sequences
             Numbers of right labels, from 0. Tokens of -100 are left out.
-
-        Returns
-        -------
-        tensor of shape (B,)
         """
         if tags is None:
             raise DataError("tags are missing; give the right label of each token, or call decode.")
@@ -96,48 +87,36 @@ class Chain(torch.nn.Module):
         return ChainValues.apply(rows, *self._tables(), self._shared(begins), lambda flat: self.criterion.solve(flat, batch))
 
     def decode(self, emissions, mask=None) -> list:
-        """The best labels of each sentence, those of its tokens in the mask.
+        """The best labels of each sentence, those of its tokens in the mask. Returns a list of list.
 
         Parameters
         ----------
         emissions, mask
             As of `forward`.
-
-        Returns
-        -------
-        list of list
         """
         batch, flat, *_ = self._prepared(emissions, mask)
         return batch.argmax(flat, threads=self.threads).tolist()
 
     def k_best(self, emissions, mask=None, k=2) -> list:
-        """The k best labellings of each sentence with their scores, best first.
+        """The k best labellings of each sentence with their scores, best first. Returns a list of list of (list, float).
 
         Parameters
         ----------
         emissions, mask
             As of `forward`.
         k : int, default 2
-
-        Returns
-        -------
-        list of list of (list, float)
         """
         batch, flat, *_ = self._prepared(emissions, mask)
         return batch.k_best(flat, k)
 
     def marginals(self, emissions, mask=None):
         """The probability of each label of each token, 0 of tokens outside of the mask.
+        Returns a tensor of shape (B, T, L). T is the most tokens of a sentence.
 
         Parameters
         ----------
         emissions, mask
             As of `forward`.
-
-        Returns
-        -------
-        tensor of shape (B, T, L)
-            T is the most tokens of a sentence.
         """
         batch, flat, keep, begins = self._prepared(emissions, mask)
         expected = batch.marginals(flat, threads=self.threads)
@@ -146,16 +125,12 @@ class Chain(torch.nn.Module):
         return table.to(self.transitions)
 
     def log_probability(self, emissions, mask, tags):
-        """log P of given labels of each sentence, without a graph.
+        """log P of given labels of each sentence, without a graph. Returns a tensor of shape (B,).
 
         Parameters
         ----------
         emissions, mask, tags
             As of `forward`.
-
-        Returns
-        -------
-        tensor of shape (B,)
         """
         with torch.no_grad():
             rows, _, begins, codes = self._tokens(emissions, mask, tags)
@@ -165,13 +140,9 @@ class Chain(torch.nn.Module):
         return torch.from_numpy(values).to(self.transitions)
 
     def engine(self):
-        """The layer as an engine over emissions: to save, explain and export it, for sets with coverage and margins.
+        """The layer as an engine over emissions: to save, explain and export it, for sets with coverage and margins. Returns `Engine`.
 
         X is a list of arrays (T, L) of emissions. Weights of tokens are those of the identity.
-
-        Returns
-        -------
-        Engine
         """
         L = len(self.labels)
         engine = Engine("sequence", classes=self.labels, start=True, end=True, fit_intercept=False, scale=False, preset="paper",

@@ -12,7 +12,7 @@ torch = require("torch", "structperc.torch", "torch")
 
 
 def integrated_gradients(scores, x, counts, *, baseline=None, n_steps=50):
-    """Divide the difference of scores between an output and a rival among the entries of an input.
+    """Divide the difference of scores between an output and a rival among the entries of an input. Returns a tensor of the shape of x.
 
     The difference is D(x) = scores(x) . counts, where `counts` are those of the output less those of the rival, as `Batch.counts` returns
     them. Contributions add up to D(x) - D(baseline), up to the error of the integral. For a linear network they are exact.
@@ -27,10 +27,6 @@ def integrated_gradients(scores, x, counts, *, baseline=None, n_steps=50):
         Where nothing contributes. Default: zeros.
     n_steps : int, default 50
         Points on the straight way from the baseline to x. More are more exact.
-
-    Returns
-    -------
-    tensor of the shape of x
 
     References
     ----------

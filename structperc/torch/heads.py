@@ -84,7 +84,7 @@ class CusumHead(torch.nn.Module):
                 self.n_unstarted.fill_(STARTED)
 
     def parameter_groups(self, rate, of_thresholds=10.0) -> list:
-        """The parameters for an optimizer, thresholds with a learning rate of their own.
+        """The parameters for an optimizer, thresholds with a learning rate of their own. Returns a list of dict.
 
         Parameters
         ----------
@@ -92,10 +92,6 @@ class CusumHead(torch.nn.Module):
             The learning rate of the other parameters.
         of_thresholds : float, default 10.0
             By which factor that of thresholds is larger.
-
-        Returns
-        -------
-        list of dict
 
         Examples
         --------
@@ -115,20 +111,16 @@ class CusumHead(torch.nn.Module):
                     f"slowly. Call start_thresholds(counts), and give an optimizer parameter_groups(rate).")
 
     def forward(self, x):
-        """The scores of the units.
+        """The scores of the units. Returns a tensor of shape (n, n_levels - 1).
 
         Parameters
         ----------
         x : tensor of shape (n, n_features)
-
-        Returns
-        -------
-        tensor of shape (n, n_levels - 1)
         """
         return self.linear(x) if self.directions == "own" else self.linear(x) - self.thresholds
 
     def loss(self, x, y, loss="hinge", *, costs="absolute"):
-        """The loss of each example.
+        """The loss of each example. Returns a tensor of shape (n,).
 
         - "hinge": the structured hinge loss with these costs. `levels` then predicts for low costs.
         - "log-loss": -log P(y), where P is a softmax over the levels' scores.
@@ -143,15 +135,11 @@ class CusumHead(torch.nn.Module):
         loss : str, default "hinge"
         costs : {"absolute", "squared", "zero-one"}, default "absolute"
             Of "hinge".
-
-        Returns
-        -------
-        tensor of shape (n,)
         """
         return self.loss_of(self(x), y, loss, costs=costs)
 
     def loss_of(self, s, y, loss="hinge", *, costs="absolute"):
-        """The same of scores of the units.
+        """The same of scores of the units. Returns a tensor of shape (n,).
 
         Parameters
         ----------
@@ -159,10 +147,6 @@ class CusumHead(torch.nn.Module):
         y : int tensor of shape (n,)
         loss, costs
             As of `loss`.
-
-        Returns
-        -------
-        tensor of shape (n,)
         """
         F = torch.nn.functional
         if loss not in LOSSES:
@@ -193,30 +177,22 @@ class CusumHead(torch.nn.Module):
         return torch.where(lower, F.softplus(-a), torch.zeros_like(a)) + torch.where(upper, F.softplus(b), torch.zeros_like(b)) + middle
 
     def levels(self, x):
-        """The best level of each example: that of the largest sum.
+        """The best level of each example: that of the largest sum. Returns an int tensor of shape (n,).
 
         Parameters
         ----------
         x : tensor of shape (n, n_features)
-
-        Returns
-        -------
-        int tensor of shape (n,)
         """
         return torch.nn.functional.pad(self(x), (1, 0)).cumsum(-1).argmax(-1)
 
     def probabilities(self, x, loss="log-loss"):
-        """P of each level, by the model of the loss that the head was trained with.
+        """P of each level, by the model of the loss that the head was trained with. Returns a tensor of shape (n, n_levels).
 
         Parameters
         ----------
         x : tensor of shape (n, n_features)
         loss : {"log-loss", "cumulative-logit"}, default "log-loss"
             "log-loss": a softmax over the levels' scores. "cumulative-logit": P(y > k) is logistic in unit k, of shared directions.
-
-        Returns
-        -------
-        tensor of shape (n, n_levels)
         """
         s = self(x)
         if loss == "log-loss":

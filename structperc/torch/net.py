@@ -59,15 +59,11 @@ class Net:
 
     @hookimpl
     def structperc_weights(self, context):
-        """The weights of an engine.
+        """The weights of an engine. Returns `Weights`.
 
         Parameters
         ----------
         context : FitContext
-
-        Returns
-        -------
-        Weights
         """
         return NetWeights(self.module, self.optimizer or adam)
 

@@ -118,17 +118,12 @@ class StructuredLoss(torch.nn.Module):
         if "random_state" in kind_of(loss).parameters:
             self.parameters_of_loss = {**parameters, "random_state": np.random.default_rng(random_state)}
 
-    def extra_repr(self):
-        """What PyTorch prints between the brackets.
-
-        Returns
-        -------
-        str
-        """
+    def extra_repr(self) -> str:
+        """What PyTorch prints between the brackets."""
         return f"{self.problem!r}, {self.loss!r}"
 
     def forward(self, scores, batch):
-        """The loss of each example.
+        """The loss of each example. Returns a tensor of shape (n_examples,). Of the scores' type, but at least float32.
 
         Parameters
         ----------
@@ -136,11 +131,6 @@ class StructuredLoss(torch.nn.Module):
             Of any device and float type.
         batch : Batch
             Of `problem`.
-
-        Returns
-        -------
-        tensor of shape (n_examples,)
-            Of the scores' type, but at least float32.
         """
         return ValueAndGradient.apply(scores, lambda s: self.solve(s, batch), batch.offsets)
 

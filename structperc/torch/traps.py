@@ -12,13 +12,8 @@ SHRUNK = 0.01           # of the scores at the first call
 
 
 class Traps:
-    """What the calls of one loss have shown.
-
-    Parameters
-    ----------
-    loss : str
-        Only "hinge" and "perceptron" have traps.
-    """
+    """What the calls of one loss have shown."""
+    # loss: str. Only "hinge" and "perceptron" have traps.
 
     def __init__(self, loss):
         self.loss, self.n_calls, self.size = loss, 0, 0.0

@@ -47,7 +47,7 @@ class Trees(torch.nn.Module):
         self.criterion = StructuredLoss(self.problem, loss, threads=threads, **parameters)
 
     def forward(self, arcs, mask=None, heads=None):
-        """The loss of each sentence.
+        """The loss of each sentence. Returns a tensor of shape (B,).
 
         Parameters
         ----------
@@ -56,10 +56,6 @@ class Trees(torch.nn.Module):
             The words that count, the first ones of each sentence. Default: all.
         heads : int tensor of shape (B, T)
             The head of each word, from 1; 0 is the root.
-
-        Returns
-        -------
-        tensor of shape (B,)
         """
         flat, lengths = self._flat(arcs, mask)
         if heads is None:
@@ -78,47 +74,35 @@ class Trees(torch.nn.Module):
         return self.criterion(flat, self.problem._coded(begins, table[keep].astype(np.intc), offsets))
 
     def decode(self, arcs, mask=None) -> list:
-        """The heads of the best tree of each sentence.
+        """The heads of the best tree of each sentence. Returns a list of list of int.
 
         Parameters
         ----------
         arcs, mask
             As of `forward`.
-
-        Returns
-        -------
-        list of list of int
         """
         batch, flat, _ = self._batch(arcs, mask)
         return [list(map(int, tree)) for tree in batch.argmax(flat, threads=self.threads)]
 
     def k_best(self, arcs, mask=None, k=2) -> list:
-        """The k best trees of each sentence with their scores, best first.
+        """The k best trees of each sentence with their scores, best first. Returns a list of list of (list, float).
 
         Parameters
         ----------
         arcs, mask
             As of `forward`.
         k : int, default 2
-
-        Returns
-        -------
-        list of list of (list, float)
         """
         batch, flat, _ = self._batch(arcs, mask)
         return [[(list(map(int, tree)), score) for tree, score in ranked] for ranked in batch.k_best(flat, k)]
 
     def marginals(self, arcs, mask=None):
-        """The probability of each arc, 0 outside of the sentence.
+        """The probability of each arc, 0 outside of the sentence. Returns a tensor of the shape of `arcs`.
 
         Parameters
         ----------
         arcs, mask
             As of `forward`.
-
-        Returns
-        -------
-        tensor of the shape of `arcs`
         """
         batch, flat, lengths = self._batch(arcs, mask)
         table = torch.zeros(arcs.numel(), dtype=torch.float64)

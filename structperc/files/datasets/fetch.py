@@ -25,10 +25,6 @@ def data_home() -> Path:
 
     That is `structperc` in $XDG_CACHE_HOME or ~/.cache; in ~/Library/Caches on macOS, in %LOCALAPPDATA% on Windows. It need not exist.
 
-    Returns
-    -------
-    pathlib.Path
-
     Examples
     --------
     >>> from structperc.files.datasets import data_home

@@ -54,6 +54,9 @@ def load_conll2000(*, download=True, home=None) -> TaggedSentences:
 
     8936 sentences (211727 tokens) for training and 2012 (47377) for tests. A token is (word, pos, chunk): the word, its part of speech by a
     tagger, and its chunk tag. The 22 tags have the IOB2 scheme, such as "B-NP". Systems are compared by the F1 of phrases on the test part.
+    Raises `MissingData` when a file is neither there nor can be fetched, or has another content than expected after fetching.
+    Raises `MissingExtra` when files must be fetched and requests is not installed.
+    Raises `DataError` when a file is damaged or does not have three columns; names the line.
 
     Parameters
     ----------
@@ -61,15 +64,6 @@ def load_conll2000(*, download=True, home=None) -> TaggedSentences:
         Fetch files that are not there.
     home : path, optional
         Where data sets lie; `data_home()`.
-
-    Raises
-    ------
-    MissingData
-        When a file is neither there nor can be fetched, or has another content than expected after fetching.
-    MissingExtra
-        When files must be fetched and requests is not installed.
-    DataError
-        When a file is damaged or does not have three columns; names the line.
 
     References
     ----------
@@ -101,17 +95,12 @@ def load_ud_english_ewt(*, download=True, home=None) -> TaggedSentences:
 
     12544 sentences (204577 words) for training, 2001 (25147) for choosing settings and 2077 (25094) for tests. A token is (form, upos): the
     word and one of 17 parts of speech. Multiword tokens and empty nodes (ids such as 3-4 and 8.1) are left out. The texts have the licence
-    CC BY-SA 4.0.
+    CC BY-SA 4.0. Raises `MissingData`, `MissingExtra` or `DataError` as in `load_conll2000`; DataError also for what is no CoNLL-U.
 
     Parameters
     ----------
     download, home
         As in `load_conll2000`.
-
-    Raises
-    ------
-    MissingData, MissingExtra, DataError
-        As in `load_conll2000`; DataError also for what is no CoNLL-U.
 
     References
     ----------
@@ -186,10 +175,6 @@ class NumberTable:
         Parameters
         ----------
         name : str
-
-        Returns
-        -------
-        float64 array of shape (n_rows,)
         """
         return self.values[:, self.columns.index(name)]
 
@@ -200,16 +185,15 @@ class NumberTable:
         ----------
         *names : str
             Columns to leave out.
-
-        Returns
-        -------
-        float64 array of shape (n_rows, n_columns - len(names))
         """
         return self.values[:, [column not in names for column in self.columns]]
 
 
 def load_numbers(name, *, download=True, home=None) -> NumberTable:
     """A data set that is one table of numbers, neither scaled nor cut into classes.
+    Raises `MissingData` when the file is neither there nor can be fetched, or has another content than expected after fetching.
+    Raises `MissingExtra` when the file must be fetched and requests is not installed.
+    Raises `DataError` when the file is no table of numbers.
 
     Parameters
     ----------
@@ -222,15 +206,6 @@ def load_numbers(name, *, download=True, home=None) -> NumberTable:
         Fetch the file if it is not there.
     home : path, optional
         Where data sets lie; `data_home()`.
-
-    Raises
-    ------
-    MissingData
-        When the file is neither there nor can be fetched, or has another content than expected after fetching.
-    MissingExtra
-        When the file must be fetched and requests is not installed.
-    DataError
-        When the file is no table of numbers.
 
     References
     ----------
@@ -304,6 +279,9 @@ def load_partitions(name, bins=5, *, download=True, home=None) -> list[Partition
     """One of the nine sets that Chu and Ghahramani compared ordinal regression with, in their 20 partitions.
 
     The ranks are bins of equal length of a real-valued target, so their numbers of rows are far from equal. Features are not scaled.
+    Returns a list of Partition. All 20, in their order. Raises `OptionError` for another name or number of bins.
+    Raises `MissingData` or `MissingExtra` as in `load_numbers`.
+    Raises `DataError` for damaged archives, and files that are no tables of numbers with ranks in the last column.
 
     Parameters
     ----------
@@ -313,20 +291,6 @@ def load_partitions(name, bins=5, *, download=True, home=None) -> list[Partition
         The number of ranks.
     download, home
         As in `load_numbers`. To fetch a set is to fetch its 80 files one by one, 100 kB to 14 MB in all. They are stored as one archive.
-
-    Returns
-    -------
-    list of Partition
-        All 20, in their order.
-
-    Raises
-    ------
-    OptionError
-        For another name or number of bins.
-    MissingData, MissingExtra
-        As in `load_numbers`.
-    DataError
-        When the archive is damaged, or a file in it is no table of numbers whose last column holds ranks.
 
     References
     ----------
@@ -425,19 +389,13 @@ def load_letor_ohsumed(*, download=True, home=None) -> list[RankingFold]:
 
     106 queries with 16140 documents, 45 features from 0 to 1, relevances 0, 1 and 2. Nine features are zero everywhere. The relevances 1
     and 2 count as relevant. Each fold has three fifths for training, one for choosing settings and one for tests. Reading needs
-    scikit-learn.
+    scikit-learn. Raises `MissingData` or `MissingExtra` as in `load_numbers`.
+    Raises `DataError` when a file is damaged or has other features.
 
     Parameters
     ----------
     download, home
         As in `load_numbers`.
-
-    Raises
-    ------
-    MissingData, MissingExtra
-        As in `load_numbers`.
-    DataError
-        When a file is damaged or has other features.
 
     References
     ----------
