@@ -40,21 +40,11 @@ cdef class SearchedPass(BlockPass):
 
 
 cdef class BlockFrankWolfe(SearchedPass):
-    """Block-coordinate Frank-Wolfe steps with line search, within a block over all its structures (pairwise).
-
-    Parameters
-    ----------
-    C : float, default 1.0
-        Weight of the sum of losses over the examples. In the convention lambda / 2 ||w||^2 + mean loss it is 1 / (lambda n).
-    margin : float, default 1.0
-        The loss counts `margin` times.
-
-    Attributes
-    ----------
-    dual : DualBlocks
-    estimate : float
-        The sum of the gaps that the blocks had before their steps, in the pass under way.
-    """
+    """Block-coordinate Frank-Wolfe steps with line search, within a block over all its structures (pairwise)."""
+    # C: float, default 1.0. Weight of the sum of losses over the examples. In the convention lambda / 2 ||w||^2 + mean loss it is 1 /
+    # (lambda n).
+    # margin: float, default 1.0. The loss counts `margin` times.
+    # estimate: float. The sum of the gaps that the blocks had before their steps, in the pass under way.
 
     cdef public double estimate
 
@@ -142,13 +132,8 @@ cdef class BlockFrankWolfe(SearchedPass):
 
 
 cdef class Measure(SearchedPass):
-    """Moves nothing, and adds up the numbers of a certificate.
-
-    Attributes
-    ----------
-    hinge, losses, square : float
-        C sum of weight max h; a . loss; ||w(a)||^2.
-    """
+    """Moves nothing, and adds up the numbers of a certificate."""
+    # hinge, losses, square: float. C sum of weight max h; a . loss; ||w(a)||^2.
 
     cdef readonly double hinge, losses, square
 

@@ -45,13 +45,8 @@ cdef class Rebuild(BlockPass):
 
 
 cdef class Complete(BlockPass):
-    """Moves nothing, and completes partial gold outputs with the weights at hand; `DualBlocks.adopt_completions` takes them over.
-
-    Attributes
-    ----------
-    gain : float
-        By how much C times the sum of the completions' scores grows.
-    """
+    """Moves nothing, and completes partial gold outputs with the weights at hand; `DualBlocks.adopt_completions` takes them over."""
+    # gain: float. By how much C times the sum of the completions' scores grows.
 
     cdef readonly double gain
 
@@ -75,19 +70,9 @@ cdef class Complete(BlockPass):
 
 
 cdef class WriteVectors(BlockPass):
-    """Moves nothing, and stores the vectors Phi(x, gold) - Phi(x, y) of blocks with several structures, for `sweep`.
-
-    Parameters
-    ----------
-    dual : DualBlocks
-    features : Features
-        As the loop calls them.
-
-    Attributes
-    ----------
-    fits : bool
-        Whether there are such structures, and few enough to sweep. Without that no pass may be made.
-    """
+    """Moves nothing, and stores the vectors Phi(x, gold) - Phi(x, y) of blocks with several structures, for `sweep`."""
+    # features: Features. As the loop calls them.
+    # fits: bool. Whether there are such structures, and few enough to sweep. Without that no pass may be made.
 
     cdef readonly bint fits
     cdef Features features

@@ -29,15 +29,9 @@ MOST = 2**31 - 1        # integers that are saved
 
 
 cdef class DualBlocks:
-    """Which structures of each example have weight in the dual solution, and how much.
-
-    Parameters
-    ----------
-    C : float
-        Weight of the losses' sum over the examples.
-    margin : float
-        The loss counts `margin` times.
-    """
+    """Which structures of each example have weight in the dual solution, and how much."""
+    # C: float. Weight of the losses' sum over the examples.
+    # margin: float. The loss counts `margin` times.
 
     def __init__(self, double C, double margin):
         self.C, self.margin = C, margin
@@ -173,12 +167,7 @@ cdef class DualBlocks:
 
 
 cdef class BlockPass(Update):
-    """Base of the passes over the blocks. Each is an update rule that `trainer` and `run` use instead of the model's own rule.
-
-    Parameters
-    ----------
-    dual : DualBlocks
-    """
+    """Base of the passes over the blocks. Each is an update rule that `trainer` and `run` use instead of the model's own rule."""
 
     when = "always"
 

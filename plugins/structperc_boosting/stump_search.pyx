@@ -54,13 +54,8 @@ def constant_stump(rank, n_ranks):
 
 
 cdef class SortedColumns:
-    """The columns of X, sorted once for all searches.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        float32 or float64, free of NaN; kept, not copied.
-    """
+    """The columns of X, sorted once for all searches."""
+    # X: ndarray of shape (n_rows, n_features). float32 or float64, free of NaN; kept, not copied.
 
     cdef readonly Py_ssize_t n_rows, n_features
     cdef object X
@@ -197,13 +192,8 @@ cdef class StumpFeatures(Features):
 
     The score of the atom "rank > k" is V - 2 W(<= k). W(<= k) is the sum of the votes for ranks up to k, and V the sum of
     all. It falls with k, also in the last bit, and is at least 0 exactly if 2 W(<= k) <= V.
-
-    Parameters
-    ----------
-    n_ranks, n_features : int
-    n_stumps : int
-        The most stumps there can be.
     """
+    # n_stumps: int. The most stumps there can be.
 
     cdef readonly Py_ssize_t n_ranks, n_features, n_stumps
     cdef int[::1] columns

@@ -12,12 +12,7 @@ cdef enum:
 
 
 cdef class LookAhead:
-    """A block of examples that are visited next.
-
-    Parameters
-    ----------
-    support : SupportSet
-    """
+    """A block of examples that are visited next."""
 
     def __cinit__(self, *args, **kwargs):
         self.example = self.row_at = self.sums = None

@@ -67,15 +67,9 @@ cdef int add_rows(Features features, Example x, const double *sums, double *s) n
 
 
 cdef class ExplicitPart:
-    """What atoms have besides their rows (intercepts, thresholds, transitions), as weights like any others.
-
-    Parameters
-    ----------
-    described : Features or None
-        The map of X without columns.
-    vector : float64 array of shape (2, n_weights), optional
-        The weights, and the sums that averaging needs; zeros without it.
-    """
+    """What atoms have besides their rows (intercepts, thresholds, transitions), as weights like any others."""
+    # described: Features or None. The map of X without columns.
+    # vector: float64 array of shape (2, n_weights), optional. The weights, and the sums that averaging needs; zeros without it.
 
     def __init__(self, described, vector=None):
         cdef double[:, ::1] w
@@ -148,16 +142,10 @@ cdef class Expansion(Weights):
     """A finished weight vector: rows with coefficients, and what atoms have besides.
 
     Nothing in it changes, so that several threads may use it.
-
-    Parameters
-    ----------
-    features : Features
-        Whose atoms stand on rows (`Features.n_blocks`).
-    kernel_rows : KernelRows
-    coefficients : float64 array of shape (kernel_rows.n, n_blocks)
-    own : array of shape (2, n) or None
-        Weights of what atoms have besides their row.
     """
+    # features: Features. Whose atoms stand on rows (`Features.n_blocks`).
+    # coefficients: float64 array of shape (kernel_rows.n, n_blocks)
+    # own: array of shape (2, n) or None. Weights of what atoms have besides their row.
 
     def __init__(self, Features features, KernelRows kernel_rows, coefficients, own):
         self.features, self.kernel_rows = features, kernel_rows

@@ -8,15 +8,8 @@ FIRST_VALUES = 256
 
 
 cdef class ScoreCache:
-    """Of the data that all passes of a fit visit.
-
-    Parameters
-    ----------
-    rows : Rows
-    n_blocks : int
-    most_values : int
-        Bytes that kernel values may take: those of the first rows of X, as many as fit. 0: none.
-    """
+    """Of the data that all passes of a fit visit."""
+    # most_values: int. Bytes that kernel values may take: those of the first rows of X, as many as fit. 0: none.
 
     def __init__(self, Rows rows, Py_ssize_t n_blocks, Py_ssize_t most_values=0):
         self.rows = rows

@@ -10,30 +10,16 @@ MOST = 2**62                    # a saved count must leave room to go on countin
 
 
 cdef class SupportSet:
-    """Slots of a kernel_rows, each with its coefficients.
-
-    Parameters
-    ----------
-    kernel_rows : KernelRows
-        Empty.
-    n_blocks : int
-    budget : int
-        The most rows to hold; 0: no bound.
-    removal : {"oldest", "random", "least"}
-        Which row is replaced by another: the oldest, a random one, or the one with the smallest ||v||^2 K(x, x). The last is the squared
-        length of what the row adds to the weights.
-
-    Notes
-    -----
-    Only "random" has a mistake bound. It is for the perceptron with two classes, one pass over different rows and K(x, x) <= 1.
-    Let u with ||u||^2 < budget separate them by the margin 1. Then the expected number of mistakes is at most
-    `2 ||u||^2 / (1 - ||u|| / sqrt(budget))^2`. The other two have no known bound.
-
-    References
-    ----------
-    G. Cavallanti, N. Cesa-Bianchi and C. Gentile: Tracking the best hyperplane with a simple budget Perceptron. Machine Learning 69,
-    pages 143-167, 2007.
-    """
+    """Slots of a kernel_rows, each with its coefficients."""
+    # kernel_rows: KernelRows. Empty.
+    # budget: int. The most rows to hold; 0: no bound.
+    # removal: {"oldest", "random", "least"}. Which row is replaced by another: the oldest, a random one, or the one with the smallest
+    # ||v||^2 K(x, x). The last is the squared length of what the row adds to the weights.
+    # Only "random" has a mistake bound. It is for the perceptron with two classes, one pass over different rows and K(x, x) <= 1. Let u
+    # with ||u||^2 < budget separate them by the margin 1. Then the expected number of mistakes is at most `2 ||u||^2 / (1 - ||u|| /
+    # sqrt(budget))^2`. The other two have no known bound.
+    # G. Cavallanti, N. Cesa-Bianchi and C. Gentile: Tracking the best hyperplane with a simple budget Perceptron. Machine Learning 69,
+    # pages 143-167, 2007.
 
     def __init__(self, KernelRows kernel_rows, Py_ssize_t n_blocks, Py_ssize_t budget=0, removal="oldest"):
         self.kernel_rows, self.n_blocks, self.budget, self.removal = kernel_rows, n_blocks, budget, removal

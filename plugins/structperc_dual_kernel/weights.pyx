@@ -44,21 +44,13 @@ cdef class DualWeights(Weights):
     w = scale * v, and the mean over the visited examples is (scale_sum * v - u) / n_visited.
 
     Rows that repeat are held once. With a budget, a row gives way to each further one, and takes its share of the average with it.
-
-    Parameters
-    ----------
-    kernel_rows : KernelRows
-        Empty; knows the kernel.
-    average : bool
-    decay : float in [0, 1), Schedule or function
-        Each step first multiplies w by 1 - decay, the decay of the t-th example visited; see `structperc.core.schedules.Schedule`.
-    budget : int
-        The most rows to hold; 0: no bound.
-    removal : {"oldest", "random", "least"}
-        See `structperc_dual_kernel.expansion.SupportSet`.
-    cache_bytes : int
-        What dear kernel values of the training rows may take.
     """
+    # kernel_rows: KernelRows. Empty; knows the kernel.
+    # decay: float in [0, 1), Schedule or function. Each step first multiplies w by 1 - decay, the decay of the t-th example visited; see
+    # `structperc.core.schedules.Schedule`.
+    # budget: int. The most rows to hold; 0: no bound.
+    # removal: {"oldest", "random", "least"}. See `structperc_dual_kernel.expansion.SupportSet`.
+    # cache_bytes: int. What dear kernel values of the training rows may take.
 
     citation = COLLINS_DUFFY
 

@@ -46,14 +46,9 @@ cdef class GraphOutputs(Outputs):
     In gold outputs None means an unlabelled node; its code is 0. Training completes it by the best labels of the others.
 
     Row t of an example has the atoms `t * (K + n_pairs) + b`. For a node, b < K is the label; for an edge, b - K is the kind of pair.
-
-    Parameters
-    ----------
-    pairs : {"potts", "symmetric", "full"}
-        Which pairs of labels have weights: equal labels together, unordered pairs, or ordered pairs.
-    inference, most_nodes
-        How `PairwiseModel.solve` completes graphs of which some labels are known.
     """
+    # pairs: {"potts", "symmetric", "full"}. Which pairs of labels have weights: equal labels together, unordered pairs, or ordered pairs.
+    # inference, most_nodes: How `PairwiseModel.solve` completes graphs of which some labels are known.
 
     cdef readonly object labels, pairs
     cdef readonly Py_ssize_t n_tags             # how many labels there are

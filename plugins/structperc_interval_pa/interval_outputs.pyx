@@ -17,12 +17,8 @@ cdef class IntervalOutputs(RankOutputs):
     """Ranks 1..r; a gold output is an interval [low, high] of admissible ranks, encoded as these two.
 
     A prediction is right inside the interval. Gold outputs come in any of the forms that `read_intervals` takes.
-
-    Parameters
-    ----------
-    unrated : {"refuse", "skip"}
-        What becomes of rows that miss both ends: "skip", they admit every rank.
     """
+    # unrated: {"refuse", "skip"}. What becomes of rows that miss both ends: "skip", they admit every rank.
 
     cdef readonly str unrated
     cdef bint began                     # whether intervals to learn from have been seen
@@ -95,13 +91,9 @@ def warn_of_nothing(IntervalOutputs outputs, codes):
 
 
 cdef class IntervalLoss(Loss):
-    """The cost of a prediction beyond the nearest admissible rank, or the value for the cheapest admissible rank.
-
-    Parameters
-    ----------
-    costs : {"absolute", "squared"} or array of shape (r, r)
-        Of the distance to the interval (0 inside); or a matrix, row: right rank, of which the row with the least cost counts.
-    """
+    """The cost of a prediction beyond the nearest admissible rank, or the value for the cheapest admissible rank."""
+    # costs: {"absolute", "squared"} or array of shape (r, r). Of the distance to the interval (0 inside); or a matrix, row: right rank, of
+    # which the row with the least cost counts.
 
     cdef readonly object cost_option
     cdef const double[:, ::1] table

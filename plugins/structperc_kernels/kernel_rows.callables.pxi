@@ -69,21 +69,13 @@ cdef class CallableKernelRows(ComparedKernelRows):
         self.held, self.n = [rows[i:i + 1] for i in range(rows.shape[0])], rows.shape[0]
 
     def saved_csr(self, state):
-        """Reads the sparse rows of a saved state.
+        """Reads the sparse rows of a saved state. Returns a scipy.sparse.csr_array of shape (n, n_features).
+        Raises `DataError` if an array is missing or invalid.
 
         Parameters
         ----------
         state : dict of arrays
             "values", "indices" and "indptr", as `state` returns them.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of shape (n, n_features)
-
-        Raises
-        ------
-        DataError
-            If an array is missing or invalid.
         """
         from scipy.sparse import csr_array
         values = read_array(state, "values", FLOATS, (None,))

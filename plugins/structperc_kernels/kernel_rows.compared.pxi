@@ -38,24 +38,20 @@ cdef class ComparedKernelRows(ListedKernelRows):
 
     def matrix(self, Rows rows, which):
         """Rows of X in the format of the training data.
+        Returns an array or scipy.sparse.csr_array of shape (len(which), n_features). Sparse if the training data are.
 
         Parameters
         ----------
         rows : Rows
         which : slice or int array
             Row numbers of X.
-
-        Returns
-        -------
-        array or scipy.sparse.csr_array of shape (len(which), n_features)
-            Sparse if the training data are.
         """
         from scipy.sparse import csr_array, issparse
         X = rows.X[which]
         return X if issparse(X) == self.sparse else csr_array(X) if self.sparse else X.toarray()
 
     def compared(self, Rows rows, which, entries):
-        """The kernel between rows of X and stored entries.
+        """The kernel between rows of X and stored entries. Returns a float64 array of shape (len(which), len(entries)).
 
         Parameters
         ----------
@@ -64,10 +60,6 @@ cdef class ComparedKernelRows(ListedKernelRows):
             Row numbers of X.
         entries : list
             Results of `read_array`.
-
-        Returns
-        -------
-        float64 array of shape (len(which), len(entries))
         """
         raise self.missing("compared")
 

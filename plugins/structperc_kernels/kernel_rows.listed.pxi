@@ -14,7 +14,7 @@ cdef class ListedKernelRows(KernelRows):
     """
 
     def copied_row(self, rows, row, number):
-        """Makes the list entry for a row of X.
+        """Makes the list entry for a row of X. Returns an object. Raises `DataError` if the kernel cannot compare the row.
 
         Parameters
         ----------
@@ -23,15 +23,6 @@ cdef class ListedKernelRows(KernelRows):
             The row number in X.
         number : int
             The row number in all training data.
-
-        Returns
-        -------
-        object
-
-        Raises
-        ------
-        DataError
-            If the kernel cannot compare the row.
         """
         raise self.missing("taken")
 

@@ -134,21 +134,13 @@ cdef class KernelObjects(ListedKernelRows):
                 queries.work = self.scratch(largest, held)
 
     def scratch(self, Py_ssize_t size, Py_ssize_t held):
-        """Allocates the scratch space of a comparison with stored objects.
+        """Allocates the scratch space of a comparison with stored objects. Returns a float64 array.
+        Raises `DataError` if there is not enough memory.
 
         Parameters
         ----------
         size, held : int
             The largest `Encoded.size` of the queries, and of the stored objects.
-
-        Returns
-        -------
-        float64 array
-
-        Raises
-        ------
-        DataError
-            If there is not enough memory.
         """
         try:
             return self.compiled.scratch(size, held)
@@ -194,21 +186,12 @@ cdef class KernelObjects(ListedKernelRows):
         return 0
 
     def asked(self, a, b):
-        """Calls the user's function.
+        """Calls the user's function. Returns a float. Raises `PluginError` if the function returns no number.
 
         Parameters
         ----------
         a, b : object
             Entries of X.
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        PluginError
-            If the function returns no number.
         """
         value = self.kernel(a, b)
         try:

@@ -74,16 +74,12 @@ cdef class KernelRows(Component):
 
     def settle_parameters(self, Rows rows) -> None:
         """Sets the parameters that depend on the first data, such as gamma="scale"; called before any step.
+        Raises `DataError` if the kernel cannot compare these rows.
 
         Parameters
         ----------
         rows : Rows
             The first training data.
-
-        Raises
-        ------
-        DataError
-            If the kernel cannot compare these rows.
         """
 
     def begin_fit(self, rows) -> None:
@@ -98,12 +94,7 @@ cdef class KernelRows(Component):
         """Releases the data of a fit when it is over."""
 
     def empty(self):
-        """Makes storage of the same kind and with the same parameters, without rows.
-
-        Returns
-        -------
-        KernelRows
-        """
+        """Makes storage of the same kind and with the same parameters, without rows. Returns `KernelRows`."""
         raise self.missing("empty")
 
     def reserve(self, Py_ssize_t n) -> None:
@@ -125,16 +116,11 @@ cdef class KernelRows(Component):
         self.n = n
 
     def select(self, slots):
-        """Copies some of the stored rows.
+        """Copies some of the stored rows. Returns `KernelRows`. The copies, in the order of `slots`.
 
         Parameters
         ----------
         slots : sequence of int
-
-        Returns
-        -------
-        KernelRows
-            The copies, in the order of `slots`.
         """
         raise self.missing("select")
 
@@ -154,26 +140,17 @@ cdef class KernelRows(Component):
 
     def key(self, Rows rows, Py_ssize_t row):
         """Identifies a row, so that equal rows can be merged.
+        Returns a bytes or None. The same for equal rows and only for these; None, the default, if rows cannot be compared.
 
         Parameters
         ----------
         rows : Rows
         row : int
-
-        Returns
-        -------
-        bytes or None
-            The same for equal rows and only for these; None, the default, if rows cannot be compared.
         """
         return None
 
     def queries(self):
-        """Makes an empty object for `prepare` to fill.
-
-        Returns
-        -------
-        Queries
-        """
+        """Makes an empty object for `prepare` to fill. Returns `Queries`."""
         raise self.missing("queries")
 
     def prepare(self, Queries q, Rows rows, const int64_t[::1] which) -> None:
@@ -189,12 +166,7 @@ cdef class KernelRows(Component):
         raise self.missing("prepare")
 
     def support(self):
-        """Shows the stored rows in the form of X.
-
-        Returns
-        -------
-        array, sparse array or list
-        """
+        """Shows the stored rows in the form of X. Returns an array, sparse array or list."""
         raise self.missing("support")
 
     def state(self):
@@ -243,17 +215,13 @@ cdef class KernelRows(Component):
             self.reraise()
 
     def values(self, Rows rows, which=None):
-        """The kernel between rows of X and all stored rows.
+        """The kernel between rows of X and all stored rows. Returns a float64 array of shape (len(which), n).
 
         Parameters
         ----------
         rows : Rows
         which : sequence of int, optional
             Row numbers of X; by default all.
-
-        Returns
-        -------
-        float64 array of shape (len(which), n)
         """
         cdef Queries q = self.queries()
         cdef int[::1] slots = np.arange(self.n, dtype=np.intc)
@@ -269,22 +237,12 @@ cdef class KernelRows(Component):
 
     def fingerprint(self):
         """Kernel values as a flat fingerprint, to recognise another function of the same name.
-
-        Returns
-        -------
-        float64 array or None
-            None if the kernel is no Python function.
+        Returns a float64 array or None. None if the kernel is no Python function.
         """
         return None
 
     def few_values(self):
-        """The kernel between a few of the stored rows.
-
-        Returns
-        -------
-        float64 array
-            Flat, at most 16 values.
-        """
+        """The kernel between a few of the stored rows. Returns a float64 array. Flat, at most 16 values."""
         few = self.select(np.unique(np.linspace(0, self.n - 1, min(self.n, PROBED)).astype(np.intp)))
         if not few.n:
             return np.zeros(0)

@@ -80,13 +80,7 @@ cdef class Encoded:
         return 0
 
     def key(self):
-        """Identifies the object.
-
-        Returns
-        -------
-        tuple
-            Hashable; the same for equal objects and only for these.
-        """
+        """Identifies the object. Returns a tuple. Hashable; the same for equal objects and only for these."""
         return self.symbols
 
 
@@ -137,7 +131,8 @@ cdef class ObjectKernel(Component):
         return float(kernel.values([kernel.encode(a)], [kernel.encode(b)])[0, 0])
 
     def encode(self, obj, learn=True):
-        """An object as this kernel computes with it.
+        """An object as this kernel computes with it. Returns `Encoded`.
+        Raises `DataError` if the object is invalid. The caller adds which object it is.
 
         Parameters
         ----------
@@ -145,33 +140,16 @@ cdef class ObjectKernel(Component):
         learn : bool, default True
             Whether new symbols become known to this kernel, until the last object with them is gone. If not, compare the result
             only with itself and with objects that were encoded before with learn=True.
-
-        Returns
-        -------
-        Encoded
-
-        Raises
-        ------
-        DataError
-            If the object is invalid. The caller adds which object it is.
         """
         raise self.missing("encode")
 
     def values(self, rows, columns):
-        """The kernel between encoded objects.
+        """The kernel between encoded objects. Returns a float64 array of shape (len(rows), len(columns)).
+        Raises `DataError` if two different objects were both encoded with learn=False.
 
         Parameters
         ----------
         rows, columns : sequence of Encoded
-
-        Returns
-        -------
-        float64 array of shape (len(rows), len(columns))
-
-        Raises
-        ------
-        DataError
-            If two different objects were both encoded with learn=False.
 
         Examples
         --------
@@ -217,21 +195,13 @@ cdef class ObjectKernel(Component):
         raise self.missing("restore")
 
     def saved_symbols(self, state):
-        """Reads the symbols of each object from a saved state.
+        """Reads the symbols of each object from a saved state. Returns a list of lists.
+        Raises `DataError` if an array is missing or invalid.
 
         Parameters
         ----------
         state : dict of arrays
             "symbols", "codes" and "ends", as `state` returns them.
-
-        Returns
-        -------
-        list of lists
-
-        Raises
-        ------
-        DataError
-            If an array is missing or invalid.
         """
         text, codes, ends = (read_array(state, name, dtype, (None,)) for name, dtype in (
             ("symbols", np.uint8), ("codes", np.int32), ("ends", np.int64)))
@@ -249,21 +219,12 @@ cdef class ObjectKernel(Component):
         return [[symbols[code] for code in codes[start:end]] for start, end in zip(bounds, ends, strict=False)]
 
     def scratch(self, Py_ssize_t size_a, Py_ssize_t size_b):
-        """Allocates the scratch space of an evaluation.
+        """Allocates the scratch space of an evaluation. Returns a float64 array. Raises `DataError` if there is not enough memory.
 
         Parameters
         ----------
         size_a, size_b : int
             The largest `Encoded.size` on each side.
-
-        Returns
-        -------
-        float64 array
-
-        Raises
-        ------
-        DataError
-            If there is not enough memory.
         """
         cdef Py_ssize_t n = self.room_c(size_a, size_b) + 1
         try:

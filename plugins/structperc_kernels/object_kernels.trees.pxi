@@ -39,15 +39,9 @@ ctypedef struct Match:
 
 
 cdef class EncodedTree(Encoded):
-    """A tree with its productions numbered.
-
-    Attributes
-    ----------
-    symbols : tuple of str
-        Labels and words, each label before those below it.
-    n_children : array of int32
-        How many children each has; -1 for words.
-    """
+    """A tree with its productions numbered."""
+    # symbols: tuple of str. Labels and words, each label before those below it.
+    # n_children: array of int32. How many children each has; -1 for words.
 
     cdef Tree tree
     cdef int[::1] memory
@@ -147,7 +141,7 @@ cdef class SubsetTreeKernel(ObjectKernel):
         return [self.encode_flat(*tree, True) for tree in trees]
 
     def encode_flat(self, original, symbols, n_children, learn):
-        """Encodes a tree from its symbols in preorder.
+        """Encodes a tree from its symbols in preorder. Returns `EncodedTree`. Raises `DataError` if the symbols are no single tree.
 
         Parameters
         ----------
@@ -159,15 +153,6 @@ cdef class SubsetTreeKernel(ObjectKernel):
             How many children each symbol has; -1 for words.
         learn : bool
             As in `encode`.
-
-        Returns
-        -------
-        EncodedTree
-
-        Raises
-        ------
-        DataError
-            If the symbols are no single tree.
         """
         cdef EncodedTree encoded = EncodedTree()
         cdef list pending = [], key, productions = [], firsts = [], children = []

@@ -159,16 +159,11 @@ cdef class VectorKernelRows(KernelRows):
         self.fitted = True
 
     def check_width(self, Rows rows) -> None:
-        """Checks the number of columns of X.
+        """Checks the number of columns of X. Raises `DataError` if the rows are objects or have another number of columns.
 
         Parameters
         ----------
         rows : Rows
-
-        Raises
-        ------
-        DataError
-            If the rows are objects or have another number of columns.
         """
         if rows.objects or rows.n_features != self.n_features:
             what = "is a list of objects" if rows.objects else f"has {rows.n_features} columns"
@@ -204,22 +199,17 @@ cdef class VectorKernelRows(KernelRows):
             out_of_memory()
 
     def check_slot(self, Py_ssize_t slot) -> None:
-        """Checks the number of a slot.
+        """Checks the number of a slot. Raises `IndexError` if no row is stored in the slot.
 
         Parameters
         ----------
         slot : int
-
-        Raises
-        ------
-        IndexError
-            If no row is stored in the slot.
         """
         if not 0 <= slot < self.n:
             raise IndexError(f"slot {slot} of {self.n}")
 
     def check_state(self, state):
-        """Reads the parameters of a saved state.
+        """Reads the parameters of a saved state. Raises `DataError` if one is missing or invalid.
 
         Parameters
         ----------
@@ -229,11 +219,6 @@ cdef class VectorKernelRows(KernelRows):
         Returns
         -------
         gamma, offset : float
-
-        Raises
-        ------
-        DataError
-            If one is missing or invalid.
         """
         gamma, offset = read_array(state, "gamma", np.float64, low=0), read_array(state, "offset", np.float64)
         if gamma == 0:

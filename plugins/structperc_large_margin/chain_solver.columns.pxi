@@ -17,29 +17,13 @@ cdef enum:
 
 
 cdef class KernelColumns:
-    """Columns K(., i) of the kernel matrix between the rows of X.
-
-    Parameters
-    ----------
-    kernel_rows : structperc_kernels.KernelRows
-        Started, settled and empty; receives all rows of X.
-    rows : structperc.components.Rows
-        `canonical` where X is sparse.
-    cache_bytes : int, default 200 MB
-        Memory for columns that are kept; at least sixteen are.
-
-    Attributes
-    ----------
-    n, room, n_computed : int
-        Training rows, columns that are kept, columns computed so far.
-    diagonal : ndarray of shape (n,)
-        K(i, i).
-
-    Raises
-    ------
-    DataError
-        When a K(i, i) is not finite.
-    """
+    """Columns K(., i) of the kernel matrix between the rows of X."""
+    # kernel_rows: structperc_kernels.KernelRows. Started, settled and empty; receives all rows of X.
+    # rows: structperc.components.Rows. `canonical` where X is sparse.
+    # cache_bytes: int, default 200 MB. Memory for columns that are kept; at least sixteen are.
+    # n, room, n_computed: int. Training rows, columns that are kept, columns computed so far.
+    # diagonal: ndarray of shape (n,). K(i, i).
+    # DataError: When a K(i, i) is not finite.
 
     def __init__(self, KernelRows kernel_rows, Rows rows, Py_ssize_t cache_bytes=209715200):
         cdef Py_ssize_t i, n = rows.n_rows

@@ -164,17 +164,9 @@ cdef class SmoothHinges:
     """The hinges of a chain, each smoothed within a width around a multiplier at hand: the proximal method of multipliers.
 
         psi_c(r) = max over 0 <= mu <= cap of mu r - width / (2 cap) (mu - centre)^2,   r = p + g (f - b)
-
-    Parameters
-    ----------
-    chain : structperc_large_margin.chain.Chain
-    centre : array of shape (n_coordinates,)
-
-    Attributes
-    ----------
-    centre, mu : ndarray of shape (n_coordinates,)
-        The multipliers at hand, and those that are best at the point evaluated last.
     """
+    # centre: array of shape (n_coordinates,)
+    # centre, mu: ndarray of shape (n_coordinates,). The multipliers at hand, and those that are best at the point evaluated last.
 
     cdef readonly object centre, mu
     cdef const int32_t[::1] example, node

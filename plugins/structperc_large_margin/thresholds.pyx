@@ -17,19 +17,13 @@ cdef double ROUNDING = 2.0**-50         # a slope of this part of the caps count
 
 @attrs.frozen(eq=False)
 class Thresholds:
-    """The best thresholds of a chain for fixed scores.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_nodes,)
-        The midpoint of both ends; the finite end where the other one is infinite; the neighbour's value where both are. In order where
-        the chain is ordered.
-    lower, upper : ndarray of shape (n_nodes,)
-        The smallest and the largest best value of each threshold, -inf and inf where it is unbounded. Ordered chains: the
-        least and the greatest best solution.
-    value : float
-        The threshold part of the primal objective, `sum_c cap_c (p + g_c (f_c - z))_+ + sum_m d_m z_m`; -inf if it is unbounded below.
-    """
+    """The best thresholds of a chain for fixed scores."""
+    # values: ndarray of shape (n_nodes,). The midpoint of both ends; the finite end where the other one is infinite; the neighbour's value
+    # where both are. In order where the chain is ordered.
+    # lower, upper: ndarray of shape (n_nodes,). The smallest and the largest best value of each threshold, -inf and inf where it is
+    # unbounded. Ordered chains: the least and the greatest best solution.
+    # value: float. The threshold part of the primal objective, `sum_c cap_c (p + g_c (f_c - z))_+ + sum_m d_m z_m`; -inf if it is unbounded
+    # below.
 
     values: np.ndarray
     lower: np.ndarray
@@ -78,12 +72,7 @@ cdef inline Py_ssize_t n_up_to(const double *keys, Py_ssize_t n, double z, bint 
 
 
 cdef class ChainThresholds:
-    """Thresholds and vertices of one chain for many vectors of scores.
-
-    Parameters
-    ----------
-    chain : structperc_large_margin.chain.Chain
-    """
+    """Thresholds and vertices of one chain for many vectors of scores."""
 
     cdef readonly object chain
     cdef Py_ssize_t n_examples, n_coordinates, n_nodes

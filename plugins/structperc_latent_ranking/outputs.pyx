@@ -35,17 +35,11 @@ cdef class RankingOutputs(Outputs):
     Users give the relevance of each document, for all rows of X or a list per query. Inside, a document has a level: 0 for the highest
     relevance, 1 for the next one, ... A gold output is the levels of all documents. The lists of greatest worth agree with it. They are
     the set H(x, y) of the latent structural SVM.
-
-    Parameters
-    ----------
-    k : int
-    relevant : float
-        A document of this or a higher relevance is worth 1, others 0.
-    gains : sequence of float or None
-        Gains of the relevances 0, 1, 2, ..., instead of `relevant`: numbers from 0, at most 32 different ones.
-    order_counts : bool
-        Whether also the order of a list must be right, most worth first.
     """
+    # relevant: float. A document of this or a higher relevance is worth 1, others 0.
+    # gains: sequence of float or None. Gains of the relevances 0, 1, 2, ..., instead of `relevant`: numbers from 0, at most 32 different
+    # ones.
+    # order_counts: bool. Whether also the order of a list must be right, most worth first.
 
     default_loss = "precision"
     per_row = True

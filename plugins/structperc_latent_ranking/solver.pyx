@@ -16,13 +16,8 @@ from structperc_latent_ranking.selection cimport sp_first
 
 
 cdef class TopDocuments(Argmax):
-    """The min(k, n) documents of largest score, best first; of equal scores the earlier document.
-
-    Parameters
-    ----------
-    k : int
-        At least 1.
-    """
+    """The min(k, n) documents of largest score, best first; of equal scores the earlier document."""
+    # k: int. At least 1.
 
     cdef readonly Py_ssize_t k
 
@@ -79,12 +74,8 @@ cdef class RankingLoss(Loss):
 
     Precision and recall are additive over documents, so loss-augmented search is exact. The other two depend on the order of the list,
     of which no sum over documents knows: they are measured only.
-
-    Parameters
-    ----------
-    kind : {"precision", "recall", "ndcg", "average-precision"}
-    k : int
     """
+    # kind: {"precision", "recall", "ndcg", "average-precision"}
 
     cdef readonly object kind
     cdef readonly Py_ssize_t k

@@ -93,22 +93,13 @@ cdef class ArcFeatures(Features):
 
     Labels given the heads have features if the rows of x have a head of each word (`Rows.first_stage`). A head below 0, -1 - h, means the
     tree is settled: its arcs score 1, and others 0.
-
-    Parameters
-    ----------
-    lines : list of Line
-        See `structperc_parsing.arc_templates.read_lines`.
-    n_columns : int
-        Of X, whose rows are the tokens' cells, equal cells by equal numbers.
-    n_labels : int
-        How many labels arcs have; 0: none. For less than two the lines of labels are left out.
-    n_hashed : int
-        Rows of weights for arcs, and as many for siblings. Labels have a sixteenth as many groups of rows.
-    joint : bool
-        Labels compete within arcs.
-    order : {1, 2}
-        2: siblings have features too.
     """
+    # lines: list of Line. See `structperc_parsing.arc_templates.read_lines`.
+    # n_columns: int. Of X, whose rows are the tokens' cells, equal cells by equal numbers.
+    # n_labels: int. How many labels arcs have; 0: none. For less than two the lines of labels are left out.
+    # n_hashed: int. Rows of weights for arcs, and as many for siblings. Labels have a sixteenth as many groups of rows.
+    # joint: bool. Labels compete within arcs.
+    # order: {1, 2}. 2: siblings have features too.
 
     cdef readonly Py_ssize_t n_arc_rows, n_label_groups, first_sibling_row, octets, n_columns
     cdef readonly object lines

@@ -88,21 +88,13 @@ cdef class TreeOutputs(Outputs):
     """The head of each word, or its head and label, such that all words are reached from the root.
 
     Users give and get a list for each sentence: of heads, or of pairs (head, label). Heads are 0 for the root and 1..n for words.
-
-    Parameters
-    ----------
-    projective : bool
-        Arcs do not cross: all words between a head and its dependent descend from the head.
-    one_root : bool
-        Exactly one word has the head 0.
-    lift : bool
-        Learn from trees with crossing arcs as `lifted` makes them projective.
-    joint : bool
-        Labels compete within arcs. Otherwise they have atoms of their own, about the heads that the rows of x know: the gold heads in
-        training, and in predictions those of the best tree.
-    order : {1, 2}
-        2: a tree has atoms for neighbouring siblings too.
     """
+    # projective: bool. Arcs do not cross: all words between a head and its dependent descend from the head.
+    # one_root: bool. Exactly one word has the head 0.
+    # lift: bool. Learn from trees with crossing arcs as `lifted` makes them projective.
+    # joint: bool. Labels compete within arcs. Otherwise they have atoms of their own, about the heads that the rows of x know: the gold
+    # heads in training, and in predictions those of the best tree.
+    # order: {1, 2}. 2: a tree has atoms for neighbouring siblings too.
 
     options_used = ("target",)          # which the commands read
 
@@ -336,15 +328,9 @@ cdef inline Py_ssize_t next_sibling(const int *y, Py_ssize_t n_tags, Py_ssize_t 
 
 
 cdef class ArcLoss(Loss):
-    """How many words have a wrong head or label; if labels have separate atoms, wrong heads plus wrong labels.
-
-    Parameters
-    ----------
-    n_labels : int
-        0: none.
-    joint : bool
-    order : {1, 2}
-    """
+    """How many words have a wrong head or label; if labels have separate atoms, wrong heads plus wrong labels."""
+    # n_labels: int. 0: none.
+    # order: {1, 2}
 
     cdef Layout atoms
     cdef Py_ssize_t n_tags
@@ -380,15 +366,9 @@ cdef class TreeArgmax(Argmax):
     """The tree of largest score: the best label of each arc, the lowest at a tie, then the maximum arborescence.
 
     Labels given the heads do not move the tree: each word takes its best one.
-
-    Parameters
-    ----------
-    n_labels : int
-        0: none.
-    one_root : bool
-    joint : bool
-    order : {1, 2}
     """
+    # n_labels: int. 0: none.
+    # order: {1, 2}
 
     cdef readonly Py_ssize_t n_tags
     cdef readonly bint one_root

@@ -95,30 +95,16 @@ DIGITS = 52             # costs add up to 2^52 of their units at most
 
 
 cdef class PocketSearch:
-    """Perceptron steps on examples drawn by their largest costs; keeps the ranker of least total cost that was checked.
-
-    Parameters
-    ----------
-    X : ndarray or csr_matrix of shape (n, n_features)
-        Free of NaN.
-    y : int array of shape (n,)
-        Ranks, from 1.
-    costs : float64 array of shape (n, K)
-        Of all predictions for each row.
-    variant : {"structured", "original", "single"}
-        The step, as of the option.
-    compared : {"all", "screened", "runs"}
-        Which rankers are compared with the one in the pocket. "all". "screened": all, but a comparison ends if the costs of the first
-        rows are above the pocket's by three standard deviations. "runs": those with a longer run of right predictions than the pocket's.
-    seed : int
-        Of the draws, below 2^64.
-
-    Attributes
-    ----------
-    cost : float
-        Of the ranker in the pocket, over all rows.
-    updates : int
-    """
+    """Perceptron steps on examples drawn by their largest costs; keeps the ranker of least total cost that was checked."""
+    # X: ndarray or csr_matrix of shape (n, n_features). Free of NaN.
+    # y: int array of shape (n,). Ranks, from 1.
+    # costs: float64 array of shape (n, K). Of all predictions for each row.
+    # variant: {"structured", "original", "single"}. The step, as of the option.
+    # compared: {"all", "screened", "runs"}. Which rankers are compared with the one in the pocket. "all". "screened": all, but a comparison
+    # ends if the costs of the first rows are above the pocket's by three standard deviations. "runs": those with a longer run of right
+    # predictions than the pocket's.
+    # seed: int. Of the draws, below 2^64.
+    # cost: float. Of the ranker in the pocket, over all rows.
 
     cdef readonly Py_ssize_t n_rows, n_features, n_ranks
     cdef readonly int64_t updates

@@ -27,17 +27,11 @@ cdef class SegmentOutputs(Outputs):
 
     Users give and get for each sentence a list of (start, stop, label), or a tag for each token. In gold outputs a label of None leaves
     the tokens of an entry open, as does None for a tag.
-
-    Parameters
-    ----------
-    outside : bool
-        Whether tokens may stand outside of all segments.
-    max_length : int or None
-        The most tokens of a segment; None: of each label those that it has in the gold outputs.
-    places : {"iob2", "iobes"}
-    described : int
-        See `Atoms`.
     """
+    # outside: bool. Whether tokens may stand outside of all segments.
+    # max_length: int or None. The most tokens of a segment; None: of each label those that it has in the gold outputs.
+    # places: {"iob2", "iobes"}
+    # described: int. See `Atoms`.
 
     cdef readonly Atoms atoms
     cdef readonly bint outside

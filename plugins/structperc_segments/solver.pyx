@@ -89,19 +89,12 @@ cdef void add_bonus(const Search *search, Py_ssize_t start, Py_ssize_t n_tokens,
 
 
 cdef class Atoms:
-    """Which atoms there are, and the divisions over them.
-
-    Parameters
-    ----------
-    n_labels : int
-        That outside of all segments, if there is one, is the first.
-    outside : bool
-        Whether tokens may be outside of all segments, each by itself.
-    places : {"iob2", "iobes"}
-        Places of a token in its segment with weights of their own: the first and all others, or first, inside, last and only.
-    described : int, default 0
-        Up to how many tokens segments have rows of their own.
-    """
+    """Which atoms there are, and the divisions over them."""
+    # n_labels: int. That outside of all segments, if there is one, is the first.
+    # outside: bool. Whether tokens may be outside of all segments, each by itself.
+    # places: {"iob2", "iobes"}. Places of a token in its segment with weights of their own: the first and all others, or first, inside,
+    # last and only.
+    # described: int, default 0. Up to how many tokens segments have rows of their own.
 
     def __init__(self, Py_ssize_t n_labels, bint outside, str places, Py_ssize_t described=0):
         cdef Py_ssize_t inner = n_labels - outside

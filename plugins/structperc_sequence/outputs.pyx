@@ -20,14 +20,9 @@ cdef class ChainOutputs(RestrictedOutputs):
 
     Users pass and get a list of labels for each sentence. A flat list, one label for each row of X, is also allowed. In gold outputs
     None means an unlabelled token; its code is 0.
-
-    Parameters
-    ----------
-    start, end : bool
-        Whether the first and the last label are atoms of their own.
-    forbidden, required
-        As `read_constraints` takes them.
     """
+    # start, end: bool. Whether the first and the last label are atoms of their own.
+    # forbidden, required: As `read_constraints` takes them.
 
     cdef readonly Py_ssize_t n_tags             # how many labels there are
     cdef readonly bint has_start, has_end

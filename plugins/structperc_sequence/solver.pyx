@@ -313,15 +313,9 @@ cdef class Viterbi(Argmax):
     """The labels of largest score, by dynamic programming; ties go to the lowest label, from the last token back.
 
     What the constraints forbid never occurs: its score is -inf here, and a sentence that leaves nothing is an error.
-
-    Parameters
-    ----------
-    n_labels : int
-    start, end : bool
-        Whether there are atoms of the first and of the last label.
-    constraints : Constraints
-        Which labels may follow, begin and end.
     """
+    # start, end: bool. Whether there are atoms of the first and of the last label.
+    # constraints: Constraints. Which labels may follow, begin and end.
 
     def __cinit__(self, *args, **kwargs):
         self.between = self.first = self.last = None

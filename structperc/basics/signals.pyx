@@ -74,11 +74,7 @@ cdef bint stopped() noexcept with gil:
 
 
 def take_interruption():
-    """The exception that stopped compiled work of this thread, or None; forgets it.
-
-    Returns
-    -------
-    BaseException or None
+    """The exception that stopped compiled work of this thread, or None; forgets it. Returns `BaseException` or None.
 
     Examples
     --------
@@ -111,7 +107,7 @@ def raise_interruption() -> None:
 
 
 def map_in_threads(function, items, n_threads):
-    """The results of a function for all items, in order, several at a time.
+    """The results of a function for all items, in order, several at a time. Returns a list.
 
     An exception, Ctrl-C among them, is raised as soon as the threads' compiled work has stopped.
 
@@ -120,10 +116,6 @@ def map_in_threads(function, items, n_threads):
     function : callable
     items : iterable
     n_threads : int
-
-    Returns
-    -------
-    list
 
     Examples
     --------
@@ -161,6 +153,7 @@ cdef enum:
 
 def retry_on_interrupt(list interrupts, function, *arguments):
     """The result of a function that may be called again from its beginning. Ctrl-C during the call starts it anew.
+    Returns an object. What `function` returned.
 
     Parameters
     ----------
@@ -170,11 +163,6 @@ def retry_on_interrupt(list interrupts, function, *arguments):
     function : callable
     *arguments
         Passed on to `function`.
-
-    Returns
-    -------
-    object
-        What `function` returned.
 
     Examples
     --------

@@ -196,18 +196,13 @@ cdef class Argmax(Component):
         return -1
 
     def argmax(self, const double[::1] scores not None, Example x):
-        """The structure with the largest score.
+        """The structure with the largest score. Returns an int or tuple of int. One label, or a structure.
 
         Parameters
         ----------
         scores : float64 array of shape (n_atoms,)
             Atom scores. In loss-augmented search the loss may be included. A copy, which you may change.
         x : Example
-
-        Returns
-        -------
-        int or tuple of int
-            One label, or a structure.
         """
         cdef int[::1] y
         cdef Py_ssize_t n
@@ -220,7 +215,7 @@ cdef class Argmax(Component):
         return structure(&y[0], n, self.code_width)
 
     def argmax_augmented(self, scores, Example x, gold, Loss loss, double scale):
-        """Loss-augmented search: the structure with the largest score + scale * loss.value(gold, y, x).
+        """Loss-augmented search: the structure with the largest score + scale * loss.value(gold, y, x). Returns an int or tuple of int.
 
         By default a loss over atoms (`Loss.augment`) is added to the scores, and `argmax` does the rest. With any other loss on labels
         the sums of all labels are compared. If a loss on structures has only a bound (`Loss.largest`), the search goes down the list of
@@ -238,10 +233,6 @@ cdef class Argmax(Component):
             Has the methods `value(gold, y, x)` and `augment(gold, scores, scale, x)`.
         scale : float
             Factor of the loss; may be negative.
-
-        Returns
-        -------
-        int or tuple of int
         """
         cdef double[::1] s = np.array(scores, dtype=float)
         cdef int[::1] y, codes
@@ -273,10 +264,6 @@ cdef class Argmax(Component):
         Parameters
         ----------
         loss : Loss
-
-        Returns
-        -------
-        bool
         """
         return (is_additive(loss) or loss.outputs is not None and loss.outputs.n_labels > 0 or overrides(self, "argmax_augmented")
                 or <void *> self.argmax_augmented_c != <void *> PLAIN.argmax_augmented_c
@@ -326,16 +313,12 @@ cdef class Argmax(Component):
 
     def max_marginals(self, scores, Example x):
         """The score of the best structure with each atom.
+        Returns an array of shape (n_atoms,) or None. -inf if no structure has the atom. None as in `k_best`.
 
         Parameters
         ----------
         scores : float64 array of shape (n_atoms,)
         x : Example
-
-        Returns
-        -------
-        array of shape (n_atoms,) or None
-            -inf if no structure has the atom. None as in `k_best`.
         """
         return None
 
@@ -436,7 +419,7 @@ def has_marginals(Argmax solver):
 
 
 def check_search(parts, wanted, option="") -> None:
-    """Raise an error for a loss that the solver cannot search with.
+    """Raises `PluginError` for a loss that the solver cannot search with.
 
     Parameters
     ----------
@@ -446,11 +429,6 @@ def check_search(parts, wanted, option="") -> None:
         What needs the search, for the error message.
     option : str, default ""
         Name of the option that asks for it, if there is one.
-
-    Raises
-    ------
-    PluginError
-        If the solver does not support the loss.
 
     Examples
     --------

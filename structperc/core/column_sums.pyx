@@ -354,12 +354,8 @@ cdef class ColumnSums:
     """Sums of each column over rows of training, and of its squares, weighted as their examples are.
 
     They are exact. So their bits depend neither on the order of the rows nor on their parts.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of columns.
     """
+    # n_features: int. Number of columns.
 
     def __init__(self, Py_ssize_t n_features):
         self.number, self.sums, self.squares, self.squared = Digits(1), Digits(n_features), Digits(n_features), True

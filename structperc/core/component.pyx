@@ -30,10 +30,6 @@ def overrides(component, name):
     name : str
         The name of a method or attribute.
 
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> from structperc.components import PerceptronUpdate
@@ -150,20 +146,12 @@ def settle(component):
 
 def adapted(Component component):
     """The part as compiled code can call it: itself, or its adapter if Python overrides a method that the loop calls.
+    Raises `TypeError` if the part is of no kind that the loop calls.
+    Returns `Component`. Each part has at most one adapter. A later call returns the same object.
 
     Parameters
     ----------
     component : Component
-
-    Returns
-    -------
-    Component
-        Each part has at most one adapter. A later call returns the same object.
-
-    Raises
-    ------
-    TypeError
-        If the part is of no kind that the loop calls.
 
     Examples
     --------
@@ -329,12 +317,7 @@ cdef class Component:
                               f"{shortened(value)}.")
 
     def clone(self):
-        """A new component with the same constructor arguments, for another fit: engines share no state.
-
-        Returns
-        -------
-        Component
-        """
+        """A new component with the same constructor arguments, for another fit: engines share no state. Returns `Component`."""
         args, kwargs = self._arguments
         return remake(type(self), args, kwargs, getattr(self, "__dict__", None))
 
@@ -357,7 +340,7 @@ cdef class Component:
         """Raise an error for a combination of parts that would give wrong results.
 
         Called after all parts have started and before the first example of a fit. It is called again for each `partial_fit` with sample
-        weights.
+        weights. Raises `PluginError` if the parts do not fit together. Raises `DataError` if they do not fit the data.
 
         Parameters
         ----------
@@ -365,13 +348,6 @@ cdef class Component:
             `context.sample_weight` is an array of shape (n_examples,), or None.
         parts : object with the parts as attributes
             As in `start`.
-
-        Raises
-        ------
-        PluginError
-            If the parts do not fit together.
-        DataError
-            If they do not fit the data.
         """
 
     def attributes(self, weights):
@@ -392,11 +368,7 @@ cdef class Component:
 
     def state(self):
         """What a model file stores of this component, for `restore`.
-
-        Returns
-        -------
-        dict of str to array
-            Arrays that no later training changes.
+        Returns a dict of str to array. Arrays that no later training changes.
         """
         self._without("state")
         return {}
@@ -405,17 +377,12 @@ cdef class Component:
         """Restore what `state` returned. Called on a component that has been started.
 
         A file of unknown origin can contain anything. `structperc.plugin_tools.read_array` checks name, type, shape and range of an array
-        and returns it. An array that no part reads is an error of the file.
+        and returns it. An array that no part reads is an error of the file. Raises `ModelFormatError` if the state is invalid.
 
         Parameters
         ----------
         state : dict of str to array
             As `state` returned it.
-
-        Raises
-        ------
-        ModelFormatError
-            If the state is invalid.
         """
         self._without("restore")
 
@@ -426,12 +393,7 @@ cdef class Component:
         """A few values of the functions among this part's options: a fingerprint of them.
 
         A model file stores only the names of functions. `Engine.load` compares these values and raises an error for another function of
-        the same name.
-
-        Returns
-        -------
-        float64 array or None
-            None without such functions.
+        the same name. Returns a float64 array or None. None without such functions.
         """
 
     def raised(self) -> None:
@@ -439,15 +401,11 @@ cdef class Component:
         raise_stored(self)
 
     def missing(self, method):
-        """The error about a method that this component lacks.
+        """The error about a method that this component lacks. Returns `PluginError`.
 
         Parameters
         ----------
         method : str
-
-        Returns
-        -------
-        PluginError
         """
         kind = type(unwrapped(self))
         return PluginError(f"{kind.__module__}.{kind.__name__} does not implement {method}(); "

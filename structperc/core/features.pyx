@@ -129,7 +129,7 @@ cdef class Features(Component):
         self.scratch = self.scratch_place = None
 
     def shape(self, n_weights, n_weight_rows=1, atoms_per_example=None, Py_ssize_t n_blocks=0, rows_per_example=None) -> None:
-        """Declare the number of weights. A map calls this in its constructor.
+        """Declare the number of weights. A map calls this in its constructor. Raises `PluginError` if a number is out of range.
 
         Parameters
         ----------
@@ -143,11 +143,6 @@ cdef class Features(Component):
             See `Layout`.
         rows_per_example : int, optional
             Rows of X that every example must have.
-
-        Raises
-        ------
-        PluginError
-            If a number is out of range.
         """
         if n_weights < 1 or n_weight_rows < 1 or n_weights % n_weight_rows:
             raise PluginError(f"{type(self).__name__} declares {n_weights} weights in {n_weight_rows} rows; "
@@ -301,15 +296,11 @@ cdef class Features(Component):
         pass
 
     def n_atoms(self, Example x):
-        """The number of atoms of x.
+        """The number of atoms of x. Returns an int.
 
         Parameters
         ----------
         x : Example
-
-        Returns
-        -------
-        int
         """
         cdef Py_ssize_t n
         check_call(self, x, -1, self.fixed_atoms < 0)
@@ -318,16 +309,11 @@ cdef class Features(Component):
         return n
 
     def check_rows(self, rows) -> None:
-        """Raise an error for a data set that this map cannot read. Called before each fit and prediction.
+        """Raises `DataError` for a data set that this map cannot read. Called before each fit and prediction.
 
         Parameters
         ----------
         rows : Rows
-
-        Raises
-        ------
-        DataError
-            If the rows do not fit the map.
         """
         if self.fixed_rows < 0:
             return
@@ -339,14 +325,11 @@ cdef class Features(Component):
 
     def max_atoms(self, rows):
         """The largest number of atoms of an example in a data set, for the size of buffers. By default it reads every example.
+        Returns an int.
 
         Parameters
         ----------
         rows : Rows
-
-        Returns
-        -------
-        int
         """
         if self.fixed_atoms >= 0:
             return self.fixed_atoms
@@ -358,16 +341,12 @@ cdef class Features(Component):
         return None
 
     def scores(self, w, Example x):
-        """The scores w . phi(x, a) of all atoms.
+        """The scores w . phi(x, a) of all atoms. Returns a float64 array of shape (n_atoms,).
 
         Parameters
         ----------
         w : float64 array of shape (n_weights,)
         x : Example
-
-        Returns
-        -------
-        float64 array of shape (n_atoms,)
         """
         cdef const double[::1] at = weights_of(self, w)
         cdef Parameter p = written_out(self, <double *> pointer(at))
@@ -442,16 +421,12 @@ cdef class Features(Component):
         return where, w[where]
 
     def norm(self, Example x, c):
-        """Squared norm of sum_a c[a] phi(x, a).
+        """Squared norm of sum_a c[a] phi(x, a). Returns a float.
 
         Parameters
         ----------
         x : Example
         c : array of shape (n_atoms,)
-
-        Returns
-        -------
-        float
         """
         cdef double[::1] padded
         cdef double total
@@ -464,6 +439,7 @@ cdef class Features(Component):
 
     def inner(self, Example x, Py_ssize_t a, Example z, Py_ssize_t b):
         """The inner product phi(x, a) . phi(z, b): from the rows of the atoms if `n_blocks` is known, else from both vectors.
+        Returns a float.
 
         Parameters
         ----------
@@ -473,10 +449,6 @@ cdef class Features(Component):
         z : Example
         b : int
             Atom of z.
-
-        Returns
-        -------
-        float
         """
         check_call(self, x)
         check_call(self, z)
@@ -544,11 +516,7 @@ cdef class Features(Component):
         """The map of the weights that atoms have besides their rows, such as a `TablePart`; see `Layout`.
 
         It numbers the atoms of x as this map does, and reads only the number of rows of x.
-
-        Returns
-        -------
-        Features or None
-            None: there are no such weights.
+        Returns `Features` or None. None: there are no such weights.
         """
         raise self.missing("explicit_part")
 
@@ -562,16 +530,12 @@ cdef class Features(Component):
 
     def batch_scores(self, w, rows):
         """Atom scores of many one-row examples at once.
+        Returns a float64 array of shape (n_examples, n_atoms) or None. None: score the examples one by one.
 
         Parameters
         ----------
         w : float64 array of shape (n_weights,)
         rows : Rows
-
-        Returns
-        -------
-        float64 array of shape (n_examples, n_atoms) or None
-            None: score the examples one by one.
         """
         return None
 
@@ -604,16 +568,12 @@ cdef class Features(Component):
 
     def column_of(self, indices):
         """The column of X of each weight, for the names in `explain`. By default weights belong to no column.
+        Returns an int array. -1: no column. `feature_name` has the name of such a weight.
 
         Parameters
         ----------
         indices : int array
             Numbers of weights.
-
-        Returns
-        -------
-        int array
-            -1: no column. `feature_name` has the name of such a weight.
         """
         return np.full(np.shape(indices), -1)
 

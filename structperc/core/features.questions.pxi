@@ -7,10 +7,6 @@ def is_constrained(Features features):
     ----------
     features : Features
 
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> from structperc.components import RowFeatures

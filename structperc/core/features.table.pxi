@@ -126,15 +126,11 @@ cdef class TablePart(Features):
         return np.full(np.shape(indices), -1)
 
     def table(self, values):
-        """These weights in the shape of the table.
+        """These weights in the shape of the table. Returns an array.
 
         Parameters
         ----------
         values : array of shape (n_weights,)
-
-        Returns
-        -------
-        array
         """
         return np.array(values[:self.length]).reshape(self.table_shape)
 

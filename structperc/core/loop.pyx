@@ -69,18 +69,11 @@ class NotFinite(Exception):
 
 
 cdef class PassResult:
-    """What happened in one pass over a data set.
-
-    Attributes
-    ----------
-    visited, mistakes, updates : int
-        Examples seen, predicted wrongly before their step, and stepped on.
-    loss : float
-        Sum of the losses of the predictions, or the values that a rule wrote to `trial.loss`.
-
-    If the rule asks only for the augmented search, its structure counts as the prediction. A pass
-    without search counts neither mistakes nor losses.
-    """
+    """What happened in one pass over a data set."""
+    # visited, mistakes, updates: int. Examples seen, predicted wrongly before their step, and stepped on.
+    # loss: float. Sum of the losses of the predictions, or the values that a rule wrote to `trial.loss`.
+    # If the rule asks only for the augmented search, its structure counts as the prediction. A pass
+    # without search counts neither mistakes nor losses.
 
 
 cdef class Workspace:
@@ -113,15 +106,9 @@ cdef Py_ssize_t counted(n, part, method) except -1:
 
 
 cdef class Loop:
-    """Drives one set of components over data sets.
-
-    Parameters
-    ----------
-    parts : object with the attributes weights, outputs, features, argmax, loss and update
-        Components after `start`.
-    loss_weight : float, default 0.0
-        The engine's option, for `Update.searches`.
-    """
+    """Drives one set of components over data sets."""
+    # parts: object with the attributes weights, outputs, features, argmax, loss and update. Components after `start`.
+    # loss_weight: float, default 0.0. The engine's option, for `Update.searches`.
 
     def __init__(self, parts, loss_weight=0.0):
         self.parts = parts

@@ -106,18 +106,13 @@ cdef class Loss(Component):
         return 0
 
     def value(self, gold, y, Example x=None):
-        """The loss of the prediction y if gold is right.
+        """The loss of the prediction y if gold is right. Returns a float. At least 0; 0 if y is right.
 
         Parameters
         ----------
         gold, y : int or tuple of int
             As `Outputs` encodes them; labels are ints 1..r.
         x : Example, optional
-
-        Returns
-        -------
-        float
-            At least 0; 0 if y is right.
         """
         refuse_unstarted(self)
         cdef int[::1] a = np.array(self._checked(gold, x), dtype=np.intc)
@@ -146,16 +141,13 @@ cdef class Loss(Component):
 
     def costs_of(self, gold, rows):
         """The cost of each label for each example, for problems with one label for each example.
+        Returns a float64 array of shape (n_examples, n_labels).
 
         Parameters
         ----------
         gold : int array of shape (n_examples,)
             The right labels, 1..r.
         rows : Rows
-
-        Returns
-        -------
-        float64 array of shape (n_examples, n_labels)
         """
         refuse_unstarted(self)
         labels = range(1, labels_of(self.outputs, type(self).__name__) + 1)
@@ -163,7 +155,8 @@ cdef class Loss(Component):
         return np.array(costs, dtype=float).reshape(len(costs), len(labels))
 
     def augment(self, gold, scores, double scale, Example x=None):
-        """The scores with scale * loss(gold, .) added, up to a constant.
+        """The scores with scale * loss(gold, .) added, up to a constant. Raises `PluginError` if the loss is no sum over atoms.
+        Returns a float64 array of shape (n_atoms,). A new array.
 
         Parameters
         ----------
@@ -172,16 +165,6 @@ cdef class Loss(Component):
         scale : float
             Factor of the loss; may be negative.
         x : Example, optional
-
-        Returns
-        -------
-        float64 array of shape (n_atoms,)
-            A new array.
-
-        Raises
-        ------
-        PluginError
-            If the loss is no sum over atoms.
         """
         refuse_unstarted(self)
         cdef int[::1] a = np.array(self._checked(gold, x), dtype=np.intc)
@@ -217,10 +200,6 @@ def is_additive(Loss loss):
     ----------
     loss : Loss
         One that has been started, or one of structures.
-
-    Returns
-    -------
-    bool
 
     Examples
     --------
@@ -509,6 +488,7 @@ cdef class ExampleCosts(Loss):
 
     def set_costs(self, costs, gold, n_examples) -> None:
         """Check and store the costs of a data set. Called before each fit or `partial_fit`.
+        Raises `DataError` for a wrong shape, costs that are negative or not finite, and right labels with a cost.
 
         Parameters
         ----------
@@ -516,11 +496,6 @@ cdef class ExampleCosts(Loss):
         gold : int array of shape (n_examples,)
             The right labels, 1..r.
         n_examples : int
-
-        Raises
-        ------
-        DataError
-            If the shape is wrong, a cost is negative or not finite, or a right label has a cost.
         """
         if costs is None:
             raise DataError("loss='costs' needs the costs of each example: fit(X, y, costs=...) of shape (n_examples, n_labels).")
@@ -567,7 +542,7 @@ def levels_of(outputs, what):
 
 
 def refuse_matrix(costs, n_labels, name="loss"):
-    """Raise an error for a cost matrix that does not fit the labels.
+    """Raises `DataError` if the shape of a cost matrix is not (n_labels, n_labels), or a right label has a cost.
 
     Parameters
     ----------
@@ -575,15 +550,6 @@ def refuse_matrix(costs, n_labels, name="loss"):
     n_labels : int
     name : str, default "loss"
         What holds the matrix, for the error message.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    DataError
-        If the shape is not (n_labels, n_labels), or a right label has a cost.
 
     Examples
     --------
@@ -600,7 +566,7 @@ def refuse_matrix(costs, n_labels, name="loss"):
 
 
 def check_costs(costs, name):
-    """Check and convert costs.
+    """Check and convert costs. Raises `DataError` if a cost is NaN, infinite or negative. Returns a float64 array. C-ordered.
 
     Parameters
     ----------
@@ -608,16 +574,6 @@ def check_costs(costs, name):
         Costs of labels.
     name : str
         Name in error messages.
-
-    Returns
-    -------
-    float64 array
-        C-ordered.
-
-    Raises
-    ------
-    DataError
-        If a cost is NaN, infinite or negative.
 
     Examples
     --------

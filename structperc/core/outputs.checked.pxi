@@ -29,7 +29,7 @@ class SecondStage:
     remedy = ""
 
     def condition(self, structures, rows, settled=False):
-        """The same examples with a first part of the prediction as their condition; see `Rows.condition`.
+        """The same examples with a first part of the prediction as their condition; see `Rows.condition`. Returns `Rows`.
 
         Parameters
         ----------
@@ -38,10 +38,6 @@ class SecondStage:
         rows : Rows
         settled : bool, default False
             Whether the map may change the scores of the earlier part, as long as the same part remains the best.
-
-        Returns
-        -------
-        Rows
         """
         raise PluginError(f"{type(self).__name__} has no method `condition`, which returns the rows with the first part of the prediction.")
 
@@ -68,7 +64,7 @@ def encoded_gold(Outputs outputs, y, rows, features):
 
 
 def checked_gold(Outputs outputs, Structures gold, rows, features):
-    """Gold outputs that are encoded already, checked as those of `encoded_gold`.
+    """Gold outputs that are encoded already, checked as those of `encoded_gold`. Returns `Structures`.
 
     Parameters
     ----------
@@ -77,10 +73,6 @@ def checked_gold(Outputs outputs, Structures gold, rows, features):
         Of numbers of labels that exist.
     rows : Rows
     features : Features
-
-    Returns
-    -------
-    Structures
     """
     outputs.check_gold(gold, rows, features)
     return gold
@@ -150,21 +142,13 @@ cdef bint same_atoms(Outputs outputs, Example x, y, gold) except -1:
 
 def as_structure(Outputs outputs, result, Example x):
     """Convert the result of a Python solver, an int or a tuple of ints. Of sets of atoms also a mask, True for the chosen atoms.
+    Returns an int or tuple. Raises `PluginError` if a number is not whole, or a mask has another length than the atoms.
 
     Parameters
     ----------
     outputs : Outputs
     result : int, sequence of int or mask
     x : Example
-
-    Returns
-    -------
-    int or tuple
-
-    Raises
-    ------
-    PluginError
-        If a number is not whole, or a mask has another length than the atoms.
 
     Examples
     --------
@@ -205,10 +189,6 @@ def is_ordered(outputs):
     ----------
     outputs : Outputs
 
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> from structperc.components import ClassOutputs, RankOutputs
@@ -236,15 +216,12 @@ cdef class RestrictedOutputs(Outputs):
 
     def encode_allowed(self, allowed, rows):
         """Encode the argument `allowed` for `Rows.restrict`: the labels of each row in Y(x).
+        Returns an uint8 array of shape (n_rows, n_labels).
 
         Parameters
         ----------
         allowed : sequence
             As the user passed it.
         rows : Rows
-
-        Returns
-        -------
-        uint8 array of shape (n_rows, n_labels)
         """
         raise self.missing("encode_allowed")

@@ -92,7 +92,7 @@ cdef class LabelOutputs(Outputs):
         return range(1, self.n_labels + 1)
 
     def log_probabilities(self, scores, b, spread, floor):
-        """Log probability of every label: P is proportional to exp(b * score).
+        """Log probability of every label: P is proportional to exp(b * score). Returns a float64 array of shape (n_examples, n_labels).
 
         Parameters
         ----------
@@ -104,10 +104,6 @@ cdef class LabelOutputs(Outputs):
             As `calibration` returns it; ordered labels use it.
         floor : float in [0, 1)
             Least spread of examples with labels that would have no probability.
-
-        Returns
-        -------
-        float64 array of shape (n_examples, n_labels)
         """
         return log_softmax(b * scores)
 

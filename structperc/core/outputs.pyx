@@ -98,7 +98,7 @@ cdef class Outputs(Component):
         self.code_width = -1
 
     def find_labels(self, y, classes):
-        """The labels of outputs that have labels.
+        """The labels of outputs that have labels. Returns an array or None. The labels in order; None if outputs have no labels.
 
         Parameters
         ----------
@@ -106,18 +106,14 @@ cdef class Outputs(Component):
             As the user passed it.
         classes : sequence or None
             All labels in order, if the user names them.
-
-        Returns
-        -------
-        array or None
-            The labels in order; None if outputs have no labels.
         """
         if classes is not None:
             raise DataError(f"classes={classes!r} was given, but {type(self).__name__} has no labels.")
         return None
 
     def encode(self, y, rows):
-        """Check and encode gold outputs.
+        """Check and encode gold outputs. Returns `Structures`.
+        Raises `DataError` if y does not fit the examples. The message names the example.
 
         Parameters
         ----------
@@ -125,15 +121,6 @@ cdef class Outputs(Component):
             As the user passed it.
         rows : Rows
             Their examples.
-
-        Returns
-        -------
-        Structures
-
-        Raises
-        ------
-        DataError
-            If y does not fit the examples. The message names the example.
         """
         if not is_listed(y):
             raise DataError(f"y is {shortened(y)}; expected one output per example, such as a list.")
@@ -153,15 +140,12 @@ cdef class Outputs(Component):
 
     def admissible(self, gold, rows):
         """The encoded gold outputs to learn from. By default unchanged; override it to move outputs that are not in Y(x) into it.
+        Returns `Structures`.
 
         Parameters
         ----------
         gold : Structures
         rows : Rows
-
-        Returns
-        -------
-        Structures
         """
         return gold
 
@@ -170,11 +154,7 @@ cdef class Outputs(Component):
 
         `admissible` passes the gold outputs to the rows by `Rows.condition`. A prediction has two stages: first the rows have no
         condition, then they have the one that `SecondStage.condition` sets.
-
-        Returns
-        -------
-        SecondStage or None
-            None: all atoms are scored at once.
+        Returns `SecondStage` or None. None: all atoms are scored at once.
         """
         return None
 
@@ -192,16 +172,12 @@ cdef class Outputs(Component):
         return gold
 
     def labels_in(self, y):
-        """The labels that occur in y, of outputs made of labels.
+        """The labels that occur in y, of outputs made of labels. Returns an iterable of labels.
 
         Parameters
         ----------
         y : sequence
             As the user passed it.
-
-        Returns
-        -------
-        iterable of labels
         """
         if not is_listed(y):
             raise DataError(f"y is {shortened(y)}; expected one output per example, such as a list.")
@@ -225,17 +201,12 @@ cdef class Outputs(Component):
         self.check_gold(gold, rows, features)
 
     def check_structure(self, Example x, y) -> None:
-        """Raise `PluginError` unless y is a structure over the atoms of x.
+        """Raises `PluginError` unless y is a structure over the atoms of x.
 
         Parameters
         ----------
         x : Example
         y : int or tuple
-
-        Raises
-        ------
-        PluginError
-            If y is not a structure.
         """
         atoms = (y,) if isinstance(y, int) else y
         for a in atoms:
@@ -246,16 +217,12 @@ cdef class Outputs(Component):
                               f"mask, numpy.asarray(v, dtype=bool).")
 
     def encode_answers(self, answers, rows):
-        """Encode what `predict` returned: the inverse of `decode`. By default the same as `encode`.
+        """Encode what `predict` returned: the inverse of `decode`. By default the same as `encode`. Returns `Structures`.
 
         Parameters
         ----------
         answers : sequence
         rows : Rows
-
-        Returns
-        -------
-        Structures
         """
         if self.partial_gold:
             raise PluginError(f"{type(self).__name__} learns from partial outputs and has no encoding of its predictions; "
@@ -292,10 +259,6 @@ cdef class Outputs(Component):
         y : int or tuple
             An encoded structure.
         x : Example
-
-        Returns
-        -------
-        object
         """
         return tuple(sorted(y)) if lists_atoms(self) else y
 
@@ -336,54 +299,37 @@ cdef class Outputs(Component):
         ----------
         cells : list
             The cells of the example's rows: numbers or texts. Without --group, one.
-
-        Returns
-        -------
-        object
         """
         raise self.missing("read_cells")
 
     def write_cells(self, answer, Py_ssize_t n_rows):
         """The inverse of `read_cells`: the cells that the commands write of a prediction. By default its text, in each row.
+        Returns a list. A cell for each row.
 
         Parameters
         ----------
         answer : object
             As `predict` returns it.
         n_rows : int
-
-        Returns
-        -------
-        list
-            A cell for each row.
         """
         return [str(answer)] * n_rows
 
     def display(self):
-        """How explanations, marginals and sets of structures show the atoms of an example.
-
-        Returns
-        -------
-        structperc.pictures.Display
-        """
+        """How explanations, marginals and sets of structures show the atoms of an example. Returns `structperc.pictures.Display`."""
         return Display(self)
 
     def atom_tables(self, Example x):
         """What the atoms of an example are, for those who compute their scores: tables by name, one behind the other.
+        Returns a dict of str to tuple of int. The shape of each table. By default one table, "atoms".
 
         Parameters
         ----------
         x : Example
-
-        Returns
-        -------
-        dict of str to tuple of int
-            The shape of each table. By default one table, "atoms".
         """
         return {"atoms": (x.n_atoms,)}
 
     def measures(self, y_true, y_pred, scores=None):
-        """Measures of predictions beside the mean loss, which is always measured.
+        """Measures of predictions beside the mean loss, which is always measured. Returns a dict of str to float.
 
         Parameters
         ----------
@@ -391,37 +337,25 @@ cdef class Outputs(Component):
             Right and predicted outputs, as users see them.
         scores : sequence of arrays, optional
             Atom scores of each example. They are computed only if an override has this parameter.
-
-        Returns
-        -------
-        dict of str to float
         """
         return {}
 
     def max_code_length(self, n_atoms):
-        """The largest number of integers in a structure.
+        """The largest number of integers in a structure. Returns an int.
 
         Parameters
         ----------
         n_atoms : int
-
-        Returns
-        -------
-        int
         """
         return self.code_width if self.code_width >= 0 else n_atoms
 
     def enumerate(self, Example x):
         """All structures of Y(x), for tests, `explain` and small problems.
+        Returns an iterable of structures or None. None: not available.
 
         Parameters
         ----------
         x : Example
-
-        Returns
-        -------
-        iterable of structures or None
-            None: not available.
         """
         return None
 
@@ -507,16 +441,12 @@ cdef class Outputs(Component):
 
     def signs(self, Example x, gold):
         """The atoms that a gold output requires and excludes.
+        Returns an array of shape (n_atoms,). 1: in every structure that agrees with the gold output; -1: in none; 0: in some.
 
         Parameters
         ----------
         x : Example
         gold : int or tuple
-
-        Returns
-        -------
-        array of shape (n_atoms,)
-            1: in every structure that agrees with the gold output; -1: in none; 0: in some.
         """
         cdef int[::1] code = np.array(self._checked(x, gold, True), dtype=np.intc)
         cdef double[::1] c = np.zeros(max(x.n_atoms, 1))
@@ -525,7 +455,7 @@ cdef class Outputs(Component):
         return np.asarray(c)[:x.n_atoms]
 
     def complete(self, gold, const double[::1] scores not None, Example x):
-        """The best structure that agrees with a partial gold output. Called only if `partial_gold` is set.
+        """The best structure that agrees with a partial gold output. Called only if `partial_gold` is set. Returns an int or tuple.
 
         Parameters
         ----------
@@ -533,10 +463,6 @@ cdef class Outputs(Component):
             A partial gold output.
         scores : float64 array of shape (n_atoms,)
         x : Example
-
-        Returns
-        -------
-        int or tuple
         """
         cdef int[::1] code = np.array(self._checked(x, gold, True), dtype=np.intc)
         cdef int[::1] y = np.zeros(max(self.max_code_length(x.n_atoms), 1), dtype=np.intc)
@@ -557,10 +483,6 @@ cdef class Outputs(Component):
         gold : int or tuple
         y : int or tuple
         x : Example
-
-        Returns
-        -------
-        bool
         """
         cdef int[::1] a = np.array(self._checked(x, gold, True), dtype=np.intc)
         cdef int[::1] b = np.array(self._checked(x, y, False), dtype=np.intc)
@@ -579,16 +501,12 @@ cdef class Outputs(Component):
 
     def check_partial(self, Example x, gold) -> None:
         """Raise `PluginError` unless a partial gold output fits x. Called only if `partial_gold` is set; by default nothing is checked.
+        Raises `PluginError` if it does not fit.
 
         Parameters
         ----------
         x : Example
         gold : tuple of int
-
-        Raises
-        ------
-        PluginError
-            If it does not fit.
         """
 
     def _checked(self, x, y, bint given):
@@ -614,16 +532,12 @@ cdef class Outputs(Component):
         return (y,) if own.code_width == 1 else y
 
     def count(self, Example x, y):
-        """How often each atom occurs in y.
+        """How often each atom occurs in y. Returns an array of shape (n_atoms,).
 
         Parameters
         ----------
         x : Example
         y : int or tuple
-
-        Returns
-        -------
-        array of shape (n_atoms,)
         """
         cdef int[::1] code = np.array(self._checked(x, y, False), dtype=np.intc)
         cdef double[::1] c = np.zeros(max(x.n_atoms, 1))

@@ -83,6 +83,7 @@ def around_crossing(rows):
 
 def cumulative_log_probabilities(v, inverse_temperature, floor, spread=0.0):
     """log P(y = k), where P(y > k) = sigma(inverse_temperature * v_k + spread * (c - k)), and v changes its sign at c.
+    Returns a float64 array of shape (n, K).
 
     Parameters
     ----------
@@ -95,10 +96,6 @@ def cumulative_log_probabilities(v, inverse_temperature, floor, spread=0.0):
         all labels have some. The median stays.
     spread : float, default 0
         At least 0. Larger values move probability from the end labels to labels near the median.
-
-    Returns
-    -------
-    float64 array of shape (n, K)
 
     Examples
     --------

@@ -237,7 +237,7 @@ cdef class RowPart(Features):
         return where[values != 0], values[values != 0]
 
     def weight_of(self, feature, block):
-        """Numbers of the weights of features in blocks.
+        """Numbers of the weights of features in blocks. Returns an int or int array.
 
         Parameters
         ----------
@@ -245,10 +245,6 @@ cdef class RowPart(Features):
             Columns of X; n_features is the constant feature.
         block : int or int array
             Blocks.
-
-        Returns
-        -------
-        int or int array
         """
         if self.feature_major:
             return feature * self.row_width + block

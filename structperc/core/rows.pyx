@@ -103,12 +103,7 @@ cdef class Example:
             source.load(number, self)
 
     def doubted(self):
-        """The source of scores that are not finite, as the first half of a message; None if unknown.
-
-        Returns
-        -------
-        str or None
-        """
+        """The source of scores that are not finite, as the first half of a message; None if unknown. Returns a str or None."""
         return self.doubt[1] if self.doubt is not None and self.doubt[0] == self.index else None
 
     cdef int provide(self, Py_ssize_t n) except -1:
@@ -333,15 +328,11 @@ cdef class Rows:
         return None
 
     def part(self, start, stop):
-        """The examples start..stop - 1, read in place.
+        """The examples start..stop - 1, read in place. Returns `Rows`.
 
         Parameters
         ----------
         start, stop : int
-
-        Returns
-        -------
-        Rows
         """
         first, last = (start, stop) if self.offsets is None else (self.offsets[start], self.offsets[stop])
         rows = self.like(self.X[first:last], None if self.offsets is None else self.offsets[start:stop + 1] - first, first, last)
@@ -353,17 +344,13 @@ cdef class Rows:
         return rows
 
     def like(self, X, offsets, first, last):
-        """Rows of the same class over another X, instead of these rows first..last - 1.
+        """Rows of the same class over another X, instead of these rows first..last - 1. Returns `Rows`.
 
         Parameters
         ----------
         X : array, sparse matrix or list
         offsets : int64 array or None
         first, last : int
-
-        Returns
-        -------
-        Rows
         """
         return Rows(X, offsets, self.feature_names)
 
@@ -386,37 +373,24 @@ cdef class Rows:
         return self.X.dense if isinstance(self.X, Joined) else self.X if isinstance(self.X, np.ndarray) else None
 
     def stored_columns(self):
-        """The columns in which some row has a value, ascending; all columns of dense rows.
-
-        Returns
-        -------
-        int array
-        """
+        """The columns in which some row has a value, ascending; all columns of dense rows. Returns an int array."""
         sparse, dense = self.sparse_part, self.dense_part
         first = self.n_features - (0 if dense is None else dense.shape[1])
         return np.append(np.empty(0, dtype=np.int64) if sparse is None else np.unique(sparse.indices), np.arange(first, self.n_features))
 
     def example(self, Py_ssize_t index):
-        """One example.
+        """One example. Returns `Example`.
 
         Parameters
         ----------
         index : int
             Number from 0.
-
-        Returns
-        -------
-        Example
         """
         return Example(self, index)
 
     def summed(self):
         """Rows in which each column occurs at most once.
-
-        Returns
-        -------
-        Rows
-            These, or a copy in which the entries of a sparse row for one column are summed.
+        Returns `Rows`. These, or a copy in which the entries of a sparse row for one column are summed.
         """
         cdef bint once = True
         cdef Py_ssize_t width
@@ -429,13 +403,7 @@ cdef class Rows:
         return self if once else self.canonical()
 
     def canonical(self):
-        """Sparse rows with sorted columns, each at most once.
-
-        Returns
-        -------
-        Rows
-            These, or a copy.
-        """
+        """Sparse rows with sorted columns, each at most once. Returns `Rows`. These, or a copy."""
         if self.X.has_canonical_format:
             return self
         csr = self.X.tocsr(copy=True)
@@ -448,14 +416,11 @@ cdef class Rows:
 
     def products(self, const double[:, ::1] w not None):
         """The products w_k . x of all rows x with all rows w_k of w. A row's bits do not depend on the other rows.
+        Returns a float64 array of shape (n_rows, n).
 
         Parameters
         ----------
         w : float64 array of shape (n, n_features)
-
-        Returns
-        -------
-        float64 array of shape (n_rows, n)
         """
         cdef const sp_inner *inner = widest_inner()
         cdef Py_ssize_t k = w.shape[0]
@@ -472,12 +437,7 @@ cdef class Rows:
         return np.asarray(out)[:self.n_rows * k].reshape(self.n_rows, k)
 
     def sizes(self):
-        """Number of rows of each example.
-
-        Returns
-        -------
-        int64 array of shape (n_examples,)
-        """
+        """Number of rows of each example. Returns an int64 array of shape (n_examples,)."""
         if self.offsets is None:
             return np.ones(self.n_examples, dtype=np.int64)
         return np.diff(self.offsets)

@@ -24,6 +24,7 @@ cdef enum:
 
 cdef class Schedule:
     """A number for the t-th visited example, t = 1, 2, ... over all epochs and chunks.
+    See also `structperc.schedules.inverse`, `structperc.schedules.inverse_sqrt` (the same as functions).
 
     Parameters
     ----------
@@ -41,10 +42,6 @@ cdef class Schedule:
     ------
     OptionError
         If a parameter has another type or is out of range.
-
-    See Also
-    --------
-    structperc.schedules.inverse, structperc.schedules.inverse_sqrt : the same as functions.
 
     Examples
     --------
@@ -102,30 +99,18 @@ cdef class Schedule:
 
     def fingerprint(self):
         """A few values of a function, as in `Component.fingerprint`.
-
-        Returns
-        -------
-        float64 array of shape (4,) or None
-            The values for t = 1, 2, 10, 1000; None if the schedule is no function.
+        Returns a float64 array of shape (4,) or None. The values for t = 1, 2, 10, 1000; None if the schedule is no function.
         """
         return np.array([self.asked(t) for t in (1, 2, 10, 1000)], dtype=float) if self.kind == FUNCTION else None
 
     def asked(self, t):
-        """The user's function at the t-th visited example.
+        """The user's function at the t-th visited example. Returns a float.
+        Raises `DataError` if the function returns anything but a finite number from 0.
 
         Parameters
         ----------
         t : int
             From 1.
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        DataError
-            If the function returns anything but a finite number from 0.
         """
         value = self.rule(t)
         try:
@@ -142,16 +127,12 @@ cdef class Schedule:
         return error
 
     def at(self, Py_ssize_t t):
-        """The number for the t-th visited example.
+        """The number for the t-th visited example. Returns a float.
 
         Parameters
         ----------
         t : int
             From 1.
-
-        Returns
-        -------
-        float
         """
         cdef double value = self.at_c(t)
         error = self.taken_error()

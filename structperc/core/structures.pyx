@@ -65,20 +65,12 @@ cdef class Structures:
 
     @classmethod
     def ragged(cls, structures):
-        """Structures from collections of integers.
+        """Structures from collections of integers. Returns `Structures`.
+        Raises `DataError` if an entry is not a collection of integers. The message names the first.
 
         Parameters
         ----------
         structures : iterable of iterables of int
-
-        Returns
-        -------
-        Structures
-
-        Raises
-        ------
-        DataError
-            If an entry is not a collection of integers. The message names the first.
         """
         try:
             offsets = np.zeros(len(structures) + 1, dtype=np.int64)

@@ -83,32 +83,23 @@ cdef class ThresholdFeatures(Features):
         parts.trainer.check_order(context, parts)
 
     def disordered(self, context):
-        """The error of steps that may disorder the thresholds, for `Update.check_order`.
+        """The error of steps that may disorder the thresholds, for `Update.check_order`. Returns `PluginError`.
 
         Parameters
         ----------
         context : FitContext
-
-        Returns
-        -------
-        PluginError
         """
         return PluginError(f"{self.problem} with update={context.update!r}: steps that are no whole numbers would disorder its thresholds. "
                            f"{INSTEAD}")
 
     def check_step_sizes(self, sample_weight, trained) -> None:
-        """Raise an error for sample weights with which steps have several sizes: every gap must be a multiple of one size.
+        """Raises `DataError` for sample weights with which steps have several sizes: every gap must be a multiple of one size.
 
         Parameters
         ----------
         sample_weight : array or None
         trained : bool
             Whether earlier steps had size 1.
-
-        Raises
-        ------
-        DataError
-            If the sizes differ.
         """
         size = self.step_size or (1.0 if trained else sample_weight.max())
         other = ~np.isin(sample_weight, (0, size)) | (sample_weight != np.round(sample_weight))

@@ -151,10 +151,7 @@ cdef class Trial:
 
     def difference(self):
         """n_gold - n_y: how often each atom occurs in the gold structure minus how often in y.
-
-        Returns
-        -------
-        float64 array of shape (n_atoms,)
+        Returns a float64 array of shape (n_atoms,).
         """
         self.used()
         if self.difference_c() < 0:
@@ -163,11 +160,7 @@ cdef class Trial:
 
     def signs(self):
         """The atoms that the right output requires and excludes.
-
-        Returns
-        -------
-        array of shape (n_atoms,)
-            1: required; -1: excluded; 0: open.
+        Returns an array of shape (n_atoms,). 1: required; -1: excluded; 0: open.
         """
         self.used()
         if self.signs_c() < 0:
@@ -175,15 +168,11 @@ cdef class Trial:
         return np.asarray(self.coefficient_buffer)[:self.x.n_atoms].copy()
 
     def norm(self, c):
-        """Squared norm of a step: ||sum_a c[a] phi(x, a)||^2.
+        """Squared norm of a step: ||sum_a c[a] phi(x, a)||^2. Returns a float.
 
         Parameters
         ----------
         c : array of shape (n_atoms,)
-
-        Returns
-        -------
-        float
         """
         self.used()
         return self.weights.norm(self.x, c)
@@ -202,16 +191,12 @@ cdef class Trial:
         return self.log_z, np.asarray(self.expected_buffer)[:self.x.n_atoms].copy()
 
     def search(self, double scale):
-        """Loss-augmented search: the structure with the largest score + scale * loss(given_gold, structure).
+        """Loss-augmented search: the structure with the largest score + scale * loss(given_gold, structure). Returns an int or tuple.
 
         Parameters
         ----------
         scale : float
             Factor of the loss; may be negative.
-
-        Returns
-        -------
-        int or tuple
         """
         self.used()
         if self.search_c(scale) < 0:
@@ -219,16 +204,12 @@ cdef class Trial:
         return structure(self.found_code.at, self.found_code.n, self.outputs.code_width)
 
     def inner(self, a, b):
-        """One entry of the Gram matrix of the atoms: phi(x, a) . phi(x, b).
+        """One entry of the Gram matrix of the atoms: phi(x, a) . phi(x, b). Returns a float.
 
         Parameters
         ----------
         a, b : int
             Atoms of x.
-
-        Returns
-        -------
-        float
         """
         self.used()
         cdef Py_ssize_t n = self.x.n_atoms
@@ -315,17 +296,12 @@ cdef class Update(Component):
         return -1
 
     def step(self, Trial trial):
-        """The coefficients over atoms to add to the weights.
+        """The coefficients over atoms to add to the weights. Returns an array of shape (n_atoms,) or None. None: no step.
 
         Parameters
         ----------
         trial : Trial
             The visited example.
-
-        Returns
-        -------
-        array of shape (n_atoms,) or None
-            None: no step.
         """
         cdef int made
         trial.used()
@@ -354,17 +330,12 @@ def rule_of(context, parts):
 
 
 def refuse_weights(context, parts) -> None:
-    """Raise an error for sample weights other than 0 and 1, for rules that cannot use them.
+    """Raises `DataError` for sample weights other than 0 and 1, for rules that cannot use them.
 
     Parameters
     ----------
     context : FitContext
     parts : object with the parts as attributes
-
-    Raises
-    ------
-    DataError
-        If a weight is not 0 or 1.
 
     Examples
     --------
@@ -383,16 +354,12 @@ def refuse_weights(context, parts) -> None:
 
 def check_whole_steps(context, parts) -> None:
     """`Update.check_order` of rules whose coefficients are whole multiples of the sample weight: steps of one size keep the order.
+    Raises `DataError` if sample weights make steps of several sizes.
 
     Parameters
     ----------
     context : FitContext
     parts : object with the parts as attributes
-
-    Raises
-    ------
-    DataError
-        If sample weights make steps of several sizes.
 
     Examples
     --------

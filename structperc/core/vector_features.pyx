@@ -41,15 +41,11 @@ cdef class VectorFeatures(Features):
         self.bounds = self.map.bounds
 
     def vectors(self, x):
-        """The feature vectors phi(x, a) of all atoms of x.
+        """The feature vectors phi(x, a) of all atoms of x. Returns an array or sparse matrix of shape (n_atoms, n_weights).
 
         Parameters
         ----------
         x : Example
-
-        Returns
-        -------
-        array or sparse matrix of shape (n_atoms, n_weights)
         """
         raise self.missing("vectors")
 

@@ -121,17 +121,13 @@ cdef class Weights(Component):
                               f"them after its steps; leave that out.")
 
     def prepare(self, Rows rows):
-        """Convert rows to the form that this class reads. Called for every data set of fit, partial_fit and predictions.
+        """Convert rows to the form that this class reads. Called for every data set of fit, partial_fit and predictions. Returns `Rows`.
 
         By default the entries of a sparse row for one column are summed, in a copy. Rows without such entries are not copied.
 
         Parameters
         ----------
         rows : Rows
-
-        Returns
-        -------
-        Rows
         """
         if rows.objects and self.features.n_blocks:
             raise DataError(f"X is a list of objects, but {type(unwrapped(self.features)).__name__} describes rows of numbers; make a "
@@ -200,15 +196,11 @@ cdef class Weights(Component):
             raise unstarted(self, "the feature map")
 
     def scores(self, Example x):
-        """The scores w . phi(x, a) of all atoms of x.
+        """The scores w . phi(x, a) of all atoms of x. Returns a float64 array of shape (n_atoms,).
 
         Parameters
         ----------
         x : Example
-
-        Returns
-        -------
-        float64 array of shape (n_atoms,)
         """
         cdef Py_ssize_t n
         cdef double[::1] s
@@ -236,16 +228,12 @@ cdef class Weights(Component):
             reraise(self)
 
     def norm(self, Example x, c):
-        """Squared norm of a step, by which passive-aggressive steps divide: ||sum_a c[a] phi(x, a)||^2.
+        """Squared norm of a step, by which passive-aggressive steps divide: ||sum_a c[a] phi(x, a)||^2. Returns a float.
 
         Parameters
         ----------
         x : Example
         c : float64 array of shape (n_atoms,)
-
-        Returns
-        -------
-        float
         """
         cdef double[::1] padded
         cdef double total
@@ -258,13 +246,7 @@ cdef class Weights(Component):
     # ---- what was learned ----
 
     def vector(self):
-        """The weights to predict with.
-
-        Returns
-        -------
-        float64 array of shape (n_weights,) or None
-            None if w is not an array.
-        """
+        """The weights to predict with. Returns a float64 array of shape (n_weights,) or None. None if w is not an array."""
         return None
 
     def terms(self, Example x, c):
@@ -295,12 +277,7 @@ cdef class Weights(Component):
         raise self.missing("assign")
 
     def averaged(self):
-        """The weights to predict with: the mean over the visited examples if averaging is on, else this object.
-
-        Returns
-        -------
-        Weights
-        """
+        """The weights to predict with: the mean over the visited examples if averaging is on, else this object. Returns `Weights`."""
         return self
 
     cdef averaged_on(self, Rows rows):
@@ -309,15 +286,11 @@ cdef class Weights(Component):
 
     def batch_scores(self, rows):
         """Atom scores of a whole data set at once.
+        Returns a float64 array of shape (n_examples, n_atoms) or None. None: score the examples one by one.
 
         Parameters
         ----------
         rows : Rows
-
-        Returns
-        -------
-        float64 array of shape (n_examples, n_atoms) or None
-            None: score the examples one by one.
         """
         return None
 
@@ -351,36 +324,22 @@ cdef class Weights(Component):
 
     def snapshot(self, rows):
         """Keep what is needed to undo every step on these examples.
+        Returns `Snapshot`. An object with the methods `revert` and `is_finite`.
 
         Parameters
         ----------
         rows : Rows or None
             None: any change, so also that of `rescaling`.
-
-        Returns
-        -------
-        Snapshot
-            An object with the methods `revert` and `is_finite`.
         """
         return Snapshot(self)
 
     def is_finite(self):
-        """Whether no step has overflowed.
-
-        Returns
-        -------
-        bool
-        """
+        """Whether no step has overflowed."""
         return True
 
 
 class Snapshot:
-    """The state of a weight store, to return to.
-
-    Parameters
-    ----------
-    weights : Weights
-    """
+    """The state of a weight store, to return to."""
 
     def __init__(self, weights):
         self.weights, self.n_visited, self.state = weights, weights.n_visited, state_of(weights)

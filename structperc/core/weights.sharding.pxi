@@ -50,12 +50,8 @@ class Sharding:
     """How copies of a store are trained separately, each on its shard of the examples, and merged: w' = w + sum_i mu_i (w_i - w).
 
     The mean over the visited examples counts the vectors of all shards. Only rows of weights that changed are compared and added.
-
-    Parameters
-    ----------
-    weights : PrimalWeights
-        A copy, for `pull` and `delta`, or the store that all copies pull from, for `merge` and `apply`.
     """
+    # weights: PrimalWeights. A copy, for `pull` and `delta`, or the store that all copies pull from, for `merge` and `apply`.
 
     def __init__(self, weights):
         self.weights = weights

@@ -77,7 +77,7 @@ cdef class EngineCore:
 
     def fit(self, X, y, *unnamed, offsets=None, lengths=None, groups=None, allowed=None, sample_weight=None, costs=None,
             record_predictions=False, history=False, resume=False, **unknown):
-        """Train a new model on all examples.
+        """Train a new model on all examples. Returns `Engine`. Itself. A failed fit leaves it as it was.
 
         Parameters
         ----------
@@ -106,11 +106,6 @@ cdef class EngineCore:
         resume : bool, default False
             Continue from the last file of the `structperc.callbacks.Checkpoint` among the plugins, with the same data and options.
             Without a file, begin. If that training was complete, return its model, unless it ended at `epochs` and there are more now.
-
-        Returns
-        -------
-        Engine
-            Itself. A failed fit leaves it as it was.
 
         Raises
         ------
@@ -146,6 +141,9 @@ cdef class EngineCore:
 
         The first call fixes the features and, unless `classes` names them, the labels. The model changes in place, and calls of other
         threads that read it wait for the end of the chunk. With `n_shards` the chunk is split into shards, which are mixed at its end.
+        Returns `Engine`. Itself. A failed call leaves it as it was. Raises `DataError` if X or y does not fit the model.
+        Raises `OptionError` if an option needs all examples, such as calibrate=True or class_weight="balanced".
+        Raises `BusyError` if an observer or another thread is training this engine.
 
         Parameters
         ----------
@@ -155,20 +153,6 @@ cdef class EngineCore:
             All labels in order. Only the first call needs it, if neither the option `classes` nor its y names them all.
         record_predictions, history : bool, default False
             As in `fit`. They append to what earlier calls kept; a call without them drops it.
-
-        Returns
-        -------
-        Engine
-            Itself. A failed call leaves it as it was.
-
-        Raises
-        ------
-        DataError
-            If X or y does not fit the model.
-        OptionError
-            If an option needs all examples, such as calibrate=True or class_weight="balanced".
-        BusyError
-            If an observer or another thread is training this engine.
         """
         if unnamed or unknown:
             raise wrong_call("partial_fit", ARGUMENTS["partial_fit"], unnamed, unknown)
@@ -191,7 +175,9 @@ cdef class EngineCore:
     def predict(self, X, *unnamed, offsets=None, lengths=None, groups=None, allowed=None, k=None, **unknown):
         """The structure with the largest score for each example.
 
-        Ties: the problem's rule decides.
+        Ties: the problem's rule decides. Returns an ndarray of shape (n_examples,). Labels, or outputs in the form of the problem.
+        Raises `NotFittedError` before `fit`. Raises `DataError` if X does not fit the model.
+        Raises `PluginError` if `k` is given and the problem's solver has no k best structures.
 
         Parameters
         ----------
@@ -199,20 +185,6 @@ cdef class EngineCore:
             As in `fit`.
         k : int, optional
             Return a list of the k best structures of each example, best first. Fewer if there are fewer.
-
-        Returns
-        -------
-        ndarray of shape (n_examples,)
-            Labels, or outputs in the form of the problem.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        DataError
-            If X does not fit the model.
-        PluginError
-            If `k` is given and the problem's solver has no k best structures.
         """
         cdef Model model = self.current_model()
         cdef Rows rows

@@ -175,39 +175,20 @@ def digest(value, depth=0):
 
 
 cdef class Model:
-    """Everything that training makes; an engine has one, or none. Its methods take rows that `read` has read.
-
-    Attributes
-    ----------
-    context : FitContext
-    parts : Parts
-    loop : Loop
-    options : dict
-        The engine's own, as they were when training began.
-    mistakes, loss, status, online, history
-        The record of training, as the engine shows it. `history` is a list with a `Visit` for each visit, or None.
-    temperature : float
-        Of probabilities: p(y) is proportional to exp(score of y / temperature).
-    spread : float
-        Of probabilities of ordered labels; see `structperc.core.probabilities`.
-    scaling : Scaling or None
-        Of the columns that training saw.
-    scales : bool
-        Whether the weights are those of scaled rows, so that rows are scaled as they are read.
-    means : float64 array of shape (n_features,), or None
-        Of the columns over all rows that training saw, weighted as their examples are.
-    spreads : float64 array of shape (n_features,), or None
-        The standard deviations of the same, 0 of constant columns.
-    column_sums : ColumnSums or None
-        What both are computed from where there is no scaling.
-    weighted : bool
-        Whether sample weights were ever given.
-    visit_totals : tuple
-        How many examples were learned from by visits, and the sum of their weights.
-    streaming : bool
-        Whether the last entry of mistakes belongs to partial_fit.
-    lock : ReadWriteLock
-    """
+    """Everything that training makes; an engine has one, or none. Its methods take rows that `read` has read."""
+    # options: dict. The engine's own, as they were when training began.
+    # mistakes, loss, status, online, history: The record of training, as the engine shows it. `history` is a list with a `Visit` for each
+    # visit, or None.
+    # temperature: float. Of probabilities: p(y) is proportional to exp(score of y / temperature).
+    # spread: float. Of probabilities of ordered labels; see `structperc.core.probabilities`.
+    # scaling: Scaling or None. Of the columns that training saw.
+    # scales: bool. Whether the weights are those of scaled rows, so that rows are scaled as they are read.
+    # means: float64 array of shape (n_features,), or None. Of the columns over all rows that training saw, weighted as their examples are.
+    # spreads: float64 array of shape (n_features,), or None. The standard deviations of the same, 0 of constant columns.
+    # column_sums: ColumnSums or None. What both are computed from where there is no scaling.
+    # weighted: bool. Whether sample weights were ever given.
+    # visit_totals: tuple. How many examples were learned from by visits, and the sum of their weights.
+    # streaming: bool. Whether the last entry of mistakes belongs to partial_fit.
 
     def __init__(self, context, parts, loop, options):
         self.context, self.parts, self.loop, self.options = context, parts, loop, options

@@ -57,13 +57,8 @@ class Visit(NamedTuple):
 
 
 cdef class Progress:
-    """Where the passes of a run begin and pause: at the beginning, and never. `structperc.engine.checkpoints.of_runs` overrides it.
-
-    Attributes
-    ----------
-    cut : object or None
-        The place in the epoch where a resumed run continues. None as soon as it does.
-    """
+    """Where the passes of a run begin and pause: at the beginning, and never. `structperc.engine.checkpoints.of_runs` overrides it."""
+    # cut: object or None. The place in the epoch where a resumed run continues. None as soon as it does.
 
     cpdef double begin_epoch(self) except? -1:
         """The seconds that this epoch has taken before."""
@@ -205,12 +200,7 @@ cdef class TrainingRun:
         return None if self.by_visits else self.weights
 
     cpdef order(self):
-        """The examples in the order of the next epoch. Shuffles anew each time.
-
-        Returns
-        -------
-        int64 array
-        """
+        """The examples in the order of the next epoch. Shuffles anew each time. Returns an int64 array."""
         order = self.next_order()
         if order is None:
             if self.file_order is None:
@@ -285,6 +275,7 @@ cdef class TrainingRun:
 
     def own_pass(self, mistakes, updates, loss):
         """Enters into the record what a trainer that makes no passes of the loop counted; the result is for `end_epoch`.
+        Returns `PassResult`.
 
         Parameters
         ----------
@@ -292,10 +283,6 @@ cdef class TrainingRun:
             Examples predicted wrongly, and steps made.
         loss : float
             Sum of the losses of the predictions.
-
-        Returns
-        -------
-        structperc.core.loop.PassResult
         """
         cdef PassResult passed = PassResult()
         passed.visited = self.n_examples if self.active is None else len(self.active)
@@ -306,7 +293,8 @@ cdef class TrainingRun:
         return passed
 
     cpdef PassResult run(self, order=None, rule=None, double loss_weight=0.0):
-        """One pass; its mistakes and losses are recorded, also when it is cut short.
+        """One pass; its mistakes and losses are recorded, also when it is cut short. Returns `PassResult`.
+        Raises `PluginError` for another order, and before `begin_epoch`.
 
         Parameters
         ----------
@@ -316,15 +304,6 @@ cdef class TrainingRun:
             Takes the place of the model's own rule in this pass. The pass makes the search that the rule asks for.
         loss_weight : float
             That of an augmented search for `rule`.
-
-        Returns
-        -------
-        structperc.core.loop.PassResult
-
-        Raises
-        ------
-        PluginError
-            For another order, and before `begin_epoch`.
         """
         cdef PassResult passed = PassResult()
         cdef list interrupts = []
@@ -378,6 +357,7 @@ cdef class TrainingRun:
 
     def shards(self, n_shards, seed, n_threads):
         """The examples in file order in so many parts of equal size, each with parts of its own.
+        Returns `structperc.fitting.shards.LocalShards`. What `mix` takes.
 
         Parameters
         ----------
@@ -385,11 +365,6 @@ cdef class TrainingRun:
         seed : int
             From which each shard draws its orders.
         n_threads : int
-
-        Returns
-        -------
-        structperc.fitting.shards.LocalShards
-            What `mix` takes.
         """
         n, shards = int(self.n_examples), []            # Python's numbers: n * n_shards may exceed 64 bits
         elsewhere = SHARDS_ELSEWHERE.get()
@@ -408,18 +383,13 @@ cdef class TrainingRun:
     def mix(self, shards, bounded=False):
         """One round: each shard makes a pass from the weights of now; then the weights are mixed.
 
-        Ctrl-C ends all passes, and mixes what they have learned until then.
+        Ctrl-C ends all passes, and mixes what they have learned until then. Returns `PassResult`. Of all shards together.
 
         Parameters
         ----------
         shards : object with the methods of `structperc.fitting.shards.LocalShards`
         bounded : bool
             Move weights by the sum of the shards' steps, at most twice the mean of those that moved them. Else by the mean.
-
-        Returns
-        -------
-        structperc.core.loop.PassResult
-            Of all shards together.
         """
         cdef PassResult passed
         cdef list interrupts = []
@@ -465,7 +435,7 @@ cdef class TrainingRun:
         return 0
 
     def pass_without_record(self, order=None, rule=None, double loss_weight=0.0, online=None):
-        """One pass that the engine's record does not show.
+        """One pass that the engine's record does not show. Returns `PassResult`.
 
         Parameters
         ----------
@@ -473,10 +443,6 @@ cdef class TrainingRun:
             As of `run`.
         online : list, optional
             Receives the predictions made before each step.
-
-        Returns
-        -------
-        structperc.core.loop.PassResult
         """
         cdef PassResult passed = PassResult()
         cdef ReadWriteLock lock = self.model.lock
@@ -549,17 +515,13 @@ cdef class TrainingRun:
         self.progress.add_predictions(structures, examples)
 
     def decoded(self, structures, examples):
-        """Predictions as users see them.
+        """Predictions as users see them. Returns an array.
 
         Parameters
         ----------
         structures : Structures
         examples : int array
             Of which examples.
-
-        Returns
-        -------
-        array
         """
         cdef Parts parts = self.model.parts
         single = parts.outputs.code_width == 1

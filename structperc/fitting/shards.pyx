@@ -25,15 +25,9 @@ SHARED = ("outputs", "features", "loss", "argmax", "update")        # parts of w
 
 
 cdef class ShardPart:
-    """Examples of a shard that are in memory at the same time.
-
-    Parameters
-    ----------
-    run : TrainingRun
-        Its rows, gold outputs and sample weights are read in place.
-    examples : int64 array
-        Those of the part, in the order of a pass that is not shuffled.
-    """
+    """Examples of a shard that are in memory at the same time."""
+    # run: TrainingRun. Its rows, gold outputs and sample weights are read in place.
+    # examples: int64 array. Those of the part, in the order of a pass that is not shuffled.
 
     cdef readonly object rows, gold, weights, examples, expected
 
@@ -49,24 +43,13 @@ cdef class ShardPart:
 
 
 cdef class Shard:
-    """Some of the examples of a run, with parts of its own.
-
-    Parameters
-    ----------
-    number : int
-        Of this shard among all, from 0; random orders depend on it.
-    model : Model
-        Assembled only for this shard (`structperc.fitting.assembly.clone_model`).
-    trained : Model
-        The one that the shards train together. Its parts pass on to those of the shard what they have learned of the data.
-    opened : function of a generator of random numbers or None
-        Returns a context of the examples, an iterable of `ShardPart`; the generator, if any, draws their order.
-
-    Attributes
-    ----------
-    answer : ShardPass or None
-        Of the last pass that is over.
-    """
+    """Some of the examples of a run, with parts of its own."""
+    # number: int. Of this shard among all, from 0; random orders depend on it.
+    # model: Model. Assembled only for this shard (`structperc.fitting.assembly.clone_model`).
+    # trained: Model. The one that the shards train together. Its parts pass on to those of the shard what they have learned of the data.
+    # opened: function of a generator of random numbers or None. Returns a context of the examples, an iterable of `ShardPart`; the
+    # generator, if any, draws their order.
+    # `answer`: ShardPass or None. Of the last pass that is over.
 
     cdef readonly object model, opened
     cdef public object answer
@@ -130,36 +113,21 @@ def in_memory(*parts):
 
 
 class ShardPass:
-    """What one pass of a shard did.
-
-    Attributes
-    ----------
-    passed : PassResult
-    delta : dict
-        As `structperc.core.weights.Sharding.delta` returns.
-    examples : list of int64 arrays
-        Those visited, in their order, where predictions are kept.
-    online : list or None
-        Predictions before each step.
-    """
+    """What one pass of a shard did."""
+    # delta: dict. As `structperc.core.weights.Sharding.delta` returns.
+    # examples: list of int64 arrays. Those visited, in their order, where predictions are kept.
+    # online: list or None. Predictions before each step.
 
     def __init__(self, passed, delta, examples, online=None):
         self.passed, self.delta, self.examples, self.online = passed, delta, examples, online
 
 
 class LocalShards:
-    """Shards of this process, and what a round asks of shards wherever they are.
-
-    Parameters
-    ----------
-    shards : list of Shard
-    seed : int
-        That of the random orders.
-    shuffle, keep : bool
-        Whether orders are random, and whether predictions before each step are kept.
-    n_threads : int
-        How many passes are made at once; no bit depends on it.
-    """
+    """Shards of this process, and what a round asks of shards wherever they are."""
+    # shards: list of Shard
+    # seed: int. That of the random orders.
+    # shuffle, keep: bool. Whether orders are random, and whether predictions before each step are kept.
+    # n_threads: int. How many passes are made at once; no bit depends on it.
 
     def __init__(self, shards, seed, shuffle, keep, n_threads):
         self.shards, self.seed, self.shuffle, self.keep, self.n_threads = shards, seed, shuffle, keep, n_threads

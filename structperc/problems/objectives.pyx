@@ -11,13 +11,8 @@ from structperc.problems.nearest cimport ActiveSet, product
 
 
 cdef class Objective(Component):
-    """A loss of given scores.
-
-    Attributes
-    ----------
-    needs : tuple of str
-        What of "search", "marginals", "sums" (a loss that is a sum over atoms), "signs" and "ranks" a problem must have.
-    """
+    """A loss of given scores."""
+    # needs: tuple of str. What of "search", "marginals", "sums" (a loss that is a sum over atoms), "signs" and "ranks" a problem must have.
 
     needs = ()
 
@@ -117,15 +112,9 @@ cdef class SparseMap(Objective):
 
 
 cdef class OfRule(Objective):
-    """What an update rule descends: the gradient is minus its coefficients, and the value is what it writes as loss.
-
-    Parameters
-    ----------
-    rule : Update
-        Acts always.
-    predicts : bool
-        Whether the loss of the best structure is measured before the step.
-    """
+    """What an update rule descends: the gradient is minus its coefficients, and the value is what it writes as loss."""
+    # rule: Update. Acts always.
+    # predicts: bool. Whether the loss of the best structure is measured before the step.
 
     cdef Update rule
     cdef bint predicts

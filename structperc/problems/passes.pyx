@@ -17,21 +17,11 @@ from structperc.problems.objectives cimport Objective
 
 
 cdef class Passes:
-    """The examples of a batch, through the parts of one thread.
-
-    Parameters
-    ----------
-    parts : Parts
-    rows : Rows
-    offsets : int64 array of shape (n_examples + 1,)
-        Where the atoms of each example begin in the flat arrays.
-    numbers : int64 array of shape (n_examples,)
-        Of the examples in `rows`.
-    gold : Structures or None
-        Of all `rows`.
-    partial : bool
-        Whether gold outputs are partial.
-    """
+    """The examples of a batch, through the parts of one thread."""
+    # offsets: int64 array of shape (n_examples + 1,). Where the atoms of each example begin in the flat arrays.
+    # numbers: int64 array of shape (n_examples,). Of the examples in `rows`.
+    # gold: Structures or None. Of all `rows`.
+    # partial: bool. Whether gold outputs are partial.
 
     def __init__(self, parts, Rows rows, offsets, numbers, gold, bint partial):
         self.parts, self.rows, self.gold, self.partial = parts, rows, gold, partial

@@ -14,15 +14,11 @@ __all__ = ["Shared", "first_without_meaning", "scaled", "sentences"]
 
 
 def first_without_meaning(const double[::1] scores not None):
-    """The place of the first NaN or +inf; -1 if there is none.
+    """The place of the first NaN or +inf; -1 if there is none. Returns an int.
 
     Parameters
     ----------
     scores : float64 array of shape (n_atoms,)
-
-    Returns
-    -------
-    int
     """
     cdef Py_ssize_t k
     cdef int64_t n_right = 0
@@ -76,17 +72,13 @@ def sentences(unsigned char[:, ::1] keep not None, Py_ssize_t n_labels, int64_t 
 
 
 def scaled(const double[::1] flat not None, const int64_t[::1] offsets not None, const double[::1] factors not None):
-    """A flat array of examples, each multiplied by a factor of its own.
+    """A flat array of examples, each multiplied by a factor of its own. Returns a float64 array of shape (n_atoms,).
 
     Parameters
     ----------
     flat : float64 array of shape (n_atoms,)
     offsets : int64 array of shape (n_examples + 1,)
     factors : float64 array of shape (n_examples,)
-
-    Returns
-    -------
-    float64 array of shape (n_atoms,)
     """
     cdef Py_ssize_t i, a, n = factors.shape[0]
     answer = np.empty(flat.shape[0])
@@ -121,17 +113,13 @@ cdef class Shared:
         self.begins, self.n_labels, self.n_common, self.n_sentences = begins, n_labels, n_common, begins.shape[0] - 1
 
     def flat(self, rows, tables):
-        """The flat scores.
+        """The flat scores. Returns a float64 array of shape (n_atoms,).
 
         Parameters
         ----------
         rows : float32 or float64 array of shape (n_tokens, n_labels)
         tables : sequence of float32 or float64 arrays
             One behind the other they are the common table.
-
-        Returns
-        -------
-        float64 array of shape (n_atoms,)
         """
         cdef Py_ssize_t i, at = 0, n, each = self.n_common
         cdef double[::1] common = np.concatenate([table.reshape(-1) for table in tables], dtype=np.float64)

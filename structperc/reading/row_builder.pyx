@@ -301,20 +301,12 @@ cdef char *memory(object array) except? NULL:
 
 
 cdef class RowBuilder:
-    """A CSR matrix, built row by row from names and values.
-
-    Parameters
-    ----------
-    vocabulary : Vocabulary or None
-        Gives each name its column; None: signed hashing.
-    n_hashed : int
-        Columns of signed hashing (Weinberger et al. 2009): the hash mod n_hashed. The value changes its sign if the highest bit of the
-        hash is set.
-    learning : bool
-        Whether unknown names are added to the vocabulary; otherwise they are dropped.
-
-    Rows are sorted by column, equal columns added up, zeros left out. Values are float32 as long as all can be so exactly.
-    """
+    """A CSR matrix, built row by row from names and values."""
+    # vocabulary: Vocabulary or None. Gives each name its column; None: signed hashing.
+    # n_hashed: int. Columns of signed hashing (Weinberger et al. 2009): the hash mod n_hashed. The value changes its sign if the highest
+    # bit of the hash is set.
+    # learning: bool. Whether unknown names are added to the vocabulary; otherwise they are dropped.
+    # Rows are sorted by column, equal columns added up, zeros left out. Values are float32 as long as all can be so exactly.
 
     def __init__(self, Vocabulary vocabulary=None, uint64_t n_hashed=0, bint learning=False):
         if (vocabulary is None) == (n_hashed == 0):

@@ -438,6 +438,8 @@ def column_names(columns):
 
 def default_template(n_columns, spelling=True):
     """The usual template for chunking and tagging, as text.
+    Raises `OptionError` if n_columns is not a whole number from 1 on, or spelling no truth value.
+    Returns a str. A line for each feature.
 
     Parameters
     ----------
@@ -446,16 +448,6 @@ def default_template(n_columns, spelling=True):
         their values more often. They also have the pairs (-2, -1) and (1, 2) and the three triples in that window.
     spelling : bool, default True
         Whether the first column, the word, also has prefixes, suffixes, small letters and shapes.
-
-    Returns
-    -------
-    str
-        A line for each feature.
-
-    Raises
-    ------
-    OptionError
-        If n_columns is not a whole number from 1 on, or spelling no truth value.
 
     Examples
     --------

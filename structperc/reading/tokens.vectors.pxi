@@ -4,13 +4,8 @@
 
 
 class Vectors:
-    """Which vectors tokens have, and how many coordinates each has; they are columns in the order of their first occurrence.
-
-    Attributes
-    ----------
-    sizes : dict of str to int
-        Coordinates of each vector by its name.
-    """
+    """Which vectors tokens have, and how many coordinates each has; they are columns in the order of their first occurrence."""
+    # sizes: dict of str to int. Coordinates of each vector by its name.
 
     def __init__(self, sizes=None):
         self.sizes = dict(sizes or {})

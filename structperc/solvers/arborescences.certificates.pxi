@@ -45,16 +45,12 @@ class ArborescenceCertificate(NamedTuple):
         """The largest violation of the dual constraints: 0 proves that the tree is optimal.
 
         Cost: O(n^2) for each set. Rounding leaves about 1e-15 of the largest score for each level of nested sets.
+        Returns a float. The largest excess of an arc's score over the prices of the sets it enters. Also of a set's price over 0.
 
         Parameters
         ----------
         scores : array of shape (n + 1, n + 1)
             The scores that the tree was computed from.
-
-        Returns
-        -------
-        float
-            The largest excess of an arc's score over the prices of the sets it enters. Also of a set's price over 0.
         """
         paid = np.zeros(np.shape(scores))
         for words, price in zip(self.sets, self.prices, strict=True):
@@ -69,9 +65,10 @@ class ArborescenceCertificate(NamedTuple):
 
 
 def arborescence_certificate(scores, one_root=False):
-    """Maximum arborescence with dual prices that prove it optimal (Edmonds's algorithm).
+    """Maximum arborescence with dual prices that prove it optimal (Edmonds's algorithm). Returns `ArborescenceCertificate`.
 
-    Ties and cost are those of `max_arborescence`, with O(n) sets more.
+    Ties and cost are those of `max_arborescence`, with O(n) sets more. Raises `DataError` if a score is NaN or +inf, or no tree exists.
+    See also `structperc.solvers.arborescences.max_arborescence` (the tree only; faster).
 
     Parameters
     ----------
@@ -79,19 +76,6 @@ def arborescence_certificate(scores, one_root=False):
         Arc scores of one sentence, as in `max_arborescence`.
     one_root : bool, default False
         Exactly one word has the head 0.
-
-    Returns
-    -------
-    ArborescenceCertificate
-
-    Raises
-    ------
-    DataError
-        If a score is NaN or +inf, or no tree exists.
-
-    See Also
-    --------
-    structperc.solvers.arborescences.max_arborescence : the tree only; faster.
 
     References
     ----------

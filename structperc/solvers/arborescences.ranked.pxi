@@ -53,6 +53,8 @@ def k_best_arborescences(scores, k, one_root=False):
     """The k maximum arborescences, best first: the k best dependency trees of a sentence.
 
     Ties: of equal trees, the one computed first comes first; the first tree is that of `max_arborescence`. Cost: O(k n^3).
+    Raises `DataError` if a score is NaN or +inf, or no tree exists. Raises `OptionError` if k is below 1.
+    See also `structperc.solvers.ranked_projective.k_best_projective` (trees without crossing arcs).
 
     Parameters
     ----------
@@ -69,17 +71,6 @@ def k_best_arborescences(scores, k, one_root=False):
         Different trees, fewer than k if there are fewer.
     totals : float64 array of shape (n_trees,)
         Their scores, falling.
-
-    Raises
-    ------
-    DataError
-        If a score is NaN or +inf, or no tree exists.
-    OptionError
-        If k is below 1.
-
-    See Also
-    --------
-    structperc.solvers.ranked_projective.k_best_projective : trees without crossing arcs.
 
     References
     ----------

@@ -184,6 +184,7 @@ def arborescence_marginals(scores, one_root=False):
 
     A tree's probability is exp(score) / Z. The marginals are the derivatives of log Z by the scores.
     Cost: O(n^3). The algorithm computes no determinant, so large scores lose no digits: marginals have an error of about 1e-15.
+    Raises `DataError` if a score is NaN or +inf, or no tree exists.
 
     Parameters
     ----------
@@ -199,11 +200,6 @@ def arborescence_marginals(scores, one_root=False):
     arcs : float64 array of shape (n + 1, n + 1)
         P[h, m], the probability of the arc from h to m; each column from 1 on sums to 1. Zeros in column 0, on the diagonal and for
         forbidden arcs.
-
-    Raises
-    ------
-    DataError
-        If a score is NaN or +inf, or no tree exists.
 
     See Also
     --------

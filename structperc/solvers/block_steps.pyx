@@ -65,6 +65,9 @@ def block_steps(alpha, value, distance):
     """Coordinate ascent on one block of dual variables, in place, by at most 200 pairwise steps.
 
     Ties: of equal values the first structure wins. Cost: O(n) a step.
+    Raises `DataError` if a number is NaN, shapes differ, or `alpha` or `value` cannot be changed in place.
+    Returns a float. The gap before the steps: the largest value minus the smallest one among structures with a coefficient.
+    See also `sweep_blocks` (all blocks together).
 
     Parameters
     ----------
@@ -74,20 +77,6 @@ def block_steps(alpha, value, distance):
         Values h of the structures, up to a constant. Changed in place with the coefficients.
     distance : float64 array of shape (n, n) or larger
         Squared distances between the structures' feature vectors.
-
-    Returns
-    -------
-    float
-        The gap before the steps: the largest value minus the smallest one among structures with a coefficient.
-
-    Raises
-    ------
-    DataError
-        If a number is NaN, shapes differ, or `alpha` or `value` cannot be changed in place.
-
-    See Also
-    --------
-    sweep_blocks : all blocks together.
 
     Examples
     --------
@@ -118,10 +107,6 @@ def can_sweep(n_structures, n_weights):
     n_weights : int
         Length of each vector.
 
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> from structperc.solvers.block_steps import can_sweep
@@ -136,6 +121,8 @@ def sweep_blocks(alpha, loss, vectors, offsets, w, enough):
 
     Use it if examples are few and share weights: most passes then go into the blocks' influence on each other.
     Cost: O(m n_weights) a sweep; at most 1000 sweeps over at most 10^9 numbers. Ctrl-C stops it.
+    Raises `DataError` if a number is NaN, shapes differ, or `alpha` or `w` cannot be changed in place.
+    Returns an int. The number of sweeps. See also `block_steps` (one block).
 
     Parameters
     ----------
@@ -151,20 +138,6 @@ def sweep_blocks(alpha, loss, vectors, offsets, w, enough):
         Weights. Changed in place with `alpha`.
     enough : float
         Stop after a sweep whose gap over these structures, summed over the blocks, is at most this. Larger values stop earlier.
-
-    Returns
-    -------
-    int
-        The number of sweeps.
-
-    Raises
-    ------
-    DataError
-        If a number is NaN, shapes differ, or `alpha` or `w` cannot be changed in place.
-
-    See Also
-    --------
-    block_steps : one block.
 
     Examples
     --------
@@ -320,6 +293,7 @@ def short_pairs(scores, levels, order, offsets, margin=1.0):
     """Counts and sums over the pairs of rows whose score difference is below the margin.
 
     A pair is short if its higher-level row scores less than the margin above its lower-level row. Cost: O(n log L) for L levels.
+    Raises `DataError` if a score is NaN, lengths differ, or `order` mixes groups.
 
     Parameters
     ----------
@@ -341,11 +315,6 @@ def short_pairs(scores, levels, order, offsets, margin=1.0):
         decides.
     lower, higher : float64 arrays of shape (n,)
         Sums of the scores of these partners.
-
-    Raises
-    ------
-    DataError
-        If a score is NaN, lengths differ, or `order` mixes groups.
 
     References
     ----------

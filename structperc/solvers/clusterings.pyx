@@ -142,13 +142,9 @@ cdef enum:
 
 
 cdef class PairGraph:
-    """Whom items are paired with, and a walk from one item.
-
-    Parameters
-    ----------
-    starts, neighbours, pairs : int32 arrays of shape (n + 1,), (2 n_pairs,), (2 n_pairs,)
-        Whom item i is paired with, and the numbers of the pairs, from starts[i] to starts[i + 1].
-    """
+    """Whom items are paired with, and a walk from one item."""
+    # starts, neighbours, pairs: int32 arrays of shape (n + 1,), (2 n_pairs,), (2 n_pairs,). Whom item i is paired with, and the numbers of
+    # the pairs, from starts[i] to starts[i + 1].
 
     cdef const int[::1] starts, neighbours, pairs
     cdef int[::1] before, by, queue     # of items: the one before on the way, and the pair between them; items that were reached
@@ -499,7 +495,7 @@ def moved(int[::1] labels, const int[::1] starts, const int[::1] neighbours, con
 
 
 def connected(Py_ssize_t n, first, second):
-    """The components of a graph.
+    """The components of a graph. Returns an int32 array of shape (n,). A label for each item, from 0 in the order of first items.
 
     Parameters
     ----------
@@ -507,11 +503,6 @@ def connected(Py_ssize_t n, first, second):
         How many items there are.
     first, second : int arrays of shape (n_pairs,)
         Items, from 0 to n - 1.
-
-    Returns
-    -------
-    int32 array of shape (n,)
-        A label for each item, from 0 in the order of first items.
 
     Examples
     --------

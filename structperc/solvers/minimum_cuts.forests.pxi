@@ -10,6 +10,7 @@ cdef enum:
 
 cdef class Forest:
     """A graph without cycles, for exact labelling and marginals by dynamic programming.
+    See also `structperc.solvers.pairwise_models.PairwiseModel` (graphs with cycles).
 
     Parameters
     ----------
@@ -22,10 +23,6 @@ cdef class Forest:
     ----------
     acyclic : bool
         Whether the graph has no cycle. If it has one, the methods raise DataError.
-
-    See Also
-    --------
-    structperc.solvers.pairwise_models.PairwiseModel : graphs with cycles.
 
     Examples
     --------
@@ -96,7 +93,7 @@ cdef class Forest:
         return Forest, (self.n_nodes, self.edges)
 
     def best_labels(self, unary, pairs):
-        """The labels with the largest score (max-product).
+        """The labels with the largest score (max-product). Returns an int array of shape (n_nodes,).
 
         Ties: the lowest label wins, from the lowest node of each tree on. Cost: O(m K^2) for m edges and K labels.
 
@@ -107,10 +104,6 @@ cdef class Forest:
         pairs : array-like of shape (n_edges, n_labels, n_labels), or (n_labels, n_labels) or (1, n_labels, n_labels) for all edges
             Scores by the labels of an edge's first and second node; -inf forbids a pair.
 
-        Returns
-        -------
-        int array of shape (n_nodes,)
-
         Raises
         ------
         DataError
@@ -120,16 +113,12 @@ cdef class Forest:
         return self.labels_of(*read_tables(unary, pairs, self.n_nodes, self.n_edges))
 
     def labels_of(self, unary, pairs):
-        """`best_labels` of arrays that `read_tables` has checked.
+        """`best_labels` of arrays that `read_tables` has checked. Returns an int array of shape (n_nodes,).
 
         Parameters
         ----------
         unary, pairs : float64 arrays
             As `read_tables` returns them.
-
-        Returns
-        -------
-        int array of shape (n_nodes,)
         """
         self.check(unary.shape, pairs.shape)
         cdef double[:, ::1] belief = np.array(unary)
@@ -183,6 +172,7 @@ cdef class Forest:
         """Log partition function and marginals of labels and of pairs of labels (sum-product).
 
         A labelling has a probability proportional to exp(score). Cost: O(m K^2) for m edges and K labels.
+        Raises `DataError` as in `best_labels`.
 
         Parameters
         ----------
@@ -200,11 +190,6 @@ cdef class Forest:
         edges : float64 array of shape (n_edges, n_labels, n_labels)
             Probability of each pair of labels.
 
-        Raises
-        ------
-        DataError
-            As in `best_labels`.
-
         Notes
         -----
         Sums go up the tree in the log domain. Then p(label) is the sum of p(label of the parent) p(label | label of the parent). Nothing is
@@ -213,17 +198,12 @@ cdef class Forest:
         return self.sums_of(*read_tables(unary, pairs, self.n_nodes, self.n_edges))
 
     def sums_of(self, unary, pairs):
-        """`marginals` of arrays that `read_tables` has checked.
+        """`marginals` of arrays that `read_tables` has checked. Returns log_z, nodes, edges. As in `marginals`.
 
         Parameters
         ----------
         unary, pairs : float64 arrays
             As `read_tables` returns them.
-
-        Returns
-        -------
-        log_z, nodes, edges
-            As in `marginals`.
         """
         self.check(unary.shape, pairs.shape)
         cdef double[:, ::1] belief = np.array(unary)

@@ -131,7 +131,7 @@ cdef bint adopt(Cut *g, int v, int last) noexcept nogil:
 
 
 cdef class CutGraph:
-    """A graph for repeated minimum cuts with other capacities. Not thread-safe.
+    """A graph for repeated minimum cuts with other capacities. Not thread-safe. See also `min_cut` (one call for one graph).
 
     Parameters
     ----------
@@ -144,10 +144,6 @@ cdef class CutGraph:
     ------
     DataError
         If an edge names a node that does not exist, or joins a node with itself.
-
-    See Also
-    --------
-    min_cut : one call for one graph.
 
     Examples
     --------
@@ -340,6 +336,8 @@ def min_cut(terminals, edges, capacities, backward=None):
     The source has the label 0 and the sink the label 1.
     Ties: of labellings of equal cost, the one with the fewest ones; it is 0 wherever an optimal labelling is 0.
     Cost: incremental breadth-first search, O(n^2 m) at most. To solve many graphs at once, number their nodes on and pass one graph.
+    Raises `DataError` for NaN, negative capacities and invalid edges, and if every labelling costs infinitely much.
+    See also `CutGraph` (one graph with many capacities) and `structperc.solvers.pairwise_models.best_labelling` (more than two labels).
 
     Parameters
     ----------
@@ -360,16 +358,6 @@ def min_cut(terminals, edges, capacities, backward=None):
     value : float
         The flow, which proves the labels optimal: their cost is value + sum(min(terminals, 0)), and no labels cost less.
         Exact for whole numbers; for others up to rounding.
-
-    Raises
-    ------
-    DataError
-        If a number is NaN, a capacity is negative, an edge is invalid, or every labelling costs infinitely much.
-
-    See Also
-    --------
-    CutGraph : one graph with many capacities.
-    structperc.solvers.pairwise_models.best_labelling : more than two labels.
 
     References
     ----------

@@ -188,7 +188,8 @@ def path_in(const int[::1] tails, const int[::1] heads, const double[::1] scores
 
 
 def topological_order(tails, heads, n_nodes):
-    """The nodes of an acyclic graph in an order in which every arc leads forward.
+    """The nodes of an acyclic graph in an order in which every arc leads forward. Returns an int array of shape (n_nodes,).
+    Raises `DataError` if the graph has a cycle. The message names its nodes.
 
     Parameters
     ----------
@@ -196,15 +197,6 @@ def topological_order(tails, heads, n_nodes):
         Nodes that each arc leads from and to.
     n_nodes : int
         Number of nodes.
-
-    Returns
-    -------
-    int array of shape (n_nodes,)
-
-    Raises
-    ------
-    DataError
-        If the graph has a cycle. The message names its nodes.
 
     Examples
     --------
@@ -230,6 +222,8 @@ def cheapest_path(tails, heads, costs, start, end):
     """Shortest path: the path of least cost through any graph with nonnegative costs (Dijkstra).
 
     Ties: scipy's `dijkstra` chooses. Cost: O((n + m) log n) for n nodes and m arcs.
+    Raises `DataError` if a cost is negative or NaN, or no path leads to the end.
+    See also `best_path` (acyclic graphs with scores of any sign).
 
     Parameters
     ----------
@@ -249,15 +243,6 @@ def cheapest_path(tails, heads, costs, start, end):
     distances : float64 array of shape (n_nodes,)
         Least cost of a path from the start to each node; inf if there is none. They prove the path optimal:
         distance[head] <= distance[tail] + cost for every arc.
-
-    Raises
-    ------
-    DataError
-        If a cost is negative or NaN, or no path leads to the end.
-
-    See Also
-    --------
-    best_path : acyclic graphs with scores of any sign.
 
     References
     ----------
@@ -296,6 +281,8 @@ def k_best_paths(tails, heads, scores, start, end, k):
 
     The first path is that of `best_path`. Ties: of equal paths, the one whose last arc has the lowest number. With the same last arc, the
     one whose rest comes first. Cost: O(m + k L log m) time for m arcs and paths of at most L arcs. Ctrl-C stops the search.
+    Returns a list of (tuple of int, float). Arcs and score of each path. Fewer than k if there are fewer paths.
+    Raises `DataError` as in `best_path`. Raises `OptionError` if k is not a whole number from 1.
 
     Parameters
     ----------
@@ -309,18 +296,6 @@ def k_best_paths(tails, heads, scores, start, end, k):
         Last node.
     k : int
         Number of paths, at least 1.
-
-    Returns
-    -------
-    list of (tuple of int, float)
-        Arcs and score of each path. Fewer than k if there are fewer paths.
-
-    Raises
-    ------
-    DataError
-        As in `best_path`.
-    OptionError
-        If k is not a whole number from 1.
 
     Notes
     -----
@@ -351,6 +326,7 @@ def path_marginals(tails, heads, scores, start, end):
     """Log partition function of all paths through an acyclic graph, and the probability of each arc.
 
     A path has a probability proportional to exp(score). Cost: O(m) for m arcs, by sums forward and backward in the log domain.
+    Raises `DataError` as in `best_path`.
 
     Parameters
     ----------
@@ -369,11 +345,6 @@ def path_marginals(tails, heads, scores, start, end):
         Log of the sum of exp(score) over all paths.
     marginals : float64 array of shape (n_arcs,)
         Probability of each arc.
-
-    Raises
-    ------
-    DataError
-        As in `best_path`.
 
     Examples
     --------

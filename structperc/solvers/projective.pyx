@@ -472,7 +472,7 @@ def projective_tree(scores, siblings=None, one_root=False):
 
     Every word between a head and its dependent descends from the head. The score is at most that of `max_arborescence`. Ties: each span
     takes its first split, the smallest word at which it divides. If all scores are equal, each word's head is the word before. Cost:
-    O(n^3).
+    O(n^3). Raises `DataError` if a score is NaN or +inf, or no projective tree exists.
 
     Parameters
     ----------
@@ -491,11 +491,6 @@ def projective_tree(scores, siblings=None, one_root=False):
         The heads of words 1..n.
     total : float, or float64 array of shape (n_sentences,)
         The score of the tree.
-
-    Raises
-    ------
-    DataError
-        If a score is NaN or +inf, or no projective tree exists.
 
     See Also
     --------
@@ -541,6 +536,8 @@ def projective_marginals(scores, siblings=None, one_root=False):
     """Log partition function and arc marginals of all projective trees of a sentence (inside-outside).
 
     A tree's probability is exp(score) / Z. The marginals are the derivatives of log Z by the scores. Cost: O(n^3), exact to rounding.
+    Raises `DataError` as in `projective_tree`.
+    See also `structperc.solvers.arborescences.arborescence_marginals` (the same over all trees).
 
     Parameters
     ----------
@@ -560,15 +557,6 @@ def projective_marginals(scores, siblings=None, one_root=False):
         forbidden arcs.
     sibling_parts : float64 array of shape (n + 1, n + 1, n + 1)
         Probabilities of the entries of `siblings`. Only if `siblings` is given.
-
-    Raises
-    ------
-    DataError
-        As in `projective_tree`.
-
-    See Also
-    --------
-    structperc.solvers.arborescences.arborescence_marginals : the same over all trees.
 
     References
     ----------

@@ -278,6 +278,7 @@ def best_segments(scores, transitions=None):
 
     Ties: the lowest label of the last segment, then the longest last segment, then the same for the segment before.
     Cost: O(n L K + n K^2) for n tokens, lengths up to L and K labels.
+    Raises `DataError` if a score is NaN or +inf, or no allowed segments cover all tokens.
 
     Parameters
     ----------
@@ -293,11 +294,6 @@ def best_segments(scores, transitions=None):
         Segments in order, of tokens start to stop - 1. They cover all tokens.
     score : float
         Their score.
-
-    Raises
-    ------
-    DataError
-        If a score is NaN or +inf, or no allowed segments cover all tokens.
 
     See Also
     --------
@@ -333,6 +329,7 @@ def segment_marginals(scores, transitions=None):
     """Log partition function of all divisions into segments, and marginals of segments (semi-Markov forward-backward).
 
     A division has a probability proportional to exp(score). Cost: O(n L K + n K^2), by sums in the log domain.
+    Raises `DataError` as in `best_segments`.
 
     Parameters
     ----------
@@ -350,11 +347,6 @@ def segment_marginals(scores, transitions=None):
     pairs : float64 array of shape (n_labels, n_labels)
         Expected number of each pair of neighbouring labels.
 
-    Raises
-    ------
-    DataError
-        As in `best_segments`.
-
     Examples
     --------
     >>> import numpy as np
@@ -368,6 +360,7 @@ def segment_marginals(scores, transitions=None):
 
 def segment_max_marginals(scores, transitions=None):
     """Max-marginals: the score of the best division with each segment, and with each pair of labels.
+    Raises `DataError` as in `best_segments`.
 
     Parameters
     ----------
@@ -384,11 +377,6 @@ def segment_max_marginals(scores, transitions=None):
         Largest score with each segment; -inf if no division has it.
     pairs : float64 array of shape (n_labels, n_labels)
         Largest score with each pair of neighbouring labels; -inf if no division has it.
-
-    Raises
-    ------
-    DataError
-        As in `best_segments`.
 
     Examples
     --------
@@ -438,6 +426,8 @@ def k_best_segments(scores, transitions=None, k=1):
     """The k best divisions of a sentence into labelled segments, best first.
 
     The first division is that of `best_segments`. Cost: O(k n K (L + K)) for n tokens, lengths up to L and K labels.
+    Returns a list of (segments, score). As `best_segments` returns them. Fewer than k if there are fewer divisions.
+    Raises `DataError` as in `best_segments`. Raises `OptionError` if k is not a whole number from 1.
 
     Parameters
     ----------
@@ -447,18 +437,6 @@ def k_best_segments(scores, transitions=None, k=1):
         As in `best_segments`.
     k : int, default 1
         Number of divisions, at least 1.
-
-    Returns
-    -------
-    list of (segments, score)
-        As `best_segments` returns them. Fewer than k if there are fewer divisions.
-
-    Raises
-    ------
-    DataError
-        As in `best_segments`.
-    OptionError
-        If k is not a whole number from 1.
 
     Examples
     --------
@@ -522,6 +500,7 @@ def k_best_segments(scores, transitions=None, k=1):
 
 def segment_scores(first, inside, last, alone, longest, lengths=None):
     """Scores of all segments as sums of token scores, for `best_segments`.
+    Returns a float64 array of shape (n_tokens, longest, n_labels). -inf for segments beyond the last token.
 
     Parameters
     ----------
@@ -533,11 +512,6 @@ def segment_scores(first, inside, last, alone, longest, lengths=None):
         Largest number of tokens of a segment.
     lengths : array-like of shape (longest, n_labels), optional
         Scores of the lengths 1, 2, ...; -inf forbids a length.
-
-    Returns
-    -------
-    float64 array of shape (n_tokens, longest, n_labels)
-        -inf for segments beyond the last token.
 
     Examples
     --------

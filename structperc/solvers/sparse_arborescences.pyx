@@ -237,6 +237,8 @@ def max_sparse_arborescence(scores, one_root=False):
     Use it if at most one arc in about 30 exists; for fuller matrices `max_arborescence` is faster.
     Ties: the root's arc wins, then the arc with the lowest head, then with the lowest dependent.
     Trees may differ from those of `max_arborescence`; scores do not. Cost: O(m log n) for m arcs.
+    Raises `DataError` if a score is NaN or +inf, or no tree exists. The message names the arc or the words.
+    See also `structperc.solvers.arborescences.max_arborescence` (full matrices).
 
     Parameters
     ----------
@@ -252,15 +254,6 @@ def max_sparse_arborescence(scores, one_root=False):
         The heads of words 1..n.
     total : float
         The sum of the scores.
-
-    Raises
-    ------
-    DataError
-        If a score is NaN or +inf, or no tree exists. The message names the arc or the words.
-
-    See Also
-    --------
-    structperc.solvers.arborescences.max_arborescence : full matrices.
 
     References
     ----------

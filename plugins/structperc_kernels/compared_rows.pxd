@@ -1,2 +1,0 @@
-# The public name of what kernel_rows.pxd declares.
-from structperc_kernels.kernel_rows cimport RowsQueries, ComparedKernelRows
