@@ -72,7 +72,8 @@ def result_is_annotated(value):
 
 def result_is_told(value):
     """Whether the text before the sections has the result: "Returns a list of int", "shape (n,)", "Whether ..."."""
-    return re.search(r"\b[Rr]eturns?\b|\bshape \(|^\W*Whether\b|lists of \(output", SECTION.split(value.__doc__ or "")[0]) is not None
+    text = SECTION.split(value.__doc__ or "")[0]
+    return re.search(r"\b[Rr]eturns?\b|\bshape \(|^\W*Whether\b|lists of \(output", text, re.MULTILINE) is not None
 
 
 def lacking(value):

@@ -541,7 +541,7 @@ def levels_of(outputs, what):
     return n_labels
 
 
-def refuse_matrix(costs, n_labels, name="loss"):
+def refuse_matrix(costs, n_labels, name="loss") -> None:
     """Raises `DataError` if the shape of a cost matrix is not (n_labels, n_labels), or a right label has a cost.
 
     Parameters

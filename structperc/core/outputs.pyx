@@ -252,7 +252,7 @@ cdef class Outputs(Component):
         return n
 
     def decode(self, y, Example x):
-        """The output that the user sees of a structure. By default atoms in ascending order; another encoding is shown as it is.
+        """Returns what the user sees of a structure. By default atoms in ascending order; another encoding is shown as it is.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ cdef class Outputs(Component):
         return self.decode_all(np.array([y[0]], dtype=np.intc), rows, features, None)
 
     def read_cells(self, cells):
-        """The right output of one example, as users pass it in y, from the target column of a file.
+        """Returns the right output of one example, as users pass it in y, from the target column of a file.
 
         The commands call it if it is overridden. Without it a target has a label for each example. With --group it has a 1 for each row
         that belongs to the right output.
