@@ -9,7 +9,7 @@ from structperc.engine.engine import Engine
 from structperc.extras import require
 from structperc.problems.problem import Problem
 from structperc.problems.shared import Shared, sentences
-from structperc.torch.structured import StructuredLoss, as_array, as_floats, as_numpy, first
+from structperc.torch.structured import StructuredLoss, applied, as_array, as_floats, as_numpy, first
 
 torch = require("torch", "structperc.torch", "torch")
 
@@ -84,7 +84,7 @@ class Chain(torch.nn.Module):
             raise DataError("tags are missing; give the right label of each token, or call decode.")
         rows, _, begins, codes = self._tokens(emissions, mask, tags)
         batch = self.problem._coded(begins, codes, self._atoms(begins))
-        return ChainValues.apply(rows, *self._tables(), self._shared(begins), lambda flat: self.criterion.solve(flat, batch))
+        return applied(ChainValues, rows, *self._tables(), self._shared(begins), lambda flat: self.criterion.solve(flat, batch))
 
     def decode(self, emissions, mask=None) -> list:
         """The best labels of each sentence, those of its tokens in the mask. Returns a list of list.
@@ -189,6 +189,10 @@ class Chain(torch.nn.Module):
         """All emissions of a list of sentences, a mask that counts each token, and the place of each."""
         if mask is not None:
             raise DataError("emissions are a list of sentences, which need no mask; leave it out.")
+        for i, one in enumerate(emissions):
+            if not isinstance(one, torch.Tensor) or one.ndim != 2 or one.shape[1] != len(self.labels):
+                raise DataError(f"emissions[{i}] is {shortened(one)}; expected a tensor (tokens, {len(self.labels)}), a score for each "
+                                f"label.")
         sizes = np.array([len(one) for one in emissions], dtype=np.int64)
         keep = np.arange(sizes.max(initial=0)) < sizes[:, None]
         place = np.zeros(keep.shape, dtype=np.int64)

@@ -110,6 +110,17 @@ class CusumHead(torch.nn.Module):
                 say(f"{PATIENCE} losses were computed, but thresholds began where all levels are equally frequent. Such heads learn "
                     f"slowly. Call start_thresholds(counts), and give an optimizer parameter_groups(rate).")
 
+    def _levels_of(self, y, s):
+        """Right levels as int64, checked; compiled graphs have no checks."""
+        if torch.compiler.is_compiling():
+            return y.long()
+        if not isinstance(y, torch.Tensor) or y.is_floating_point() or y.is_complex() or y.shape != s.shape[:1]:
+            raise DataError(f"y is {shortened(y)}; expected a tensor of {len(s)} whole numbers, the level of each example.")
+        if y.numel() and not 0 <= int(y.min()) <= int(y.max()) < self.n_levels:
+            raise DataError(f"y has levels from {int(y.min())} to {int(y.max())}; expected numbers from 0 to {self.n_levels - 1}.")
+        refuse_without_meaning(s)
+        return y.long()
+
     def forward(self, x):
         """The scores of the units. Returns a tensor of shape (n, n_levels - 1).
 
@@ -153,8 +164,7 @@ class CusumHead(torch.nn.Module):
             raise OptionError(f"loss={shortened(loss)}; expected one of {', '.join(map(repr, LOSSES))}.")
         if costs not in COSTS:
             raise OptionError(f"costs={shortened(costs)}; expected one of {', '.join(map(repr, COSTS))}.")
-        if not torch.compiler.is_compiling() and y.numel() and not 0 <= int(y.min()) <= int(y.max()) < self.n_levels:
-            raise DataError(f"y has levels from {int(y.min())} to {int(y.max())}; expected numbers from 0 to {self.n_levels - 1}.")
+        y = self._levels_of(y, s)
         if self.directions == "shared" and self.training and not torch.compiler.is_compiling():
             self._warn_of_thresholds()
         scores, right = F.pad(s, (1, 0)).cumsum(-1), y[:, None]
@@ -183,7 +193,9 @@ class CusumHead(torch.nn.Module):
         ----------
         x : tensor of shape (n, n_features)
         """
-        return torch.nn.functional.pad(self(x), (1, 0)).cumsum(-1).argmax(-1)
+        s = self(x)
+        refuse_without_meaning(s)
+        return torch.nn.functional.pad(s, (1, 0)).cumsum(-1).argmax(-1)
 
     def probabilities(self, x, loss="log-loss"):
         """P of each level, by the model of the loss that the head was trained with. Returns a tensor of shape (n, n_levels).
@@ -195,6 +207,7 @@ class CusumHead(torch.nn.Module):
             "log-loss": a softmax over the levels' scores. "cumulative-logit": P(y > k) is logistic in unit k, of shared directions.
         """
         s = self(x)
+        refuse_without_meaning(s)
         if loss == "log-loss":
             return torch.nn.functional.pad(s, (1, 0)).cumsum(-1).softmax(-1)
         if loss != "cumulative-logit" or self.directions == "own":
@@ -202,6 +215,15 @@ class CusumHead(torch.nn.Module):
                               f"directions with 'cumulative-logit'.")
         above = torch.nn.functional.pad(torch.nn.functional.pad(s.sigmoid(), (1, 0), value=1.0), (0, 1))
         return above[:, :-1] - above[:, 1:]
+
+
+def refuse_without_meaning(s) -> None:
+    """Raises an error for scores that are NaN or infinite, with the example; compiled graphs have no checks."""
+    if torch.compiler.is_compiling() or bool(torch.isfinite(s).all()):
+        return
+    i = int(torch.isfinite(s).all(-1).logical_not().nonzero()[0, 0])
+    raise DataError(f"example {i} has the scores {shortened(s[i].tolist())}; expected finite numbers. Look for NaN in the input, or for "
+                    f"weights that have grown without bound.")
 
 
 __all__ = ["CusumHead"]

@@ -49,6 +49,22 @@ class FirstDerivative(torch.autograd.Function):
                           "or the penalty on gradients.")
 
 
+def applied(function, *inputs):
+    """The values of an autograd function."""
+    try:
+        return function.apply(*inputs)
+    except RuntimeError as error:
+        if "functorch" not in str(error):
+            raise
+        raise transformed() from None
+
+
+def transformed():
+    """The error of tensors that a function transform holds, whose numbers nobody else may read."""
+    return PluginError("layers of structperc.torch do not work inside of torch.func.grad, vmap or jvp. Call backward(), or "
+                       "torch.autograd.grad.")
+
+
 def as_numpy(scores):
     """Scores as float64 on the CPU, without their graph."""
     return np.ascontiguousarray(as_floats(scores), dtype=np.float64)
@@ -66,9 +82,12 @@ def as_floats(scores):
 
 def as_array(values, name):
     """Whole numbers or truth values of a tensor or a list."""
-    array = values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
+    try:
+        array = values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
+    except RuntimeError:
+        raise transformed() from None
     if array.size and array.dtype.kind not in "iub":
-        raise DataError(f"{name} are of the type {array.dtype}; expected whole numbers or truth values.")
+        raise DataError(f"{name} has the type {array.dtype}; expected whole numbers or truth values.")
     return array
 
 
@@ -132,7 +151,7 @@ class StructuredLoss(torch.nn.Module):
         batch : Batch
             Of `problem`.
         """
-        return ValueAndGradient.apply(scores, lambda s: self.solve(s, batch), batch.offsets)
+        return applied(ValueAndGradient, scores, lambda s: self.solve(s, batch), batch.offsets)
 
     def solve(self, scores, batch):
         """Values and gradient by numpy, as `Batch.loss` returns them.

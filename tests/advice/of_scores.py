@@ -38,6 +38,18 @@ def chain(call):
     return call(own.Chain(["a", "b"]), torch.zeros(1, 2, 2), torch.zeros(1, 2, dtype=torch.int64))
 
 
+def transformed(layer, x, tags):
+    torch, _ = layers()
+    return torch.func.grad(lambda x: layer(x, tags=tags).sum())(x)
+
+
+def differentiated(layer, x, tags):
+    torch, _ = layers()
+    x.requires_grad_()
+    layer(x, tags=tags).sum().backward()
+    return torch.autograd.grad(layer(x, tags=tags).sum(), x)
+
+
 def head(call, directions):
     torch, own = layers()
     return call(own.CusumHead(2, 3, directions), torch.zeros(1, 2), torch.zeros(1, dtype=torch.int64))
@@ -87,6 +99,9 @@ MESSAGES = [
          lambda _: head(lambda layer, x, y: layer.probabilities(x, "cumulative-logit"), "own"),
          lambda _: head(lambda layer, x, y: layer.probabilities(x, "log-loss"), "own"),
          lambda _: head(lambda layer, x, y: layer.probabilities(x, "cumulative-logit"), "shared")),
+    ),
+    *messages_of("structperc/torch/structured.py",
+        ("do not work inside of torch.func", lambda _: chain(transformed), lambda _: chain(differentiated)),
     ),
     *messages_of("structperc/torch/trees.py",
         ("heads are missing; give the head of each word", lambda _: trees(lambda layer, arcs, heads: layer(arcs)),

@@ -195,6 +195,17 @@ def test_heads_that_are_no_tree_are_one_sentence(heads, sentence):
         Trees()(torch.zeros(1, 4, 4), torch.tensor([[1, 1, 0]]), torch.tensor(heads))
 
 
+def test_transforms_of_functions_are_refused_in_a_sentence():
+    layer, emissions = chain()
+    problem = Problem("cusum", classes=[1, 2, 3])
+    batch, loss = problem.batch(y=[3, 1]), StructuredLoss(problem)
+    for call in (lambda: torch.func.grad(lambda e: layer(e, MASK, TAGS).sum())(emissions.detach()),
+                 lambda: torch.func.grad(lambda s: loss(s, batch).sum())(torch.zeros(2, 2)),
+                 lambda: torch.func.vmap(lambda e: layer(e[None], MASK[:1], TAGS[:1]))(emissions.detach())):
+        with pytest.raises(PluginError, match="do not work inside of torch.func"):
+            call()
+
+
 def test_empty_sentences_and_batches_have_no_loss():
     layer, emissions = chain()
     none = torch.zeros_like(MASK)
@@ -209,12 +220,15 @@ def test_empty_sentences_and_batches_have_no_loss():
     (lambda layer, e: layer(e, MASK, TAGS + 7), r"tags\[0\]\[0\] is 7; expected a number from 0 to 2"),
     (lambda layer, e: layer(e, MASK[:, :2], TAGS), r"mask has the shape \(2, 2\)"),
     (lambda layer, e: layer(e, MASK, TAGS[:1]), r"tags have the shape \(1, 4\)"),
-    (lambda layer, e: layer(e, MASK, TAGS.double()), "tags are of the type float64"),
+    (lambda layer, e: layer(e, MASK, TAGS.double()), "tags has the type float64"),
     (lambda layer, e: layer(e[..., :2], MASK, TAGS), "emissions have 2 scores for each token; expected 3"),
     (lambda layer, e: layer(e[0], MASK, TAGS), "expected a tensor"),
     (lambda layer, e: layer([e[0]], MASK, TAGS), "which need no mask"),
     (lambda layer, e: layer([e[0]], tags=[[0]]), r"tags\[0\] has 1 tags, but sentence 0 has 4 tokens"),
     (lambda layer, e: layer.decode(e * torch.nan, MASK), "has the score nan"),
+    (lambda layer, e: layer.decode([e[0].detach().numpy()]), r"emissions\[0\] is"),
+    (lambda layer, e: layer.decode([e[0], e[1][:, :2]]), r"emissions\[1\] is"),
+    (lambda layer, e: layer.decode([e[0, 0]]), r"emissions\[0\] is"),
 ])  # fmt: skip
 def test_what_a_chain_cannot_read_is_one_sentence(call, sentence):
     with pytest.raises(DataError, match=sentence):
@@ -311,6 +325,12 @@ def test_thresholds_start_at_the_frequencies_of_the_levels():
     (lambda: CusumHead(2, 3).loss(torch.zeros(1, 2), torch.tensor([3])), DataError, "levels from 3 to 3; expected numbers from 0 to 2"),
     (lambda: CusumHead(2, 3).loss(torch.zeros(1, 2), torch.tensor([0]), "crf"), OptionError, "loss='crf'"),
     (lambda: CusumHead(2, 3).loss(torch.zeros(1, 2), torch.tensor([0]), costs="x"), OptionError, "costs='x'"),
+    *((lambda y=y, loss=loss: CusumHead(2, 3, "shared").loss(torch.zeros(2, 2), y, loss), DataError, "expected a tensor of 2 whole numbers")
+      for y in (torch.tensor([0.5, 1.0]), torch.tensor([[0, 1]]), torch.tensor([0]), np.array([0, 1]))
+      for loss in ("hinge", "logistic", "log-loss", "cumulative-logit")),
+    *((lambda call=call: call(CusumHead(2, 3), torch.tensor([[0.0, 1.0], [torch.nan, 0.0]])), DataError, "example 1 has the scores")
+      for call in (lambda head, x: head.levels(x), lambda head, x: head.probabilities(x),
+                   lambda head, x: head.loss(x, torch.tensor([0, 1])))),
     (lambda: CusumHead(2, 3, "shared").start_thresholds([1, 2]), DataError, "expected 3 numbers"),
     (lambda: CusumHead(2, 3).probabilities(torch.zeros(1, 2), "hinge"), OptionError, "has no probabilities"),
 ])  # fmt: skip
