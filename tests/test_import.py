@@ -42,6 +42,10 @@ def test_importing_brings_neither_plugins_nor_big_libraries():
     assert of(modules, *BUNDLED, *BIG) == []
 
 
+def test_commands_are_listed_without_big_libraries():
+    assert of(modules_after("from structperc.cli.parser import build\nbuild()"), *BIG) == []
+
+
 def test_training_brings_one_plugin_and_saving_none():
     modules = modules_after("""
 import io

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from structperc import Engine, counterfactual
+import structperc
+from structperc import Engine, counterfactuals
 from structperc.basics.writing import replace_file
 from structperc.cli.column_files import Tokens
 from structperc.cli.commands import Command, path, positive, reading
@@ -11,7 +12,6 @@ from structperc.cli.files import check_writable, checked_ending, counted_in
 from structperc.cli.safe_cells import add_flag, safe_frame
 from structperc.cli.table_flags import split
 from structperc.cli.terminal import say, say_table
-from structperc.counterfactuals import Wanted
 from structperc.errors import OptionError
 from structperc.pictures.markup import page
 
@@ -27,10 +27,12 @@ def change(arguments) -> int:
     x, _, table = example(engine, arguments)
     with counted_in(table, arguments.data):
         if isinstance(table, Tokens):
-            result = counterfactual(engine, x, wanted, alternatives=alternatives_of(table, x, arguments), time_limit=arguments.time_limit)
+            result = structperc.counterfactual(engine, x, wanted, alternatives=alternatives_of(table, x, arguments),
+                                               time_limit=arguments.time_limit)
         else:
-            result = counterfactual(engine, x, wanted, fixed=columns_of(engine, arguments.fixed), bounds=bounds_of(engine, arguments),
-                                    whole=columns_of(engine, arguments.whole), norm=arguments.norm, time_limit=arguments.time_limit)
+            result = structperc.counterfactual(engine, x, wanted, fixed=columns_of(engine, arguments.fixed),
+                                               bounds=bounds_of(engine, arguments), whole=columns_of(engine, arguments.whole),
+                                               norm=arguments.norm, time_limit=arguments.time_limit)
     if kind is None:
         say(f"row {arguments.row} of {arguments.data}: predicted {result.before}", str(result))
         if result.changes:
@@ -48,12 +50,12 @@ def change(arguments) -> int:
     return 0
 
 
-def wanted_of(engine, arguments) -> Wanted:
+def wanted_of(engine, arguments) -> counterfactuals.Wanted:
     """What the flags ask for."""
     one_of = [label_named(engine, text, "--wanted") for text in arguments.wanted or ()]
     ends = {name: label_named(engine, text, f"--{name.replace('_', '-')}") for name in ("at_least", "at_most")
             if (text := getattr(arguments, name)) is not None}
-    return Wanted(one_of=one_of or None, **ends, chosen=arguments.chosen or (), not_chosen=arguments.not_chosen or ())
+    return counterfactuals.Wanted(one_of=one_of or None, **ends, chosen=arguments.chosen or (), not_chosen=arguments.not_chosen or ())
 
 
 def columns_of(engine, texts) -> list:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from structperc import Engine, effects, proportional_odds
+import structperc
+from structperc import Engine
 from structperc.basics.writing import replace_file
 from structperc.cli.commands import Command, path, positive, reading
 from structperc.cli.explaining import DOTS_PER_INCH, PICTURES
@@ -30,10 +31,10 @@ def estimate(arguments) -> int:
     if arguments.proportional_odds:
         if groups is not None:
             raise OptionError("--proportional-odds takes rows for independent, and --groups shows that they are not; leave one out.")
-        result, about = proportional_odds(engine, X, y, arguments.level), "whether the odds are proportional in"
+        result, about = structperc.proportional_odds(engine, X, y, arguments.level), "whether the odds are proportional in"
         notes = result.conclusion()
     else:
-        result = effects(engine, X, y, groups, n_boot=arguments.n_boot, level=arguments.level, scale=arguments.scale,
+        result = structperc.effects(engine, X, y, groups, n_boot=arguments.n_boot, level=arguments.level, scale=arguments.scale,
                          random_state=arguments.seed, per=rises(arguments.per), interval=arguments.interval)
         notes, about = result.notes(), "the effects of"
     if kind is None:

@@ -6,8 +6,8 @@ from collections import Counter
 
 import attrs
 import numpy as np
-from scipy.sparse import issparse
 
+from structperc.basics.sparse_parts import is_sparse
 from structperc.cli.column_files import Tokens
 from structperc.cli.files import exact_rows
 
@@ -83,7 +83,7 @@ class Facts:
 
 def counts_from_one(X) -> bool:
     """Whether column 0 of sparse data is empty."""
-    return issparse(X) and X.shape[1] > 1 and not (X.indices == 0).any()
+    return is_sparse(X) and X.shape[1] > 1 and not (X.indices == 0).any()
 
 
 def counted(y):

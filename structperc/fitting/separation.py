@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
-from scipy.optimize import linprog
 
 from structperc.basics.errors import DataError
 
@@ -125,6 +124,8 @@ def separating(X, low, high, n_ranks):
 
 def best(ends, gain, order, working):
     """The direction in a box with the largest gain among those at which all ends hold, and its program's ends."""
+    from scipy.optimize import linprog
+
     far = 1.0 + float(abs(ends.Z).max(axis=0).sum())
     while True:
         program = linprog(-gain, A_ub=-np.vstack([ends.matrix(working), order]), b_ub=np.zeros(len(working) + len(order)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from structperc.basics.errors import DataError, NotFittedError, OptionError, PluginError, listing
 from structperc.core.outputs import is_ordered
@@ -133,7 +133,7 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
         lower, upper = intervals(refitted(engine, X, y, rows, low, high, groups, weights, random_state, n_boot, unit, scale, levels), level)
     else:
         error = standard_errors(engine, interval, unit, levels)
-        lower, upper = (effect + sign * norm.ppf((1 + level) / 2) * error for sign in (-1, 1))
+        lower, upper = (effect + sign * ndtri((1 + level) / 2) * error for sign in (-1, 1))
     endless = np.isinf(effect)
     lower[endless], upper[endless] = -np.inf, np.inf
     tests = {} if scale == "direction" or likelihood_of(engine) is None else {"groups": names_of_groups(names, levels)}
@@ -144,7 +144,7 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
         open_ones = np.isin(remarks.astype(str), [REFERENCE, CONSTANT, NO_ROWS, DEPENDENT])
         with np.errstate(divide="ignore", invalid="ignore"):
             z = np.abs(effect) / standard_errors(engine, "robust" if interval == "robust" else "wald", unit, levels)
-        tests["p_wald"] = np.where(open_ones | endless, np.nan, 2 * norm.sf(z))
+        tests["p_wald"] = np.where(open_ones | endless, np.nan, 2 * ndtr(-z))
         if dependence is None or rows.n_features > MOST_RATIOS:
             tests["p_ratio"], note = np.full(len(sd), np.nan), f"{note} {MANY_COLUMNS}"
         else:

@@ -11,8 +11,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import expit
-from scipy.stats import chi2
+from scipy.special import chdtrc, expit
 
 from structperc.basics.errors import DataError, OptionError, PluginError
 from structperc.core.outputs import is_ordered
@@ -228,7 +227,7 @@ def tested(Z, ranks, n_thresholds, weights, tests, level) -> OddsTests:
         free = maximum(Z, ranks, n_thresholds, weights, places, common)
         statistics.append((degrees, brant, max(2 * (common.value - free.value), 0.0)))
     degrees, brant, ratio = map(np.array, zip(*statistics, strict=True))
-    return OddsTests([name for name, _ in tests], degrees, brant, chi2.sf(brant, degrees), ratio, chi2.sf(ratio, degrees), level)
+    return OddsTests([name for name, _ in tests], degrees, brant, chdtrc(degrees, brant), ratio, chdtrc(degrees, ratio), level)
 
 
 def binary_logits(Z, ranks, n_thresholds, weights):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from structperc.engine.engine import Engine
 from structperc.inference.tables import Likelihood, Term
@@ -25,7 +25,7 @@ def ratio_tests(engine, X, y, weights, tested, dependence, levels):
         return fitted(engine, X[:, others] if len(others) else np.zeros((X.shape[0], 1)), y, weights)
 
     def p_of(statistic, degrees):
-        return float(chi2.sf(max(statistic, 0.0), degrees))
+        return float(chdtrc(degrees, max(statistic, 0.0)))
 
     p_ratio, terms = np.full(X.shape[1], np.nan), []
     for j in tested.tolist():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from structperc.extras import require
 from structperc.pictures.markup import aligned, block, element, table
@@ -74,7 +74,7 @@ class Likelihood:
     @property
     def p_value(self) -> float:
         """The p value of `ratio`."""
-        return float(chi2.sf(self.ratio, self.degrees)) if self.degrees else 1.0
+        return float(chdtrc(self.degrees, self.ratio)) if self.degrees else 1.0
 
     def sentences(self) -> list[str]:
         """The numbers in words."""
