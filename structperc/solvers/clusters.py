@@ -330,7 +330,7 @@ def read_pairs(first, second, scores, n_items=None, ordered=False, names=("first
     return n, first, second, scores
 
 
-def refuse_pairs(first, second, ordered):
+def refuse_pairs(first, second, ordered) -> None:
     """Raises an error for pairs of an item with itself, and pairs that are listed twice.
 
     Parameters
