@@ -10,6 +10,7 @@ from structperc.basics.errors import OptionError, PluginError, StructPercError, 
 from structperc.basics.writing import replace_file
 from structperc.core.outputs import LabelOutputs
 from structperc.engine.exports.chains import LinearChain, linear_chain
+from structperc.engine.exports.graphs import from_float32
 from structperc.engine.exports.labels import LinearLabels, linear_labels
 from structperc.engine.exports.names import identifier
 from structperc.engine.exports.own_parts import refuse_other_plugins
@@ -22,10 +23,11 @@ FORMATS = {
     "c": ("c_source", ".c"),
     "js": ("javascript", ".js"),
     "onnx": ("onnx_graph", ".onnx"),
-    "onnx-float32": ("onnx_float32", None),
+    "onnx-float32": ("onnx_graph", None),
     "safetensors": ("safetensors", ".safetensors"),
     "html": ("web_page", ".html"),
 }
+CONVERSIONS = {"onnx-float32": from_float32}        # of what the module has written
 ALSO_CALLED = {"numpy": ("python", "py")}
 ENDINGS = {ending: name for name, (_, ending) in FORMATS.items() if ending}
 
@@ -44,7 +46,7 @@ def export(engine, path, to) -> None:
     if find_spec(module) is None:
         raise PluginError(f"to={to!r} only shows ranks and classes, and this model of {engine.problem} has other outputs; choose another "
                           f"format.")
-    content = import_module(module).written(model, identifier(Path(path).stem, to))
+    content = CONVERSIONS.get(to, bytes)(import_module(module).written(model, identifier(Path(path).stem, to)))
     replace_file(path, lambda file: file.write(content))
 
 

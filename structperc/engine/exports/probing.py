@@ -6,6 +6,7 @@ import numpy as np
 
 from structperc.basics.errors import PluginError
 from structperc.engine.exports.own_parts import part_name
+from structperc.reading.table_reader import Numbers
 
 STEP = 2.0 ** 200       # of a probe: the bias is less than a weight's last digit
 TOLERANCE = 1e-9        # of a probe's largest score, summed up without signs
@@ -13,6 +14,12 @@ SIZES = 10.0 ** np.arange(-8, 8)
 MOST_CELLS = 1 << 24    # of weights; a file of text takes 20 bytes for each
 MOST_PROBED = 1 << 20   # numbers of all probes
 MOST_ROUNDS = 16        # of probes of all sizes
+
+
+def rows_of(model, X, offsets=None):
+    """Rows of numbers, such as tables become."""
+    codes = model.parts.reader.input_columns().codes
+    return model.read(X if codes is None else Numbers(X, model.context.feature_names), offsets)
 
 
 def check_size(n_labels, n_columns) -> None:

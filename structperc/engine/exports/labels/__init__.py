@@ -8,11 +8,10 @@ import numpy as np
 from structperc.basics.errors import PluginError
 from structperc.core.outputs import is_ordered
 from structperc.engine.exports.own_parts import part_name, refuse_python_methods
-from structperc.engine.exports.probing import STEP, check_best, check_linear, check_size, probes, rounding
+from structperc.engine.exports.probing import STEP, check_best, check_linear, check_size, probes, rounding, rows_of
 from structperc.engine.exports.text import exported_labels
 from structperc.fitting.answers import best, floor, has_cumulative_probabilities, has_one_direction
 from structperc.reading.column_codes import ColumnCode
-from structperc.reading.table_reader import Numbers
 
 
 @attrs.frozen(eq=False)
@@ -86,11 +85,6 @@ def check(engine, weights, bias) -> None:
     scores = X @ weights.T + bias
     score = scores[np.arange(len(X)), [code_of[label] for label in answers]]
     check_best(engine, score, scores.max(axis=1), rounding(X, weights, bias)[:, 0])
-
-
-def rows_of(model, X):
-    """Rows of numbers, such as tables become."""
-    return model.read(X if model.parts.reader.input_columns().codes is None else Numbers(X, model.context.feature_names))
 
 
 def scores_of(model, X):

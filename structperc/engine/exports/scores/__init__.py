@@ -8,8 +8,7 @@ import numpy as np
 from structperc.basics.errors import PluginError
 from structperc.core.row_features import RowFeatures
 from structperc.engine.exports.own_parts import refuse_python_methods
-from structperc.engine.exports.probing import STEP, check_linear, check_size, probes
-from structperc.reading.table_reader import Numbers
+from structperc.engine.exports.probing import STEP, check_linear, check_size, probes, rows_of
 
 
 @attrs.frozen(eq=False)
@@ -49,16 +48,11 @@ def check(model, weights, bias) -> None:
     X = probes(model.context.n_features)
     scores = scores_of(model, X)
     check_linear(X, scores[:, None], weights[None], bias)
-    best, order = np.asarray(model.predict(query_of(model, X))[0]).ravel(), np.argsort(-scores, kind="stable")
+    best, order = np.asarray(model.predict(rows_of(model, X, [0, len(X)]))[0]).ravel(), np.argsort(-scores, kind="stable")
     if not len(best) or set(best.tolist()) != set(order[:len(best)].tolist()):
         raise PluginError("The predictions of this model are not the rows of largest score.")
 
 
-def query_of(model, X):
-    """One query with these rows of numbers, such as tables become."""
-    return model.read(X if model.parts.reader.input_columns().codes is None else Numbers(X, model.context.feature_names), [0, len(X)])
-
-
 def scores_of(model, X):
-    """The score of each row."""
-    return np.asarray(model.atom_scores(query_of(model, X))[0], dtype=float).ravel()
+    """The score of each row of one query."""
+    return np.asarray(model.atom_scores(rows_of(model, X, [0, len(X)]))[0], dtype=float).ravel()
