@@ -4,12 +4,13 @@ What parts can do: `is_additive`, `is_constrained`, `is_ordered`. Labels and gol
 `is_listed`, `is_missing`, `is_nested`, `encode_nested`, `find_ends`, `interval_labels`, `read_intervals`, `warn_of_open_ends`,
 `read_grades`. What a solver in Python returns: `as_structure`. Losses: `check_costs`, `refuse_matrix`. Rules: `refuse_weights`,
 `check_whole_steps`. Readers: `read`, `read_alone`, `key_values`, `key_text`, `key_note`, `of_keys`, `as_sentences`, `refuse_not_finite`,
-`sample_weights`, `check_same`, `default_template`, `has_typed_columns`. Trainers: `adapted`, `check_parts`, `check_search`, `generator`,
-`install_model`, `options_alone`, `engine_options`, and the words for why training ended. Threads: `available_cores`. Ctrl-C in long
-compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work to be whole: `retry_on_interrupt`. Ordered labels:
-`cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`. Columns: `variance_on_one_scale`. What data leave open:
-`Dependence` of columns, `one_hot_groups` and `compared` with their reference levels, `separating` directions, and `undetermined`, which
-words it. Names that a package imports at their first use: `names_of`. BibTeX of papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
+`sample_weights`, `check_same`, `default_template`, `has_typed_columns`, `learn_table`. Trainers: `adapted`, `check_parts`,
+`check_search`, `generator`, `install_model`, `options_alone`, `engine_options`, and the words for why training ended. Threads:
+`available_cores`. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work to be whole:
+`retry_on_interrupt`. Ordered labels: `cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`. Columns:
+`variance_on_one_scale`. What data leave open: `Dependence` of columns, `one_hot_groups` and `compared` with their reference levels,
+`separating` directions, and `undetermined`, which words it. Names that a package imports at their first use: `names_of`. BibTeX of papers
+that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
 
 from structperc.basics.cores import available_cores
@@ -41,6 +42,7 @@ from structperc.reading.intervals import find_ends, interval_labels, read_interv
 from structperc.reading.keyed import key_note, key_text, key_values, of_keys
 from structperc.reading.matrices import read, read_alone, refuse_not_finite, sample_weights
 from structperc.reading.other_libraries import as_sentences
+from structperc.reading.table_reader import learn_table
 from structperc.reading.tokens import default_template
 
 __all__ = [
@@ -49,7 +51,7 @@ __all__ = [
     "check_search", "check_starts", "check_whole_steps", "class_weights", "compared", "cumulative_log_probabilities",
     "default_template", "encode_nested", "engine_options", "find_ends", "find_labels", "generator", "has_typed_columns",
     "install_model", "interval_labels", "is_additive", "is_constrained", "is_listed", "is_missing", "is_nested", "is_ordered",
-    "key_note", "key_text", "key_values", "map_in_threads", "names_of", "of_keys", "one_hot_groups", "options_alone",
+    "key_note", "key_text", "key_values", "learn_table", "map_in_threads", "names_of", "of_keys", "one_hot_groups", "options_alone",
     "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals", "refuse_matrix",
     "refuse_not_finite", "refuse_weights", "retry_on_interrupt", "sample_weights", "separating", "substate", "take_interruption",
     "undetermined", "variance_on_one_scale", "warn_of_open_ends",

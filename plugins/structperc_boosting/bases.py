@@ -6,9 +6,8 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, has_fit_parameter, validate_data
 
-from structperc.components import TableReader
 from structperc.errors import DataError, OptionError
-from structperc.plugin_tools import LabelCodes, class_weights, find_labels, has_typed_columns, read_alone, sample_weights
+from structperc.plugin_tools import LabelCodes, class_weights, find_labels, has_typed_columns, learn_table, read_alone, sample_weights
 from structperc_boosting.costs import check_v_shape, cost_matrix
 
 FLOATS = (np.float64, np.float32)
@@ -106,7 +105,7 @@ def read_rows(estimator, X, *y, passed=False, **checks):
     elif checks.get("reset", True) and has_typed_columns(X):
         check_consistent_length(X, *y)
         y = [validate_data(estimator, "no_validation", one) for one in y]
-        numbers = table_reader(X).read(X).X
+        numbers = learn_table(X)[1].X
         validate_data(estimator, X, skip_check_array=True)
         return (numbers, *y) if y else numbers
     elif not checks.get("reset", True) and "engine_" in vars(estimator):
@@ -119,30 +118,6 @@ def read_rows(estimator, X, *y, passed=False, **checks):
         if hasattr(X, "columns"):
             read_alone(X)
         raise
-
-
-def table_reader(X):
-    """A reader that has learned what columns of categories and dates become; None for data without such columns.
-    Returns `TableReader` or None.
-
-    Parameters
-    ----------
-    X : object
-        As users pass it.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from structperc_boosting.bases import table_reader
-    >>> X = pd.DataFrame({"sex": pd.Categorical(["f", "m"]), "bmi": [21.0, 30.0]})
-    >>> table_reader(X).read(X).feature_names
-    ('sex=f', 'sex=m', 'bmi')
-    """
-    if not has_typed_columns(X):
-        return None
-    reader = TableReader()
-    read_alone(X, reads=reader.learn)
-    return reader
 
 
 def rows_of(frame, rows):

@@ -29,6 +29,7 @@ from structperc.plugin_tools import (
     generator,
     has_typed_columns,
     install_model,
+    learn_table,
     options_alone,
 )
 from structperc_boosting.bases import (
@@ -39,7 +40,6 @@ from structperc_boosting.bases import (
     read_rows,
     require_parameter,
     rows_of,
-    table_reader,
 )
 from structperc_boosting.rounds import Boosting
 from structperc_boosting.stump_search import SortedColumns, Stump, tally
@@ -119,8 +119,8 @@ class ORStump(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Paramete
             Multiplies the costs; rows of weight 0 are as if they were absent.
         """
         order, class_weight = order_in(y, self.classes, self.class_weight)
-        reader = table_reader(X)
-        names = None if reader is None else reader.read(X).feature_names
+        reader, rows = learn_table(X)
+        names = None if reader is None else rows.feature_names
         X, y, weights = read_examples(self, X, y, sample_weight, order is not None)
         weights = example_weights(class_weight, order, y, weights)
         labels, _, costs = read_ranks(y, order, self.cost, costs, weights)

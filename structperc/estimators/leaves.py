@@ -14,9 +14,7 @@ from structperc.estimators.scikit_learn import TransformerMixin, get_config, get
 from structperc.estimators.wrapped import n_rows_of
 from structperc.extras import require
 from structperc.fitting.option import Options, option, positional_option
-from structperc.reading import matrices
-from structperc.reading.frames import has_typed_columns
-from structperc.reading.table_reader import TableReader
+from structperc.reading.table_reader import learn_table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -76,11 +74,9 @@ class LeafFeatures(TransformerMixin, Parameters, Options):
         sample_weight : array-like of shape (n_samples,), optional
         """
         refuse_class("estimator", self.estimator)
-        estimator, reader = cloned(self.estimator), None
-        if has_typed_columns(X) and (estimator is None or not takes_categories(estimator)):
-            reader = TableReader()
-            matrices.read_alone(X, reads=reader.learn)
-        table = X if reader is None else reader.encoded(X).values
+        estimator = cloned(self.estimator)
+        reader, rows = (None, None) if estimator is not None and takes_categories(estimator) else learn_table(X)
+        table = X if reader is None else rows.X
         if self.estimator is None:
             estimator, y = default_trees(table, y)
         if not any(hasattr(type(estimator), method) for method in LEAVES):

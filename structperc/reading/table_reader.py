@@ -12,10 +12,33 @@ from structperc.basics.saved_state import check_starts, read_array, substate
 from structperc.reading import matrices
 from structperc.reading.column_codes import KINDS, ColumnCode, Unusable, learned, levels_in, merged, widened
 from structperc.reading.column_faults import ColumnError
-from structperc.reading.frames import columns_of, is_frame
+from structperc.reading.frames import columns_of, has_typed_columns, is_frame
 from structperc.reading.other_libraries import as_table
 from structperc.reading.readers import Reader
 from structperc.reading.table_options import TableOptions
+
+
+def learn_table(X):
+    """A reader that has learned what columns of categories and dates become, and its rows. Data without such columns have neither.
+    Returns `TableReader` and `Rows`, or None and None.
+
+    Parameters
+    ----------
+    X : object
+        As users pass it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from structperc.plugin_tools import learn_table
+    >>> _, rows = learn_table(pd.DataFrame({"sex": pd.Categorical(["f", "m"]), "bmi": [21.0, 30.0]}))
+    >>> rows.feature_names
+    ('sex=f', 'sex=m', 'bmi')
+    """
+    if not has_typed_columns(X):
+        return None, None
+    reader = TableReader()
+    return reader, matrices.read_alone(X, reads=reader.learn)
 
 
 class TableReader(Reader):
