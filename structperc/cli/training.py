@@ -27,6 +27,7 @@ from structperc.cli.settings import read_settings
 from structperc.cli.source import Source
 from structperc.cli.terminal import say, say_json, with_flags
 from structperc.core.outputs import is_ordered
+from structperc.core.weights import has_vector
 from structperc.errors import DataError, OptionError, StructPercError
 from structperc.files.tables import parse_classes
 from structperc.fitting.trainers import INTERRUPTED
@@ -230,7 +231,7 @@ def next_steps(engine, arguments, facts) -> list[str]:
     on_data = f" --data {data}{same}" if is_ordered(engine.parts_.outputs) and not arguments.dask else ""
     steps = [f"structperc evaluate {model} OTHER_DATA{same}",
              f"structperc plot {model}{on_data} --output {picture}"]
-    if engine.parts_.weights.vector() is not None:
+    if has_vector(engine.parts_.weights):
         steps.append(f"structperc explain {model} OTHER_DATA{same} --row 1")
     try:
         engine.parts_.trainer.check_answers()

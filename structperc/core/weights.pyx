@@ -354,6 +354,11 @@ class Snapshot:
         return self.weights.is_finite()
 
 
+def has_vector(Weights weights) -> bool:
+    """Whether w is an array, without computing a mean of weights."""
+    return isinstance(weights, PrimalWeights) and not overrides(weights, "vector") or weights.vector() is not None
+
+
 cdef int reraise(Weights weights) except -1:
     """Raises and forgets the error that the weights or their feature map have stored, if there is one."""
     weights.error, weights.features.error = weights.error or weights.features.error, None

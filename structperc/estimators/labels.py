@@ -9,6 +9,7 @@ import numpy as np
 from structperc import metrics
 from structperc.basics.arguments import dimensions
 from structperc.basics.labels import is_listed, ordered_categories
+from structperc.core.weights import has_vector
 from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared, weighted_mean
 from structperc.estimators.levels import SortedClasses, log_probabilities, order_in
@@ -198,7 +199,7 @@ class ThresholdEstimator(RankScore, LabelEstimator):
 
 def latent_score(model, rows):
     """The scores of rows along the one direction."""
-    if model.parts.weights.vector() is None:
+    if not has_vector(model.parts.weights):
         return model.atom_scores(rows)[:, 0] + model.attribute("thresholds_")[0]
     latent = rows.products(np.ascontiguousarray(model.attribute("coef_"))[None])[:, 0]
     refuse_scores(rows, latent[:, None], 0)

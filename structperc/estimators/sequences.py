@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from structperc.core.weights import has_vector
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import EngineEstimator, declared, weighted_mean
 from structperc.fitting.option import option
@@ -312,7 +313,7 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
         labels = self.classes_.tolist()
         if label not in labels:
             raise DataError(f"label={label!r} is not one of the labels {labels[:8]} that this {type(self).__name__} predicts.")
-        if self._trained().parts_.weights.vector() is None:
+        if not has_vector(self._trained().parts_.weights):
             raise DataError("top_features shows weights of features, but weights that are a sum of rows, compared by a kernel, have none.")
         weights, name_of = self.coef_[labels.index(label)], self._trained().feature_name
         return [(name_of(j), float(weights[j])) for j in largest(weights, n).tolist()]

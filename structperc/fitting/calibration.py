@@ -19,6 +19,7 @@ from structperc.core.argmax import marginals_of
 from structperc.core.outputs import LabelOutputs
 from structperc.core.probabilities import root
 from structperc.core.rows import Rows
+from structperc.core.weights import has_vector
 from structperc.fitting import answers
 from structperc.fitting.assembly import clone_model
 from structperc.fitting.context import SHARDS_ELSEWHERE
@@ -119,7 +120,7 @@ def held_out_elsewhere(elsewhere, engine, run, rows, y, costs) -> list:
 
 def n_free(parts) -> float:
     """How many weights training may choose; infinitely many with a kernel, whose weights grow with the examples."""
-    return math.inf if parts.weights.vector() is None else parts.features.n_weights
+    return parts.features.n_weights if has_vector(parts.weights) else math.inf
 
 
 def dealt(run, shuffled) -> list:

@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from structperc.basics.errors import PluginError, did_you_mean, shortened
+from structperc.core.weights import has_vector
 from structperc.fitting.option import options_of
 
 NEEDS = ("marginals", "search")
@@ -25,7 +26,7 @@ def check_declarations(engine, context, parts) -> None:
         refuse_names(part, "needs", needs, NEEDS, f"expected a set of {', '.join(map(repr, NEEDS))}")
         refuse_names(part, "options_used", part.options_used, {**options_of(type(engine)), **dict.fromkeys(context.options)},
                      "expected a tuple of options of the engine and its plugins")
-        if kind != "features" or parts.weights.vector() is not None:
+        if kind != "features" or has_vector(parts.weights):
             check_attributes(engine, part, part.attributes(parts.weights))
         CHECKED[type(part)] = declared
 

@@ -27,6 +27,7 @@ from structperc.core.outputs import encoded_answers, expected_counts, label_scor
 from structperc.core.rows cimport Rows, in_place
 from structperc.core.updates import rule_of
 from structperc.core.weights cimport PrimalWeights, Weights
+from structperc.core.weights import has_vector
 from structperc.fitting import answers
 from structperc.fitting.context import check_columns, check_same
 from structperc.fitting.locks cimport ReadWriteLock
@@ -221,14 +222,9 @@ cdef class Model:
     def attributes(self) -> dict:
         """What the parts show as fitted attributes: functions by name; of equal names that of the first part."""
         declarations = self.declared(object)
-        if not self.has_vector():
+        if not has_vector(self.parts.weights):
             del declarations[1]                         # those of the feature map
         return {name: value for values in declarations for name, value in values.items() if not isinstance(value, str)}
-
-    def has_vector(self) -> bool:
-        """Whether w is an array, without computing it where that is known."""
-        weights = self.parts.weights
-        return isinstance(weights, PrimalWeights) and not overrides(weights, "vector") or weights.vector() is not None
 
     def declared(self, kind) -> list:
         """What parts declare as fitted attributes, of this type: texts are the reasons why there is none."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from structperc.basics.errors import listing
 from structperc.core.threshold_features import ThresholdFeatures
+from structperc.core.weights import has_vector
 
 MOST_NAMED = 5          # columns in a message
 EQUAL = 1e-9            # shares of two levels that differ by less are one
@@ -112,7 +113,7 @@ def shown_weights(model):
     """The weights that attributes show: log odds are compared with those of the reference levels."""
     weights = model.parts.weights
     groups = one_hot_groups(model.parts.reader, model.means) if has_log_odds(model) else []
-    return Compared(model.parts.features, weights, groups) if groups and weights.vector() is not None else weights
+    return Compared(model.parts.features, weights, groups) if groups and has_vector(weights) else weights
 
 
 def undetermined(name, groups, dependence):

@@ -9,6 +9,7 @@ from scipy.special import ndtr, ndtri
 
 from structperc.basics.errors import DataError, NotFittedError, OptionError, PluginError, listing
 from structperc.core.outputs import is_ordered
+from structperc.core.weights import has_vector
 from structperc.engine.engine import Engine
 from structperc.fitting.dependence import Dependence
 from structperc.fitting.references import has_log_odds, one_hot_groups
@@ -269,7 +270,7 @@ def check(engine, n_boot, level, scale, per, interval, groups) -> None:
     if not (is_ordered(parts.outputs)):
         raise PluginError(f"effects are those of ordered labels, and {engine.problem!r} predicts other outputs; use 'prank' or "
                           f"'interval-pa'.")
-    if parts.weights.vector() is None or np.shape(getattr(engine, "coef_", None)) != (engine.model_.context.n_features,):
+    if not has_vector(parts.weights) or np.shape(getattr(engine, "coef_", None)) != (engine.model_.context.n_features,):
         raise PluginError(f"effects needs one direction for all ranks. This model of {engine.problem!r} has no such coef_; use "
                           f"'prank' or 'interval-pa' without a kernel.")
     if scale != "direction" and not has_log_odds(engine.model_):

@@ -8,6 +8,7 @@ import numpy as np
 from structperc.basics.errors import PluginError
 from structperc.core.argmax import Argmax
 from structperc.core.rows import Rows
+from structperc.core.weights import has_vector
 from structperc.engine.exports.own_parts import refuse_python_methods
 from structperc.engine.exports.probing import STEP, TOLERANCE, check_best, check_linear, check_size, probe_sizes, rounding
 from structperc.engine.exports.text import exported_labels
@@ -61,7 +62,7 @@ def linear_chain(engine) -> LinearChain | None:
     if type(parts.argmax).chain_of is Argmax.chain_of:
         return None
     refuse_python_methods(engine)
-    if parts.weights.vector() is None:
+    if not has_vector(parts.weights):
         raise PluginError("The scores of this model are not linear.")
     naming = parts.reader.naming()
 
