@@ -29,11 +29,11 @@ def lines():
              for name in sorted(set(importlib.import_module(module).__all__) - provisional)}
     classes = {value: members(value) for value in names.values() if inspect.isclass(value)}
     for name, value in names.items():
-        yield name + shown(value)
+        yield name + signature_text(value)
         if value in classes:            # without what a stable base has too
             inherited = {member for base in value.__mro__[1:] for member in classes.get(base, ())}
             yield from (f"{name}.{member}" for member in classes[value] if member not in inherited)
-    yield from sorted(f"hook {name}{shown(value)}" for name, value in vars(hookspecs).items() if name.startswith("structperc_"))
+    yield from sorted(f"hook {name}{signature_text(value)}" for name, value in vars(hookspecs).items() if name.startswith("structperc_"))
     for name, command in sorted(build().commands.items()):
         for action in command._actions:
             flags, default = "|".join(action.option_strings) or action.dest, f" = {action.default!r}" if action.option_strings else ""
@@ -46,15 +46,10 @@ def members(cls) -> list:
     """The methods and attributes of a class that structperc has written."""
     own = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items() if not name.startswith("_")
            and base.__module__.startswith("structperc")}
-    return [name + shown_once(value) for name, value in sorted(own.items())]
+    return [name + cached_text(value) for name, value in sorted(own.items())]
 
 
-@functools.cache
-def shown_once(value) -> str:
-    return shown(value)
-
-
-def shown(value) -> str:
+def signature_text(value) -> str:
     """The parameters of what can be called, with defaults and without annotations."""
     value = getattr(value, "__func__", value)
     if inspect.isclass(value):
@@ -66,6 +61,9 @@ def shown(value) -> str:
     empty = inspect.Parameter.empty
     return str(signature.replace(parameters=[one.replace(annotation=empty) for one in signature.parameters.values()],
                                  return_annotation=empty))
+
+
+cached_text = functools.cache(signature_text)       # of methods that several classes inherit
 
 
 if __name__ == "__main__":

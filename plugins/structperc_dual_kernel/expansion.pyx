@@ -143,7 +143,7 @@ cdef class Expansion(Weights):
 
     Nothing in it changes, so that several threads may use it.
     """
-    # features: Features. Whose atoms stand on rows (`Features.n_blocks`).
+    # features: Features. The feature map, with atoms on rows (`Features.n_blocks`).
     # coefficients: float64 array of shape (kernel_rows.n, n_blocks)
     # own: array of shape (2, n) or None. Weights of what atoms have besides their row.
 

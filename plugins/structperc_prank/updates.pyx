@@ -100,7 +100,7 @@ cdef class PocketSearch:
     # y: int array of shape (n,). Ranks, from 1.
     # costs: float64 array of shape (n, K). Of all predictions for each row.
     # variant: {"structured", "original", "single"}. The step, as of the option.
-    # compared: {"all", "screened", "runs"}. Which rankers are compared with the one in the pocket. "all". "screened": all, but a comparison
+    # compared: {"all", "screened", "runs"}. The rankers to compare with the pocket. "all". "screened": all, but a comparison
     # ends if the costs of the first rows are above the pocket's by three standard deviations. "runs": those with a longer run of right
     # predictions than the pocket's.
     # seed: int. Of the draws, below 2^64.

@@ -18,7 +18,7 @@ citation = """@inproceedings{sarawagi2004semi,
 options = {
     "max_length": Option(None, types=(int, type(None)), low=1, below=1 << 31,
                          help="the most tokens of a segment; none: of each label those that it has in the data"),
-    "outside": Option(True, (True, False), "whether tokens may stand outside of all segments"),
+    "outside": Option(True, (True, False), "whether tokens may belong to no segment"),
     "places": Option("iobes", ("iobes", "iob2"), "which places of a token have weights: first, inside, last, only; or first and others"),
     "segment_features": Option(None, help="function of (sentence, start, stop) naming features of a segment; needs max_length"),
     "n_hashed": Option(None, help="columns of signed hashing for named features; none: a vocabulary of the first data"),

@@ -28,7 +28,7 @@ cdef class SegmentOutputs(Outputs):
     Users give and get for each sentence a list of (start, stop, label), or a tag for each token. In gold outputs a label of None leaves
     the tokens of an entry open, as does None for a tag.
     """
-    # outside: bool. Whether tokens may stand outside of all segments.
+    # outside: bool. Whether tokens may belong to no segment.
     # max_length: int or None. The most tokens of a segment; None: of each label those that it has in the gold outputs.
     # places: {"iob2", "iobes"}
     # described: int. See `Atoms`.

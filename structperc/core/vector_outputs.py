@@ -13,7 +13,7 @@ from structperc.core.structures import Structures
 
 def amounts(decision, n_atoms):
     """A decision as a vector: the amount of each atom. Returns a float64 array of shape (n_atoms,).
-    Raises `DataError` for a wrong length, atoms that do not exist or occur twice, and amounts that are not finite.
+    Raises `DataError` for a wrong length, unknown or repeated atoms, and infinite or missing amounts.
 
     Parameters
     ----------

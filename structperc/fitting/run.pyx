@@ -200,7 +200,7 @@ cdef class TrainingRun:
         return None if self.by_visits else self.weights
 
     cpdef order(self):
-        """The examples in the order of the next epoch. Shuffles anew each time. Returns an int64 array."""
+        """The examples in the order of the next epoch. Each call draws a new order. Returns an int64 array."""
         order = self.next_order()
         if order is None:
             if self.file_order is None:

@@ -27,7 +27,7 @@ SHARED = ("outputs", "features", "loss", "argmax", "update")        # parts of w
 cdef class ShardPart:
     """Examples of a shard that are in memory at the same time."""
     # run: TrainingRun. Its rows, gold outputs and sample weights are read in place.
-    # examples: int64 array. Those of the part, in the order of a pass that is not shuffled.
+    # examples: int64 array. The examples of the part, in the order of an unshuffled pass.
 
     cdef readonly object rows, gold, weights, examples, expected
 
@@ -49,7 +49,7 @@ cdef class Shard:
     # trained: Model. The one that the shards train together. Its parts pass on to those of the shard what they have learned of the data.
     # opened: function of a generator of random numbers or None. Returns a context of the examples, an iterable of `ShardPart`; the
     # generator, if any, draws their order.
-    # `answer`: ShardPass or None. Of the last pass that is over.
+    # `answer`: ShardPass or None. The result of the last complete pass.
 
     cdef readonly object model, opened
     cdef public object answer

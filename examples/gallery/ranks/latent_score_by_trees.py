@@ -2,7 +2,7 @@
 Can boosted trees learn one score and its thresholds together?
 ==============================================================
 
-A grade is often one hidden score that passes thresholds (latent variable, proportional odds, gradient boosting). Then one score explains
+Thresholds often cut one hidden score into grades (latent variable, proportional odds, gradient boosting). Then one score explains
 all grades, and skewed grades need no tuning. No library of trees has this loss. ``Problem`` has it. Each round takes the gradient and
 the curvature of the loss, and fits a tree. Then it finds the best thresholds again. The data are synthetic, so the hidden score is known.
 The rivals are boosted classes and a rounded regression with the same number of trees.

@@ -47,8 +47,8 @@ for name in ("reduction", "reduction, falling"):
     print(f"{name:20} {rises.sum()} of {len(rises)} women have scores that rise with k")
 
 # %%
-# **Intervals.** :class:`~structperc.estimators.OrdinalConformal` returns intervals of grades that hold the right one in 90 % of the cases,
-# whatever the trees have learned. It takes a part of the rows to find their width.
+# **Intervals.** :class:`~structperc.estimators.OrdinalConformal` returns intervals of grades. They contain the true grade in 90 % of
+# the cases, whatever the trees have learned. It takes a part of the rows to find their width.
 
 sure = OrdinalConformal(models["reduction, falling"], coverage=0.9, random_state=0).fit(X, y)
 intervals = sure.predict_interval(X_test)
