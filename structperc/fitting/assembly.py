@@ -46,8 +46,8 @@ def new_model(engine, X, offsets, y, allowed=None, sample_weight=None, classes=N
     return begin_with(engine, generator(engine.random_state), X, offsets, y, allowed, sample_weight, classes)
 
 
-def without_idle_options(engine, make):
-    """What `make()` returns, without options that a hook or a part calls idle, if they may be left out."""
+def without_idle_options(engine, make, again=None):
+    """What `make()` returns, or `again()` once options that a hook or a part calls idle were left out, if they may be."""
     while True:
         try:
             return make()
@@ -55,6 +55,7 @@ def without_idle_options(engine, make):
             if not may_leave_out(engine, error):
                 raise
             leave_out_unused(engine, [error.option])
+            make = again or make
 
 
 def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
@@ -72,9 +73,11 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
         raise error if reader.takes_tables else error.advised(in_a_frame) from None
     expected(rows, Rows, reader, "read" if learned else "learn", "Rows")
     context = attrs.evolve(context, n_features=rows.n_features, sparse=rows.sparse, objects=rows.objects, feature_names=rows.feature_names)
-    before = state_of(random)
-    return without_idle_options(engine, lambda: made_for(engine, renewed(engine, context, before), reader, rows, learned, X, offsets, y,
-                                                         allowed, sample_weight, classes))
+    if context.reads.current:
+        context.reads.assign("reader")      # options that it read as it learned
+    before, data = state_of(random), (reader, rows, learned, X, offsets, y, allowed, sample_weight, classes)
+    return without_idle_options(engine, lambda: made_for(engine, context, *data),
+                                lambda: made_for(engine, renewed(engine, context, before), *data))
 
 
 def made_for(engine, context, reader, rows, learned, X, offsets, y, allowed, sample_weight, classes):
@@ -220,10 +223,10 @@ def install_model(engine, context, labels, states, record, reader=None) -> None:
 def assemble(engine, context, reader, outputs, labels) -> Model:
     """A model of the parts that the plugins return, started and not yet checked."""
     refuse_labels(outputs, labels)
-    context, before = attrs.evolve(context, labels=plain_values(labels)), state_of(context.random)
+    labels, before = plain_values(labels), state_of(context.random)
     while True:
         loss = outputs.default_loss if context.loss is None else context.loss
-        context = attrs.evolve(context, engine_options={**context.engine_options, "loss": loss})
+        context = attrs.evolve(context, labels=labels, engine_options={**context.engine_options, "loss": loss})
         parts = Parts(reader, outputs, **{kind: ask(engine, kind, context) for kind in ASKED})
         try:
             parts.start(context)

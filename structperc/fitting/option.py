@@ -241,6 +241,7 @@ class Options:
 
     _declared: ClassVar[Mapping[str, Option]] = MappingProxyType({})
     _fields: ClassVar[tuple] = ()
+    _defaults: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     _further: ClassVar[str | None] = None       # what the constructor's keywords that are no options are named, if it has such
 
     def __init_subclass__(cls, **arguments):
@@ -248,20 +249,22 @@ class Options:
         declare(cls)
 
     def __init__(self, *unnamed, **options):
-        places = [field.name for field in self._fields if not field.kw_only]
-        if len(unnamed) > len(places):
-            raise TypeError(f"{type(self).__name__} takes {len(places)} parameters without their names, but got {len(unnamed)}.")
-        twice = [name for name in places[:len(unnamed)] if name in options]
-        unknown = [name for name in options if name not in self._declared]
-        if twice or unknown:
-            raise TypeError(f"{type(self).__name__} got {twice[0]!r} twice." if twice else
-                            f"{type(self).__name__} has no parameter {unknown[0]!r}.")
-        options.update(zip(places, unnamed, strict=False))
-        for field in self._fields:
-            value = options.get(field.name, field.default)
+        if unnamed:
+            places = [field.name for field in self._fields if not field.kw_only]
+            if len(unnamed) > len(places):
+                raise TypeError(f"{type(self).__name__} takes {len(places)} parameters without their names, but got {len(unnamed)}.")
+            for name, value in zip(places, unnamed, strict=False):
+                if name in options:
+                    raise TypeError(f"{type(self).__name__} got {name!r} twice.")
+                options[name] = value
+        for name in options:
+            if name not in self._declared:
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}.")
+        for name, default in self._defaults.items():
+            value = options.get(name, default)
             if value is attrs.NOTHING:
-                raise TypeError(f"{type(self).__name__} needs a value of {field.name!r}.")
-            setattr(self, field.name, value)
+                raise TypeError(f"{type(self).__name__} needs a value of {name!r}.")
+            setattr(self, name, value)
 
     @classmethod
     def _parameters_of_options(cls):
@@ -282,6 +285,7 @@ def declare(cls) -> None:
     del cls.__attrs_init__
     fields = cls._fields = attrs.fields(cls)
     cls._declared = MappingProxyType({field.name: field.metadata[OPTION] for field in fields})
+    cls._defaults = MappingProxyType({field.name: field.default for field in fields})
     cls.__signature__ = constructor_signature(cls)
     if not own_constructor:
         refuse_fields_out_of_reach(cls, [field.name for field in fields if not field.inherited])
