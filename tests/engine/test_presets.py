@@ -247,6 +247,28 @@ def test_sentences_and_queries_have_two_doors_that_learn_the_same():
     assert np.array_equal(ranker.coef_, engine.coef_) and engine.loss_weight == 5.0
 
 
+def test_taggers_train_until_they_level_off_at_every_door(tmp_path, run):
+    random = np.random.default_rng(3)
+    X = [[[f"w{w}"] for w in random.integers(0, 30, 6)] for _ in range(30)]
+    y = [random.choice(["A", "B", "O"], 6).tolist() for _ in X]                         # noise, which no number of epochs learns
+    lines = (f"{token[0]} {label}\n" for tokens, labels in zip(X, y, strict=True) for token, label in zip(tokens, labels, strict=True))
+    (tmp_path / "a.conll").write_text("".join(line + "\n" * (i % 6 == 5) for i, line in enumerate(lines)))
+    (tmp_path / "t").write_text("U:%x[0,0]\n")
+    engine, model = Engine("sequence", random_state=0).fit(X, y), estimators.SequenceTagger(random_state=0).fit(X, y)
+    named = ("--columns", "word,tag", "--template", tmp_path / "t")
+    code, _, err = run("fit", "sequence", tmp_path / "a.conll", *named, "--model", tmp_path / "m")
+    assert (code, err) == (0, "")
+    command = Engine.load(tmp_path / "m")
+    assert engine.status_ == model.status_ == command.status_ == "levelled_off" and len(engine.mistakes_) < engine.epochs == 20
+    assert engine.mistakes_ == model.mistakes_ == command.mistakes_
+    hashed = {"random_state": 0, "shuffle": False, "n_hashed": 64, "classes": ["A", "B", "O"]}
+    streamed = fit_stream(Engine("sequence", **hashed), Slices(X, y, rows=7))
+    assert streamed.mistakes_ == Engine("sequence", **hashed).fit(X, y).mistakes_ and streamed.status_ == "levelled_off"
+    assert Engine("sequence", random_state=0, n_shards=2).fit(X, y).status_ == "levelled_off"
+    assert len(Engine("sequence", random_state=0, trainer="online").fit(X, y).mistakes_) == 20
+    assert len(Engine("sequence", preset="paper").fit(X, y).mistakes_) == len(Engine("sequence").partial_fit(X, y).mistakes_) == 1
+
+
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_every_problem_learns_with_what_is_recommended(problem):
     case = make_case(problem, (), {}, 0)
