@@ -1,4 +1,8 @@
-"""Structured prediction trained online, from four replaceable parts: w, Y(x), Phi and the argmax."""
+"""Structured prediction trained online, from four replaceable parts: w, Y(x), Phi and the argmax.
+
+Stable: names, parameters and defaults change only by the rules of versions. Provisional: `counterfactual`, `effects`,
+`proportional_odds`.
+"""
 
 import os
 from importlib import import_module

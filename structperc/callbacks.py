@@ -1,5 +1,7 @@
 """Observers: plugins that watch training and may end it, `Engine("cusum", plugins=[History()])`.
 
+Stable: names, parameters and defaults change only by the rules of versions.
+
 An observer may have `state()`, which returns a dict of arrays, and `restore(state)`. It then continues if a training is resumed.
 """
 

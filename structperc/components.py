@@ -1,4 +1,7 @@
-"""The base classes of all parts and the ready-made ones, in one place to import from."""
+"""The base classes of all parts and the ready-made ones, in one place to import from.
+
+Stable: names, parameters and defaults change only by the rules of versions.
+"""
 
 from structperc.core.adagrad import AdaGradWeights
 from structperc.core.argmax import Argmax, LargestArgmax, PrefixArgmax, ThresholdArgmax

@@ -1,4 +1,7 @@
-"""Models of CRFsuite as engines."""
+"""Models of CRFsuite as engines.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

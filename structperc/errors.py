@@ -1,4 +1,7 @@
-"""The exceptions of structperc. Every message has the place, the value, the expectation and the remedy."""
+"""The exceptions of structperc. Every message has the place, the value, the expectation and the remedy.
+
+Stable: names, parameters and defaults change only by the rules of versions.
+"""
 
 from structperc.basics.errors import (
     BusyError,

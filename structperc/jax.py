@@ -1,4 +1,7 @@
-"""The losses of any problem for JAX, under `jit` and `grad`."""
+"""The losses of any problem for JAX, under `jit` and `grad`.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Models behind other steps: what a scikit-learn pipeline, or a search over one, does to X before its last step sees it."""
+"""Models behind other steps: what a scikit-learn pipeline, or a search over one, does to X before its last step sees it.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Pictures of a trained engine, readable without colour.
 
+Provisional: it may change in any minor version.
+
 They show the learning curve, the thresholds and the weights. For two columns they show the regions of the labels and their boundaries,
 or the steps of training.
 """

@@ -1,5 +1,7 @@
 """What plugins need beside the base classes of `structperc.components`: labels, codes, checks and the trainer's tools.
 
+Provisional: it may change in any minor version.
+
 What parts can do: `is_additive`, `is_constrained`, `is_ordered`. Labels and gold outputs: `class_weights`, `LabelCodes`, `find_labels`,
 `is_listed`, `is_missing`, `is_nested`, `encode_nested`, `find_ends`, `interval_labels`, `read_intervals`, `warn_of_open_ends`,
 `read_grades`. What a solver in Python returns: `as_structure`. Losses: `check_costs`, `refuse_matrix`. Rules: `refuse_weights`,

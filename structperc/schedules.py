@@ -1,5 +1,7 @@
 """Numbers that fall in the course of training: values of the options `C`, `step_size`, `decay` and `loss_weight`.
 
+Provisional: it may change in any minor version.
+
 t is the number of the example visited, 1, 2, ... over all epochs and chunks of a stream. A function of t is such a value too.
 """
 

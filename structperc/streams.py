@@ -1,4 +1,7 @@
-"""Training on data larger than memory: part after part, the next one read while one is learned from."""
+"""Training on data larger than memory: part after part, the next one read while one is learned from.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

@@ -26,6 +26,18 @@ def test_stable_names_parameters_and_defaults_are_those_of_the_list():
     assert not changes, "\n".join([WHAT_TO_DO, *changes])
 
 
+@pytest.mark.parametrize("tier", ["Stable", "Provisional"])
+def test_the_docstring_of_each_public_module_names_the_tier_of_the_page(tier):
+    table = re.search(rf"^### {tier}\n(.*?)^##", stable_names.PAGE.read_text(), re.MULTILINE | re.DOTALL)[1]
+    modules = re.findall(r"^\| `([\w.]+)` \|", table, re.MULTILINE)
+    assert "structperc.solvers" in modules or "structperc.errors" in modules
+    for module in modules:
+        source, = (path for folder in (ROOT, ROOT / "plugins") for form in (".py", ".pyx", "/__init__.py")
+                   if (path := folder / (module.replace(".", "/") + form)).exists())
+        _, second = re.search(r'"""(.*?)"""', source.read_text(), re.DOTALL)[1].split("\n\n")[:2]
+        assert second.startswith(f"{tier}: "), f"{source}: the second paragraph of the docstring begins with {tier}, as docs/api.md has it"
+
+
 def number(version) -> tuple:
     """(major, minor) of a version."""
     return tuple(map(int, re.match(r"(\d+)\.(\d+)", version).groups()))

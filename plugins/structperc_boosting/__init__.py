@@ -1,5 +1,7 @@
 """AdaBoost.OR: an ensemble of decision stumps for ordered labels, each found by an exact search over all columns.
 
+Provisional: it may change in any minor version.
+
     Engine("adaboost-or", epochs=1000)              an epoch is a round, which adds a stump; loss is the cost of a wrong rank
 
 The rank of x is the weighted median of the stumps' ranks: the lowest one that more than half of the votes do not exceed. The votes are the

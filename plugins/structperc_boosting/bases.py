@@ -1,4 +1,7 @@
-"""How the estimators of this package call the estimators that they are made of."""
+"""How the estimators of this package call the estimators that they are made of.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Costs of predicting rank k for an example, and the reduction between ordinal examples and weighted binary ones.
 
+Provisional: it may change in any minor version.
+
 An ordinal example has a rank y among K and costs c. It becomes K - 1 binary examples, "is the rank above k?". For k = 1..K - 1 their
 labels are z_k = 1 if k < y, else -1, and their weights w_k = ``(K - 1) |c_{k+1} - c_k|``. For every ranker r,
 

@@ -1,4 +1,7 @@
-"""Boosting for ordered labels with scikit-learn's manners: `AdaBoostOR` over any base ranker, and `ORStump`."""
+"""Boosting for ordered labels with scikit-learn's manners: `AdaBoostOR` over any base ranker, and `ORStump`.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

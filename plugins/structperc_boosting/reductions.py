@@ -1,5 +1,7 @@
 """Ordinal regression by binary classification, and the reverse, for scikit-learn's estimators.
 
+Provisional: it may change in any minor version.
+
 `structperc_boosting.costs` has the two reductions as functions of costs and weights.
 
 References

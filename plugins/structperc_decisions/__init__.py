@@ -1,5 +1,7 @@
 """Predict, then optimise: decisions of least cost whose costs are predicted, with any solver; and the rules that learn decisions.
 
+Provisional: it may change in any minor version.
+
 The problem `decisions` takes a function `decide(costs, x)`, so any solver makes a problem: `Engine("decisions", decide=..., items=40)`.
 Scores are minus the predicted costs, s = -c_hat. What is known decides on the rule, here and in any other problem with the plugin
 `decision-rules`:

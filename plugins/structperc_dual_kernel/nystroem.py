@@ -1,4 +1,7 @@
-"""Kernels for primal weights: rows mapped to as many numbers as there are landmarks, whose dot products approximate the kernel."""
+"""Kernels for primal weights: rows mapped to as many numbers as there are landmarks, whose dot products approximate the kernel.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

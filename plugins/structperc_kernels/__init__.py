@@ -1,5 +1,7 @@
 """Kernels between rows of numbers, trees, strings and objects, for any package. Each base class has a .pxd to `cimport`.
 
+Provisional: it may change in any minor version.
+
 `KernelRows` stores rows and compares them with others. It has subclasses for rows of numbers (dense or sparse), objects, your own function,
 and values computed beforehand. `ObjectKernel` is the base of kernels between two objects. A plugin whose options name a kernel makes its
 `KernelRows` by `kernel_rows_for`.

@@ -1,4 +1,7 @@
-"""`SVOR`, support vector ordinal regression with scikit-learn's manners."""
+"""`SVOR`, support vector ordinal regression with scikit-learn's manners.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

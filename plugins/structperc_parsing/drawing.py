@@ -1,4 +1,7 @@
-"""Dependency trees as SVG pictures: words in a row, arcs above them."""
+"""Dependency trees as SVG pictures: words in a row, arcs above them.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Dependency parsing with scikit-learn's manners: `DependencyParser`."""
+"""Dependency parsing with scikit-learn's manners: `DependencyParser`.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

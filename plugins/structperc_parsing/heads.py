@@ -1,4 +1,7 @@
-"""What lists of heads look like: circles, crossing arcs, labels."""
+"""What lists of heads look like: circles, crossing arcs, labels.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How many words have the right head."""
+"""How many words have the right head.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """PRank: one direction for all ranks, and an ordered threshold between neighbouring ranks.
 
+Provisional: it may change in any minor version.
+
     Engine("prank", pocket=True, epochs=100)        the best of all rankers that the steps make, by the loss over all rows
 
 With `pocket` a model's loss on its training data never rises with the epochs. Sample weights and costs of examples count. After each

@@ -1,5 +1,7 @@
 """The trainer of the loss of update="logistic", over all examples at once and with a penalty.
 
+Provisional: it may change in any minor version.
+
 Each threshold has a logistic loss of its own: sum over k of log(1 + exp(-s_k (u . x - b_k))), s_k = 1 above it and -1 below (Rennie and
 Srebro 2005). Thresholds inside an interval are left out. The loss is convex, and its best thresholds are in order.
 """

@@ -1,4 +1,7 @@
-"""The trainer of the proportional-odds model: all examples at once, by Newton's method."""
+"""The trainer of the proportional-odds model: all examples at once, by Newton's method.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

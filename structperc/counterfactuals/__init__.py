@@ -1,5 +1,8 @@
 # May import basics, core, engine, fitting, pictures, pipelines, reading, solvers.
-"""The smallest change of an example after which a model predicts something else, with a proof."""
+"""The smallest change of an example after which a model predicts something else, with a proof.
+
+Provisional: it may change in any minor version.
+"""
 
 from structperc.later import names_of
 

@@ -1,5 +1,8 @@
 # May import basics, core, engine, files, fitting, reading, streams.
-"""Training and predictions on more than one machine, by Dask: `fit`, `predict` and `scores`."""
+"""Training and predictions on more than one machine, by Dask: `fit`, `predict` and `scores`.
+
+Provisional: it may change in any minor version.
+"""
 
 from structperc.later import names_of
 

@@ -1,6 +1,8 @@
 # May import basics, callbacks, core, engine, fitting, metrics, pictures, pipelines, reading, solvers.
 """Estimators with the interface of scikit-learn, whose base classes they inherit: they need the extra `sklearn`.
 
+Stable: names, parameters and defaults change only by the rules of versions.
+
 Estimators of plugins' packages are names here too. Their packages declare them as entry points of the group "structperc.estimators".
 Each is imported when its name is first used.
 """

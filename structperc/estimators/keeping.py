@@ -1,5 +1,7 @@
 """Estimators in model files: the engine's file, with the class and its parameters among the engine's notes.
 
+Provisional: it may change in any minor version.
+
 An estimator around another one notes both, so that the file has the engine once, and everything else around it.
 """
 

@@ -1,4 +1,7 @@
-"""What estimators of plugins share: errors for unknown parameters, the score of ordered labels, and clones of a ranker."""
+"""What estimators of plugins share: errors for unknown parameters, the score of ordered labels, and clones of a ranker.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The estimator of any problem, and what it shares with those of one problem in plugins' packages."""
+"""The estimator of any problem, and what it shares with those of one problem in plugins' packages.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

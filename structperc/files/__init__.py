@@ -1,6 +1,8 @@
 # May import basics, reading.
 """Files of data: `read` whole, `stream` part by part, `open` for several passes; the ending of the name decides the format.
 
+Provisional: it may change in any minor version.
+
 Examples
 --------
 >>> from structperc import files

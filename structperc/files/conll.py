@@ -1,4 +1,7 @@
-"""Files of columns, as CoNLL shared tasks and Universal Dependencies have them: one token per line, a blank line after each sentence."""
+"""Files of columns, as CoNLL shared tasks and Universal Dependencies have them: one token per line, a blank line after each sentence.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

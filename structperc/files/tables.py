@@ -1,4 +1,7 @@
-"""Tables as the engine takes them, from files of a row per example or per part of one."""
+"""Tables as the engine takes them, from files of a row per example or per part of one.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

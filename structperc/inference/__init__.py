@@ -1,5 +1,8 @@
 # May import basics, core, engine, fitting, pictures, pipelines, reading.
-"""What a statistician reports of a model of ordered labels: effects with intervals and p values, and tests of proportional odds."""
+"""What a statistician reports of a model of ordered labels: effects with intervals and p values, and tests of proportional odds.
+
+Provisional: it may change in any minor version.
+"""
 
 from structperc.later import names_of
 

@@ -1,5 +1,8 @@
 # May import basics, core, pictures, reading.
-"""How good predictions are: measures of ranks, classes, labels of tokens and rankings, and the ones that suit an engine."""
+"""How good predictions are: measures of ranks, classes, labels of tokens and rankings, and the ones that suit an engine.
+
+Stable: names, parameters and defaults change only by the rules of versions.
+"""
 
 from structperc.later import names_of
 

@@ -1,6 +1,8 @@
 # May import nothing.
 """Pictures of structures, and the HTML around them: ready-made ones for ranks, tokens and trees, and the shapes of custom ones.
 
+Provisional: it may change in any minor version.
+
 `Display.picture` returns a picture. Notebooks show it as SVG, matplotlib draws it from the same shapes, terminals print its lines.
 """
 

@@ -1,5 +1,8 @@
 # May import basics, core, engine, fitting, reading.
-"""Any problem on given scores: losses of atoms with their gradients, best outputs, marginals."""
+"""Any problem on given scores: losses of atoms with their gradients, best outputs, marginals.
+
+Stable: names, parameters and defaults change only by the rules of versions.
+"""
 
 from structperc.later import names_of
 

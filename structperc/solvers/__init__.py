@@ -1,6 +1,8 @@
 # May import basics.
 """Solvers without an engine: the best structures of scores, the k best, marginals, proofs of optimality, and optimisers.
 
+Provisional: it may change in any minor version.
+
 The first use of a name imports its module: `from structperc.solvers import max_arborescence` loads no solver of integer programs.
 
 Examples

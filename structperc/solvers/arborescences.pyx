@@ -1,6 +1,8 @@
 # distutils: extra_compile_args = VECTORS
 """The best heads of a sentence's words: maximum arborescences, by Tarjan's dense algorithm.
 
+Provisional: it may change in any minor version.
+
 Words are 1..n and 0 is an artificial root. A tree gives every word a head such that all words are reached from the root. The best head of
 each word makes the best tree unless a cycle arises. A cycle becomes a supernode: y[v], the best score into its member v, is subtracted from
 the scores into v. The supernode's own best entering arc replaces one of the cycle's. The largest of the members' reduced scores is the

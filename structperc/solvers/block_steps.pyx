@@ -1,5 +1,7 @@
 """Concave quadratic programs over products of simplices, by pairwise steps: on one block, and on all together.
 
+Provisional: it may change in any minor version.
+
     max over a   sum_m a_m loss_m - 1/2 ||sum_m a_m v_m||^2,   a >= 0, the coefficients of each block adding up to what they do
 
 A step moves weight from the structure of smallest value h_m = loss_m - w . v_m among those that have any to the one of largest, as far as

@@ -1,5 +1,7 @@
 """Duality gaps: what was measured of an optimiser, and the loop of epochs and certificates around block-coordinate ascent.
 
+Provisional: it may change in any minor version.
+
 The objective P(w) is minimised through its dual D(a). At any w(a) the gap P(w(a)) - D(a) bounds how far P is above its optimum.
 """
 

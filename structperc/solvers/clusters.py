@@ -1,4 +1,7 @@
-"""Correlation clustering: the clusters of items of largest sum of scores of pairs inside them; exact, or good with a bound."""
+"""Correlation clustering: the clusters of items of largest sum of scores of pairs inside them; exact, or good with a bound.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

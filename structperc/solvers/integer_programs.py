@@ -1,4 +1,7 @@
-"""Linear programs over 0/1 variables: their components apart, each by all vectors if they are few, else by HiGHS; every result checked."""
+"""Linear programs over 0/1 variables: their components apart, each by all vectors if they are few, else by HiGHS; every result checked.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Disjoint intervals of largest weight: paths over their ends, an arc for each interval and one for each gap."""
+"""Disjoint intervals of largest weight: paths over their ends, an arc for each interval and one for each gap.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

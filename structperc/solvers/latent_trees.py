@@ -1,4 +1,7 @@
-"""Latent trees: clusters as the subtrees of an artificial root, which are maximum arborescences."""
+"""Latent trees: clusters as the subtrees of an artificial root, which are maximum arborescences.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Bipartite matchings of largest score: perfect or partial, rectangular, over all pairs or over those listed; prices and k best."""
+"""Bipartite matchings of largest score: perfect or partial, rectangular, over all pairs or over those listed; prices and k best.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

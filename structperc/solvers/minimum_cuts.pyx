@@ -1,5 +1,7 @@
 """Minimum cuts: the labelling with 0 and 1 of least cost, exact for capacities of any size, by incremental breadth-first search.
 
+Provisional: it may change in any minor version.
+
 Two trees grow level by level, one from the source, one towards the sink. Where they touch, flow is pushed along a shortest path. Nodes
 whose arc to the tree is full look for another one. Else they move to a later level or leave the tree.
 

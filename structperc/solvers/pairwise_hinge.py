@@ -1,5 +1,7 @@
 """Linear scores whose pairs are ordered by a hinge or its square, without forming the pairs.
 
+Provisional: it may change in any minor version.
+
     P(w) = 1/2 ||w - w0||^2 + sum over groups of cost * sum over pairs (i, j), level_i > level_j, of max(0, 1 - w . (x_i - x_j))
 
 or the squares of these; w0 is 0 unless a problem names another origin. Losses and gradients of all pairs come from one sorted sweep,

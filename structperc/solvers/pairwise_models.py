@@ -1,4 +1,7 @@
-"""Labels of the nodes of a graph with scores of labels and of pairs of labels: exact on forests and by minimum cuts, else with a bound."""
+"""Labels of the nodes of a graph with scores of labels and of pairs of labels: exact on forests and by minimum cuts, else with a bound.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Paths between two nodes: of largest score through an acyclic graph, by dynamic programming in O(arcs); of least cost through any graph.
 
+Provisional: it may change in any minor version.
+
 Typical sizes: 10..1000 nodes, 20..10^5 arcs, an example at a time; about 10 ns per arc.
 """
 import numpy as np

@@ -1,6 +1,8 @@
 # distutils: extra_compile_args = VECTORS
 """Projective trees: the best one and sums over all, by Eisner's dynamic programme, with scores of arcs or of neighbouring siblings too.
 
+Provisional: it may change in any minor version.
+
 A span i..j is complete at i, C>(i, j), if i governs all words up to j. It is complete at j, C<(i, j), if j governs all words down to i.
 I[h, m] is the span between a head and its dependent. In the semiring (max, +), or (log of a sum of exponentials, +):
 

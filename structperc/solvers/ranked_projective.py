@@ -1,4 +1,7 @@
-"""The k best projective trees, by Lawler's partition."""
+"""The k best projective trees, by Lawler's partition.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 # distutils: extra_compile_args = VECTORS
 """Divisions of a sentence into labelled segments (semi-Markov chains): the best one, the k best, sums over all.
 
+Provisional: it may change in any minor version.
+
 A segment of the tokens i..j - 1 with the label k scores s(i, j, k), at most L tokens long. Neighbouring labels score T(k, k'). B(j, k) is
 the sum of the segments of the first j tokens if k is the last label. A(i, k) is the sum before a segment of label k that begins at token i.
 In the semiring (max, +) or (log of a sum of exponentials, +):

@@ -1,5 +1,7 @@
 """Maximum arborescences of graphs with few arcs: Tarjan's algorithm with heaps.
 
+Provisional: it may change in any minor version.
+
 As in `arborescences.pyx`, but the arcs into a node wait in a skew heap. A number that is added to all of them waits at the heap's top. Arcs
 from inside a node are dropped when they come up. The arcs of the root are beside the heaps.
 

@@ -1,5 +1,8 @@
 # May import basics, core, engine, fitting, problems, reading.
-"""The test suite that every plugin must pass, bundled or not: `check_problem`."""
+"""The test suite that every plugin must pass, bundled or not: `check_problem`.
+
+Stable: names, parameters and defaults change only by the rules of versions.
+"""
 
 from structperc.later import names_of
 

@@ -1,5 +1,8 @@
 # May import basics, core, engine, fitting, problems.
-"""Structured output layers for PyTorch: losses of any problem, chains, trees, heads for ordered labels, networks as weights."""
+"""Structured output layers for PyTorch: losses of any problem, chains, trees, heads for ordered labels, networks as weights.
+
+Provisional: it may change in any minor version.
+"""
 
 from structperc.later import names_of
 

@@ -1,5 +1,7 @@
 """Real data sets for experiments: read from a folder of this machine, fetched into it once when they are not there.
 
+Provisional: it may change in any minor version.
+
 Each data set has its own folder under `data_home()`, with the files of its `Source`, compressed by gzip or plain:
 
     conll2000/train.txt.gz  test.txt.gz
