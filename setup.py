@@ -60,23 +60,12 @@ def write_abi():
 
 
 def fingerprint():
-    """A hash of the .pxd files that plugins cimport, and of the headers that these include. Comments and docstrings do not count."""
-    folders = "structperc/basics", "structperc/core", "structperc/solvers", "plugins/structperc_kernels"
-    declared = [re.sub(r'#[^\n]*|(?s:""".*?""")', "", path.read_text(encoding="utf-8"))
-                for folder in folders for path in sorted(Path(folder).glob("*.pxd"))]
-    return hashlib.sha256(re.sub(r"\s", "", "".join(declared + included(declared))).encode()).hexdigest()[:16]
-
-
-def included(declared):
-    """The headers that .pxd files name, and those that these include."""
-    paths = {path.name: path for path in found("*.h") if path != ABI_HEADER}
-    names, texts = re.findall(r'cdef extern from "([\w.]+)"', "".join(declared)), {}
-    while names:
-        name = names.pop()
-        if name in paths and name not in texts:
-            texts[name] = re.sub(r"(?s:/\*.*?\*/)|//[^\n]*", "", paths[name].read_text(encoding="utf-8"))
-            names += re.findall(r'#include "([\w.]+)"', texts[name])
-    return [text for _, text in sorted(texts.items())]
+    """A hash of all .pxd files and headers that plugins may compile against. Comments, docstrings and spaces do not count."""
+    folders = "structperc/basics", "structperc/core", "structperc/include", "structperc/solvers", "plugins/structperc_kernels"
+    comments = {".pxd": r'#[^\n]*|(?s:""".*?""")', ".h": r"(?s:/\*.*?\*/)|//[^\n]*"}
+    texts = [re.sub(comments[path.suffix], "", path.read_text(encoding="utf-8"))
+             for folder in folders for path in sorted(Path(folder).iterdir()) if path.suffix in comments and path != ABI_HEADER]
+    return hashlib.sha256(re.sub(r"\s", "", "".join(texts)).encode()).hexdigest()[:16]
 
 
 def extensions():

@@ -162,12 +162,13 @@ def test_generated_plugins_pass_their_own_tests(site, checkout):
 
 
 def test_plugins_are_compiled_again_for_another_declaration_and_for_nothing_else(tmp_path, monkeypatch):
-    """A patch, other bodies and comments leave the fingerprint of compiled plugins as it is. Each public .pxd and its headers change it."""
+    """A patch, other bodies and comments leave the fingerprint of compiled plugins as it is. Each public .pxd and each header change it."""
     root = EXAMPLES.parent
     section = (root / "docs/api.md").read_text().partition("\n## Cython")[2].partition("\n## ")[0]
     listed = re.findall(r"^\| `([\w.]+)` \|", section, re.MULTILINE)
     declared = [f"{'plugins/' * name.startswith('structperc_')}{name.replace('.', '/')}.pxd" for name in listed]
-    headers = ["structperc/include/inner.h", "plugins/structperc_kernels/tiles.h"]
+    headers = [str(path.relative_to(root)) for folder in ("structperc/include", "plugins/structperc_kernels")
+               for path in sorted((root / folder).glob("*.h")) if path.name != "abi.h"]
     for path in [path.relative_to(root) for folder in ("structperc", "plugins") for path in (root / folder).rglob("*.[ph]*")]:
         if path.suffix in (".pxd", ".h") or path.name == "cores.py":
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -189,6 +190,15 @@ def test_plugins_are_compiled_again_for_another_declaration_and_for_nothing_else
         path.write_text(text + "\nint one_more;\n")
         assert fingerprint() != same, path
         path.write_text(text)
+
+
+def test_a_compiled_plugin_loads_with_the_next_patch(site):
+    printed = run(site, "-c", """
+import structperc, structperc.version
+structperc.__version__ = structperc.version.__version__ = "0.1.99"
+print(structperc.Engine("cusum", plugins=["cython-ranks"]).fit([[0.0], [1.0]], [1, 2]).parts_.argmax)
+""")
+    assert "structperc_cython_ranks.ScanArgmax" in printed
 
 
 def test_a_plugin_of_another_structperc_is_refused(site, tmp_path):

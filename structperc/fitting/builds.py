@@ -1,8 +1,8 @@
 """Compiled plugins and the structperc that they were compiled against.
 
-A compiled part calls this library through tables of functions whose layout the .pxd files fix. It reads structs of the C headers that these
-include. setup.py writes a fingerprint of all these files to abi.h. `Component`'s own .pxd includes it: so every module with a compiled part
-contains the fingerprint as text.
+A compiled part calls this library through tables of functions whose layout the .pxd files fix. It reads structs of C headers, and
+calls their inline functions. setup.py writes a fingerprint of all these files to abi.h. `Component`'s own .pxd includes it: so every module
+with a compiled part contains the fingerprint as text.
 """
 
 from __future__ import annotations
