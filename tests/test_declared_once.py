@@ -194,8 +194,8 @@ def odd(arguments):
 def arguments_of_odd(made):
     made.add_argument("data", metavar="DATA", type=path, help="the data")
 
-ODD = Command("odd", odd, "find what is odd", arguments_of_odd, "example: structperc odd d.csv")
-""", ("structperc/cli/parser.py", "COMMANDS = (", '"odd:ODD",')),
+ODD = Command(odd, arguments_of_odd, "example: structperc odd d.csv")
+""", ("structperc/cli/parser.py", "COMMANDS = {", '"odd": ("odd:ODD", "find what is odd"),')),
     "problem": ("structperc_odd.py", """
 from structperc import hookimpl
 from structperc.components import BlockFeatures, ClassOutputs, LargestArgmax

@@ -42,8 +42,11 @@ def test_importing_brings_neither_plugins_nor_big_libraries():
     assert of(modules, *BUNDLED, *BIG) == []
 
 
-def test_commands_are_listed_without_big_libraries():
-    assert of(modules_after("from structperc.cli.parser import build\nbuild()"), *BIG) == []
+def test_commands_are_listed_without_their_modules_and_declared_without_big_libraries():
+    listed = modules_after("from structperc.cli.parser import build\nassert '\\n    predict ' in build().format_help()")
+    declared = modules_after("from structperc.cli.parser import build\nassert all(build().commands.values())")
+    assert of(listed, *BIG, "numpy") == [] and "structperc.cli.predicting" not in listed
+    assert of(declared, *BIG) == [] and "structperc.cli.predicting" in declared
 
 
 def test_training_brings_one_plugin_and_saving_none():

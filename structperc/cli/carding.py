@@ -46,7 +46,7 @@ def card_arguments(made) -> None:
     reading(made)
 
 
-CARD = Command("card", card, "write a model card", card_arguments, """\
+CARD = Command(card, card_arguments, """\
 examples:
   structperc card wine.model --data test.csv -o wine.md
   structperc card wine.model --data test.csv --output wine.html

@@ -118,7 +118,7 @@ def counterfactual_arguments(made) -> None:
     reading(made)
 
 
-COUNTERFACTUAL = Command("counterfactual", change, "find the smallest change that gets a wanted prediction", counterfactual_arguments, """\
+COUNTERFACTUAL = Command(change, counterfactual_arguments, """\
 examples:
   structperc counterfactual wine.model test.csv --row 3 --wanted 5
   structperc counterfactual wine.model test.csv --at-most 4 --bounds acid=0:2

@@ -7,23 +7,19 @@ from collections.abc import Callable
 
 import attrs
 
-from structperc.files import formats
-
+WIDTH = 80                  # of help texts, at most
 FILE, SETTING = "file", "setting"           # what completes an argument, beside "problem", "part" and "plugin"
 LOOKS = 1 / 16              # of an epoch, after which it is asked whether so many minutes have passed
 
 
 @attrs.frozen
 class Command:
-    """A command: its module has it beside the function that runs, and `structperc.cli.parser` lists it."""
+    """A command: its module has it beside the function that runs, and `structperc.cli.parser` has its name and summary."""
     # run: function of the arguments that returns the exit code.
-    # summary: str. A line of the overview.
     # declare: function of a parser, to which it adds the arguments.
     # examples: str. Below its help.
 
-    name: str
     run: Callable
-    summary: str
     declare: Callable
     examples: str
 
@@ -53,6 +49,8 @@ def interval(text) -> tuple:
 
 def reading(made, examples=True) -> None:
     """Flags of the data; `examples`: they may be sentences or groups too."""
+    from structperc.files import formats  # with numpy, which the overview of commands does without
+
     choices = list(formats.FORMATS) if examples else formats.that_hold(formats.COLUMNS, formats.FEATURES)
     made.add_argument("--format", choices=choices, help="of the data; default: by the ending of the file")
     made.add_argument("--separator", metavar="CHAR", help="between cells of a CSV file; default ','; or 'tab'")

@@ -55,7 +55,7 @@ def compare_arguments(made) -> None:
     reading(made)
 
 
-COMPARE = Command("compare", compare, "compare two models on the same data", compare_arguments, """\
+COMPARE = Command(compare, compare_arguments, """\
 example:
   structperc compare wine.model kernel.model test.csv
 

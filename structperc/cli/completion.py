@@ -12,6 +12,7 @@ import sys
 import attrs
 
 from structperc.cli.commands import FILE, SETTING, Command
+from structperc.cli.parser import COMMANDS
 from structperc.cli.plugins import kind
 from structperc.cli.settings import ENGINE_OPTIONS, write_value
 from structperc.fitting import plugins as registry
@@ -48,10 +49,8 @@ def commands_of(parser, plugins) -> dict:
     kinds = {plugin.name: kind(plugin) for plugin in plugins}
     names = {"plugin": tuple(kinds), "problem": tuple(name for name, one in kinds.items() if one == "problem"),
              "part": tuple(name for name, one in kinds.items() if one != "problem")}
-    subparsers = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    summaries = {action.dest: action.help for action in subparsers._choices_actions}
-    return {name: (summaries[name], [argument_of(action, names) for action in command._actions])
-            for name, command in subparsers.choices.items()}
+    return {name: (COMMANDS[name][1], [argument_of(action, names) for action in command._actions])
+            for name, command in parser.commands.items()}
 
 
 def argument_of(action, names) -> Argument:
@@ -218,7 +217,7 @@ def completion_arguments(made) -> None:
     made.add_argument("shell", metavar="SHELL", choices=SCRIPTS, help=f"one of {', '.join(SCRIPTS)}")
 
 
-COMPLETION = Command("completion", completion, "print a script that completes commands in a shell", completion_arguments, """\
+COMPLETION = Command(completion, completion_arguments, """\
 example:
   structperc completion bash     eval "$(structperc completion bash)" loads it
 

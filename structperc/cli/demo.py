@@ -282,7 +282,7 @@ def demo_arguments(made) -> None:
     made.add_argument("--output", metavar="FOLDER", type=path, default="demo-output", help="for the picture and the data; demo-output")
 
 
-DEMO = Command("demo", demo, "train on real patients, with baselines and a picture", demo_arguments, """\
+DEMO = Command(demo, demo_arguments, """\
 example:
   structperc demo --output patients     patients/demo.png, and CSV files
 """)

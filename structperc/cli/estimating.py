@@ -95,7 +95,7 @@ def effects_arguments(made) -> None:
     reading(made, examples=False)
 
 
-EFFECTS = Command("effects", estimate, "show how much each column matters, with intervals", effects_arguments, """\
+EFFECTS = Command(estimate, effects_arguments, """\
 examples:
   structperc effects wine.model wine.csv --target quality
   structperc effects wine.model wine.csv --scale odds-ratio --interval wald

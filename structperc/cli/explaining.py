@@ -91,7 +91,7 @@ def explain_arguments(made) -> None:
     reading(made)
 
 
-EXPLAIN = Command("explain", explain, "show why an example got its prediction", explain_arguments, """\
+EXPLAIN = Command(explain, explain_arguments, """\
 examples:
   structperc explain wine.model test.csv --row 3
   structperc explain wine.model test.csv --row 3 --against 5 --output row3.html

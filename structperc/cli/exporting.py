@@ -21,7 +21,7 @@ def export_arguments(made) -> None:
     made.add_argument("--to", choices=FORMATS, help=f"default: by the ending, {', '.join(ENDINGS)}")
 
 
-EXPORT = Command("export", export, "write a model in C, JavaScript, ONNX, HTML, ...", export_arguments, """\
+EXPORT = Command(export, export_arguments, """\
 examples:
   structperc export wine.model wine.c       wine_predict(x) in C99
   structperc export wine.model wine.html    a page with a form; works offline

@@ -8,7 +8,8 @@ import textwrap
 
 from structperc.cli import files
 from structperc.cli import plugins as about_plugins
-from structperc.cli.commands import Command, completed
+from structperc.cli.commands import WIDTH, Command, completed
+from structperc.cli.parser import COMMANDS
 from structperc.cli.settings import ENGINE_OPTIONS, FLAGS, TABLE_FLAGS, describe_options, describe_preset, flags_of
 from structperc.cli.terminal import say
 from structperc.engine.engine import Engine
@@ -16,8 +17,6 @@ from structperc.errors import PluginError, StructPercError, did_you_mean
 from structperc.files import formats
 from structperc.files.opening import OPENERS
 from structperc.fitting import plugins as registry
-
-WIDTH = 80
 
 DATA = """\
 Formats of data. Without --format, the ending of the file chooses one.
@@ -192,8 +191,8 @@ def help_on(arguments) -> int:
     parser = arguments.parser()
     if topic is None:
         say(*parser.format_help().rstrip().split("\n"), "", *listed())
-    elif topic in parser.commands:
-        say(*parser.commands[topic].format_help().rstrip().split("\n"))
+    elif topic in COMMANDS:
+        say(*parser.made[topic].format_help().rstrip().split("\n"))
     elif topic in TOPICS:
         text = formats_of_data() if topic == "data" else TOPICS[topic]
         say(*text.rstrip().split("\n"))
@@ -278,7 +277,7 @@ def help_arguments(made) -> None:
     completed(made.add_argument("topic", metavar="TOPIC", nargs="?", help="a problem, part, command or topic"), "plugin")
 
 
-HELP = Command("help", help_on, "show a problem with its options, or a topic", help_arguments, """\
+HELP = Command(help_on, help_arguments, """\
 examples:
   structperc help prank
   structperc help options

@@ -19,7 +19,7 @@ def import_crfsuite_arguments(made) -> None:
     made.add_argument("-o", "--output", metavar="FILE", type=path, required=True, help="the model to write")
 
 
-IMPORT_CRFSUITE = Command("import-crfsuite", import_crfsuite, "convert a model of CRFsuite", import_crfsuite_arguments, """\
+IMPORT_CRFSUITE = Command(import_crfsuite, import_crfsuite_arguments, """\
 examples:
   structperc import-crfsuite chunks.crfsuite -o chunks.model
 

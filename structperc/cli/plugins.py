@@ -81,7 +81,7 @@ def plugins_arguments(made) -> None:
     made.add_argument("--json", action="store_true", help="for programs")
 
 
-PLUGINS = Command("plugins", plugins, "list the installed plugins", plugins_arguments, """\
+PLUGINS = Command(plugins, plugins_arguments, """\
 examples:
   structperc plugins
   structperc plugins --json
@@ -97,7 +97,7 @@ def new_arguments(made) -> None:
     made.add_argument("--kind", choices=KINDS, default="problem", help="a problem, a part, or a compiled solver")
 
 
-NEW = Command("new", new, "write a plugin package to start from", new_arguments, """\
+NEW = Command(new, new_arguments, """\
 examples:
   structperc new ranked-pairs
   structperc new ranked-pairs ~/code
@@ -111,7 +111,7 @@ def check_arguments(made) -> None:
     completed(made.add_argument("name", metavar="NAME", help="of an installed plugin"), "plugin")
 
 
-CHECK = Command("check", check, "run the test suite for plugins", check_arguments, """\
+CHECK = Command(check, check_arguments, """\
 examples:
   structperc check cusum
 

@@ -311,7 +311,7 @@ def fit_arguments(made) -> None:
     made.add_argument("--json", action="store_true", help="print a summary as one JSON object")
 
 
-FIT = Command("fit", fit, "train a model on a file", fit_arguments, """\
+FIT = Command(fit, fit_arguments, """\
 examples:
   structperc fit prank wine.csv --target quality --model wine.model
   structperc fit cusum v.csv --target level --classes low,high --model v.model

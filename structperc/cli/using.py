@@ -1,96 +1,26 @@
-"""`structperc predict | evaluate | plot`: what a trained model is good for."""
+"""`structperc evaluate | plot`: how good a trained model is."""
 
 from __future__ import annotations
-
-import io
-import sys
-from contextlib import closing
-from itertools import chain
 
 import numpy as np
 
 from structperc import Engine, metrics
 from structperc.basics.writing import replace_file
-from structperc.cli import answer_columns
-from structperc.cli.column_files import Tokens, reads_columns
 from structperc.cli.commands import Command, path, reading
 from structperc.cli.evaluation import Evaluation
 from structperc.cli.files import PART_ROWS, check_writable, counted_in, exact_rows, parts_for
-from structperc.cli.item_files import reads_items
-from structperc.cli.safe_cells import add_flag, safe_columns
-from structperc.cli.terminal import Shown, say, say_json, say_table
+from structperc.cli.terminal import say, say_json, say_table
 from structperc.core.outputs import is_ordered
 from structperc.errors import DataError, OptionError
 from structperc.extras import require
 from structperc.files.opening import ending_of
-from structperc.files.tables import write_table
 from structperc.metrics.engines import Pairs
 from structperc.pictures.markup import aligned, excerpt
 
 SHOWN_LABELS = 15           # labels of which a confusion matrix still fits a terminal
 SHOWN_UNSEEN = 5            # labels that a line has room for
-STANDARD_OUTPUT = "-"
 PANEL = (5.6, 4.6)          # inches
 DOTS_PER_INCH = 150
-
-
-def predict(arguments) -> int:
-    """Predicts part after part, with memory for one part."""
-    if arguments.output == STANDARD_OUTPUT:
-        arguments.output = None
-    if arguments.output:
-        check_writable("--output", arguments.output, arguments.model, arguments.data)
-    keep = answer_columns.kept(arguments)
-    engine = Engine.load(arguments.model)
-    if arguments.probabilities and engine.temperature_ == 1:
-        say(f"structperc predict: {arguments.model} was trained without --set calibrate=true, so that its probabilities are only scores "
-            f"brought to sum to 1.", file=sys.stderr)
-    of_tokens = reads_columns(engine) or reads_items(engine)
-    if of_tokens:
-        answer_columns.refuse_columns(arguments, "the model labels the tokens of files that keep all their cells")
-    elif arguments.target is not None:
-        raise OptionError("--target of predict names a column of tokens to fill in, but the model predicts rows; leave it out.")
-    estimator = answer_columns.covering(arguments)
-    with closing(parts_for(engine, arguments, needs_target=False, rows=PART_ROWS, keep=keep)) as tables:
-        tables = chain([next(tables)], tables)          # faults of the data are found before a file is made
-
-        def write(text):
-            write_answers(engine, arguments, tables, text, estimator)
-
-        if arguments.output:
-            replace_file(arguments.output, lambda file: write_text(file, write))
-        elif sys.stdout.isatty():
-            write(Shown(sys.stdout))
-        elif of_tokens and hasattr(sys.stdout, "buffer"):       # written byte for byte; the output of a notebook takes only text
-            write_text(sys.stdout.buffer, write)
-        else:
-            write(sys.stdout)
-    return 0
-
-
-def write_answers(engine, arguments, tables, file, estimator=None) -> None:
-    """The predictions for tables, in the form of the data."""
-    header = True
-    for table in tables:
-        if isinstance(table, Tokens):
-            with counted_in(table, arguments.data):
-                predicted = answer_columns.sets_of_tokens(engine, estimator, table.X) if arguments.sets else engine.predict(table.X)
-            table.write(file, predicted)
-        else:
-            with counted_in(table, arguments.data):
-                columns = answer_columns.columns_of(engine, arguments, table, estimator)
-            write_table(file, safe_columns(columns) if arguments.safe_cells else columns, header)
-        header = False
-
-
-def write_text(file, write) -> None:
-    """Text in UTF-8 in a file opened for bytes."""
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    try:
-        write(text)
-        text.flush()
-    finally:
-        text.detach()
 
 
 def evaluate(arguments) -> int:
@@ -237,38 +167,6 @@ def plot(arguments) -> int:
     return 0
 
 
-def predict_arguments(made) -> None:
-    made.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
-    made.add_argument("data", metavar="DATA", type=path, help="the data; - for standard input")
-    made.add_argument("--output", metavar="FILE", type=path, help="the file to write; default: standard output")
-    made.add_argument("--target", metavar="NAME", help="the column of a file of tokens to fill in; in CoNLL-U that of fit")
-    made.add_argument("--keep", metavar="A,B", action="append", default=[], help="columns of the data to copy to the output")
-    made.add_argument("--scores", action="store_true", help="add the score of each label, or of each document")
-    made.add_argument("--margin", action="store_true", help="add the margin over the runner-up")
-    made.add_argument("--probabilities", action="store_true", help="add the probability of each label or row")
-    made.add_argument("--interval", action="store_true", help="add the lowest and highest label (models of OrdinalConformal)")
-    made.add_argument("--sets", action="store_true", help="add what is in the set of outputs (models of StructureConformal)")
-    add_flag(made)
-    reading(made)
-
-
-PREDICT = Command("predict", predict, "predict with a trained model", predict_arguments, """\
-examples:
-  structperc predict wine.model new.csv
-  structperc predict wine.model new.csv --output predictions.csv
-  structperc predict visits.model new.csv --keep patient --probabilities
-  structperc predict conformal.model new.csv --interval
-  structperc predict structures.model new.csv --sets
-  structperc predict plan.model talks.csv --group day
-  structperc predict chunks.model new.txt
-
-Columns are found by the names of the training data. Other columns, such as the
-target, are ignored. A file without names needs the order of the training data.
-
-more: structperc help data, columns
-""")
-
-
 def evaluate_arguments(made) -> None:
     made.add_argument("model", metavar="MODEL", type=path, help="a file written by fit")
     made.add_argument("data", metavar="DATA", type=path, help="the data; - for standard input")
@@ -277,7 +175,7 @@ def evaluate_arguments(made) -> None:
     reading(made)
 
 
-EVALUATE = Command("evaluate", evaluate, "measure a model on data with known labels", evaluate_arguments, """\
+EVALUATE = Command(evaluate, evaluate_arguments, """\
 examples:
   structperc evaluate wine.model test.csv --target quality
   structperc evaluate chunks.model test.txt
@@ -295,7 +193,7 @@ def plot_arguments(made) -> None:
     reading(made, examples=False)
 
 
-PLOT = Command("plot", plot, "draw what a model has learned", plot_arguments, """\
+PLOT = Command(plot, plot_arguments, """\
 examples:
   structperc plot wine.model --output wine.png
   structperc plot wine.model --data test.csv --target quality --output wine.pdf

@@ -29,7 +29,7 @@ def watch_arguments(made) -> None:
     made.add_argument("--output", metavar="FILE", type=path, help="write the page to this file, and do not open it")
 
 
-WATCH = Command("watch", watch, "watch a perceptron learn, on a page in the browser", watch_arguments, """\
+WATCH = Command(watch, watch_arguments, """\
 example:
   structperc watch --output watch.html  one file, which works offline
 

@@ -62,10 +62,9 @@ def test_bash_completes_commands_options_plugins_settings_and_files(scripts):
 
 
 def test_every_command_and_option_is_in_every_script(scripts):
-    choices = next(action for action in build()._actions if action.dest == "command").choices
     for shell in ("bash", "zsh", "fish"):
         text = Path(shell).read_text()
-        for name, command in choices.items():
+        for name, command in build().commands.items():
             assert name in text
             for flag in command._option_string_actions:
                 assert (flag if shell != "fish" else f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}") in text

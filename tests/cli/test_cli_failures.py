@@ -92,7 +92,7 @@ def test_an_error_that_nobody_foresaw_is_a_sentence(run, monkeypatch, error, mes
     def broken(*arguments, **options):
         raise error
 
-    monkeypatch.setattr("structperc.cli.using.Engine.load", broken)
+    monkeypatch.setattr("structperc.cli.predicting.Engine.load", broken)
     code, out, err = run("predict", "my.model", "train.csv")
     assert (code, out) == (2, "") and err.startswith("structperc predict: ") and one_line(err)
     assert message in err.replace("'ä'", "'\\xe4'")

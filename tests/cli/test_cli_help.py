@@ -15,7 +15,7 @@ from structperc.cli.helping import TOPICS
 from structperc.cli.parser import build
 from structperc.fitting import plugins as registry
 
-COMMANDS = next(action for action in build()._actions if action.dest == "command").choices
+COMMANDS = build().commands
 ELSEWHERE = {"demo": "tests/test_demo.py"}
 CRFSUITE = Path(__file__).parents[1] / "files/crfsuite/words.crfsuite"
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from structperc import Engine, files
-from structperc.cli import comparing, evaluation, using
+from structperc.cli import comparing, evaluation, predicting, using
 from structperc.estimators import CuSumRank, OrdinalConformal, PRank, StructureConformal, StructuredEstimator
 
 KINDS = {
@@ -41,7 +41,7 @@ def data(tmp_path, monkeypatch):
 def small(monkeypatch):
     """Parts of few examples."""
     def cut():
-        for module in (comparing, evaluation, using):
+        for module in (comparing, evaluation, predicting, using):
             monkeypatch.setattr(module, "PART_ROWS", 17)
 
     return cut

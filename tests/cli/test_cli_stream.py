@@ -266,7 +266,7 @@ def test_predict_works_in_parts_and_answers_in_the_order_of_the_file(run, monkey
     run("fit", "cusum", *flags, "--model", "m")
     expected = run("predict", "m", "data.csv")[1]
     for rows in ROWS:
-        monkeypatch.setattr("structperc.cli.using.PART_ROWS", rows)
+        monkeypatch.setattr("structperc.cli.predicting.PART_ROWS", rows)
         assert run("predict", "m", "data.csv") == (0, expected, "") and expected.count("prediction") == 1
         assert run("predict", "m", "data.csv", "--output", "out.csv")[0] == 0 and Path("out.csv").read_text() == expected
     with open("data.csv", "a") as file:
