@@ -264,6 +264,12 @@ def test_units_of_single_rows_are_those_of_all_rows(dtype):
         compiled.with_rows(Rows(np.full((1, 4), 1e200)))
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_the_column_that_is_too_large_is_named(form):
+    with pytest.raises(DataError, match="column 2 of X is too large to be squared"):
+        Engine("cusum", scale=True).fit(form([[1.0, 5.0, 1e200], [2.0, 5.0, 0.0], [0.0, 5.0, -1e200]]), [1, 2, 2])
+
+
 class OwnRescaling(BlockFeatures):
     """A map in Python, `rescaled` included."""
 
