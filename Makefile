@@ -62,7 +62,7 @@ test: $(VENV)/with-test
 	$(BIN)/python -m pytest $(WORKERS) $(ARGS)
 
 neighbours: $(VENV)/with-neighbours
-	$(BIN)/python -m pytest -rs tests/test_ecosystem.py $(ARGS)
+	$(BIN)/python -m pytest -rs tests/test_ecosystem.py tests/estimators/test_tree_libraries.py $(ARGS)
 
 mutants: tests/mutants.py $(VENV)/with-test
 	$(BIN)/python tests/mutants.py $(ARGS)

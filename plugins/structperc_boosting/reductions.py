@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from structperc.errors import DataError, OptionError
 from structperc.estimators.keeping import InnerMethods
 from structperc.estimators.rankers import Parameters, RankScore, SortedClasses, cloned_ranker, levels_named, order_in
+from structperc.estimators.tree_libraries import explain_levels, require_contributions, tree_contributions
 from structperc.plugin_tools import (
     LabelCodes,
     find_ends,
@@ -50,6 +51,8 @@ from structperc_boosting.costs import check_v_shape, cost_matrix, ranks_of_answe
 from structperc_boosting.falling import fall_with_k, grows_trees, remedy_inside
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from typing_extensions import Self
 
 __all__ = ["BinaryReduction", "RankerClassifier"]
@@ -98,6 +101,12 @@ def has_probabilities(model) -> bool:
     if not vars(model).get("even_costs_", True):
         raise OptionError("a step between two ranks costs more for some labels than for others. So the classifier's probabilities are not "
                           "those of the ranks. Train with cost='absolute' and without costs.")
+    return True
+
+
+def is_explained(model) -> bool:
+    """Whether TreeSHAP explains the classifier. scikit-learn shows the error as the cause of its AttributeError."""
+    require_contributions(vars(model).get("estimator_", model.estimator))
     return True
 
 
@@ -277,6 +286,39 @@ class BinaryReduction(SortedClasses, RankScore, Reduction, MetaEstimatorMixin, C
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @available_if(is_explained)
+    def explain(self, x, against=None) -> Any:
+        """Why x got its label: what each column adds to the scores of the boundaries, by TreeSHAP.
+
+        The score is the mean of `threshold_scores` over boundaries, of forests and single trees that of the probabilities less 1/2. The
+        way to it begins at the mean score of the training rows. `margin` is what is missing to the nearest boundary. Scores of XGBoost
+        are of float32. Trees of scikit-learn need structperc[shap].
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,), or data frame of one row
+        against : label, optional
+            Then the scores of all boundaries between the prediction and this label are split, one by one. If scores rise with k, their
+            sum may be negative.
+
+        Returns
+        -------
+        Explanation
+            Its contributions add up to its `total`.
+        """
+        check_is_fitted(self)
+        rows = x if hasattr(x, "iloc") or sparse.issparse(x) else np.reshape(x, (1, -1))
+        if rows.shape[0] != 1:
+            raise DataError(f"x has {rows.shape[0]} rows, but an explanation is of one.")
+        extended, d = self._extended(rows), self.n_features_in_
+        columns, start, of_probability = tree_contributions(self.estimator_, extended)
+        if of_probability:
+            start, scores = start - 0.5, probabilities_of(self.estimator_, extended)[1] - 0.5
+        else:
+            scores = scores_above(self.estimator_, extended)
+        names = getattr(self, "feature_names_in_", [f"x[{j}]" for j in range(d)])
+        return explain_levels(self.levels_, scores, columns[:, :d], start + columns[:, d:].sum(axis=1), names, against)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "__sklearn_tags__"):
@@ -293,12 +335,16 @@ class BinaryReduction(SortedClasses, RankScore, Reduction, MetaEstimatorMixin, C
 
     def _answers(self, X, answer):
         """The numbers that a function has for all rows and thresholds, shape (n, K - 1)."""
+        answers = np.asarray(answer(self.estimator_, self._extended(X)), dtype=float)
+        return answers.reshape(len(self.levels_) - 1, -1).T
+
+    def _extended(self, X):
+        """All rows at k = 1, then at k = 2, ..."""
         check_is_fitted(self)
         X = read_rows(self, X, reset=False, passed=True, accept_sparse="csr")
         n, n_thresholds = X.shape[0], len(self.levels_) - 1
         rows, k = np.tile(np.arange(n), n_thresholds), np.repeat(np.arange(1, n_thresholds + 1), n)
-        extended = with_thresholds(X, rows, k, None if self.k_is_number_ else n_thresholds)
-        return np.asarray(answer(self.estimator_, extended), dtype=float).reshape(n_thresholds, -1).T
+        return with_thresholds(X, rows, k, None if self.k_is_number_ else n_thresholds)
 
 
 def weighs_evenly(matrix) -> bool:

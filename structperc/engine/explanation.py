@@ -23,7 +23,8 @@ LISTED = 10                 # features of an atom that are shown as text
 GROUPS, BARS = 6, 5         # atoms that are drawn, features of each
 ROWS = 60                   # of a table in a notebook
 SCORE = "score"             # of ordered labels that thresholds cut along one direction
-COMPARED = {"mean": "compared with the mean of the training rows", "row": "compared with the row that was passed"}
+COMPARED = {"mean": "compared with the mean of the training rows", "average": "compared with the mean score of the training rows",
+             "row": "compared with the row that was passed"}
 
 
 @attrs.frozen(eq=False)
@@ -72,8 +73,9 @@ class Explanation:
         By atom and feature, largest absolute value first. They add up to `total` (up to rounding).
     picture : structperc.pictures.Picture or None
         Both structures, as the problem draws them.
-    baseline : {"mean", "zero", "row"}
-        What feature values are compared with. The constant of an atom is its part of the margin at the baseline.
+    baseline : {"mean", "zero", "row", "average"}
+        What feature values are compared with. The constant of an atom is its part of the margin at the baseline. "average": sums of
+        trees, which begin at the mean score of the training rows.
     score : float or None
         Where the example lies among the thresholds, whose mean is 0; of a score card the sum of points. None unless `contributions` are
         the way from the baseline to it.

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from structperc.basics.plain_values import is_plain
 from structperc.basics.signatures import class_signature
 from structperc.engine import model_file
 from structperc.engine.calls import check_calls
 from structperc.engine.engine import Engine
-from structperc.errors import ModelFormatError, OptionError, StructPercError
-from structperc.estimators import lookup
+from structperc.errors import DataError, ModelFormatError, OptionError, StructPercError
+from structperc.estimators import lookup, tree_libraries
 from structperc.estimators.parameters import KERNEL_PLUGIN, is_estimator, offered_if
 from structperc.fitting.option import same
 from structperc.fitting.options import ENGINE_OPTIONS
@@ -59,8 +60,20 @@ def load(path, plugins=(), **options) -> Any:
     >>> model, model.predict([[0.9]]).tolist()
     (PRank(epochs=5), [3])
     """
-    engine = Engine.load(path, plugins, **options)
-    return restored(engine, class_noted(note_of(engine))) if NOTE in engine.notes else engine
+    trained, note = content_of(path, plugins, options)
+    return trained if note is None and isinstance(trained, Engine) else restored(trained, class_noted(note), note)
+
+
+def content_of(path, plugins, options):
+    """What was trained, an engine or trees of another library, and the note of an estimator around it."""
+    def read(file, source):
+        with model_file.opened(file, source) as (header, arrays):
+            if header["format"] == model_file.TREES_FORMAT:
+                return tree_libraries.restored(header, arrays, source), header["notes"].get(NOTE)
+            engine = model_file.made(Engine, header, arrays, plugins, options, source)
+            return engine, note_of(engine)
+
+    return model_file.read_from(path, read)
 
 
 @check_calls
@@ -115,11 +128,11 @@ class SavedEstimator:
         ------
         ModelFormatError, PluginError, OptionError, OSError
         """
-        engine = Engine.load(path, plugins, **options)
-        address = address_noted(note_of(engine))
+        trained, note = content_of(path, plugins, options)
+        address = address_noted(note)
         if address != address_of(cls):
             raise ModelFormatError(f"the model was written by {address}, not by {cls.__name__}; structperc.estimators.load reads any.")
-        return restored(engine, cls)
+        return restored(trained, cls, note)
 
     def _fitted(self) -> dict:
         """What a model file notes of the training beside the engine, as JSON has it."""
@@ -230,16 +243,19 @@ class InnerMethods(SavedEstimator):
     def save(self, path) -> None:
         """Writes the trained model to one file without pickle; `load` of the class, or `structperc.estimators.load`, reads it.
 
-        `Engine.load` reads the engine within.
-        Raises `OptionError` if the model within is of another library, or a parameter is a function. Then use pickle.
+        `Engine.load` reads the engine within. Trees of LightGBM, XGBoost and CatBoost are written as these libraries write them.
+        Raises `OptionError` if another model is within, or a parameter is a function. Then use pickle.
 
         Parameters
         ----------
         path : path or file opened for bytes
         """
         self._trained()
-        engine = innermost(self)
-        model_file.save(engine, path, {**engine.notes, NOTE: noted(self)})
+        trained, note = innermost(self), noted(self)
+        if isinstance(trained, Engine):
+            model_file.save(trained, path, {**trained.notes, NOTE: note})
+        else:
+            tree_libraries.save(trained, path, {NOTE: note})
 
 
 @check_calls
@@ -341,15 +357,16 @@ def has(outer, method) -> bool:
     return True
 
 
-def innermost(estimator) -> Engine:
-    """The engine of an estimator around others; `OptionError` if one of these is of another library."""
+def innermost(estimator):
+    """The engine of an estimator around others, or the trees of another library; `OptionError` if a file holds neither."""
     if isinstance(estimator, InnerMethods):
         return innermost(estimator.estimator_)
     if isinstance(estimator, SavedEstimator):
         return estimator._trained()
-    if isinstance(estimator, Engine):
+    if isinstance(estimator, Engine) or tree_libraries.can_be_held(estimator):
         return estimator
-    raise OptionError(f"a model file cannot hold {type(estimator).__name__}, which is no estimator of structperc; pickle the whole.")
+    raise OptionError(f"a model file cannot hold {type(estimator).__name__}. It holds estimators of structperc, LGBMClassifier, "
+                      f"XGBClassifier and CatBoostClassifier; pickle the whole.")
 
 
 def note(estimator, engine) -> None:
@@ -399,30 +416,32 @@ def noted(estimator) -> dict:
         if "estimator" in parameters:
             notes["estimator"] = noted_within(estimator.estimator) if estimator.estimator is not vars(estimator).get("estimator_") else None
         if "estimator_" in vars(estimator):
-            notes["trained"] = noted_within(estimator.estimator_)
+            within = estimator.estimator_
+            notes["trained"] = noted(within) if isinstance(within, SavedEstimator) else None
     fitted = estimator._fitted()
     return notes | {"fitted": fitted} if fitted else notes
 
 
 def noted_within(estimator):
     """What is noted of an estimator within another one; None: it is an engine."""
-    if isinstance(estimator, Engine):
-        return None
-    if not isinstance(estimator, SavedEstimator):
-        innermost(estimator)
-    return noted(estimator)
+    if isinstance(estimator, SavedEstimator):
+        return noted(estimator)
+    innermost(estimator)
+    return None if isinstance(estimator, Engine) else tree_libraries.described(estimator)
 
 
-def restored(engine, cls, note=None):
-    """The estimator of a note, around the engine. The outermost note is that of the engine."""
-    note = note_of(engine) if note is None else note
+def restored(engine, cls, note):
+    """The estimator of a note, around the engine, or around trees."""
     try:
+        if not (isinstance(engine, Engine) or issubclass(cls, InnerMethods)):
+            raise DataError("it has no engine")
         estimator = untrained(engine, cls, note)
         if not issubclass(cls, InnerMethods):
             trained = engine
         elif note["trained"] is None:
             trained = engine
-            engine.notes.pop(NOTE, None)
+            if isinstance(engine, Engine):
+                engine.notes.pop(NOTE, None)
         else:
             trained = restored(engine, class_noted(note["trained"]), note["trained"])
         if issubclass(cls, InnerMethods) and "estimator" in note and note["estimator"] is None:
@@ -445,7 +464,8 @@ def untrained(engine, cls, note):
     entries = {**note["plugin_options"], **{name: engine.plugin_options[name] for name in note["held_plugin_options"]}}
     if issubclass(cls, InnerMethods) and "estimator" in note:      # else the constructor makes it
         within = note["estimator"]
-        parameters["estimator"] = None if within is None else untrained(engine, class_noted(within), within)
+        parameters["estimator"] = (None if within is None else tree_libraries.constructed(within) if "library" in within else
+                                   untrained(engine, class_noted(within), within))
     return cls(**parameters, **({"plugin_options": entries} if entries else {}))
 
 
@@ -499,15 +519,6 @@ def address_noted(note) -> str:
 
 def address_of(cls) -> str:
     return f"{cls.__module__}:{cls.__qualname__}"
-
-
-def is_plain(value) -> bool:
-    """Whether JSON has the value and gives it back."""
-    if isinstance(value, (list, tuple)):
-        return all(map(is_plain, value))
-    if isinstance(value, dict):
-        return all(type(key) is str and is_plain(entry) for key, entry in value.items())
-    return value is None or type(value) in (bool, int, str) or type(value) is float and math.isfinite(value)
 
 
 def listed(values) -> list:

@@ -251,7 +251,7 @@ def test_estimators_within_others_come_back_from_one_file(make, tmp_path):
 def test_what_a_file_cannot_hold_is_refused_in_a_sentence(tmp_path):
     model = structperc.estimators.OrdinalConformal(LogisticRegression(), random_state=0).fit(X, RANKS)
     assert not hasattr(model, "explain") and not hasattr(model, "export") and model.citation().startswith("@book{vovk")
-    with pytest.raises(OptionError, match="a model file cannot hold LogisticRegression, which is no estimator of structperc; pickle"):
+    with pytest.raises(OptionError, match="a model file cannot hold LogisticRegression. .*; pickle"):
         model.save(tmp_path / "model")
     tagger = structperc.estimators.SequenceTagger(random_state=0)
     sets = structperc.estimators.StructureConformal(tagger, category=len, scale=None).set_params(category=lambda x: 0)

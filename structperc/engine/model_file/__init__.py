@@ -9,7 +9,8 @@ from structperc.later import names_of
 
 MODULES = {
     "copying": ("constructor_arguments", "remembered", "set_state"),
-    "loading": ("header_in", "load", "loads", "opened", "restore", "restore_columns", "states_of"),
-    "saving": ("collect", "dumps", "save", "write"),
+    "header": ("plain",),
+    "loading": ("header_in", "load", "loads", "made", "opened", "read_from", "restore", "restore_columns", "states_of"),
+    "saving": ("TREES_FORMAT", "collect", "dumps", "save", "save_trees", "write"),
 }
 __all__, __getattr__, __dir__ = names_of(__name__, MODULES)

@@ -19,7 +19,7 @@ from structperc.core.schedules import Schedule
 from structperc.engine.model_file import archive
 from structperc.engine.model_file.header import decoded, field, generator, sequence_from_header, texts
 from structperc.engine.model_file.record import read_record
-from structperc.engine.model_file.saving import FORMAT, FORMAT_NUMBER, name_of_function
+from structperc.engine.model_file.saving import FORMAT, FORMAT_NUMBER, TREES_FORMAT, name_of_function
 from structperc.fitting import plugins as registry
 from structperc.fitting import scaling
 from structperc.fitting.assembly import install_model, options_alone
@@ -30,16 +30,22 @@ from structperc.fitting.presets import leave_out
 from structperc.version import __version__
 
 REQUIRED = """format format_number problem plugins options plugin_options functions left_out notes context record structperc""".split()
+REQUIRED_OF_TREES = "format format_number structperc library classifier parameters classes notes".split()
 
 
 def load(cls, path, plugins=(), options=None):
     """Reads an engine that `save` wrote, from a path or an open file. Plugins and options are the objects that a file cannot hold."""
+    return read_from(path, lambda file, source: read(cls, file, source, plugins, options))
+
+
+def read_from(path, read):
+    """The result of `read(file, what messages call it)` for a path or an open file."""
     if hasattr(path, "read"):
-        return read(cls, path, "the file", plugins, options)
+        return read(path, "the file")
     path = readable_path(path)
     try:
         with open(path, "rb") as file:
-            return read(cls, file, repr(path), plugins, options)
+            return read(file, repr(path))
     except OSError as error:
         raise type(error)(f"the model {path!r} cannot be read: {error.strerror or error}.") from None
 
@@ -57,6 +63,8 @@ def read(cls, file, source, plugins=(), options=None):
 
 def made(cls, header, arrays, plugins=(), options=None, source="the model"):
     """The engine that a header and arrays describe, as `collect` gives them or `opened` finds them."""
+    if header["format"] == TREES_FORMAT:
+        raise ModelFormatError(f"{source} has trees of {header['library']!s:.20} and no engine; structperc.estimators.load reads it.")
     with explained(source):
         engine = constructed(cls, header, arrays, plugins, functions_passed_again(header, options or {}, source), source)
     return restore(engine, header, arrays, source)
@@ -103,19 +111,20 @@ def header_of(members, source) -> dict:
     try:
         header = decoded(text)
         number = field(header, "format_number", int, low=1)
-        if header["format"] != FORMAT:
+        required = {FORMAT: REQUIRED, TREES_FORMAT: REQUIRED_OF_TREES}.get(field(header, "format", str))
+        if required is None:
             raise ValueError(header["format"])
     except (ValueError, RecursionError, KeyError) as error:
         raise ModelFormatError(f"the header of {source} is not that of a structperc model: {error!s:.200}.") from None
     if number > FORMAT_NUMBER:
         raise ModelFormatError(f"{source} has format {number}, written by structperc {header.get('structperc', '?')!s:.40}; this version "
                                f"reads format {FORMAT_NUMBER}, so upgrade structperc.")
-    for key in REQUIRED:
+    for key in required:
         if key not in header:
             raise ModelFormatError(f"the header of {source} lacks {key!r}; the file was damaged or written by hand.")
     if not members.has_sums:
         raise ModelFormatError(f"{source} lacks the member {archive.SUMS}; the file was damaged or written by hand.")
-    functions = header["functions"]
+    functions = header.get("functions", {})
     if type(functions) is not dict or not all(type(called) is str for called in functions.values()):
         raise ModelFormatError(f"the header of {source} has impossible functions; the file was damaged or written by hand.")
     return header

@@ -20,17 +20,28 @@ from structperc.fitting.presets import left_out
 from structperc.version import __version__
 
 FORMAT = "structperc-model"
+TREES_FORMAT = "structperc-trees"              # without an engine: trees of another library, and notes
 FORMAT_NUMBER = 1
 CODED = ("loss", "random_state", "classes", "plugins")             # options that a header holds in a form of their own
 
 
 def save(engine, path, notes=None) -> None:
     """Writes a trained engine; an existing file is replaced only once the new one is complete. `notes` replace those of the engine."""
-    if isinstance(path, io.TextIOBase):
-        raise TypeError("the file was opened as text; open it with mode 'wb'.")
     header, arrays = collect(engine)
     if notes is not None:
         header["notes"] = plain(notes, "notes")
+    write_whole(path, header, arrays)
+
+
+def save_trees(path, header, arrays) -> None:
+    """Writes trees of another library, likewise."""
+    write_whole(path, {"format": TREES_FORMAT, "format_number": FORMAT_NUMBER, "structperc": __version__, **header}, arrays)
+
+
+def write_whole(path, header, arrays) -> None:
+    """Writes a file, or replaces it once the new one is complete."""
+    if isinstance(path, io.TextIOBase):
+        raise TypeError("the file was opened as text; open it with mode 'wb'.")
     if hasattr(path, "write"):
         write(path, header, arrays)
     else:
