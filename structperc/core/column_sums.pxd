@@ -29,6 +29,7 @@ cdef class ColumnSums:
     cdef Py_ssize_t since               # rows that were added after digits were carried
 
     cdef int add(self, Rows rows, weights) except -1
+    cdef int add_block(self, Rows rows, weights) except -1
     cdef int make_room(self, Py_ssize_t n_rows) except -1
     cdef int add_rows(self, const sp_rows *x, Py_ssize_t row, Py_ssize_t n_rows, const double *weights) except -1
     cdef ColumnSums copy(self)

@@ -372,6 +372,15 @@ cdef class ColumnSums:
 
     cdef int add(self, Rows rows, weights) except -1:
         """Adds rows, weighted by their examples; None: each example once."""
+        cdef Rows block
+        if not rows.strided:
+            return self.add_block(rows, weights)
+        for start, block in rows.blocks():
+            self.add_block(block, None if weights is None else weights[start:start + block.n_examples])
+        return 0
+
+    cdef int add_block(self, Rows rows, weights) except -1:
+        """The same of rows in row order."""
         cdef Py_ssize_t row, first = 0 if rows.starts == NULL else rows.starts[0], last, n
         cdef const double[::1] its
         cdef const double *at = NULL

@@ -201,6 +201,7 @@ cdef class Loop:
         cdef int[::1] record
         cdef Data data
         cdef Py_ssize_t start, stop, before = passed.visited
+        rows = rows.in_row_order()
         data.codes, data.starts, data.order, data.sample_weight, data.record = gold.at, NULL, NULL, NULL, NULL
         data.n = rows.n_examples
         if order is not None:
@@ -333,6 +334,7 @@ cdef class Loop:
         cdef const int64_t[::1] begins
         cdef int[::1] written
         cdef int64_t[::1] ends
+        rows = rows.in_row_order()
         codes, to.most = None, max(most, 0)
         to.n, to.at, to.capacity, to.length = n, 0, 1 if single else self.capacity(to.most), n
         to.together = at_once(self.features, rows) if batch is None else 1
@@ -409,6 +411,7 @@ cdef class Loop:
         cdef Example x = Example()
         cdef Py_ssize_t n = rows.n_examples, width = self.features.fixed_atoms, start = 0, stop, status = 0, i
         cdef double[::1] scores = np.empty(n * width + PADDING)
+        rows = rows.in_row_order()
         x.look_at(rows)
         while start < n:
             stop = min(start + CHUNK, n)

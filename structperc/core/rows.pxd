@@ -43,6 +43,7 @@ cdef inline bint shown_to_map(Example x, bint by_map) noexcept:
 
 
 cpdef Rows in_place(X)
+cpdef Rows in_any_order(X, offsets=*, feature_names=*)
 
 
 cdef class Rows:
@@ -59,11 +60,14 @@ cdef class Rows:
     cdef readonly object first_stage     # intc array (n_rows,): for each row the prediction that features of some atoms depend on, or None
     cdef const int *first_stage_at
     cdef Py_ssize_t value_size, index_size
+    cdef readonly bint strided          # whether X is in another order than rows; compiled code reads `blocks` or `in_row_order` of it
     cdef tuple _kept                    # the arrays whose memory is read
     cdef dict kept                      # of a single example: as `Example.kept`
 
     cdef void attach(self, X, Py_ssize_t n_rows, Py_ssize_t n_features, int layout) noexcept
     cdef void attach_dense(self, X, const Py_buffer *view) noexcept
+    cdef int begin_examples(self, offsets) except -1
+    cpdef Rows in_row_order(self)
 
     cdef inline void load(self, Py_ssize_t i, Example x) noexcept nogil:
         """Points x at example i."""

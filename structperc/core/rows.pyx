@@ -20,6 +20,8 @@ cdef enum:
     INDPTR = 0
     OFFSETS = 1
     SHOWN = 10              # offsets in a message
+    IN_CACHE = 1 << 15      # values of a block that is turned into rows
+    TALL = 512              # its rows: a page of each column, whose lines the CPU fetches by itself
 
 
 ctypedef fused index_t:
@@ -100,7 +102,12 @@ cdef class Example:
                                   f"{source.n_examples - 1}.") from None
             if not 0 <= number < source.n_examples:
                 raise IndexError(f"example {index} of {source.n_examples}")
-            source.load(number, self)
+            if source.strided:                  # one of rows that compiled code can read
+                self.look_at(source.part(number, number + 1).in_row_order())
+                self.source.load(0, self)
+                self.index = number
+            else:
+                source.load(number, self)
 
     def doubted(self):
         """The source of scores that are not finite, as the first half of a message; None if unknown. Returns a str or None."""
@@ -145,7 +152,8 @@ cdef class Example:
             raise TypeError("this example is an object, not rows: read x.object")
         if source.own is not None and not self.by_map:
             source = source.own
-        return source.X[self.first_row:self.first_row + self.block.n_rows]
+        part = source.X[self.first_row:self.first_row + self.block.n_rows]
+        return np.ascontiguousarray(part) if source.strided else part
 
     @property
     def rows(self):
@@ -213,11 +221,9 @@ cdef class Rows:
     __signature__ = ClassSignature()
 
     def __init__(self, X, offsets=None, feature_names=None):
-        cdef const int64_t[::1] starts
         cdef Py_buffer view
         if feature_names is not None and not isinstance(feature_names, tuple):
             raise PluginError(f"Rows was given the feature_names {shortened(feature_names)}; expected None or a tuple of texts.")
-        self.offsets = offsets
         self.feature_names = feature_names
         if isinstance(X, np.ndarray):
             refuse_layout(X)
@@ -238,14 +244,21 @@ cdef class Rows:
                 self.whole.dense, self.whole.n_dense = view.buf, view.shape[1]
                 self.whole.dense_layout = SP_DENSE_F64 if view.itemsize == 8 else SP_DENSE_F32
                 PyBuffer_Release(&view)
-        if offsets is not None:
-            try:
-                starts = offsets
-            except (TypeError, ValueError):
-                raise PluginError(f"Rows was given the offsets {shortened(offsets)}; expected an int64 array.") from None
-            refuse_starts(<const int64_t *> &starts[0], starts.shape[0], max(starts.shape[0] - 1, 0), self.n_rows, OFFSETS)
-            self.starts = &starts[0]
-            self.n_examples = starts.shape[0] - 1
+        self.begin_examples(offsets)
+
+    cdef int begin_examples(self, offsets) except -1:
+        cdef const int64_t[::1] starts
+        self.offsets = offsets
+        if offsets is None:
+            return 0
+        try:
+            starts = offsets
+        except (TypeError, ValueError):
+            raise PluginError(f"Rows was given the offsets {shortened(offsets)}; expected an int64 array.") from None
+        refuse_starts(<const int64_t *> &starts[0], starts.shape[0], max(starts.shape[0] - 1, 0), self.n_rows, OFFSETS)
+        self.starts = &starts[0]
+        self.n_examples = starts.shape[0] - 1
+        return 0
 
     cdef void attach(self, X, Py_ssize_t n_rows, Py_ssize_t n_features, int layout) noexcept:
         self.X, self.n_rows, self.n_examples, self.n_features = X, n_rows, n_rows, n_features
@@ -320,7 +333,7 @@ cdef class Rows:
         return self.n_examples
 
     def __reduce__(self):
-        return type(self), (self.X, self.offsets, self.feature_names)
+        return type(self), (self.in_row_order().X, self.offsets, self.feature_names)
 
     @property
     def keys(self):
@@ -352,7 +365,33 @@ cdef class Rows:
         offsets : int64 array or None
         first, last : int
         """
-        return Rows(X, offsets, self.feature_names)
+        return in_any_order(X, offsets, self.feature_names) if self.strided else Rows(X, offsets, self.feature_names)
+
+    def blocks(self):
+        """Pairs of the number of the first example and `Rows` in row order: these rows, or of another order blocks that fit the cache."""
+        cdef Py_ssize_t start = 0, stop, most
+        if not self.strided:
+            yield 0, self
+            return
+        most = max(1, min(TALL, IN_CACHE // max(1, self.n_features)))
+        while start < self.n_examples:
+            stop = start + most
+            if self.offsets is not None:        # as many whole examples as have so many rows, at least one
+                stop = max(start + 1, np.searchsorted(self.offsets, self.offsets[start] + most, side="right") - 1)
+            stop = min(stop, self.n_examples)
+            yield start, self.part(start, stop).in_row_order()
+            start = stop
+
+    cpdef Rows in_row_order(self):
+        """Rows that compiled code reads in place. Returns `Rows`. These, or a copy of a matrix in another order."""
+        cdef Rows rows
+        if not self.strided:
+            return self
+        rows = Rows(as_rows(self.X), self.offsets, self.feature_names)
+        rows.restrict(self.allowed)
+        rows.condition(self.first_stage)
+        rows.own = self.own
+        return rows
 
     @property
     def sparse(self):
@@ -423,17 +462,20 @@ cdef class Rows:
         w : float64 array of shape (n, n_features)
         """
         cdef const sp_inner *inner = widest_inner()
-        cdef Py_ssize_t k = w.shape[0]
+        cdef Py_ssize_t k = w.shape[0], first
         cdef double[::1] out = np.zeros(self.n_rows * k + 3)
         cdef sp_blocks b
+        cdef Rows rows
         if w.shape[1] != self.n_features or self.objects:
             raise PluginError(f"Rows.products was given weights of shape ({k}, {w.shape[1]}); expected {self.n_features} columns.")
         if k == 0 or w.shape[1] == 0:
             return np.zeros((self.n_rows, k))
         b.w, b.bias, b.average, b.place, b.n_placed = <double *> &w[0, 0], NULL, 0, NULL, NULL
         b.block_step, b.feature_step, b.n_blocks = w.shape[1], 1, k
-        with nogil:
-            inner.dots_of_rows[self.whole.layout](&self.whole, 0, self.n_rows, &b, &out[0], k)
+        for start, rows in self.blocks():
+            first = start if self.offsets is None else self.offsets[start]
+            with nogil:
+                inner.dots_of_rows[rows.whole.layout](&rows.whole, 0, rows.n_rows, &b, &out[first * k], k)
         return np.asarray(out)[:self.n_rows * k].reshape(self.n_rows, k)
 
     def sizes(self):
@@ -483,6 +525,26 @@ cdef bint names_once(const index_t *indptr, const index_t *indices, Py_ssize_t n
         if not once:
             return False
     return True
+
+
+def as_rows(X):
+    """A C-ordered copy of a matrix, made in pieces whose rows stay in the cache: 1.3 ns for each value."""
+    rows = np.empty(X.shape, X.dtype)
+    for start in range(0, len(X), TALL):
+        rows[start:start + TALL] = X[start:start + TALL]
+    return rows
+
+
+cpdef Rows in_any_order(X, offsets=None, feature_names=None):
+    """`Rows` over a float32 or float64 matrix in any order of memory. A matrix that fits the cache is copied at once."""
+    cdef Rows rows
+    if X.flags.c_contiguous or X.size <= IN_CACHE:
+        return Rows(np.ascontiguousarray(X), offsets, feature_names)
+    rows = Rows.__new__(Rows)
+    rows.attach(X, X.shape[0], X.shape[1], SP_DENSE_F64 if X.itemsize == 8 else SP_DENSE_F32)
+    rows.value_size, rows.strided, rows.feature_names = X.itemsize, True, feature_names
+    rows.begin_examples(offsets)
+    return rows
 
 
 cpdef Rows in_place(X):

@@ -17,8 +17,8 @@ from structperc.fitting import calibration
 from structperc.fitting.assembly import agreed, check_parts, new_model, with_weights
 from structperc.fitting.context import NotBegun
 from structperc.fitting.locks cimport TrainingLock
-from structperc.fitting.model cimport Model
-from structperc.fitting.model import listed, read_for
+from structperc.fitting.model cimport Model, read_in_any_order
+from structperc.fitting.model import listed
 from structperc.fitting.not_finite import overflow
 from structperc.fitting.options import n_threads, setting_back
 from structperc.fitting.run cimport TrainingRun
@@ -193,9 +193,9 @@ cdef class EngineCore:
         if model is None:
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit or partial_fit first.")
         try:
-            rows = read_for(model, X, offsets, lengths, groups, allowed)
+            rows = read_in_any_order(model, X, offsets, lengths, groups, allowed)
             if k is not None:
-                return listed([y for y, _ in ranked] for ranked in model.predict_k_best(rows, k))
+                return listed([y for y, _ in ranked] for ranked in model.predict_k_best(rows.in_row_order(), k))
             return model.predict(rows) if rows.n_examples == 1 else predicted(model, rows, n_threads(self.n_jobs))
         except Exception as error:
             raise located(error)
@@ -366,7 +366,7 @@ cdef tuple further_chunk(EngineCore engine, Model model, X, offsets, y, allowed,
             model.begin_sums(rows)
     elif scaling is not None and not model.scales:
         scaling = scaling.with_rows(rows, counts)
-    return rows if scaling is None else scaling.applied(rows), context, counts, scaling
+    return rows.in_row_order() if scaling is None else scaling.applied(rows), context, counts, scaling
 
 
 @cython.final

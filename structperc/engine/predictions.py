@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from structperc.fitting.model import read_for
+from structperc.fitting.model import read_for, read_in_any_order
 from structperc.fitting.options import n_threads
 from structperc.fitting.threads import predicted
 
@@ -144,7 +144,7 @@ def atom_scores(self, X, *, offsets=None, lengths=None, groups=None) -> np.ndarr
     Returns a float64 array of shape (n_examples, n_atoms). A list of arrays if examples differ in their atoms.
     """
     model = self.model_
-    return model.atom_scores(read_for(model, X, offsets, lengths, groups))
+    return model.atom_scores(read_in_any_order(model, X, offsets, lengths, groups))
 
 
 def label_scores(self, X, *, offsets=None, lengths=None, groups=None) -> np.ndarray:
@@ -155,7 +155,7 @@ def label_scores(self, X, *, offsets=None, lengths=None, groups=None) -> np.ndar
     Returns a float64 array of shape (n_examples, n_labels). Columns in the order of `classes_`.
     """
     model = self.model_
-    return model.label_scores(read_for(model, X, offsets, lengths, groups))
+    return model.label_scores(read_in_any_order(model, X, offsets, lengths, groups))
 
 
 def predict_proba(self, X, *, offsets=None, lengths=None, groups=None) -> np.ndarray:
@@ -181,7 +181,7 @@ def predict_proba(self, X, *, offsets=None, lengths=None, groups=None) -> np.nda
     [[0.731, 0.15, 0.119], [0.0, 0.001, 0.999]]
     """
     model = self.model_
-    return np.exp(model.log_probabilities(read_for(model, X, offsets, lengths, groups)))
+    return np.exp(model.log_probabilities(read_in_any_order(model, X, offsets, lengths, groups)))
 
 
 def explain(self, x, *, against=None, baseline=None, groups=None) -> Explanation:

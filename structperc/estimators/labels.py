@@ -194,7 +194,7 @@ class ThresholdEstimator(RankScore, LabelEstimator):
     def latent_score(self, X) -> np.ndarray:
         """The score of each row along the one direction, which the thresholds cut into ranks; shape (n_samples,)."""
         model = self._trained_for(X).model_
-        return model.lock.read(latent_score, model, model.read(X))
+        return model.lock.read(latent_score, model, model.read_in_any_order(X))
 
 
 def latent_score(model, rows):

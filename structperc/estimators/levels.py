@@ -67,7 +67,7 @@ def log_probabilities(engine, X) -> np.ndarray:
     (1, 2)
     """
     model = engine.model_
-    return model.log_probabilities(model.read(X))
+    return model.log_probabilities(model.read_in_any_order(X))
 
 
 def order_in(y, classes, class_weight=None):

@@ -12,7 +12,7 @@ import numpy as np
 from structperc.basics.errors import ConflictingOption, DataError, DataWarning, PluginError, UnusedOption
 from structperc.basics.labels import pass_plain_values, plain_values
 from structperc.basics.saved_state import read_array
-from structperc.core.component import expected, overrides
+from structperc.core.component import expected, inherits, overrides
 from structperc.core.loop import Loop
 from structperc.core.outputs import LabelOutputs
 from structperc.core.rows import Rows
@@ -29,6 +29,7 @@ from structperc.reading import matrices
 from structperc.reading.column_faults import ColumnError, in_a_frame
 from structperc.reading.frames import has_typed_columns
 from structperc.reading.other_libraries import as_table
+from structperc.reading.readers import Reader
 from structperc.reading.table_reader import TableReader
 
 NEW = 2                             # references to an object that nothing but a local variable refers to, as `sys.getrefcount` counts
@@ -68,7 +69,7 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
         reader = engine.reader_ahead
     learned = state is not None or engine.reader_ahead is not None
     try:
-        rows = reader.read(X, offsets) if learned else reader.learn_weighted(X, offsets, sample_weight)
+        rows = first_rows(reader, X, offsets, sample_weight, learned)
     except ColumnError as error:
         raise error if reader.takes_tables else error.advised(in_a_frame) from None
     expected(rows, Rows, reader, "read" if learned else "learn", "Rows")
@@ -78,6 +79,13 @@ def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     before, data = state_of(random), (reader, rows, learned, X, offsets, y, allowed, sample_weight, classes)
     return without_idle_options(engine, lambda: made_for(engine, context, *data),
                                 lambda: made_for(engine, renewed(engine, context, before), *data))
+
+
+def first_rows(reader, X, offsets, sample_weight, learned):
+    """What the reader reads of the first data. Plain matrices stay in their order, since scaling copies them."""
+    if inherits(reader, Reader, "learn_weighted", "learn", "read"):
+        return matrices.read_in_any_order(X, offsets)
+    return reader.read(X, offsets) if learned else reader.learn_weighted(X, offsets, sample_weight)
 
 
 def made_for(engine, context, reader, rows, learned, X, offsets, y, allowed, sample_weight, classes):
@@ -97,6 +105,7 @@ def made_for(engine, context, reader, rows, learned, X, offsets, y, allowed, sam
     model.restrict(rows, allowed)
     model.scaling = scaling_of(engine.scale, model.parts, rows, counts)
     if model.scaling is None:
+        rows = rows.in_row_order()
         model.parts.trainer.check_scales(model, rows)
     else:
         model.scales, rows = True, model.scaling.applied(rows)

@@ -42,6 +42,7 @@ cdef class Model:
     cdef bint takes_matrices            # whether no part has anything to say to a matrix that is read in place
 
     cpdef Rows read(self, X, offsets=*, allowed=*)
+    cpdef Rows read_in_any_order(self, X, offsets=*, allowed=*)
     cdef Rows own_rows(self, X, offsets)
     cdef Rows stored(self, Rows rows)
     cpdef predict(self, Rows rows)
@@ -51,3 +52,6 @@ cdef class Model:
     cdef int look_alike(self, Rows rows) except -1
     cpdef int make_room(self, Rows rows) except -1
     cpdef int add_rows(self, Rows rows, weights) except -1
+
+
+cpdef Rows read_in_any_order(Model model, X, offsets, lengths, groups, allowed=*)

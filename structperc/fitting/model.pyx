@@ -275,6 +275,10 @@ cdef class Model:
 
     cpdef Rows read(self, X, offsets=None, allowed=None):
         """Rows like those of the training, to predict from."""
+        return self.read_in_any_order(X, offsets, allowed).in_row_order()
+
+    cpdef Rows read_in_any_order(self, X, offsets=None, allowed=None):
+        """The same without a copy of a matrix in another order, for predictions, scores and probabilities."""
         cdef Rows rows
         if not self.takes_matrices:
             return located_call(self.read_slowly, X, offsets, allowed)
@@ -297,6 +301,8 @@ cdef class Model:
         if offsets is None and (self.objects or self.parts.features.layout.atoms_per_example is None) and is_empty_list(X):
             return Rows([]) if self.objects else Rows(np.zeros((0, self.n_features)), np.zeros(1, dtype=np.int64))
         try:
+            if self.takes_matrices:
+                return matrices.read_in_any_order(X, offsets)
             return expected(self.parts.reader.read(X, offsets), Rows, self.parts.reader, "read", "Rows")
         except ColumnError as error:
             if not error.trained and np.shape(X)[1] > self.n_features:          # a further column is what cannot be read
@@ -397,6 +403,7 @@ cdef class Model:
 
     def scores(self, rows):
         """Every example with its atom scores."""
+        rows = rows.in_row_order()
         self.look_alike(rows)
         store = self.final(rows)
         if self.second_stage is not None:
@@ -432,10 +439,13 @@ cdef class Model:
 
     def compiled_scores(self, rows):
         """The scores of examples that all have as many atoms."""
-        try:
-            return self.loop.scores_of(rows, self.final(rows))
-        except NotFinite as error:
-            raise not_finite(rows, error.index, error.said) from None
+        cdef list tables = []
+        for start, block in rows.blocks():
+            try:
+                tables.append(self.loop.scores_of(block, self.final(block)))
+            except NotFinite as error:
+                raise not_finite(rows, start + error.index, error.said) from None
+        return tables[0] if len(tables) == 1 else np.concatenate(tables)
 
     @reading
     def label_scores(self, rows):
@@ -472,6 +482,8 @@ cdef class Model:
         if not (self.by_chunks or self.second_stage is not None):
             self.look_alike(rows)
             store = self.final(rows)
+            if rows.strided:
+                return self.predicted_in_blocks(rows, store)
             try:
                 if rows.n_examples == 1 and self.parts.outputs.code_width == 1:
                     self.loop.predicted_codes(rows, None, store, &one)
@@ -490,6 +502,17 @@ cdef class Model:
                 raise not_finite(rows, start + error.index, error.said) from None
             predictions.append(self.parts.outputs.decode_all(codes, part, self.parts.features, None))
         return predictions[0] if len(predictions) == 1 else np.concatenate(predictions)
+
+    def predicted_in_blocks(self, rows, store):
+        """The same of a matrix in another order, without a copy of it."""
+        predictions = []
+        for start, block in rows.blocks():
+            try:
+                codes = self.loop.predict(block, None, store)
+            except NotFinite as error:
+                raise not_finite(rows, start + error.index, error.said) from None
+            predictions.append(self.parts.outputs.decode_all(codes, block, self.parts.features, None))
+        return np.concatenate(predictions)
 
     def k_best(self, rows, k):
         """Every example with its k best structures and their scores, best first."""
@@ -592,10 +615,15 @@ def located_call(function, *arguments):
 
 def read_for(Model model, X, offsets, lengths, groups, allowed=None):
     """Rows like those that the model was trained on."""
+    return read_in_any_order(model, X, offsets, lengths, groups, allowed).in_row_order()
+
+
+cpdef Rows read_in_any_order(Model model, X, offsets, lengths, groups, allowed=None):
+    """The same as `Model.read_in_any_order` has them."""
     if lengths is None and groups is None:
-        return model.read(X, offsets, allowed)
+        return model.read_in_any_order(X, offsets, allowed)
     data = Groups(X, offsets, lengths, groups)
-    return model.read(data.X, data.offsets, data.by_rows(allowed))
+    return model.read_in_any_order(data.X, data.offsets, data.by_rows(allowed))
 
 
 def first_of(rows):

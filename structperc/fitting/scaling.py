@@ -119,7 +119,8 @@ class Scaling:
             raise matrices.not_finite_entry(rows) or DataError(
                 f"column {largest_column(rows)} of X is too large to be squared; divide it by a large number.")
         if sample_weight is None and rows.n_rows == 1 and self.n_rows >= FEWEST and not rows.sparse:
-            units = units_with_row(rows.X[0], self.n_rows, *self.moments, self.low, self.high, mean, squares, self.centred, self.absorbs)
+            x = np.ascontiguousarray(rows.X[0])
+            units = units_with_row(x, self.n_rows, *self.moments, self.low, self.high, mean, squares, self.centred, self.absorbs)
             if units is not None:
                 low, high, deviation, spread, back, unit = units
                 scaling = Scaling(sums, low, high, self.centred, self.absorbs)
@@ -251,7 +252,7 @@ def row_weights(rows, sample_weight):
 def on_one_scale(X, shift, spread):
     """(X - shift) / spread in float64, rounded to the type of X: block by block, so that no copy of the size of X is made beside it."""
     if X.size <= IN_CACHE:
-        return ((X - shift) / spread).astype(X.dtype, copy=False)
+        return ((X - shift) / spread).astype(X.dtype, order="C", copy=False)
     scaled, step = np.empty(X.shape, X.dtype), max(1, IN_CACHE // max(1, X.shape[1]))
     for start in range(0, len(X), step):
         block = X[start:start + step] - shift

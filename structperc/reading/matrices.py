@@ -13,7 +13,7 @@ import numpy as np
 from structperc.basics.errors import DataError, DataTypeError, shortened
 from structperc.basics.labels import has_half_pair, is_missing
 from structperc.basics.sparse_parts import is_sparse, to_csr
-from structperc.core.rows import Rows, in_place
+from structperc.core.rows import Rows, in_any_order, in_place
 from structperc.reading.cells import to_number
 from structperc.reading.column_faults import ColumnError, find_fault, in_a_frame
 from structperc.reading.frames import is_frame
@@ -45,6 +45,11 @@ def read(X, offsets=None) -> Rows:
     >>> rows.n_examples, rows.n_features
     (2, 2)
     """
+    return read_in_any_order(X, offsets).in_row_order()
+
+
+def read_in_any_order(X, offsets=None) -> Rows:
+    """As `read`, without a copy of a matrix in another order, such as column order; see `Rows.blocks`."""
     if offsets is None:
         rows = in_place(X)
         if rows is not None:
@@ -61,8 +66,8 @@ def read(X, offsets=None) -> Rows:
         if offsets is not None:
             raise DataError("offsets was given, but X is a list with one object per example already; pass one or the other.")
         return Rows(list(X))
-    X = check_size(as_dense(X))
-    return Rows(X, check_offsets(offsets, len(X)), names)
+    X = check_size(as_matrix(X))
+    return in_any_order(X, check_offsets(offsets, len(X)), names)
 
 
 def read_alone(X, offsets=None, reads=None) -> Rows:
@@ -141,6 +146,11 @@ def other_columns(names, expected) -> str:
 
 def as_dense(X) -> np.ndarray:
     """A C-ordered float array with two dimensions."""
+    return np.require(as_matrix(X), requirements=IN_PLACE)
+
+
+def as_matrix(X) -> np.ndarray:
+    """A float array with two dimensions, in any order of memory."""
     refuse_masked(X)
     try:
         array = np.asarray(X)
@@ -164,7 +174,7 @@ def as_dense(X) -> np.ndarray:
         hint = " Reshape your data: a single example is X.reshape(1, -1), a single feature X.reshape(-1, 1)." if array.ndim == 1 else ""
         raise DataError(f"X has {array.ndim} dimension{'s' * (array.ndim != 1)}; expected rows and columns, "
                         f"shape (n_rows, n_features).{hint}")
-    return np.require(array, requirements=IN_PLACE)
+    return np.require(array, requirements=IN_PLACE[1:])
 
 
 def explain_frame(X) -> DataError | None:
@@ -281,6 +291,9 @@ def chunks(rows, n_atoms=1, least=1):
     most = max(least, CHUNK_VALUES // max(1, n_atoms, values_of_one(rows)))
     if rows.offsets is not None:
         most = min(most, CHUNK_EXAMPLES)
+    if rows.strided:
+        yield from rows.blocks()
+        return
     if rows.n_examples <= most:
         yield 0, rows
         return

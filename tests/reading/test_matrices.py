@@ -14,6 +14,7 @@ from subsets import Subsets
 
 from structperc.components import PassiveAggressiveUpdate, PrefixArgmax
 from structperc.errors import DataError
+from structperc.estimators import CuSumRank, PRank
 from structperc.reading import matrices
 from structperc.reading.matrices import read
 from structperc.testing import DualWeights
@@ -120,6 +121,96 @@ def test_one_column_and_one_row_are_matrices_too():
     assert_same(X[:, :1].copy(), y, X[:, :1], y)
     one = Engine("cusum", classes=[1, 2]).fit(X[3:4], [2])
     assert one.predict(X[3:4]).tolist() == [2] and one.mistakes_ == [1]
+
+
+# ---- other orders of memory ----
+
+ORDERS = {
+    "column order": np.asfortranarray,
+    "part of a wider array": lambda X: np.repeat(np.pad(X, ((0, 0), (1, 2))), 2, axis=0)[::2, 1:-2],
+    "read-only columns": lambda X: read_only(np.asfortranarray(X)),
+    "data frame": lambda X: pd.DataFrame(np.asfortranarray(X)),
+}
+
+
+def many(n, d, kind=float, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d)).astype(kind)
+    return X, np.digitize(X[:, :4].sum(axis=1), [-1.5, 0, 1.5]) + 1
+
+
+def what_it_says(model, X, y):
+    """Everything that a trained estimator or engine says of X."""
+    found = [model.predict(X), model.predict_proba(X)]
+    if hasattr(model, "latent_score"):
+        found.append(model.latent_score(X))
+    return [*found, model.atom_scores(X)] if isinstance(model, Engine) else [*found, model.decision_function(X), model.score(X, y)]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_other_orders_of_memory_give_the_same_bits(order, kind):
+    X, y = many(1100, 60, kind)
+    given = ORDERS[order](X)
+    for make in (lambda: CuSumRank(random_state=0), lambda: PRank(random_state=0, scale=False, calibrate=False),
+                 lambda: Engine("multiclass", epochs=2, scale=True)):
+        for trained in (make().fit(given, y), make().partial_fit(given[:900], y[:900]).partial_fit(given[900:], y[900:])):
+            rows = make().fit(X, y) if len(trained.mistakes_) > 1 else make().partial_fit(X[:900], y[:900]).partial_fit(X[900:], y[900:])
+            expected = what_it_says(rows, X, y)
+            for model in (rows, trained):
+                for one, other in zip(expected, what_it_says(model, given, y), strict=True):
+                    assert np.array_equal(one, other)
+            assert trained.predict(given[:1]).tolist() == expected[0][:1].tolist()
+
+
+def test_other_orders_name_the_same_cells():
+    X, y = many(1100, 60)
+    model = CuSumRank(random_state=0).fit(X, y)
+    X[1050, 7] = np.nan
+    for given in (np.asfortranarray(X), X[:0].T.copy().T):
+        for call in (model.predict, model.predict_proba, lambda X: CuSumRank().fit(X, y), lambda X: model.partial_fit(X, y)):
+            with pytest.raises(DataError) as expected:
+                call(np.ascontiguousarray(given))
+            with pytest.raises(DataError) as error:
+                call(given)
+            assert str(error.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("shape", [(40_000, 20), (20, 20_000)])
+def test_predicting_from_column_order_copies_no_more_than_blocks(shape):
+    X, y = many(*shape)
+    X = np.asfortranarray(X)
+    engine = Engine("cusum").fit(X[:2000], y[:2000])
+    engine.predict(X)
+    tracemalloc.start()
+    engine.predict(X)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < X.nbytes / 4
+
+
+def test_fitting_column_order_makes_one_copy():
+    X, y = many(40_000, 20)
+    X = np.asfortranarray(X)
+    for learn in (lambda: Engine("cusum", epochs=1, scale=True).fit(X, y), lambda: Engine("cusum", scale=False).partial_fit(X, y),
+                  lambda: Engine("cusum", scale=True, classes=[1, 2, 3, 4]).partial_fit(X, y)):
+        tracemalloc.start()
+        learn()
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert X.nbytes <= most < 1.5 * X.nbytes
+
+
+def test_parts_in_python_see_rows_of_column_order():
+    class Seen(PrefixArgmax):
+        def argmax(self, scores, x):
+            assert np.array_equal(x.rows, X[x.index:x.index + 1]) and x.rows.flags.c_contiguous
+            return super().argmax(scores, x)
+
+    X, y = many(1700, 20)
+    engine = Engine("cusum", epochs=1, shuffle=False, scale=True, plugins=[Seen(4)]).fit(np.asfortranarray(X), y)
+    plain = Engine("cusum", epochs=1, shuffle=False, scale=True).fit(X, y)
+    assert np.array_equal(weights(engine), weights(plain))
 
 
 # ---- sparse X ----
