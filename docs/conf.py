@@ -18,9 +18,15 @@ version = release = re.search(r'__version__ = "(.+)"', (ROOT / "structperc/versi
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery", "sphinx_copybutton",
               "reference", "bibliography", "pages", "search", "formulas"]
 root_doc = "docs/index"
+templates_path = ["_templates"]                 # numpydoc's order of sections: the example before the parameters
 include_patterns = ["*.md", "docs/**", "examples/README.md", "examples/*/README.md", "benchmarks/README.md", "benchmarks/results/*.md"]
 exclude_patterns = [".*", "build", "dist", "demo-output", "docs/_*"]
 html_extra_path = ["_static/index.html", "../build/pages"]
+
+def modules(names, package="structperc."):
+    """Entries of the reference by short names."""
+    return [f"{name} <reference/{package}{name}>" for name in names.split()]
+
 
 # The pages below each page, with optional captions. Pages of Markdown stay free of them.
 navigation = {
@@ -37,7 +43,13 @@ navigation = {
     },
     "docs/replace-a-part": ["parts", "/docs/architecture", "/examples/README", "/examples/*/README"],
     "docs/architecture": ["rooms/*"],
-    "docs/api": ["reference/structperc*"],
+    "docs/api": {
+        "Train and predict": ["reference/structperc", *modules("estimators problems files streams distributed crfsuite torch jax")],
+        "Judge and explain": modules("metrics callbacks inference counterfactuals plotting pictures pipelines"),
+        "Write parts": modules("components plugin_tools schedules testing errors solvers"),
+        "Packages of plugins": modules("boosting decisions dual_kernel.nystroem kernels large_margin.estimators parsing.estimators "
+                                       "parsing.scores parsing.heads parsing.drawing prank", "structperc_"),
+    },
     "docs/background": ["/README", "glossary", "performance", "reliability", "decisions", "errata", "papers/*", "reference/bibliography",
                         "/benchmarks/README", "releasing", "/CHANGELOG", "/CONTRIBUTING", "/SECURITY"],
     "benchmarks/README": ["results/*"],
@@ -64,6 +76,7 @@ autodoc_typehints = "none"
 autosummary_generate = False
 numpydoc_show_class_members = False
 add_module_names = False
+toc_object_entries_show_parents = "hide"        # the right bar: "fit()", not "SequenceTagger.fit()"
 python_use_unqualified_type_names = True
 nitpicky = True
 nitpick_ignore_regex = [("py:obj", "(?s).*"), ("py:.*", "PluginManager.*")]
@@ -74,7 +87,8 @@ sphinx_gallery_conf = {
     "examples_dirs": "examples/gallery",
     "gallery_dirs": "docs/gallery",
     "filename_pattern": r"\.py$",               # all of them run
-    "nested_sections": False,
+    "nested_sections": True,                    # a group of questions for each folder, also in the navigation
+    "subsection_order": [f"examples/gallery/{folder}" for folder in ("grades", "sentences", "structures", "networks", "trust", "production")],
     "within_subsection_order": "FileNameSortKey",
     "remove_config_comments": True,
     "show_memory": False,
@@ -101,7 +115,7 @@ html_theme_options = {
     "logo": {"text": f"structperc {version}", "alt_text": "structperc: first page"},
     "navigation_with_keys": False,
     "show_prev_next": True,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "docs/index": []},
     "footer_start": ["copyright"],
     "footer_end": [],
     "header_links_before_dropdown": 6,

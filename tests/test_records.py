@@ -91,6 +91,13 @@ def test_figures_of_the_readme_stand_on_the_pages_that_it_links():
     assert [number for number in numbers if not stands_in(number, recorded)] == []
 
 
+def test_figures_of_the_first_page_are_those_of_the_readme():
+    first = (ROOT / "docs/index.md").read_text(encoding="utf-8").partition("<div")[0]
+    told = re.findall(rf"{NUMBER} (?:s|%)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    said = re.findall(rf"{NUMBER} (?:s|%)", first)
+    assert len(said) >= 4 and set(said) <= set(told)
+
+
 def test_a_figure_that_no_page_has_is_seen():
     recorded = {18.3, 1204.0, 43.21}
     assert stands_in("18.3", recorded) and stands_in("18", recorded) and stands_in("1,204", recorded) and stands_in("0.432", recorded)

@@ -35,12 +35,26 @@ def test_the_reference_has_an_entry_for_each_name_of_the_public_list_and_no_othe
     assert "max_clusters" in entries["structperc.solvers.clusters"] and "max_clusters" not in entries["structperc.solvers"]
 
 
-def test_a_class_has_a_page_with_its_methods_by_use():
-    page = dict(reference().pages())["structperc.estimators/PRank.rst"]
-    train, predict = page.index(".. rubric:: Train"), page.index(".. rubric:: Predict")
+def test_a_page_of_the_reference_begins_with_its_class_and_lists_members_by_use():
+    pages = dict(reference().pages())
+    page = pages["structperc.estimators/SequenceTagger.rst"]
+    groups = re.split(r"^(\w+)\n-+\n", page.partition(".. minigallery")[0], flags=re.MULTILINE)
+    members = {caption: re.findall(r"^\.\. automethod:: SequenceTagger\.(\w+)$", text, re.MULTILINE)
+               for caption, text in zip(groups[1::2], groups[2::2], strict=True)}
 
-    assert train < page.index("~structperc.estimators.PRank.fit\n") < predict < page.index("~structperc.estimators.PRank.predict_proba\n")
-    assert ".. autoclass:: PRank" in page and ".. minigallery:: structperc.estimators.PRank" in page
+    assert groups[0].splitlines()[5] == ".. autoclass:: SequenceTagger" and "auto" not in groups[0].partition("autoclass")[2]
+    assert list(members) == ["Train", "Predict", "Explain", "Save", "More"] and members["Train"] == ["fit", "partial_fit"]
+    assert {"predict", "predict_k_best"} <= set(members["Predict"]) and {"save", "load", "export"} == set(members["Save"])
+    for path, text in pages.items():
+        if path.startswith("structperc.estimators/"):
+            assert not re.search(r"\.(predict|explain|fit)\w*$", text.partition("\nMore\n")[2], re.MULTILINE), path
+    assert "PrimalWeights.vector\n" in pages["structperc.components/PrimalWeights.rst"], "its own"
+    assert "PrimalWeights.citation\n" not in pages["structperc.components/PrimalWeights.rst"], "of its base, which has an entry"
+
+
+def test_examples_come_before_parameters():
+    sections = (ROOT / "docs/_templates/numpydoc_docstring.rst").read_text().split()
+    assert sections.index("{{summary}}") < sections.index("{{examples}}") < sections.index("{{parameters}}")
 
 
 def test_usual_names_lead_to_the_pages_that_the_guide_links():
@@ -51,7 +65,7 @@ def test_usual_names_lead_to_the_pages_that_the_guide_links():
     assert {"ordinal regression", "proportional odds", "cumulative link"} <= set(of_page["docs/guide/ranks.md"])
     assert {"NER", "named entity", "CRF", "Viterbi"} <= set(of_page["docs/guide/sequences.md"])
     assert {"SVM-struct"} <= set(of_page["docs/guide/margins.md"]) and {"MIRA"} <= set(of_page["docs/guide/passive-aggressive.md"])
-    assert {"install"} <= set(of_page["docs/install.md"]) and "custom loss" in of_page["docs/gallery/ranks/custom_loss.rst"]
+    assert {"install"} <= set(of_page["docs/install.md"]) and "custom loss" in of_page["docs/gallery/grades/custom_loss.rst"]
     assert all((ROOT / path).is_file() for path in of_page if not path.startswith("docs/gallery/"))
     rows = re.findall(r"^\| (?!elsewhere|-)", search.NAMES.read_text(), re.MULTILINE)
     assert len(rows) == len(search.ROW.findall(search.NAMES.read_text())) > 30

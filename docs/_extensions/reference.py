@@ -1,6 +1,8 @@
 """Pages of the reference, from the table of docs/api.md: one for each listed module, and one for each of its classes."""
 
 import contextlib
+import fnmatch
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -18,20 +20,25 @@ API = Path(__file__).parents[1] / "api.md"
 # Libraries that a whole module needs. Where one is missing, Sphinx puts mocks in its place; without Sphinx the module is left out.
 NEEDS = {"structperc.jax": "jax", "structperc.torch": "torch"}
 
-# Methods and attributes that a class page lists first, by use; all others follow.
+LONGEST = 79            # characters of a class's parameters that stand beside its name
+
+# Methods and properties of an estimator or an engine by use, in this order; all others follow.
 USES = {
-    "Train": ("fit", "partial_fit", "set_params", "get_params", "stop", "status_", "mistakes_", "history_", "n_iter_"),
-    "Predict": ("predict", "predict_proba", "predict_log_proba", "predict_marginals", "predict_interval", "decision_function",
-                "latent_score", "rank", "score", "margins", "label_scores", "optimality_gaps"),
-    "Explain": ("explain", "card", "citation"),
-    "Save and export": ("save", "load", "export"),
+    "Train": ("fit", "partial_fit", "calibrate", "partial_calibrate", "stop"),
+    "Predict": ("predict", "predict_*", "staged_predict", "transform", "rank", "decision_function", "latent_score", "threshold_scores",
+                "atom_scores", "label_scores", "log_probability", "margins", "optimality_gaps", "loss", "score", "evaluate", "attachment"),
+    "Explain": ("explain", "card", "top_*", "points", "citation"),
+    "Save": ("save", "load", "export", "to_*", "from_*"),
 }
 # Classes and functions that a module page lists first, by task; all others follow.
 TASKS = {
-    "Ordered labels": ("CuSumRank", "PRank", "IntervalPA", "SVOR", "OrdinalConformal", "ScoreCard"),
-    "Sentences": ("SequenceTagger", "DependencyParser"),
-    "Rankings": ("RankingSVM", "LatentRanker"),
-    "Classes and other structures": ("StructuredClassifier", "StructuredEstimator"),
+    "Ordered labels": ("CuSumRank", "PRank", "IntervalPA", "SVOR"),
+    "Sentences": ("SequenceTagger", "SegmentTagger", "DependencyParser"),
+    "Rankings": ("RankingSVM", "LatentRanker", "RankingScorer"),
+    "Classes, pairs, graphs and decisions": ("StructuredClassifier", "PairMatcher", "PairClusterer", "GraphLabeler", "PathFinder",
+                                             "DecisionMaker", "StructuredEstimator"),
+    "Trees": ("AdaBoostOR", "ORStump", "BinaryReduction", "RankerClassifier", "LeafFeatures"),
+    "Sets and points": ("OrdinalConformal", "StructureConformal", "StructureSet", "ScoreCard"),
     "Problems": ("Outputs", "Features", "Argmax"),
     "Losses and update rules": ("Loss", "Update"),
     "Weights and training": ("Weights", "Trainer"),
@@ -84,23 +91,35 @@ class Reference:
         shown = {name: home for name, home in homes.items() if directive(self.names[module][name]) != "autodata"}
         classes = [name for name, home in homes.items() if home == module and directive(self.names[module][name]) == "autoclass"]
         lines = [module, "=" * len(module), "", f".. automodule:: {module}", "   :no-members:", "", ".. currentmodule:: None", ""]
-        lines += summaries(shown, TASKS, lambda name: f"{shown[name]}.{name}") + [f".. currentmodule:: {module}", ""]
+        for caption, group in grouped(shown, TASKS, "").items():
+            lines += [f".. rubric:: {caption}", ""] if caption else []
+            lines += [".. autosummary::", "   :nosignatures:", "", *(f"   ~{shown[name]}.{name}" for name in group), ""]
+        lines += [f".. currentmodule:: {module}", ""]
         for name, value in self.names[module].items():
             if homes[name] == module and name not in classes:
-                lines += [f".. {directive(value)}:: {name}", *self.options(value), ""]
-        if classes:
-            lines += [".. toctree::", "   :hidden:", "", *(f"   {module}/{name}" for name in classes), ""]
+                lines += [f".. {directive(value)}:: {name}", ""]
+        below = [f"{other.rpartition('.')[2]} <{other}>" for other in self.names if other.rpartition(".")[0] == module != "structperc"]
+        if below or classes:
+            lines += [".. toctree::", "   :hidden:", "", *(f"   {entry}" for entry in (*below, *(f"{module}/{name}" for name in classes))), ""]
         return "\n".join(lines)
 
     def class_page(self, module, name):
-        """A class: its methods and attributes by use, then in full, and the pages of the gallery that use it."""
+        """A class: what it is, its example and its parameters, then its members by use, and the pages of the gallery that use it."""
         value = self.names[module][name]
-        members = [member for member in dir(value) if not member.startswith("_") and documented_here(getattr(value, member))]
-        lines = [name, "=" * len(name), "", ".. currentmodule:: None", ""]
-        if "fit" in members:
-            lines += summaries(members, USES, lambda member: f"{module}.{name}.{member}")
-        lines += [f".. currentmodule:: {module}", "", f".. autoclass:: {name}", *self.options(value), ""]
-        return "\n".join([*lines, f".. minigallery:: {module}.{name}", "   :add-heading: Gallery", ""])
+        lines = [name, "=" * len(name), "", f".. currentmodule:: {module}", "", f".. autoclass:: {name}", "   :no-members:"]
+        members = self.members(value)
+        inherits = "fit" not in members and any(base in self.classes for base in value.__bases__)
+        lines += ["   :show-inheritance:"] if inherits else []
+        for caption, group in grouped(members, USES if "fit" in members else {}, "Methods and attributes").items():
+            lines += ["", caption, "-" * len(caption), "", *(f".. {directive_of(value, member)}:: {name}.{member}" for member in group)]
+        return "\n".join([*lines, "", f".. minigallery:: {module}.{name}", "   :add-heading: Gallery", "   :heading-level: -", ""])
+
+    def members(self, value):
+        """The public members of a class in the order of the source. One that is no estimator leaves those of its bases to their entries."""
+        shown = [base for base in value.__mro__ if base.__module__.startswith("structperc")
+                 and (base is value or base not in self.classes or hasattr(value, "fit"))]
+        return [name for name in dict.fromkeys(name for base in shown for name in vars(base))
+                if name[0] != "_" and documented_here(getattr(value, name))]
 
     def targets(self):
         """The entry of each text: a module, a full name, or a name with a capital that has one entry."""
@@ -111,35 +130,35 @@ class Reference:
         return {**{name: name for name in self.names}, **full,
                 **{name: min(entries) for name, entries in short.items() if len(entries) == 1 and name[0].isupper() and "_" not in name}}
 
-    def options(self, value):
-        """Shows members of private base classes; not those of other libraries, nor of classes with their own entry."""
-        if not inspect.isclass(value):
-            return []
-        shown = ["   :show-inheritance:"] if any(base in self.classes for base in value.__bases__) else []
-        others = [base.__name__ for base in value.__mro__[1:] if base in self.classes or not base.__module__.startswith("structperc")]
-        return [*shown, f"   :inherited-members: {', '.join(others)}"]
 
-
-def summaries(names, groups, full):
-    """Tables of names with their first sentences, under the captions of the groups that have some."""
-    rest = [name for name in names if not any(name in group for group in groups.values())]
-    chosen = {caption: [name for name in group if name in names] for caption, group in groups.items()}
-    filled = {caption: group for caption, group in {**chosen, "More": rest}.items() if group}
-    lines = []
-    for caption, group in filled.items():
-        lines += [f".. rubric:: {caption}", ""] if len(filled) > 1 else []
-        lines += [".. autosummary::", "   :nosignatures:", "", *(f"   ~{full(name)}" for name in group), ""]
-    return lines
+def grouped(names, groups, alone) -> dict:
+    """The names by the first group with a pattern that fits, in the order of its patterns; all others are "More", or `alone`."""
+    left, found = list(names), {}
+    for caption, patterns in groups.items():
+        group = list(dict.fromkeys(name for pattern in patterns for name in fnmatch.filter(left, pattern)))
+        left = [name for name in left if name not in group]
+        found[caption] = group
+    found = {caption: group for caption, group in found.items() if group}
+    return {**found, **({"More" if found else alone: left} if left else {})}
 
 
 def documented_here(member) -> bool:
-    return bool(getattr(member, "__doc__", None)) and not str(getattr(member, "__module__", "")).startswith("sklearn.")
+    """Whether a member has a docstring of its own: values have that of their type."""
+    text = getattr(member, "__doc__", None)
+    return bool(text) and text is not type(member).__doc__ and not str(getattr(member, "__module__", "")).startswith("sklearn.")
 
 
 def directive(value):
     if inspect.isclass(value):
         return "autoexception" if issubclass(value, BaseException) else "autoclass"
     return "autofunction" if inspect.isroutine(value) or type(value).__name__ == "cython_function_or_method" else "autodata"
+
+
+def directive_of(value, member):
+    """The directive of a member of a class."""
+    if isinstance(inspect.getattr_static(value, member), property | functools.cached_property):
+        return "autoproperty"
+    return "automethod" if directive(getattr(value, member)) == "autofunction" else "autoattribute"
 
 
 def write(app):
@@ -166,7 +185,9 @@ def bases(app, name, kind, options, shown):
 
 
 def signature(app, what, name, value, options, arguments, returned):
-    """Leaves the types of C out of the arguments of compiled functions."""
+    """Leaves the types of C out of the arguments of compiled functions, and long lists of parameters to their table."""
+    if what == "class" and len(arguments or "") > LONGEST:
+        return "(...)", None
     if arguments and not isinstance(value, types.FunctionType | types.MethodType):
         return re.sub(r"\b[\w.]+(?:\[[^\]]*\])? (?=\w+ *[,=)])", "", arguments), None
     return None

@@ -1,7 +1,7 @@
 """`make browser` opens every page in headless Chromium, narrow and wide, light and dark, and checks it.
 
-Faults are console errors, network requests, pages wider than the window, and controls that Tab does not reach. Findings of axe-core are
-faults too, contrast among them. Screenshots and generated pages are in build/browser. The documentation site, the gallery and the report
+Faults are console errors, network requests, pages wider than the window, cut code and tables, and controls that Tab does not reach.
+Findings of axe-core are faults too, contrast among them. Screenshots and generated pages are in build/browser. The documentation site, the gallery and the report
 are checked if you have built them. Without a browser, Node or npm, the command prints what is missing and exits with 0.
 """
 
@@ -17,7 +17,9 @@ from browser.pages import made
 ROOT = Path(__file__).parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PACKAGES = ("puppeteer-core@24", "axe-core@4.10")
-SITE = ("watch.html", "docs/*.html", "docs/guide/*.html", "docs/gallery/*/*.html", "docs/reference/structperc.html")
+SITE = ("watch.html", "README.html", "docs/*.html", "docs/guide/*.html", "docs/gallery/index.html", "docs/gallery/*/*.html",
+        "docs/reference/structperc.html", "docs/reference/structperc.estimators.html", "docs/reference/structperc.estimators/*.html",
+        "docs/reference/structperc.components/Loss.html", "docs/reference/structperc.solvers.integer_programs.html")
 
 
 def main(argv=None) -> int:

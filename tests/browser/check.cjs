@@ -44,12 +44,21 @@ async function look(browser, name, address, clicked) {
     const tall = await page.evaluate(() => document.documentElement.scrollHeight);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     if (wide > view.width) faults.push(`${where}: the page is ${wide} px wide`);
+    for (const fault of await page.evaluate(cut)) faults.push(`${where}: cut: ${fault}`);
     await page.screenshot({ path: path.join(asked.folder, `${name}-${view.width}-${view.scheme}.png`), clip: { x: 0, y: 0, width: view.width, height: Math.min(tall, TALLEST) }, captureBeyondViewport: true });
     for (const fault of await audit(page)) faults.push(`${where}: ${fault}`);
     if (view.scheme === "light") for (const fault of await unreached(page)) faults.push(`${where}: Tab does not reach ${fault}`);
     await page.close();
   }
   return faults;
+}
+
+// Code that is wider than its box, and tables that are wider than theirs and cannot be scrolled by the keyboard.
+function cut() {
+  const wider = (e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1;
+  const scrolled = (e) => { for (; e; e = e.parentElement) if (/auto|scroll/.test(getComputedStyle(e).overflowX)) return wider(e) && e.tabIndex < 0; return false; };
+  const code = [...document.querySelectorAll("pre")].filter(wider), tables = [...document.querySelectorAll("table")].filter(scrolled);
+  return [...code, ...tables].slice(0, 5).map((e) => `${e.scrollWidth} px in ${e.clientWidth}: ${e.textContent.trim().slice(0, 60)}`);
 }
 
 // What axe-core finds, contrast AA among it.
