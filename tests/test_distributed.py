@@ -283,9 +283,21 @@ def test_rows_of_groups_are_examples():
 
 def test_an_estimator_is_trained_as_its_engine_is(client):
     array = pytest.importorskip("dask.array")
-    ranker = CuSumRank(n_shards=3, epochs=4, random_state=6, scale=False, classes=[1, 2, 3])
+    ranker = CuSumRank(n_shards=3, epochs=4, random_state=6, classes=[1, 2, 3])
     assert shards.fit(ranker, array.from_array(X, chunks=(20, 5)), array.from_array(Y, chunks=20), client=client, dtype="float64") is ranker
     assert np.array_equal(weights_of(ranker.engine_), weights_of(clone(ranker).fit(X, Y).engine_))
+
+
+@pytest.mark.parametrize("rows", [20, 10, 4])
+@pytest.mark.parametrize("problem", ["cusum", "prank", "multiclass"])
+def test_scaled_columns_have_the_bits_of_fit_however_the_rows_are_divided(problem, rows):
+    """Years and shares beside each other: sums of numbers of float64 depend on their order; exact sums do not."""
+    table = X * [1, 9, 90, 1e-3, 1] + [0, 1900, 0.1, 1e6, 0]
+    options = OPTIONS | {"scale": True, "classes": [1, 2, 3]}
+    parts = [{"X": table[i:i + rows], "y": Y[i:i + rows]} for i in range(0, 60, rows)]
+    whole, found = Engine(problem, **options).fit(table, Y), shards.fit(Engine(problem, **options), parts, dtype="float64")
+    assert np.array_equal(weights_of(found), weights_of(whole)) and found.mistakes_ == whole.mistakes_
+    assert np.array_equal(found.model_.means, whole.model_.means)
 
 
 UNEVEN = [{"X": X[i:j] * [1, 9, 90, 1, 1] + i, "y": Y[i:j], "sample_weight": 1.0 + np.arange(i, j) % 3}
