@@ -221,15 +221,16 @@ def restore(engine, header, arrays, source="the model", random=None):
         if names is not None and len(names) != n_features:
             raise DataError(f"feature_names does not name {n_features} features.")
         saved_random = generator(field(saved, "random", dict))
-        if random is not None:
-            random.bit_generator.state = saved_random.bit_generator.state
-        context = attrs.evolve(options_alone(engine, saved_random if random is None else random), n_features=n_features,
+        random, random_state = saved_random if random is None else random, saved_random.bit_generator.state
+        random.bit_generator.state = random_state
+        context = attrs.evolve(options_alone(engine, random), n_features=n_features,
                                sparse=field(saved, "sparse", bool), objects=field(saved, "objects", bool),
                                feature_names=None if names is None else tuple(names))
         states = states_of(arrays)
         labels = sequence_from_header(saved["labels"], arrays)
         install_model(engine, context, labels, {kind: states[kind] for kind in KINDS}, read_record(record))
         restore_columns(engine.model, states, n_features)
+        random.bit_generator.state = random_state           # parts may draw from it as they start
         if "run" in header:             # a checkpoint; the model does without these
             dict(states["run"]), dict(states["observer"])
         check_functions(engine, header, SavedState(arrays), source)
