@@ -5,6 +5,7 @@
 Run it for each release, and before the first one after each change of the format.
 """
 
+import inspect
 import io
 import json
 import zipfile
@@ -12,20 +13,12 @@ from pathlib import Path
 
 import attrs
 import numpy as np
-from fuzz.kinds import kinds
+import pandas as pd
+from fitted_estimators import estimators, example, fitted
+from fuzz.kinds import Kind, kinds, sampled
 
-from structperc.estimators import (
-    AdaBoostOR,
-    BinaryReduction,
-    OrdinalConformal,
-    ORStump,
-    PRank,
-    RankerClassifier,
-    RankingSVM,
-    ScoreCard,
-    StructuredClassifier,
-    load,
-)
+import structperc.estimators
+from structperc.estimators import StructureSet, load
 from structperc.version import __version__
 
 FOLDER = Path(__file__).parent / "engine/models"
@@ -34,31 +27,34 @@ RELEASE = __version__.partition(".dev")[0]            # whose files those of its
 
 @attrs.frozen
 class KeptEstimator:
-    """An estimator whose file notes more than an engine has."""
+    """An estimator on its example of `fitted_estimators`."""
 
-    estimator: object
-    X: object = attrs.field(factory=lambda: np.random.default_rng(5).integers(-8, 9, (60, 3)) / 4)
-    y: object = None
+    name: str
     told: dict = attrs.field(factory=dict)
-    fitting: dict = attrs.field(factory=dict)
+
+    @property
+    def X(self):
+        return example(self.name)[1]
 
     def fit(self):
-        return self.estimator.fit(self.X, 1 + np.digitize(self.X @ [1, -1, 0.5], [-1, 1]) if self.y is None else self.y, **self.fitting)
+        return fitted(self.name)[0]
 
     def load(self, content):
-        return load(io.BytesIO(content))
+        parameters = example(self.name)[0]
+        return load(io.BytesIO(content), **{name: value for name, value in parameters.items() if inspect.isfunction(value)})
 
 
 def every_kind() -> dict:
-    """Kinds of engines, and of estimators with notes of their own, by name."""
-    queries = {"groups": np.repeat(range(10), 6)}
-    made = {"conformal": KeptEstimator(OrdinalConformal(PRank(random_state=0), random_state=0)),
-            "card": KeptEstimator(ScoreCard(PRank(random_state=0))),
-            "stump": KeptEstimator(ORStump()), "boosted": KeptEstimator(AdaBoostOR(n_estimators=3)),
-            "reduction": KeptEstimator(BinaryReduction(StructuredClassifier(random_state=0))),
-            "ranker as classifier": KeptEstimator(RankerClassifier(PRank(random_state=0)), y=np.arange(60) % 2),
-            "pairs": KeptEstimator(RankingSVM(), fitting=queries)}
-    return kinds() | {f"estimator {name}": kind for name, kind in made.items()}
+    """Kinds of engines, and all estimators with `save`, by name."""
+    saved = [name for name in estimators() if hasattr(getattr(structperc.estimators, name), "save")]
+    visits = pd.DataFrame({"level": ["low", "high", None, "mid"] * 3, "sex": ["f", "m", "m"] * 4, "age": [40, None, 61, 17] * 3,
+                           "visit": [f"2024-01-{day:02d}" for day in range(1, 13)]})
+    read = {"ordinal": {"level": ["low", "mid", "high"]}, "one_hot": ["sex"], "date": ["visit"], "fill": "most-frequent"}
+    path = sampled("path")
+    return kinds() | {
+        "table": Kind({"problem": "cusum", "plugins": ["table"], "missing_indicators": True, **read}, visits, [1, 2, 3, 1] * 3),
+        "path perturbed": attrs.evolve(path, options=path.options | {"plugins": ["decision-rules"], "update": "perturbed"}),
+    } | {f"estimator {name}": KeptEstimator(name) for name in saved}
 
 
 def saved(engine) -> bytes:
@@ -69,7 +65,12 @@ def saved(engine) -> bytes:
 
 def shown(kind, engine) -> list:
     """The predictions for the kind's examples, as texts."""
-    return [list(map(str, np.ravel(answer))) for answer in engine.predict(kind.X, **kind.told)]
+    return [list(map(str, np.ravel(plain(answer)))) for answer in engine.predict(kind.X, **kind.told)]
+
+
+def plain(answer):
+    """What a set of structures holds, as one list; any other prediction."""
+    return [str(answer.prediction), *answer.certain, *answer.possible] if isinstance(answer, StructureSet) else answer
 
 
 def models_in(path):

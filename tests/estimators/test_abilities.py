@@ -5,14 +5,14 @@ import pathlib
 
 import numpy as np
 import pytest
+from fitted_estimators import BLOCKS, EXAMPLES, GROUPS, RANKS, X, estimators, example, fitted
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
-from structperc_decisions import two_cheapest
 
 import structperc.estimators
 from structperc.errors import DataError, ModelFormatError, NotFittedError, OptionError, PluginError
-from structperc.estimators import LabelScorer, LeafFeatures, RankingScorer, StructureSet, load
+from structperc.estimators import StructureSet, load
 
 ABILITIES = ("save", "load", "explain", "export", "citation", "margins", "predict_k_best", "log_probability", "partial_fit", "_repr_html_")
 BATCH = "it solves one program over all rows"
@@ -36,52 +36,6 @@ NOT_EXPORTED = {"SegmentTagger", "GraphLabeler", "PairMatcher", "PairClusterer",
                 "AdaBoostOR", "ORStump"}
 NOT_SUMMED = {"DecisionMaker": ("margins", "predict_k_best", "log_probability")}        # only the user's function defines its outputs
 RANKERS = {"LatentRanker", "RankingSVM"}
-TOOLS = {LabelScorer, RankingScorer, LeafFeatures, StructureSet}          # no predictors
-
-RANDOM = np.random.default_rng(0)
-X = RANDOM.normal(size=(40, 3))
-RANKS = np.digitize(X[:, 0], [-0.5, 0.5]) + 1
-GROUPS = np.repeat(np.arange(8), 5)
-BLOCKS = list(X.reshape(8, 5, 3))
-ARCS = [np.column_stack([[0, 0, 1, 2], [1, 2, 3, 3], part]) for part in RANDOM.normal(size=(8, 4))]
-NODES = [0, 1, 2, 0, 1], [0, 1, 2, 1, 2]
-NEAR = [np.abs(np.subtract.outer(block[:, 0], block[:, 0]))[:, :, None] for block in BLOCKS]
-SENTENCES = [[("dogs", "NOUN"), ("bark", "VERB")], [("the", "DET"), ("cat", "NOUN"), ("sleeps", "VERB")]] * 4
-TREES = [[(2, "nsubj"), (0, "root")], [(2, "det"), (3, "nsubj"), (0, "root")]] * 4
-EXAMPLES = {        # parameters, X, y and further arguments of fit
-    "SequenceTagger": ({}, BLOCKS, RANKS.reshape(8, 5).tolist(), {}),
-    "StructuredEstimator": ({"problem": "sequence"}, BLOCKS, RANKS.reshape(8, 5).tolist(), {}),
-    "SegmentTagger": ({"max_length": 2}, BLOCKS, [[(0, 1, "A"), (2, 4, "B")]] * 8, {}),
-    "GraphLabeler": ({"inference": "tree"}, [np.column_stack([*NODES, block]) for block in BLOCKS], [[0, 1, 1]] * 8, {}),
-    "PairMatcher": ({"perfect": True}, [block[:4, :, None] for block in BLOCKS], [(0, 4, 8)] * 8, {}),
-    "PairClusterer": ({"update": "pa1", "loss_weight": 1.0}, NEAR, [[0, 0, 1, 1, 1]] * 8, {}),
-    "PathFinder": ({}, ARCS, [[0, 2]] * 8, {}),
-    "DecisionMaker": ({"decide": two_cheapest}, BLOCKS, [two_cheapest(-block[:, 0], None) for block in BLOCKS], {}),
-    "DependencyParser": ({"labels": "joint", "n_hashed": 1 << 10}, SENTENCES, TREES, {}),
-    "LatentRanker": ({"k": 2}, X, (RANKS > 2).astype(int), {"groups": GROUPS}),
-    "RankingSVM": ({}, X, RANKS, {"groups": GROUPS}),
-    "BinaryReduction": ({"estimator": structperc.estimators.StructuredClassifier()}, X, RANKS, {}),
-    "RankerClassifier": ({"estimator": structperc.estimators.ORStump()}, X, (RANKS > 1).astype(int), {}),
-    "OrdinalConformal": ({"estimator": structperc.estimators.PRank()}, X, RANKS, {}),
-    "StructureConformal": ({"estimator": structperc.estimators.SequenceTagger()}, BLOCKS, RANKS.reshape(8, 5).tolist(), {}),
-    "ScoreCard": ({"estimator": structperc.estimators.PRank()}, X, RANKS, {}),
-    "SVOR": ({"kernel": "linear"}, X, RANKS, {}),
-    "AdaBoostOR": ({"n_estimators": 5}, X, RANKS, {}),
-}  # fmt: skip
-
-
-def estimators():
-    """The names of all estimators that predict."""
-    names = set(structperc.estimators.__all__) - {"load"}
-    return sorted(name for name in names if getattr(structperc.estimators, name) not in TOOLS)
-
-
-def fitted(name):
-    parameters, given, y, where = EXAMPLES.get(name, ({}, X, RANKS, {}))
-    model = getattr(structperc.estimators, name)(**parameters)
-    if "random_state" in model.get_params():
-        model.set_params(random_state=0)
-    return model.fit(given, y, **where), given, y, where
 
 
 def plain(predicted):
@@ -147,7 +101,7 @@ def is_exported(name, model, given, y, where, folder):
 
 def cites(name, model, given, y, where, folder):
     assert model.citation().startswith("@")
-    parameters = {key: value for key, value in EXAMPLES.get(name, ({},))[0].items() if key in ("problem", "decide", "estimator")}
+    parameters = {key: value for key, value in example(name)[0].items() if key in ("problem", "decide", "estimator")}
     assert type(model)(**parameters).citation().startswith("@")
 
 
@@ -201,7 +155,7 @@ CHECKS = dict(zip(ABILITIES, (comes_back, comes_back, is_explained, is_exported,
 
 @pytest.mark.parametrize("name", estimators())
 def test_each_class_has_a_signature_and_its_clones_have_its_parameters(name):
-    parameters = EXAMPLES.get(name, ({},))[0]
+    parameters = example(name)[0]
     model = getattr(structperc.estimators, name)(**parameters)
     copied = clone(model)
     assert repr(copied) == repr(model) and set(inspect.signature(type(model)).parameters) == set(model.get_params(deep=False))
@@ -212,7 +166,7 @@ def test_each_class_has_a_signature_and_its_clones_have_its_parameters(name):
                                   "GraphLabeler", "PathFinder", "DecisionMaker", "PairMatcher"])
 def test_options_of_a_rule_are_parameters(name):
     """With AdaGrad, another step_size gives other scores."""
-    parameters, given, y, _ = EXAMPLES.get(name, ({}, X, RANKS, {}))
+    parameters, given, y, _ = example(name)
     make = getattr(structperc.estimators, name)
     chosen = {"update": "adagrad", "loss_weight": 0.0, "epochs": 2, "random_state": 0}
     scores = [make(**parameters, **chosen, step_size=step).fit(given, y).engine_.atom_scores(given) for step in (0.1, 0.1, 0.5)]
@@ -283,7 +237,7 @@ def test_a_note_that_was_changed_by_hand_is_refused(damage, tmp_path):
 @pytest.mark.parametrize("name", estimators())
 def test_metadata_is_routed_to_each_estimator(name):
     """Weights and the arguments that group rows into examples are requested by name, and clones keep the requests."""
-    parameters = EXAMPLES.get(name, ({},))[0]
+    parameters = example(name)[0]
     make = getattr(structperc.estimators, name)
     arguments = set(inspect.signature(make.fit).parameters) & {"sample_weight", "groups", "lengths", "costs"}
     for argument in arguments:
