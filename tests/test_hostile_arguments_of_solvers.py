@@ -102,7 +102,7 @@ SOLVERS = {
     "interval_marginals": [dict(starts=[0.0, 1.0, 3.0], stops=[2.0, 4.0, 5.0], weights=SCORES)],
     "k_best_arborescences": [dict(scores=ARCS, k=2, one_root=False)],
     "k_best_intervals": [dict(starts=[0.0, 1.0, 3.0], stops=[2.0, 4.0, 5.0], weights=SCORES, k=2)],
-    "k_best_matchings": [dict(scores=TABLE, k=2, perfect=True, first=[0, 1])],
+    "k_best_matchings": [dict(scores=TABLE, k=2, perfect=True, first=[1, 0])],
     "k_best_paths": [dict(tails=TAILS, heads=HEADS, scores=SCORES, start=0, end=2, k=2)],
     "k_best_projective": [dict(scores=ARCS, k=2, siblings=np.zeros((3, 3, 3)), one_root=False)],
     "k_best_segments": [dict(scores=SEGMENTS, transitions=[[0.5]], k=2)],

@@ -12,7 +12,7 @@ from structperc.plugin_tools import key_note, of_keys
 from structperc.solvers.matchings import k_best_matchings, match_pairs, max_matching
 from structperc_matching.outputs import Matchings, PartnerLoss
 
-MOST_CELLS = 4_000_000          # of the tables of k best matchings
+MOST_CELLS = 16_000_000         # of the tables of k best matchings
 
 also_called = ("assignment", "record-linkage", "linkage")
 options = {
@@ -46,7 +46,7 @@ class Assignment(Argmax):
     def k_best(self, scores, x, k):
         names, (left, right) = zip(*(np.unique(ends, return_inverse=True) for ends in x.keys.T), strict=True)
         n, m = map(len, names)
-        if n * (n + m) > MOST_CELLS:
+        if n * m > MOST_CELLS:
             raise PluginError(f"example {x.index} has {n} left and {m} right items; further matchings are listed of at most {MOST_CELLS} "
                               f"pairs of items.")
         table, which = np.full((n, m), -np.inf), np.full((n, m), -1)

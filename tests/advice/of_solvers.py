@@ -9,6 +9,7 @@ from structperc.counterfactuals import programs
 from structperc.estimators import PRank, RankingSVM, StructuredClassifier
 from structperc.solvers import clusters
 from structperc.solvers.clusters import cluster_pairs
+from structperc.solvers.matchings import k_best_matchings, max_matching
 from structperc.solvers.pairwise_models import PairwiseModel
 
 SQUARE = PairwiseModel(4, 2, [[0, 1], [1, 2], [2, 3], [3, 0]])
@@ -61,6 +62,10 @@ MESSAGES = [
     *messages_of("structperc/solvers/clusters.py",
         ("pass those that count to cluster_pairs", lambda _: of_most(3),
          lambda _: cluster_pairs([0], [1], [1.0], n_items=4)),
+    ),
+    *messages_of("structperc/solvers/matchings.py",
+        ("first is not the best matching", lambda _: k_best_matchings(np.eye(2), 2, first=[1, 0]), lambda _: k_best_matchings(np.eye(2), 2),
+         lambda _: k_best_matchings(np.eye(2), 2, first=max_matching(np.eye(2)))),
     ),
     *messages_of("structperc/solvers/pairwise_hinge.py",
         ("the former solution has other queries", lambda _: stopped({"y": Y[::-1]}, loss="hinge"),

@@ -153,8 +153,8 @@ def test_pairs_that_cannot_be_matched_are_refused():
         engine.predict([np.array([[0, np.nan, 1, 1, 1]])])
     with pytest.raises(OptionError, match="expected one of 'rows', 'pairs'"):
         Engine("matching", show="names")
-    with pytest.raises(PluginError, match="at most 4000000 pairs of items"):
-        many = np.column_stack([np.arange(3000), np.arange(3000), np.ones((3000, 3))])
+    with pytest.raises(PluginError, match="at most 16000000 pairs of items"):
+        many = np.column_stack([np.arange(5000), np.arange(5000), np.ones((5000, 3))])
         Engine("matching").fit(X, y).predict([many], k=2)
 
 

@@ -9,6 +9,7 @@
     pranking    PRank as Crammer and Singer printed it
     projection  the quadratic programs behind a passive-aggressive step and a smallest separator
     bounds      the mistake bounds
+    matchings   the k best matchings, each cell of Murty's partition solved from nothing
     layouts     the six ways to store X
     samples     data sets
 """

@@ -1,9 +1,12 @@
 """Tests of matchings against all matchings of small tables: prices that prove the optimum, the k best, and error messages."""
 
 import itertools
+import signal
 
 import numpy as np
 import pytest
+from reference import matchings as slow
+from ticking import one_signal
 
 from structperc.errors import DataError
 from structperc.solvers.matchings import k_best_matchings, match_pairs, matching_prices, max_matching
@@ -93,6 +96,41 @@ def test_the_k_best_are_distinct_and_in_order(whole, perfect):
         np.testing.assert_allclose([score for _, score in ranked], totals[:7], atol=1e-9)
         np.testing.assert_allclose([total(scores, partners) for partners, _ in ranked], totals[:7], atol=1e-9)
         assert len({tuple(partners) for partners, _ in ranked}) == len(ranked)
+
+
+@pytest.mark.parametrize("perfect", [False, True], ids=["partial", "perfect"])
+@pytest.mark.parametrize("large", [1.0, 2.0**1000], ids=["", "large"])
+def test_the_k_best_are_those_of_cells_solved_from_nothing(perfect, large):
+    random = np.random.default_rng([3, perfect])
+    for n, m, forbidden in ((6, 6, 0.0), (9, 9, 0.4), (4, 11, 0.2), (11, 4, 0.2), (12, 10, 0.6), (1, 5, 0.0), (2, 2, 0.0)):
+        for whole in (False, True):
+            scores = random.integers(-1, 2, (n, m)).astype(float) if whole else random.normal(size=(n, m))
+            scores[random.random((n, m)) < forbidden] = -np.inf
+            scores *= large
+            expected = slow.k_best(scores, 40, perfect)
+            found = k_best_matchings(scores, 40, perfect) if expected else []
+            assert [score for _, score in found] == [score for _, score in expected]
+            assert len({tuple(partners) for partners, _ in found}) == len(found)
+            assert [total(scores, partners) for partners, _ in found] == pytest.approx([score for _, score in found], abs=1e-9 * large)
+            if not whole:
+                assert [partners.tolist() for partners, _ in found] == [partners.tolist() for partners, _ in expected]
+
+
+def test_a_given_first_matching_is_the_best_one_or_raises_an_error():
+    scores = np.random.default_rng(0).normal(size=(5, 6))
+    ranked = k_best_matchings(scores, 3)
+    again = k_best_matchings(scores, 3, first=ranked[0][0])
+    assert [(partners.tolist(), score) for partners, score in again] == [(partners.tolist(), score) for partners, score in ranked]
+    with pytest.raises(DataError, match="first is not the best matching"):
+        k_best_matchings(scores, 3, first=ranked[1][0])
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+def test_ctrl_c_stops_the_search_for_further_matchings():
+    with pytest.raises(KeyboardInterrupt), one_signal(0.05) as send:
+        send()
+        k_best_matchings(np.zeros((60, 60)), 10**7, perfect=True)
+    assert len(k_best_matchings(np.eye(2), 2)) == 2
 
 
 def test_large_tables_are_proved_by_their_prices():
