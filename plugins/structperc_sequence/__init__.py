@@ -1,9 +1,12 @@
 """Sequence labelling: a label for every token of a sentence, by the tokens' features and the pairs of neighbouring labels."""
 
+from functools import partial
+
 import numpy as np
 
 from structperc import Option, hookimpl
 from structperc.components import NamedReader, TokenLoss
+from structperc.files import read_vectors
 from structperc.plugin_tools import COLLINS
 from structperc_sequence.chain_features import ChainFeatures
 from structperc_sequence.constraints import SCHEMES, read_constraints
@@ -22,6 +25,8 @@ options = {
     "min_count": Option(1, help="leave out named features that are seen less often in the first data"),
     "template": Option(None, help="window features of tokens given as columns of text, one a line, such as U1:%x[-1,0]/%x[0,0]"),
     "columns": Option(None, help="names of these columns; without a template each is a feature"),
+    "vectors": Option(None, types=(str, type(None)), help="file of word vectors, as of word2vec or GloVe, for a column of the tokens"),
+    "vector_column": Option(None, types=(str, type(None)), help="the column whose words have vectors; none: the first"),
 }
 # Held-out parts of two corpora (chunks of CoNLL-2000, parts of speech of UD English EWT). Averaging is worth 0.8 points, twice the epochs
 # 0.1. All update rules, with loss_weight or without, are within 0.4 points of each other. Small noisy sets level off after 16 epochs.
@@ -32,7 +37,9 @@ task = "token-classification"
 
 @hookimpl
 def structperc_reader(context):
-    return NamedReader(**{name: context.options[name] for name in ("n_hashed", "min_count", "template", "columns")})
+    options = context.options
+    named = {name: options[name] for name in ("n_hashed", "min_count", "template", "columns", "vector_column")}
+    return NamedReader(**named, word_vectors=None if options["vectors"] is None else partial(read_vectors, options["vectors"]))
 
 
 @hookimpl

@@ -114,6 +114,15 @@ def training_options(source, plugins, settings) -> dict:
     return {"template": template, "columns": used, **remembered}
 
 
+def vectors_of(arguments) -> dict:
+    """The option of word vectors, if there is a file of them."""
+    if arguments.vectors is None:
+        return {}
+    if "vectors" not in plugin_defaults([registry.load(name) for name in (arguments.problem, *arguments.plugin)]):
+        raise OptionError(f"--vectors {arguments.vectors}: {arguments.problem} has no option for word vectors; sequence has. Leave it out.")
+    return {"vectors": arguments.vectors}
+
+
 def said(plugins, attribute):
     """The result of the last loaded plugin whose hook returns one."""
     return next((value for value in (getattr(plugin, attribute) for plugin in reversed(plugins)) if value), None)

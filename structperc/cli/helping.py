@@ -67,6 +67,14 @@ McCoy-75.
 Without --template, every column has a window of five tokens and pairs of
 neighbours. The first also has prefixes, suffixes, small letters and shapes.
 Columns after the first also have triples.
+
+fit --vectors FILE adds word vectors of the first column. A line of FILE has a
+word and its coordinates, as word2vec and GloVe write them, compressed or not.
+--set vector_column=lemma names another column. The model keeps all vectors of
+FILE, so predict and evaluate do not need it. Words without a vector have zeros.
+
+  structperc fit sequence train.txt --columns word,tag --vectors v.txt.gz
+      --model m
 """
 STREAMS = """\
 Files larger than memory: fit --stream.

@@ -15,6 +15,7 @@ from structperc.fitting.options import plugin_defaults
 FLAGS = {"classes": "--classes", "plugins": "--plugin", "problem": "the first argument", "target": "--target"}
 ENGINE_OPTIONS = {name: option for name, option in engine_options.ENGINE_OPTIONS.items() if name not in FLAGS}
 COLUMN_FLAGS = {"template": "--template", "columns": "--columns"}
+VECTORS = {"vectors": "--vectors"}
 TABLE_FLAGS = {"drop": "--drop", "one_hot": "--one-hot", "ordinal": "--ordinal", "date": "--date", "number": "--number",
                "missing": "--missing", "reference": "--reference", "fill": "--fill", "missing_indicators": "--missing-indicators"}
 TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
@@ -26,7 +27,7 @@ def read_settings(pairs, plugins) -> dict:
     if not pairs:
         return {}
     options = {**ENGINE_OPTIONS, **plugin_defaults([registry.load(name) for name in plugins])}
-    flags = FLAGS | flags_of(options) | (TABLE_FLAGS if set(TABLE_FLAGS) <= set(options) else {})
+    flags = FLAGS | flags_of(options) | (VECTORS if flags_of(options) else {}) | (TABLE_FLAGS if set(TABLE_FLAGS) <= set(options) else {})
     settings = {}
     for pair in pairs:
         key, equals, text = (part.strip() for part in pair.partition("="))

@@ -40,12 +40,13 @@ SCALE_RATIO = 20            # standard deviations that differ so much that train
 
 
 def fit(arguments) -> int:
-    check_writable("--model", arguments.model, arguments.data, arguments.template)
+    check_writable("--model", arguments.model, arguments.data, arguments.template, arguments.vectors)
     checkpoints = checkpoints_of(arguments)
     columns = table_flags.options_of(arguments)
     if columns and table_flags.PLUGIN not in arguments.plugin:
         arguments.plugin = [*arguments.plugin, table_flags.PLUGIN]
     settings = {"random_state": SEED} | read_settings(arguments.set, [arguments.problem, *arguments.plugin]) | columns
+    settings |= column_files.vectors_of(arguments)
     text_labels = TEXT_LABELS[arguments.labels]
     classes = None if arguments.classes is None else parse_classes(arguments.classes, text_labels)
     text_labels = text_labels if classes is None else is_text(classes)
@@ -113,7 +114,7 @@ def checkpoints_of(arguments) -> list:
     if os.path.realpath(arguments.model) == before:
         raise OptionError(f"--model {arguments.model!r} is where --checkpoint keeps the checkpoint before; choose another path.")
     for file in (arguments.checkpoint, before):
-        check_writable("--checkpoint", file, arguments.data, arguments.template)
+        check_writable("--checkpoint", file, arguments.data, arguments.template, arguments.vectors)
     from structperc.callbacks import Checkpoint
 
     return [Checkpoint(arguments.checkpoint, *arguments.checkpoint_every)]
@@ -300,9 +301,10 @@ def fit_arguments(made) -> None:
     made.add_argument("--rows", metavar="N", type=positive, default=PART_ROWS,
                       help=f"examples in a part, at most; default {PART_ROWS}")
     made.add_argument("--template", metavar="FILE", type=path, help="feature template of a tagger")
+    made.add_argument("--vectors", metavar="FILE", type=path, help="word vectors of a tagger, as text")
     made.add_argument("--checkpoint", metavar="FILE", type=path, help="file for the state of training after each epoch")
     made.add_argument("--checkpoint-every", metavar="N", type=interval, default=(1, None),
-                      help="epochs between two checkpoints, or parts with --stream (default: 1), or minutes, such as 10min")
+                      help="epochs (parts of --stream) between two, or 10min")
     made.add_argument("--resume", action="store_true", help="continue from the checkpoint, if there is one")
     table_flags.add(made)
     bar = made.add_mutually_exclusive_group()

@@ -95,6 +95,10 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
                                   about="Tokens are tuples of column strings.")
     columns: Sequence | None = option(None, "names of the strings of a token; without a template each is a feature",
                                      about="Of a document of spaCy: form, lemma, upos, xpos, feats, or attributes of its tokens.")
+    vectors: str | None = option(
+        None, "file of word vectors in text, as of word2vec or GloVe, for a column of the tokens",
+        about="The model keeps all of them: 4 bytes for each coordinate. Words without a vector have zeros. Needs `columns` or `template`.")
+    vector_column: str | None = option(None, "the column whose words have vectors; None: the first")
 
     def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None) -> Self:
         """Trains from nothing.

@@ -15,8 +15,10 @@ from structperc.reading.other_libraries import as_sentences, first_entry
 from structperc.reading.readers import Naming, Reader
 from structperc.reading.row_builder import RowBuilder, Vocabulary
 from structperc.reading.tokens import Template, Vectors, column_names, encode_tokens
+from structperc.reading.word_vectors import WordVectors, check_size
 
 MOST_HASHED = 2**40
+VECTOR = "vector"           # what the vector of a token's word is called
 
 
 class NamedReader(Reader):
@@ -35,6 +37,10 @@ class NamedReader(Reader):
     columns : sequence of str, optional
         Names of the strings of a token, for the template to use. Without a template each string is a feature, such as "lemma:be". Tokens
         are then tuples or lists of these strings, dicts with these keys, or for one column the string itself.
+    word_vectors : function, optional
+        Returns the `WordVectors` that words of a column are looked up in. It is called by each `learn`. Needs `template` or `columns`.
+    vector_column : str or int, optional
+        The name or number of this column. Default: the first.
 
     Attributes
     ----------
@@ -42,6 +48,8 @@ class NamedReader(Reader):
         Columns of the rows; None before `learn`. Those of the vectors stand behind those of the names.
     vectors : Vectors
         The names and sizes of the vectors.
+    words : WordVectors or None
+        The words that have vectors, and these.
     vocabulary : Vocabulary or None
         The names, in the order in which they first occurred; None with n_hashed and with rows of numbers.
 
@@ -87,7 +95,7 @@ class NamedReader(Reader):
 
     takes_tables = True
 
-    def __init__(self, n_hashed=None, min_count=1, template=None, columns=None):
+    def __init__(self, n_hashed=None, min_count=1, template=None, columns=None, word_vectors=None, vector_column=None):
         self.n_hashed = None if n_hashed is None else whole("n_hashed", n_hashed, MOST_HASHED)
         self.min_count = whole("min_count", min_count, 2**62)
         if n_hashed is not None and self.min_count > 1:
@@ -95,11 +103,12 @@ class NamedReader(Reader):
                                "min_count")
         self.columns = column_names(columns)
         self.template = None if template is None else Template(template, columns)
+        self.word_vectors, self.vector_place = word_vectors, self._place_of(word_vectors, vector_column)
         self.forget()
 
     def forget(self) -> None:
         """Back to what it was before `learn`."""
-        self.named = self.n_features = self.vocabulary = self.n_columns = None
+        self.named = self.n_features = self.vocabulary = self.n_columns = self.words = None
         self.vectors = Vectors()
 
     def clone(self):
@@ -121,8 +130,12 @@ class NamedReader(Reader):
             return rows
         n_columns = None if self.template is None else self.template.columns_of(X)
         builder = RowBuilder(None, self.n_hashed) if self.n_hashed else RowBuilder(Vocabulary(), learning=True)
-        starts = self._encode(X, offsets, builder, n_columns)
-        vectors = Vectors().with_names(builder.vectors)
+        words = None if self.word_vectors is None else self.word_vectors()
+        starts = self._encode(X, offsets, builder, n_columns, words)
+        if words is not None and VECTOR not in builder.vectors:
+            warnings.warn(f"none of the {builder.n_rows} tokens has a word vector. Name the column of words with vector_column, or "
+                          f"leave the vectors out.", DataWarning, stacklevel=2)
+        vectors = Vectors({} if words is None else {VECTOR: words.size}).with_names(builder.vectors)
         if builder.used == vectors.width == 0:
             raise DataError("no token of X has a feature (zeros do not count), so there is nothing to learn from.")
         if self.min_count > 1:
@@ -130,7 +143,7 @@ class NamedReader(Reader):
             if builder.used == vectors.width == 0:
                 raise DataError(f"no feature of X occurs in min_count={self.min_count} tokens; lower min_count.")
         rows = rows_of(builder, starts, vectors)
-        self.named, self.n_columns, self.vectors = True, n_columns, vectors
+        self.named, self.n_columns, self.vectors, self.words = True, n_columns, vectors, words
         self.n_features, self.vocabulary = rows.n_features, builder.vocabulary
         return rows
 
@@ -145,7 +158,7 @@ class NamedReader(Reader):
         X = self._listed(X)
         for learning in (False, True):          # what is wrong with the data is found before the vocabulary grows
             builder = RowBuilder(self.vocabulary, learning=True) if learning else RowBuilder(self.vocabulary, self.n_hashed or 0)
-            starts = self._encode(X, offsets, builder, self.n_columns)
+            starts = self._encode(X, offsets, builder, self.n_columns, self.words)
             vectors = self.vectors.with_names(builder.vectors)
             vectors.table(builder.vectors, starts)
         self.vectors, self.n_features = vectors, len(self.vocabulary) + vectors.width
@@ -176,7 +189,7 @@ class NamedReader(Reader):
         if not has_names:
             return matrices.read(X, offsets)
         builder = RowBuilder(self.vocabulary, self.n_hashed or 0)
-        return rows_of(builder, self._encode(X, offsets, builder, self.n_columns), self.vectors)
+        return rows_of(builder, self._encode(X, offsets, builder, self.n_columns, self.words), self.vectors)
 
     def read_one(self, x, objects=False, several_rows=False) -> Rows:
         """Only one sentence."""
@@ -198,16 +211,21 @@ class NamedReader(Reader):
             return None
         if self.vocabulary is None:
             raise PluginError(f"n_hashed={self.n_hashed} hashes the names of features; leave it out for a vocabulary.")
-        if self.vectors.width:
+        looked_up = self.words is not None and self.template is not None and list(self.vectors.sizes) == [VECTOR]
+        if self.vectors.width and not looked_up:
             raise PluginError(f"The tokens have vectors ({', '.join(map(repr, self.vectors.sizes))}) beside their names.")
         names = self.vocabulary.names()
-        return Naming(names) if self.template is None else Naming(names, self.template.lines, self.n_columns)
+        if self.template is None:
+            return Naming(names)
+        words = None if self.words is None else (self.vector_place, self.words)
+        return Naming(names, self.template.lines, self.n_columns, words)
 
     def state(self):
         """What was learned, a dict of arrays; empty before `learn`."""
         if self.named is None:
             return {}
         state = self.vectors.state() | ({} if self.vocabulary is None else self.vocabulary.state())
+        state |= {} if self.words is None else self.words.state()
         state["named"], state["n_features"] = np.array(self.named), np.array(self.n_features, dtype=np.int64)
         if self.n_columns is not None:
             state["n_columns"] = np.array(self.n_columns, dtype=np.int64)
@@ -222,13 +240,15 @@ class NamedReader(Reader):
         n_columns = read_array(state, "n_columns", np.int64, low=1) if has_names and self.template is not None else None
         vocabulary = Vocabulary.restored(state) if has_names and not self.n_hashed else None
         vectors = Vectors.restored(state) if has_names else Vectors()
+        words = WordVectors.restored(state) if has_names and self.word_vectors is not None else None
+        check_size(words, vectors.sizes, VECTOR)
         expected = vectors.width + (len(vocabulary) if vocabulary is not None else self.n_hashed) if has_names else n_features
         if n_features != expected:
             raise DataError(f"the saved reader has {n_features} columns; expected {expected}.")
         if n_columns is not None:
             self.template.check_columns(n_columns)
         self.named, self.n_features, self.vocabulary, self.n_columns = has_names, n_features, vocabulary, n_columns
-        self.vectors = vectors
+        self.vectors, self.words = vectors, words
 
     def _listed(self, X):
         """X with lists of sentences in the forms that are encoded."""
@@ -240,7 +260,22 @@ class NamedReader(Reader):
     def _is_named(self, X):
         return self.template is not None or is_named(X)
 
-    def _encode(self, X, offsets, builder, n_columns):
+    def _place_of(self, word_vectors, column):
+        """The place, or without a template the name, of the column of words that have vectors."""
+        if word_vectors is None:
+            if column is not None:
+                raise OptionError(f"vector_column={column!r} has no effect without vectors; leave it out.")
+            return 0
+        if self.columns is None and self.template is None:
+            raise OptionError("vectors are those of words in a column: name the columns of tokens, such as columns=['word'], or pass a "
+                              "template.")
+        if column is None:
+            return 0
+        if self.columns is None or column not in self.columns:
+            raise OptionError(f"vector_column={column!r}; expected one of the columns {', '.join(self.columns or ('none are named',))}.")
+        return self.columns.index(column)
+
+    def _encode(self, X, offsets, builder, n_columns, words=None):
         if not isinstance(X, (list, tuple)):
             raise DataError(f"X is of type {type(X).__name__}. With a template it must be a list of sentences, each a list of tokens, "
                             f"each a tuple of strings.")
@@ -248,13 +283,28 @@ class NamedReader(Reader):
             raise DataError("offsets was given, but X is a list of sentences already; pass one or the other.")
         if len(X) == 0:
             raise DataError("X is empty; expected at least one sentence, a list of tokens.")
-        return encode_tokens(X, builder) if self.template is None else self.template.encode(X, builder, n_columns)
+        starts = encode_tokens(X, builder) if self.template is None else self.template.encode(X, builder, n_columns)
+        if words is not None:
+            place = self.vector_place if self.template is not None else self.columns[self.vector_place]
+            add_vectors(builder, words, [token[place] for sentence in X for token in sentence])
+        return starts
 
     def _refuse_idle_options(self, X):
         for name, idle in (("n_hashed", self.n_hashed is None), ("min_count", self.min_count == 1), ("columns", self.columns is None)):
             if not idle:
                 raise OptionError(f"{name}={getattr(self, name)} has no effect, as X ({type(X).__name__}) holds {NUMBERS}; leave it out, "
                                   f"or pass {TOKENS}.")
+
+
+def add_vectors(builder, words, texts) -> None:
+    """The vectors of all tokens that have one, which stand in the rows as those of dicts do."""
+    if VECTOR in builder.vectors:
+        raise DataError(f"tokens have a vector {VECTOR!r} of their own beside word vectors; rename that column.")
+    row_of = {text: words.row(text) if isinstance(text, str) else -1 for text in set(texts)}
+    rows = np.array([row_of[text] for text in texts], dtype=np.int64)
+    known = np.flatnonzero(rows >= 0)
+    if len(known):
+        builder.vectors[VECTOR] = known.tolist(), list(words.table[rows[known]])
 
 
 TOKENS = "sentences of tokens with named features"

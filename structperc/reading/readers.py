@@ -17,10 +17,12 @@ class Naming:
     # lines: tuple or None. Of a template: for each line its pieces, text or the numbers of a macro. None: tokens are lists or dicts of
     # features.
     # n_columns: int. Of a template: how many strings a token has.
+    # words: pair or None. The number of a column, and the `WordVectors` of its words, whose coordinates are the last columns.
 
     names: list
     lines: tuple | None = None
     n_columns: int = 0
+    words: tuple | None = None
 
 
 @attrs.frozen

@@ -27,6 +27,11 @@ def tagger(X=SENTENCES, y=TAGS, told=None, **options):
     return Engine("sequence", epochs=1, random_state=0, **options).fit(X, y, **(told or {}))
 
 
+def looked_up(folder, **options):
+    (folder / "v").write_text("a 1 2\nb 2 3\nc 0 1\n")
+    return tagger([[("a",), ("c",)], [("b",), ("a",)], [("c",), ("b",)]], vectors=str(folder / "v"), **options)
+
+
 def table(X=FRAME, y=Y, told=None, **options):
     return Engine("multiclass", plugins=["table"], random_state=0, **options).fit(X, y, **(told or {}))
 
@@ -130,6 +135,8 @@ MESSAGES = [
          lambda _: tagger(X, TAGGED, {"offsets": ENDS})),
         ("has no effect, as X (", lambda _: tagger(BLOCKS, TAGGED, n_hashed=64), lambda _: tagger(BLOCKS, TAGGED),
          lambda _: tagger(n_hashed=64)),
+        ("vectors are those of words in a column", looked_up, lambda folder: looked_up(folder, columns=["word"]),
+         lambda folder: looked_up(folder, template="U:%x[0,0]")),
         ("each row of X is a sentence of one token", lambda _: tagger(X, [[k] for k in Y.tolist()]),
          lambda _: tagger(X, TAGGED, {"groups": [0] * 12 + [1] * 12}),
          lambda _: tagger(X, TAGGED, {"lengths": [12, 12]}))),

@@ -55,12 +55,17 @@ MODELS = {
 }
 
 
-@pytest.fixture(scope="module", params=[*MODELS, "ties"])
-def model(request):
+@pytest.fixture(scope="module", params=[*MODELS, "word vectors", "ties"])
+def model(request, tmp_path_factory):
     """An engine and sentences to tag. If "ties" has not seen the features of a token, labels differ only by pairs seen in training."""
     if request.param == "ties":
         engine = Engine("sequence", classes=LABELS, forbidden_transitions="iob2", fit_intercept=False)
         return engine.fit([[["a"], ["b"]]] * 2, [["B-A", "I-A"]] * 2), [[["a"], ["c"]], [["c"]] * 3, [[]], []]
+    if request.param == "word vectors":
+        vectors = tmp_path_factory.mktemp("vectors") / "small"
+        words = sorted({word.lower() for word in WORDS if word.split()})
+        vectors.write_text("".join(f"{word} {i / 4} {i % 3}\n" for i, word in enumerate(words)))
+        MODELS["word vectors"] = (CELLS, {**MODELS["template"][1], "vectors": str(vectors)})
     X, options = MODELS[request.param]
     return Engine("sequence", classes=LABELS, **options).fit(X[:150], Y[:150]), [*X, X[0][:0]]
 
@@ -224,8 +229,15 @@ def test_safetensors(model, tmp_path):
               for name, one in header.items()}
     assert json.loads(meta["labels"]) == engine.classes_.tolist()
     names = json.loads(meta["names"])
-    known = engine.coef_ if names is None else engine.coef_[:, [engine.parts_.reader.vocabulary.find(name) for name in names]]
-    assert np.array_equal(arrays["weights"], known) and np.count_nonzero(known) == np.count_nonzero(engine.coef_)
+    reader, known = engine.parts_.reader, engine.coef_
+    if names is not None:
+        known = known[:, [reader.vocabulary.find(name) for name in names if not name.startswith("vector:")]]
+        assert np.count_nonzero(known) == np.count_nonzero(engine.coef_[:, :len(reader.vocabulary)])
+    assert np.array_equal(arrays["weights"][:, :known.shape[1]], known)
+    if reader.words is not None:
+        vectors = np.array([reader.words[name.partition(":")[2]] for name in names[known.shape[1]:]])
+        folded = engine.coef_[:, len(reader.vocabulary):] @ vectors.T
+        assert np.allclose(arrays["weights"][:, known.shape[1]:], folded, rtol=1e-12, atol=1e-12)
     for name in ("start", "end"):
         shown, own = arrays[name], getattr(engine, f"{name}_scores_", np.zeros(len(known)))
         assert np.array_equal(shown[np.isfinite(shown)], own[np.isfinite(shown)])

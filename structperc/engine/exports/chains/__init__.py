@@ -96,10 +96,30 @@ def linear_chain(engine) -> LinearChain | None:
         raise PluginError("The scores of label pairs of this model depend on rows.")
     check_answers(engine, read, X, rounding(X[:, used], weights.T, bias)[:, 0], tokens, *pairs)
     names = getattr(engine, "feature_names_in_", None)
+    lines, n_columns, features = (None, 0, None) if naming is None else (naming.lines, naming.n_columns, naming.names)
+    if naming is not None:
+        if naming.words is not None:
+            used, weights, features, lines = with_words(naming, used, weights)
+        features = [features[j] for j in used]
     return LinearChain(
         engine.problem, np.ascontiguousarray(weights.T), bias, *pairs, exported_labels(engine.classes_),
-        None if names is None else list(names),
-        *((None, None, 0) if naming is None else ([naming.names[j] for j in used], naming.lines, naming.n_columns)))
+        None if names is None else list(names), features, lines, n_columns)
+
+
+def with_words(naming, used, weights):
+    """The features of an exported chain whose tokens have word vectors v: of each word one with the weights W v, and its line."""
+    (column, words), n_names = naming.words, len(naming.names)
+    check_size(weights.shape[1], n_names + len(words))
+    of_vectors = np.zeros((words.size, weights.shape[1]))
+    of_vectors[used[used >= n_names] - n_names] = weights[used >= n_names]
+    prefix = "vector:"
+    while any(name.startswith(prefix) for name in naming.names):
+        prefix = f"_{prefix}"
+    macro = (0, column, "lower", 0) if words.lowered else (0, column)
+    named = used < n_names
+    return (np.concatenate([used[named], n_names + np.arange(len(words))]),
+            np.concatenate([weights[named], words.table.astype(float) @ of_vectors]),
+            [*naming.names, *(prefix + word for word in words.words.names())], (*naming.lines, (prefix, macro)))
 
 
 def rows_of(columns, d, values=1.0):
