@@ -88,7 +88,8 @@ sphinx_gallery_conf = {
     "gallery_dirs": "docs/gallery",
     "filename_pattern": r"\.py$",               # all of them run
     "nested_sections": True,                    # a group of questions for each folder, also in the navigation
-    "subsection_order": [f"examples/gallery/{folder}" for folder in ("grades", "sentences", "structures", "networks", "trust", "production")],
+    "subsection_order": [f"examples/gallery/{folder}"
+                         for folder in ("grades", "sentences", "structures", "networks", "trust", "production")],
     "within_subsection_order": "FileNameSortKey",
     "remove_config_comments": True,
     "show_memory": False,

@@ -3,6 +3,7 @@
 import builtins
 import contextlib
 import doctest
+import gzip
 import importlib
 import importlib.util
 import inspect
@@ -27,6 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import structperc
+from structperc.cli import main
 from structperc.cli.parser import build
 from structperc.core.adapters import ADAPTERS
 from structperc.errors import PluginError
@@ -422,6 +424,55 @@ def test_commands_are_understood(capsys):
                 continue
             assert (ROOT / path / "pyproject.toml").is_file() or path.startswith("structperc-"), command      # from `structperc new`
             assert not extra or extra.rstrip("]") in extras, command
+
+
+# What readers have when they come to a command of a page: files of their own, and what the page's Python writes.
+LEVELS = ("none", "mild", "severe")
+GRADES = "patient,sex,bmi,grade,severity\n" + "".join(
+    f"p{i},{'fm'[i % 2]},{20 + i % 9},{1 + i % 9 // 3},{LEVELS[i % 9 // 3]}\n" for i in range(36))
+NUMBERS = "bmi,age,level\n" + "".join(f"{20 + i % 9},{i},{1 + i % 9 // 3}\n" for i in range(30))
+CHUNKS = "the DT B-NP\ndog NN I-NP\nsleeps VB B-VP\n. . O\n\nit PRP B-NP\nbarks VB B-VP\n\n"
+TREE = "1\tdogs\tdog\tNOUN\tNNS\t_\t2\tnsubj\t_\t_\n2\tbark\tbark\tVERB\tVBP\t_\t0\troot\t_\t_\n\n"
+ATTRIBUTES = "DET\tword=the\nNOUN\tword=dog\n\n"
+OWN_FILES = {
+    "docs/start.md": {"visits.csv": GRADES, "new.csv": GRADES, "train.txt": CHUNKS},
+    "docs/presets.md": {"table.csv": NUMBERS},
+    "docs/guide/effects.md": {"train.csv": GRADES, "new.csv": GRADES},
+    "docs/guide/export.md": {"train.txt": ATTRIBUTES, "new.txt": ATTRIBUTES, "level.csv": NUMBERS},
+    "docs/guide/odds.md": {},
+    "docs/guide/sequences.md": {"train.txt": CHUNKS},
+    "docs/guide/streams.md": {"large.csv.gz": NUMBERS},
+    "docs/guide/trees.md": {"train.conllu": TREE},
+}
+TRAINED = {             # models that a page has from another page
+    "docs/guide/effects.md": "structperc fit prank train.csv --target grade --model grade.model --drop patient,severity --one-hot sex",
+    "docs/guide/export.md": "structperc fit prank level.csv --target level --model level.model",
+}
+# What other tests run.
+ELSEWHERE = ("--dask", "s3://", "duckdb", "import-crfsuite", "fit choice", "structperc new", "structperc check", "predict tags", "predict trees")
+
+
+def test_the_commands_of_the_pages_run_in_order(tmp_path, monkeypatch, capsys):
+    ran = 0
+    for page in (page for page in PAGES if page.parent.name in ("docs", "guide")):      # the test of the demo runs those of the README
+        shown = [command for command in commands(page) if command.startswith("structperc ") and " " in command[11:]
+                 and not any(part in command for part in ELSEWHERE)]
+        if not shown:
+            continue
+        folder = tmp_path / page.stem
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        for name, text in OWN_FILES[name_of(page)].items():
+            folder.joinpath(name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+        if page.name == "odds.md":
+            names = run_blocks(page)[1]
+            for line in re.findall(r"`(people[^`]+)`", page.read_text()):
+                exec(line, names)
+        for command in [*filter(None, [TRAINED.get(name_of(page))]), *shown]:
+            assert main(shlex.split(command, comments=True)[1:]) == 0, (page, command, capsys.readouterr().err)
+            ran += 1
+    capsys.readouterr()
+    assert ran >= 16
 
 
 def test_commands_are_found_and_wrong_ones_noticed(capsys):

@@ -100,11 +100,12 @@ class Reference:
                 lines += [f".. {directive(value)}:: {name}", ""]
         below = [f"{other.rpartition('.')[2]} <{other}>" for other in self.names if other.rpartition(".")[0] == module != "structperc"]
         if below or classes:
-            lines += [".. toctree::", "   :hidden:", "", *(f"   {entry}" for entry in (*below, *(f"{module}/{name}" for name in classes))), ""]
+            below += [f"{module}/{name}" for name in classes]
+            lines += [".. toctree::", "   :hidden:", "", *(f"   {entry}" for entry in below), ""]
         return "\n".join(lines)
 
     def class_page(self, module, name):
-        """A class: what it is, its example and its parameters, then its members by use, and the pages of the gallery that use it."""
+        """A class: what it is, an example, its parameters. Then its members by use, and the pages of the gallery that use it."""
         value = self.names[module][name]
         lines = [name, "=" * len(name), "", f".. currentmodule:: {module}", "", f".. autoclass:: {name}", "   :no-members:"]
         members = self.members(value)
@@ -132,7 +133,7 @@ class Reference:
 
 
 def grouped(names, groups, alone) -> dict:
-    """The names by the first group with a pattern that fits, in the order of its patterns; all others are "More", or `alone`."""
+    """The names by the first group with a pattern that fits, in the order of its patterns. All others are "More", or `alone`."""
     left, found = list(names), {}
     for caption, patterns in groups.items():
         group = list(dict.fromkeys(name for pattern in patterns for name in fnmatch.filter(left, pattern)))

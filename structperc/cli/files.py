@@ -45,7 +45,7 @@ def parts(source, plugins=(), *, needs_target=True, features=None, n_features=No
         return formats.stream(path, format=source.format, n_features=n_features, group=group, rows=source.rows)
     if target is None and needs_target:
         with opened_frames(source) as file:
-            hint = csv_tables.tokens_hint(file.header)
+            hint = csv_tables.form_hint(file.header)
             raise OptionError(f"{formats.FORMATS[source.format].noun} needs --target NAME, the column of right labels; {file.name} has "
                               f"{', '.join(map(repr, file.header))}.{hint}")
     as_text, keys = (None, None) if reader is None else (reader.input_columns().texts, reader.input_columns().key_places)

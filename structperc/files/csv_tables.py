@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import chain, islice
 
@@ -258,7 +259,10 @@ class CsvFile(FrameFile):
             hint = f" If cells are parted by {other!r}, set separator={other!r} (structperc: --separator {flag})."
         else:
             hint = header_hint(self.header)
-        return DataError(f"{error}{hint}{tokens_hint(self.header)}")
+        return DataError(f"{error}{hint}{form_hint(self.header)}")
+
+
+SVMLIGHT = re.compile(r"\S+ (qid:\S+ )?[0-9]+:[-+.0-9]")
 
 
 def is_record(cells) -> bool:
@@ -271,9 +275,11 @@ def header_hint(header) -> str:
     return " Is line 1 a header? It holds numbers: put a line with column names above it." if any(map(is_number, header)) else ""
 
 
-def tokens_hint(header) -> str:
-    """What to do where the header of a table looks like the first line of a file of columns."""
+def form_hint(header) -> str:
+    """What to do where the header of a table looks like the first line of svmlight, or of a file of columns."""
     seems = len(header) == 1 and len(header[0].split()) > 1
+    if seems and SVMLIGHT.match(header[0]):
+        return " It looks like svmlight: pass --format svmlight (in Python, format='svmlight')."
     return (" If it has one token in each line, name its columns with --columns (in Python, set format and columns). Or pass --format "
             "crfsuite for a data file of CRFsuite."
             if seems else "")

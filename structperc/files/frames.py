@@ -347,7 +347,7 @@ def quoted(text) -> str:
 
 def listed(names) -> str:
     """The first and last of many names."""
-    texts = [repr(name) for name in (names if len(names) <= 10 else [*names[:7], *names[-2:]])]
+    texts = [shortened(name, 80) for name in (names if len(names) <= 10 else [*names[:7], *names[-2:]])]
     return ", ".join(texts if len(names) <= 10 else [*texts[:7], "...", *texts[7:]])
 
 

@@ -158,10 +158,11 @@ function start() {
 
   function answer(x, output) {
     const scores = model.scores(x), probabilities = model.probabilities(x), order = ranking(scores), [winner] = order;
+    const scored = column(scores);
     if (output.textContent !== String(model.labels[winner])) output.textContent = String(model.labels[winner]);
     fill(byId("labels").querySelector("tbody"), about.ordered ? model.labels.map((_, l) => l) : order, (row, l) => {
       added(row, "td", model.labels[l], l === winner ? "winner" : undefined);
-      added(row, "td", short(scores[l]), "number");
+      added(row, "td", scored(scores[l]), "number");
       added(added(row, "td"), "div", "", "bar").style.backgroundSize = `${100 * probabilities[l]}% 100%`;
       added(row, "td", `${(100 * probabilities[l]).toFixed(1)} %`, "number");
     });
@@ -177,13 +178,13 @@ function start() {
     byId("sides").children[1].textContent = `${clipped(right)} →`;
     const drawn = parts.slice(0, BARS), rest = parts.slice(BARS);
     if (rest.length) drawn.push({ name: `${rest.length} others`, value: rest.reduce((sum, part) => sum + part.value, 0) });
-    const largest = Math.max(...drawn.map((part) => Math.abs(part.value)));
+    const largest = Math.max(...drawn.map((part) => Math.abs(part.value))), written = column(drawn.map((part) => part.value));
     fill(byId("why").querySelector("tbody"), drawn, (row, part) => {
       added(row, "td", part.name, "name");
       const bar = added(added(row, "td"), "div", "", "bar"), share = 50 * Math.abs(part.value) / largest;
       bar.style.backgroundSize = `${share}% 100%`;
       bar.style.backgroundPosition = `${100 * (part.value < 0 ? 50 - share : 50) / (100 - share)}% 0`;
-      added(row, "td", signed(part.value), "number");
+      added(row, "td", signed(written(part.value)), "number");
     });
     byId("ruler").replaceChildren(...(about.ordered ? [drawnRuler(ruler(scores), winner, against, whole ? [whole.start] : [])] : []));
   }
@@ -276,7 +277,12 @@ function shape(parent, tag, attributes, text = "") {
 }
 
 const short = (value) => String(Number(value.toPrecision(4))).replace("-", "−");
-const signed = (value) => (value < 0 ? "" : "+") + short(value);
+// Writes the numbers of a column with as many decimals as give the largest three digits.
+function column(values) {
+  const largest = Math.max(...values.map(Math.abs)) || 1, decimals = Math.min(9, Math.max(0, 2 - Math.floor(Math.log10(largest))));
+  return (value) => (Number(value.toFixed(decimals)) === 0 ? (0).toFixed(decimals) : value.toFixed(decimals)).replace("-", "−");
+}
+const signed = (text) => (/^−|^[0.]*$/.test(text) ? "" : "+") + text;
 const clipped = (label) => (String(label).length > 16 ? `${String(label).slice(0, 15)}…` : String(label));
 
 if (typeof document !== "undefined") start();

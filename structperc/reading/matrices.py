@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import numbers
 import os
 import sys
@@ -428,7 +429,8 @@ def not_finite_entry(rows: Rows, example=None) -> DataError | None:
     if place is None:
         return None
     row, column, value = place
-    return DataError(f"X[{row}, {column}] is {value}; X must be free of NaN and inf, so fill or drop that row.")
+    remedy = ' The plugin "table" fills gaps of a data frame by its option fill.' if math.isnan(value) else ""
+    return DataError(f"X[{row}, {column}] is {value}; X must be free of NaN and inf, so fill or drop that row.{remedy}")
 
 
 def refuse_not_finite(rows: Rows) -> None:

@@ -14,6 +14,7 @@ from structperc.reading.named import NamedReader
 from structperc.reading.table_reader import TableReader
 
 FRAME = pd.DataFrame(X, columns=["a", "b"])
+HOLED = FRAME.assign(a=[np.nan, *FRAME["a"][1:]])
 TABLES = [FRAME[:12], FRAME[12:]]
 TEXTS = FRAME.assign(c=["x", "y"] * 12)
 BLOCKS = [X[:12], X[12:]]
@@ -96,6 +97,8 @@ MESSAGES = [
         ("give every column a name of its own", lambda _: PRank().fit(FRAME.set_axis(["a", "a"], axis=1), Y),
          lambda _: PRank().fit(FRAME, Y),
          lambda _: PRank().fit(FRAME.set_axis(["a", "a"], axis=1).to_numpy(), Y)),
+        ("so fill or drop that row", lambda _: PRank().fit(HOLED, Y), lambda _: PRank().fit(HOLED[1:], Y[1:]),
+         lambda _: PRank(plugins=["table"], plugin_options={"fill": "median"}).fit(HOLED, Y)),
         ("pass their real and imaginary parts as columns", lambda _: PRank().fit(X * 1j, Y),
          lambda _: PRank().fit(np.column_stack([X.real, X.imag]), Y)),
         ("X is a list with one array per example already", lambda _: read(BLOCKS, ENDS), lambda _: read(BLOCKS), lambda _: read(X, ENDS)),

@@ -1,8 +1,9 @@
 """`make browser` opens every page in headless Chromium, narrow and wide, light and dark, and checks it.
 
-Faults are console errors, network requests, pages wider than the window, cut code and tables, and controls that Tab does not reach.
-Findings of axe-core are faults too, contrast among them. Screenshots and generated pages are in build/browser. The documentation site, the gallery and the report
-are checked if you have built them. Without a browser, Node or npm, the command prints what is missing and exits with 0.
+Faults are console errors, network requests, pages wider than the window, and controls that Tab does not reach. Cut code and tables are
+faults too, and findings of axe-core, contrast among them. Screenshots and generated pages are in build/browser. The documentation site,
+the gallery and the report are checked if you have built them. Without a browser, Node or npm, the command prints what is missing and
+exits with 0.
 """
 
 import argparse

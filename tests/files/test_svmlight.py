@@ -125,3 +125,10 @@ def test_ends_of_lines_of_old_macs_are_named(tmp_path):
     (tmp_path / "a.svm").write_bytes(b"1 1:0.5\r2 2:1\r")
     with pytest.raises(DataError, match=r"line 1 has a carriage return within it; save the file with ends of lines of Unix"):
         files.read(tmp_path / "a.svm")
+
+
+def test_a_file_of_svmlight_by_another_ending_is_named(tmp_path):
+    (tmp_path / "ranks.txt").write_text("2 qid:1 1:0.5 2:1 #docid = 7\n0 qid:1 1:0.25\n")
+    with pytest.raises(DataError, match=r"It looks like svmlight: pass --format svmlight \(in Python, format='svmlight'\)\.$"):
+        files.read(tmp_path / "ranks.txt", group="qid")
+    assert files.read(tmp_path / "ranks.txt", group="qid", format="svmlight").y.tolist() == [2, 0]

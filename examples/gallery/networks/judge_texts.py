@@ -79,5 +79,5 @@ ax.legend(title="the judge gives", loc="lower right")
 plt.show()
 
 # %%
-# **What to try next.** Judges who disagree give intervals: :doc:`../grades/interval_labels`. How sure a mark is: :doc:`../trust/conformal_grades`. A
-# head keeps learning from a stream of judgements with ``partial_fit``.
+# **What to try next.** Judges who disagree give intervals: :doc:`../grades/interval_labels`. How sure a mark is:
+# :doc:`../trust/conformal_grades`. A head keeps learning from a stream of judgements with ``partial_fit``.
