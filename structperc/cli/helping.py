@@ -189,8 +189,34 @@ Measures that evaluate prints.
   all       the mean of the training loss. Ranks and classes: the confusion
             matrix, with a row for each true label.
 """
+TORCH = """\
+Scores from a network, in Python.
+
+structperc.torch has output layers for PyTorch: Chain (a CRF layer), Trees,
+CusumHead for ordered labels, and StructuredLoss for any problem. structperc.jax
+has the losses for JAX.
+
+  pip install "structperc[torch]"
+
+Frozen embeddings, such as those of transformers, are columns of X: an estimator
+accepts tensors. Taggers accept vectors beside names, also on the command line:
+structperc help templates.
+"""
+ODDS = """\
+Odds ratios of ordered labels.
+
+Train the proportional-odds model, then print its odds ratios with intervals and
+p values. --proportional-odds tests its assumption (Brant, likelihood ratio).
+
+  structperc fit prank data.csv --target grade --set trainer=cumulative-logit
+      --model m
+  structperc effects m data.csv --scale odds-ratio --interval wald
+  structperc effects m data.csv --proportional-odds
+"""
 TOPICS = {"data": DATA, "columns": COLUMNS, "templates": TEMPLATES, "tables": TABLES, "streams": STREAMS, "checkpoints": CHECKPOINTS,
-          "dask": DASK, "measures": MEASURES, "json": JSON}
+          "dask": DASK, "measures": MEASURES, "odds": ODDS, "torch": TORCH, "json": JSON}
+TOPICS_CALLED = {"torch": ("pytorch", "crf layer", "embeddings", "transformers", "jax", "neural network"),
+                 "odds": ("odds ratio", "odds ratios", "brant", "proportional odds", "parallel lines", "p value", "aic")}
 
 
 def help_on(arguments) -> int:
@@ -238,7 +264,7 @@ def about(name) -> list[str]:
     """What a plugin is for, and its options."""
     plugins = {plugin.name: plugin for plugin in registry.installed() if not plugin.broken}
     if name not in plugins:
-        hint = did_you_mean(name, [*TOPICS, "options", *plugins], registry.also_called())
+        hint = did_you_mean(name, [*TOPICS, "options", *plugins], registry.also_called() | TOPICS_CALLED)
         raise PluginError(f"there is no topic {name!r}.{hint} structperc help lists all topics.")
     plugin = plugins[name]
     flags = flags_of(plugin.options)

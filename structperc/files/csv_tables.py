@@ -276,7 +276,7 @@ def header_hint(header) -> str:
 
 
 def form_hint(header) -> str:
-    """What to do where the header of a table looks like the first line of svmlight, or of a file of columns."""
+    """What to do if the header of a table is a line of svmlight or of a file of columns."""
     seems = len(header) == 1 and len(header[0].split()) > 1
     if seems and SVMLIGHT.match(header[0]):
         return " It looks like svmlight: pass --format svmlight (in Python, format='svmlight')."
