@@ -155,7 +155,8 @@ class BinaryReduction(SortedClasses, RankScore, Reduction, MetaEstimatorMixin, C
     -----
     The classifier is trained on up to n (K - 1) examples; those of weight 0 are left out.
 
-    The classifier reads the rows. So a frame of pandas stays a frame, with its categories, and the classifier may allow NaN.
+    The classifier reads the rows. So a frame of pandas stays a frame, with its categories, and the classifier may allow NaN. Linear
+    classifiers of scikit-learn read categories that are numbers as these numbers: make columns of 0 and 1 of them.
 
     Without `falling`, probabilities of some rows may rise with k. `predict_proba` then sorts the K - 1 probabilities of a row. Its median
     remains the prediction.

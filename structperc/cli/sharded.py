@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 from contextlib import closing, contextmanager, suppress
@@ -66,7 +67,8 @@ def connected(address):
     n = address.removeprefix(LOCAL)
     if not n.isdecimal() or int(n) < 1:
         raise OptionError(f"--dask {address!r}; expected local:N with a number of workers from 1 on, or the address of a scheduler.")
-    with distributed.LocalCluster(n_workers=int(n), threads_per_worker=1, dashboard_address=None) as cluster:
+    quiet = {"silence_logs": logging.CRITICAL}         # a worker logs the traceback of an error that this process raises anyway
+    with distributed.LocalCluster(n_workers=int(n), threads_per_worker=1, dashboard_address=None, **quiet) as cluster:
         with distributed.Client(cluster) as client:
             yield client
 

@@ -75,7 +75,7 @@ class LatentRanker(ListRanker, EngineEstimator):
     _untrained: ClassVar[tuple] = ("verbose", "score_k", "n_iter_no_change", "validation_fraction")
 
     _elsewhere: ClassVar[dict] = dict.fromkeys(("eval_set", "validation_data"), " Set LatentRanker(n_iter_no_change=3), which holds out "
-                                               "queries, or plugins=[structperc.callbacks.EarlyStopping(X, y)].")
+                                               "queries, or plugins=[structperc.callbacks.EarlyStopping(X, y, groups=groups)].")
 
     k: int | None = option(
         None, "documents that are shown of each query, and that training looks at",

@@ -22,6 +22,7 @@ from structperc.fitting.option import option, positional_option
 from structperc.fitting.options import generator
 from structperc.pictures import Ruler
 from structperc.reading import matrices
+from structperc.reading.frames import has_typed_columns
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -286,6 +287,9 @@ class ScoreCard(InnerMethods, WrappedRanker):
         rows = matrices.read_alone(X)
         if rows.sparse:
             raise DataError("X is sparse, but a score card looks values up in whole columns; pass X.toarray().")
+        if has_typed_columns(X):
+            raise DataError("X has columns of categories, dates or durations, but a score card has points for numbers. Make columns of 0 "
+                            "and 1 of categories, for instance by pandas.get_dummies.")
         if rows.objects or rows.offsets is not None:
             raise DataError("a score card looks values up in columns. X must be a matrix or a data frame with a row for each example.")
         matrices.refuse_not_finite(rows)

@@ -110,6 +110,8 @@ MESSAGES = [
         ("is not fitted yet; call fit first", lambda _: RankingSVM().predict(X), lambda _: ranking().predict(X))),
     *messages_of("structperc/estimators/score_card.py",
         ("rows; pass one", lambda _: card(FRAME).explain(FRAME[:2]), lambda _: card(FRAME).explain(FRAME[:1])),
+        ("but a score card has points for numbers", lambda _: card(FRAME.assign(c=pd.Categorical([10, 20] * 12))),
+         lambda _: card(pd.get_dummies(FRAME.assign(c=pd.Categorical([10, 20] * 12))).astype(float))),
         ("a score card looks values up in whole columns", lambda _: card(csr_array(X)), lambda _: card(csr_array(X).toarray())),
         ("but the card has", lambda _: card(FRAME).predict(FRAME[["b", "a"]]), lambda _: card(FRAME).predict(FRAME))),
     *messages_of("structperc/estimators/sequences.py",
