@@ -10,7 +10,8 @@ from structperc.components import KeyedReader, Outputs, RowFeatures
 from structperc.solvers.paths import grid_graph
 from structperc_path.costs import Costs, MissedArcs
 from structperc_path.outputs import Paths
-from structperc_path.searches import BestPath, CheapestPath
+from structperc_path.searches import CheapestPath
+from structperc_path.solver import BestPath
 
 also_called = ("shortest-path", "routing")
 options = {

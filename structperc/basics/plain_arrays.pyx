@@ -54,7 +54,7 @@ cdef extern from *:
 
 from libc.string cimport memcpy
 
-cdef object ndarray = np.ndarray, empty = np.empty, int32 = np.dtype(np.int32)
+cdef object ndarray = np.ndarray, empty = np.empty, int32 = np.dtype(np.int32), int64 = np.dtype(np.int64)
 
 
 def are_reals(values, tuple shape, double low, double high, Py_ssize_t most):
@@ -132,6 +132,42 @@ cdef bint fits(const Py_buffer *buffer, tuple shape, Py_ssize_t most) except -1:
 cdef enum:
     WIDE = 8                # columns at a time: as many numbers as a line of cache holds
     TALL = 512              # rows at a time: a page of each column, whose lines the CPU fetches by itself; their rows stay in the cache
+
+
+ctypedef fused Item:
+    int32_t
+    int64_t
+    double
+
+
+cdef Py_ssize_t width_of(const Item[:] left, const Item[:] right) noexcept nogil:
+    cdef Py_ssize_t i = 0, j, m = 1, n = left.shape[0]
+    while m < n and left[m] == left[0]:
+        m += 1
+    if n % m:
+        return 0
+    while i < n:
+        if i and not left[i] > left[i - m]:
+            return 0
+        for j in range(m):
+            if left[i + j] != left[i] or right[i + j] != right[j] or j and not right[j] > right[j - 1]:     # NaN differs from itself
+                return 0
+        i += m
+    return m
+
+
+def table_width(left, right):
+    """How many columns a full table has if the pairs list it row by row, with rising items on both sides; else 0."""
+    if not (type(left) is ndarray and type(right) is ndarray and left.ndim == right.ndim == 1 and len(left) == len(right) > 0):
+        return 0
+    kind = left.dtype
+    if right.dtype != kind or not (kind.isnative and left.flags.aligned and right.flags.aligned):
+        return 0
+    if kind == int64:
+        return width_of[int64_t](left, right)
+    if kind == np.float64:
+        return width_of[double](left, right)
+    return width_of[int32_t](left, right) if kind == int32 else 0
 
 
 def rows_of(columns):

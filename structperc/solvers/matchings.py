@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from structperc.basics.arguments import flag, how_many, item_codes, real_array, whole_array
 from structperc.basics.errors import DataError, listing, shortened
+from structperc.basics.plain_arrays import table_width
 from structperc.solvers.clusterings import connected
 from structperc.solvers.ranked_matchings import RankedMatchings
 
@@ -72,7 +73,8 @@ def max_matching(scores, perfect=False):
 def match_pairs(left, right, scores, perfect=False):
     """Maximum-weight bipartite matching of listed pairs; all other pairs are forbidden.
 
-    Cost: connected components are solved separately, so many small ones are fast. Ties are those of `max_matching`.
+    Cost: connected components are solved separately, so many small ones are fast. Pairs that list all cells of a table row by row, with
+    rising items, cost twice `max_matching`. Ties are those of `max_matching`.
     Raises `DataError` if a score is NaN or +inf, a pair is listed twice, or no perfect matching exists.
     Returns an int array. Rising numbers of the chosen pairs. See also `max_matching` (a full matrix of scores).
 
@@ -91,6 +93,13 @@ def match_pairs(left, right, scores, perfect=False):
     >>> match_pairs([7, 7, 9], [1, 2, 1], [0.5, 0.4, 0.3]).tolist()
     [1, 2]
     """
+    m = table_width(left, right)
+    if m:
+        s, perfect = real_array(scores, "scores", left.shape), flag(perfect, "perfect")
+        if not perfect or s.min() > -np.inf:            # else components, and an error that names items
+            partners = max_matching(s.reshape(-1, m), perfect)
+            rows = np.flatnonzero(partners >= 0)
+            return rows * m + partners[rows]
     left_names, left = item_codes(left, "left", ("n_pairs",))
     right_names, right = item_codes(right, "right", left.shape)
     s, perfect = real_array(scores, "scores", left.shape), flag(perfect, "perfect")

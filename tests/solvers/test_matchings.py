@@ -85,6 +85,30 @@ def test_listed_pairs_are_matched_as_the_table_of_them(whole, perfect):
 
 
 @pytest.mark.parametrize("perfect", [False, True], ids=["partial", "perfect"])
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.float64, ">i8", str, object])
+def test_all_pairs_in_order_are_matched_as_their_table(kind, perfect):
+    random = np.random.default_rng(5)
+    for n, m in ((1, 1), (1, 4), (4, 1), (3, 3), (3, 5), (5, 3)):
+        i, j = (ends.ravel() for ends in np.indices((n, m)))
+        scores = random.integers(-2, 3, (n, m)).astype(float)
+        partners = max_matching(scores, perfect)
+        chosen = match_pairs((i + 1).astype(kind), (2 * j).astype(kind), scores.ravel(), perfect)
+        if kind in (np.int32, np.int64, np.float64):
+            assert chosen.tolist() == [m * r + k for r, k in enumerate(partners.tolist()) if k >= 0]
+        assert scores.ravel()[chosen].sum() == total(scores, partners)
+        pairs = np.stack([i, j], axis=1)[::-1].astype(kind if kind is not object else float)     # columns, in falling order
+        assert scores.ravel()[::-1][match_pairs(*pairs.T, scores.ravel()[::-1], perfect)].sum() == total(scores, partners)
+
+
+@pytest.mark.parametrize("items", [[0.0, 0.0, 1.0, np.nan], [0.0, np.nan, 0.0, 1.0], [np.nan, np.nan, 0.0, 0.0]])
+def test_an_item_that_is_nan_raises_an_error(items):
+    with pytest.raises(DataError, match="nan"):
+        match_pairs(np.array(items), np.array([0.0, 1.0, 0.0, 1.0]), np.ones(4))
+    with pytest.raises(DataError, match="nan"):
+        match_pairs(np.array([0.0, 0.0, 1.0, 1.0]), np.array(items), np.ones(4))
+
+
+@pytest.mark.parametrize("perfect", [False, True], ids=["partial", "perfect"])
 @pytest.mark.parametrize("whole", [False, True], ids=["real scores", "ties"])
 def test_the_k_best_are_distinct_and_in_order(whole, perfect):
     for scores in tables(200, whole):
