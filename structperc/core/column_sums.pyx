@@ -539,7 +539,7 @@ cdef class ColumnSums:
 
 def units_with_row(const real[::1] x, double n_rows, const double[::1] mean, const double[::1] squares, const double[::1] low,
                    const double[::1] high, const double[::1] new_mean, const double[::1] new_squares, bint centred, bint absorbs):
-    """Units of the columns with one more row x of weight 1. None if a value is far from all before."""
+    """Units of the columns with one more row x of weight 1. None if a value is far from all before, or too large."""
     # Streams of single rows need it, where calls of numpy would take most of the time. `squares` are the sums of squared differences from
     # the mean, before the row.
     cdef Py_ssize_t j, n = x.shape[0]
@@ -563,7 +563,7 @@ def units_with_row(const real[::1] x, double n_rows, const double[::1] mean, con
         to[2, j] = deviation
         to[4, j] = -(new_mean[j] if centred else 0) / back
         to[5, j] = 1 / back
-        far |= n_rows > MANY and apart * apart > FAR * squares[j] / n_rows > 0
+        far |= n_rows > MANY and apart * apart > FAR * squares[j] / n_rows > 0 or not new_squares[j] < INFINITY
     return None if far else tuple(moved)
 
 

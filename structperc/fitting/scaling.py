@@ -109,6 +109,28 @@ class Scaling:
 
     def with_rows(self, rows, sample_weight=None) -> Scaling:
         """The same of more rows."""
+        alone = sample_weight is None and rows.n_rows == 1 and self.n_rows >= FEWEST and not rows.sparse
+        scaling = self.with_row(rows) if alone else None
+        return self.with_all(rows, sample_weight) if scaling is None else scaling
+
+    def with_row(self, rows) -> Scaling | None:
+        """The same of one more row, without calls of numpy. None: a value is far from all before, or too large."""
+        sums = self.sums.with_rows(rows)
+        mean, squares = sums.moments()
+        if mean is None:
+            return None
+        x = np.ascontiguousarray(rows.X[0])
+        units = units_with_row(x, self.n_rows, *self.moments, self.low, self.high, mean, squares, self.centred, self.absorbs)
+        if units is None:
+            return None
+        low, high, deviation, spread, back, unit = units
+        scaling = Scaling(sums, low, high, self.centred, self.absorbs)
+        scaling.__dict__.update(n_rows=self.n_rows + 1, moments=(mean, squares), shift=mean if self.centred else self.shift,
+                                deviation=deviation, spread=spread, inverse=(back, unit))
+        return scaling
+
+    def with_all(self, rows, sample_weight) -> Scaling:
+        """The same of any rows."""
         rows = rows.canonical() if rows.sparse else rows            # entries for one column are summed before they are squared
         with np.errstate(all="ignore"):
             sums = self.sums.with_rows(rows, sample_weight)
@@ -118,15 +140,6 @@ class Scaling:
                 raise DataError(f"sample_weight has {sample_weight.max():.3g}, and its sums overflow; divide all weights by one number.")
             raise matrices.not_finite_entry(rows) or DataError(
                 f"column {largest_column(rows)} of X is too large to be squared; divide it by a large number.")
-        if sample_weight is None and rows.n_rows == 1 and self.n_rows >= FEWEST and not rows.sparse:
-            x = np.ascontiguousarray(rows.X[0])
-            units = units_with_row(x, self.n_rows, *self.moments, self.low, self.high, mean, squares, self.centred, self.absorbs)
-            if units is not None:
-                low, high, deviation, spread, back, unit = units
-                scaling = Scaling(sums, low, high, self.centred, self.absorbs)
-                scaling.__dict__.update(n_rows=self.n_rows + 1, moments=(mean, squares), shift=mean if self.centred else self.shift,
-                                        deviation=deviation, spread=spread, inverse=(back, unit))
-                return scaling
         X = rows_with_weight(rows, sample_weight)
         if not X.shape[0]:
             return self
