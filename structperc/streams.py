@@ -57,8 +57,9 @@ def fit_stream(engine, parts, *, learn=None, passed=None, ahead=True, resume=Fal
         Training starts from its current model, if any. Set `classes` if the first part lacks one. It makes `epochs` passes, fewer if one
         has no update, or if the loss levels off with `trainer="until-level"`.
     parts : sequence, iterable, or function without arguments that returns an iterator
-        The data for each epoch; an iterator suffices for one epoch. Each part is a pair (X, y), a dict of arguments of
-        `Engine.partial_fit`, or a `structperc.files.tables.Table`. Examples in parts without any weight are left out.
+        The data for each epoch; an iterator suffices for one epoch. `structperc.files.Kept` calls a function once for all epochs.
+        Each part is a pair (X, y), a dict of arguments of `Engine.partial_fit`, or a `structperc.files.tables.Table`. Examples in parts
+        without any weight are left out.
     learn : function of a part, optional
         Trains on a part instead of `Engine.partial_fit`, and returns its number of examples.
     passed : function of two ints, optional

@@ -79,9 +79,12 @@ FILE, so predict and evaluate do not need it. Words without a vector have zeros.
 STREAMS = """\
 Files larger than memory: fit --stream.
 
-The file is read part by part, and again for each epoch. The rows of each part
-are shuffled, so the file should not be sorted by label. With --set preset=paper
-the model is the same, bit by bit, as without --stream.
+The file is read part by part. Later epochs read its rows from a temporary file,
+which takes 8 bytes for each number. TMPDIR sets its folder. If less than twice
+that is free there, the file is read again for each epoch.
+
+The rows of each part are shuffled, so the file should not be sorted by label.
+With --set preset=paper the model is the same, bit by bit, as without --stream.
 
   structperc fit cusum big.csv.gz --stream --target level --model m
   structperc fit cusum visits.duckdb --query "select * from visits" --stream

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 
 import attrs
 import numpy as np
@@ -18,7 +19,7 @@ from structperc.cli.files import answers, counted_in, is_text, missing_of, opene
 from structperc.components import Outputs
 from structperc.core.losses import levels_of
 from structperc.errors import OptionError
-from structperc.files import formats
+from structperc.files import Kept, formats
 from structperc.files.opening import WATCHER, can_be_read_again, fingerprint, is_url, name_of, passed, unchanged
 from structperc.fitting import plugins as registry
 from structperc.fitting.assembly import ask, install_model, options_alone
@@ -39,14 +40,15 @@ def learn(engine, source, plugins, report=None, resume=False, text_labels=None) 
     identity = identity_of(source, contents)
     if report is not None and contents is not None:
         look = "once to look through it, and then " if looks_through(engine, source) else ""
-        report.note(f"{source.path} is read {look}once in each of at most {engine.epochs} epochs")
+        report.note(f"{source.path} is read {look}once for at most {engine.epochs} epochs")
     with looked_through(source, report):
         prepared = survey(engine, source, plugins, text_labels)
-    facts, before = [], [0, 0.0]
+    facts, before, read_once = [], [0, 0.0], partial(parts, source, plugins, **prepared)
+    begin = Kept(read_once) if engine.epochs > 1 else read_once
 
     def read():
         facts.clear()
-        with unchanged(source.path, contents), closing(parts(source, plugins, **prepared)) as tables:
+        with unchanged(source.path, contents), closing(begin()) as tables:
             for table in tables:
                 if getattr(table.y, "ndim", 1) == 2:
                     refuse_intervals(table, outputs_of(engine), engine.problem)
@@ -56,7 +58,7 @@ def learn(engine, source, plugins, report=None, resume=False, text_labels=None) 
     def read_for_levels():
         if report is not None:
             report.note(f"{source.path} is read once more, for levels of categories")
-        with looked_through(source, report), closing(parts(source, plugins, **prepared)) as tables:
+        with looked_through(source, report), closing(begin()) as tables:
             for table in tables:
                 yield table
                 passed(table.n_examples)

@@ -12,5 +12,5 @@ Examples
 
 from structperc.later import names_of
 
-MODULES = {"formats": ("open", "read", "stream"), "vectors": ("read_vectors",)}
+MODULES = {"formats": ("open", "read", "stream"), "kept": ("Kept",), "vectors": ("read_vectors",)}
 __all__, __getattr__, __dir__ = names_of(__name__, MODULES)

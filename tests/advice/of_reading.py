@@ -1,10 +1,13 @@
 """Messages about X and y in the users' forms, and about files."""
 
 import contextlib
+import shutil
 import sqlite3
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from advice.followed import SENTENCES, TAGS, X, Y, messages_of
 from structperc import Engine, files
@@ -47,6 +50,18 @@ def matching(X, **options):
 
 def pairs(X, **options):
     return Engine("clusters", epochs=1, **options).fit(X, [[0, 1]])
+
+
+def kept_on_full_disk(_):
+    """A pass whose parts no disk takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=0))
+        return list(files.Kept(lambda: [X])())
+
+
+def unpickled():
+    """Parts that no file takes."""
+    return iter([{"X": X, "y": Y, "note": lambda: None}])
 
 
 def learned(reader, X):
@@ -162,6 +177,9 @@ MESSAGES = [
     *messages_of("structperc/files/frames.py",
         ("which means that nothing is known", word_as_label, lambda folder: word_as_label(folder, "z"),
          lambda folder: word_as_label(folder, missing={"y": []}))),
+    *messages_of("structperc/files/kept.py",
+        ("a temporary file cannot keep them", kept_on_full_disk, lambda _: list(files.Kept(lambda: [X])())),
+        ("since it cannot be pickled", lambda _: list(files.Kept(unpickled)()), lambda _: list(unpickled()))),
     *messages_of("structperc/files/labels.py",
         ("as programs write it, but all labels", labels_of, lambda folder: labels_of(folder, text_labels=True),
          lambda folder: labels_of(folder, text_labels=False))),

@@ -91,11 +91,11 @@ def test_checkpoints_are_as_far_apart_as_is_said(data, run, monkeypatch):
 
 def test_progress_begins_with_the_number_of_readings(data, run):
     lines = run(*FIT, "--progress", "--set", "epochs=2")[2].splitlines()
-    assert lines[0] == "d.csv is read once to look through it, and then once in each of at most 2 epochs"
+    assert lines[0] == "d.csv is read once to look through it, and then once for at most 2 epochs"
     assert lines[1].startswith("epoch 1 of 2: 20 of 100 examples visited")          # the look has counted them
     assert lines[-1].startswith("epoch 2 of 2: 100 of 100 examples visited")
     lines = run(*FIT, "--progress", "--classes", "1,2,3", "--set", "epochs=2")[2].splitlines()
-    assert lines[0] == "d.csv is read once in each of at most 2 epochs" and lines[1].startswith("epoch 1 of 2: 20 examples visited")
+    assert lines[0] == "d.csv is read once for at most 2 epochs" and lines[1].startswith("epoch 1 of 2: 20 examples visited")
 
 
 def test_a_look_through_a_file_shows_rows_their_rate_and_the_share_of_the_file(data, run, monkeypatch):
@@ -115,7 +115,7 @@ def test_levels_are_learned_by_a_reading_that_is_told(data, run):
     table = pd.read_csv(data)
     table.assign(kind=["u", "v"] * 50).to_csv(data, index=False)
     lines = run(*FIT, "--progress", "--classes", "1,2,3", "--one-hot", "kind", "--set", "epochs=2")[2].splitlines()
-    assert lines[:2] == ["d.csv is read once in each of at most 2 epochs", "d.csv is read once more, for levels of categories"]
+    assert lines[:2] == ["d.csv is read once for at most 2 epochs", "d.csv is read once more, for levels of categories"]
     assert "looking through the file: 20 rows" in lines[2] and "of 100 examples visited" in lines[-1]
 
 
