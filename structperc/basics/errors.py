@@ -191,6 +191,26 @@ def listing(names, most) -> str:
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
+def unreadable(name, error) -> DataTypeError:
+    """The error for an array of another library that numpy cannot read, with the words of that library.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    error : Exception
+        What the library has raised.
+
+    Examples
+    --------
+    >>> from structperc.basics.errors import unreadable
+    >>> str(unreadable("X", TypeError("unsupported ScalarType BFloat16")))
+    'numpy cannot read X: unsupported ScalarType BFloat16. Pass an array of numpy, such as X.detach().float().numpy() of a tensor.'
+    """
+    return DataTypeError(f"numpy cannot read {name}: {str(error).rstrip('.')}. Pass an array of numpy, such as "
+                         f"X.detach().float().numpy() of a tensor.")
+
+
 def did_you_mean(value, names, also_called=None) -> str:
     """A hint for the end of a message about an unknown name.
     Returns a str. Names the nearest known name or a synonym; empty if there is none.

@@ -8,7 +8,7 @@ from types import FunctionType
 
 import numpy as np
 
-from structperc.basics.errors import DataError, did_you_mean, shortened
+from structperc.basics.errors import DataError, did_you_mean, shortened, unreadable
 
 LARGEST = np.iinfo(np.intp).max
 
@@ -21,6 +21,8 @@ def as_label_array(y, name="y", expected="one label per example"):
         values = np.asarray(y)
     except ValueError:
         raise DataError(f"{name} is ragged: its elements have different lengths; expected {expected}.") from None
+    except (RuntimeError, TypeError) as error:
+        raise unreadable(name, error) from None
     if values.dtype.kind in "US" and isinstance(y, (list, tuple)) and not all(isinstance(v, (str, bytes)) for v in y):
         values = np.empty(len(y), dtype=object)     # numpy would turn the others into strings
         values[:] = y

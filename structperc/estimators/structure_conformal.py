@@ -369,7 +369,8 @@ def engine_of(estimator) -> Engine:
     if isinstance(estimator, Engine):
         return estimator
     if not hasattr(estimator, "get_params") or isinstance(estimator, type):
-        raise OptionError(f"estimator={shortened(estimator)}; expected an estimator of structperc, or a trained Engine.")
+        raise OptionError(f"estimator={shortened(estimator)}; expected an estimator of structperc, or a trained "
+                          f"Engine, such as engine() of a Chain.")
     engine = getattr(estimator, "engine_", None)
     if not isinstance(engine, Engine):
         raise NotFitted(f"estimator={shortened(estimator)} has no engine_, so it is not fitted; fit it before calibrate, or call fit "

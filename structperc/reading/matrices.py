@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from structperc.basics.errors import DataError, DataTypeError, shortened
+from structperc.basics.errors import DataError, DataTypeError, shortened, unreadable
 from structperc.basics.labels import has_half_pair, is_missing
 from structperc.basics.sparse_parts import is_sparse, to_csr
 from structperc.core.rows import Rows, in_any_order, in_place
@@ -161,6 +161,8 @@ def as_matrix(X) -> np.ndarray:
             array = array if array.dtype.kind == "c" else array.astype(np.float64)
     except SystemError:
         raise DataError(NO_TEXT) from None
+    except RuntimeError as error:
+        raise unreadable("X", error) from None
     except (TypeError, ValueError, OverflowError):
         error = explain_frame(X)
         array = typed_numbers(X) if error is None else None
@@ -355,7 +357,11 @@ def stack(blocks) -> Rows:
         except (TypeError, ValueError, OverflowError) as error:
             raise DataError(f"the examples of X cannot be stacked: {error}.") from None
         return Rows(as_csr(X), offsets)
-    return Rows(check_size(as_dense(np.concatenate([np.asarray(b) for b in blocks]))), offsets, column_names(blocks[0]))
+    try:
+        arrays = [np.asarray(block) for block in blocks]
+    except (RuntimeError, TypeError) as error:
+        raise unreadable("an example of X", error) from None
+    return Rows(check_size(as_dense(np.concatenate(arrays))), offsets, column_names(blocks[0]))
 
 
 def sample_weights(weights, n_examples: int):

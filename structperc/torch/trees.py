@@ -58,11 +58,15 @@ class Trees(torch.nn.Module):
             The head of each word, from 1; 0 is the root.
         """
         flat, lengths = self._flat(arcs, mask)
+        return self.criterion(flat, self._gold(lengths, arcs.shape[1] - 1, heads))
+
+    def _gold(self, lengths, width, heads):
+        """A batch with the trees of a table of heads."""
         if heads is None:
             raise DataError("heads are missing; give the head of each word, or call decode.")
         table = as_array(heads, "heads")
-        if table.shape != (len(lengths), arcs.shape[1] - 1):
-            raise DataError(f"heads have the shape {table.shape}; expected {(len(lengths), arcs.shape[1] - 1)}, a head for each word.")
+        if table.shape != (len(lengths), width):
+            raise DataError(f"heads have the shape {table.shape}; expected {(len(lengths), width)}, a head for each word.")
         begins = np.append(0, np.cumsum(lengths))
         keep = np.arange(table.shape[1]) < lengths[:, None]
         wrong = keep & ((table < 0) | (table > lengths[:, None]))
@@ -71,7 +75,7 @@ class Trees(torch.nn.Module):
             raise DataError(f"heads[{i}][{t}] is {table[i, t]}; expected a number from 0 (the root) to {lengths[i]}, the last word of "
                             f"sentence {i}.")
         offsets = np.append(0, np.cumsum((lengths + 1) ** 2))
-        return self.criterion(flat, self.problem._coded(begins, table[keep].astype(np.intc), offsets))
+        return self.problem._coded(begins, table[keep].astype(np.intc), offsets)
 
     def decode(self, arcs, mask=None) -> list:
         """The heads of the best tree of each sentence. Returns a list of list of int.
@@ -108,6 +112,19 @@ class Trees(torch.nn.Module):
         table = torch.zeros(arcs.numel(), dtype=torch.float64)
         table[torch.from_numpy(places(lengths, arcs.shape[1]))] = torch.from_numpy(batch.marginals(flat, threads=self.threads))
         return table.reshape(arcs.shape).to(arcs)
+
+    def log_probability(self, arcs, mask, heads):
+        """log P of the tree of each sentence, without a graph. Returns a tensor of shape (B,).
+
+        Parameters
+        ----------
+        arcs, mask, heads
+            As of `forward`.
+        """
+        with torch.no_grad():
+            flat, lengths = self._flat(arcs, mask)
+            values, _ = self._gold(lengths, arcs.shape[1] - 1, heads).loss(as_numpy(flat), "log-loss", threads=self.threads)
+        return -torch.from_numpy(values).to(arcs.device, torch.promote_types(arcs.dtype, torch.float32))
 
     def _batch(self, arcs, mask):
         """A batch without gold, its flat scores, and how many words sentences have."""

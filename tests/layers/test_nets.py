@@ -78,6 +78,19 @@ def test_a_network_has_what_weights_have(tmp_path):
     assert loaded.predict(X).tolist() == engine.predict(X).tolist()
 
 
+@pytest.mark.parametrize("tensor", [lambda x: torch.from_numpy(x).requires_grad_(), lambda x: torch.from_numpy(x).bfloat16()])
+def test_tensors_that_numpy_cannot_read_are_one_sentence(tensor):
+    X, y = sentences(3)
+    engine = tagger(epochs=1).fit(X, y)
+    for call in (engine.predict, lambda rows: engine.fit(rows, y)):
+        with pytest.raises(DataError, match=r"numpy cannot read an example of X: .* Pass an array of numpy"):
+            call([tensor(x) for x in X])
+    with pytest.raises(StructPercError, match="cannot (be )?read"):
+        Engine("multiclass").fit(tensor(X[0]), y[0])
+    with pytest.raises(DataError, match="numpy cannot read y"):
+        Engine("multiclass").fit(X[0], tensor(X[0][:, 0]))
+
+
 def test_a_fit_begins_with_the_modules_own_weights():
     X, y = sentences(10)
     engine = tagger()
@@ -138,6 +151,7 @@ def test_trees_are_those_of_an_enumeration():
     order, layer = np.argsort(-scores), Trees()
 
     assert layer.decode(arcs) == [trees[order[0]]]
+    assert layer.log_probability(arcs, None, torch.tensor([trees[4]])).tolist() == pytest.approx([scores[4] - np.log(np.exp(scores).sum())])
     assert [heads for heads, _ in layer.k_best(arcs, k=3)[0]] == [trees[i] for i in order[:3]]
     assert layer(arcs, heads=[trees[1]]).item() == pytest.approx(np.log(np.exp(scores).sum()) - scores[1])
     assert layer.marginals(arcs)[0, 0, 1].item() == pytest.approx(np.exp(scores)[[heads[0] == 0 for heads in trees]].sum()

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -274,6 +275,38 @@ def test_examples_are_prepared_in_workers_that_are_forked():
     assert [float(value) for value in loader] == layer(rows, MASK, TAGS).tolist()
 
 
+class Prepared(torch.utils.data.Dataset):
+    """Examples whose loss a worker computes."""
+
+    def __init__(self, layer, emissions):
+        self.layer, self.emissions = layer, emissions
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, i):
+        return self.layer(self.emissions[i:i + 1], MASK[i:i + 1], TAGS[i:i + 1]).detach()
+
+
+def test_layers_go_to_workers_that_are_spawned():
+    layer, emissions = chain()
+    rows = emissions.detach()
+    loader = torch.utils.data.DataLoader(Prepared(layer, rows), num_workers=1, multiprocessing_context="spawn")
+
+    assert [float(value) for value in loader] == layer(rows, MASK, TAGS).tolist()
+
+
+def test_gradients_of_mini_batches_add_up():
+    layer, emissions = chain()
+    layer(emissions, MASK, TAGS).sum().backward()
+    whole = emissions.grad.clone(), layer.transitions.grad.clone()
+    emissions.grad = layer.transitions.grad = None
+    for i in range(2):
+        layer(emissions[i:i + 1], MASK[i:i + 1], TAGS[i:i + 1]).sum().backward()
+
+    assert torch.equal(emissions.grad, whole[0]) and torch.allclose(layer.transitions.grad, whole[1])
+
+
 # ---- ordered labels ----
 
 
@@ -349,13 +382,19 @@ def test_the_library_imports_no_torch():
 
 def test_the_code_of_the_guide_runs(tmp_path, monkeypatch):
     page = (Path(__file__).parents[2] / "docs/guide/scores.md").read_text()
-    chain_block, tree_block, net_block, head_block, _ = re.findall(r"```py\n(.*?)```", page, re.DOTALL)
+    chain_block, export_block, service_block, tree_block, net_block, head_block, _ = re.findall(r"```py\n(.*?)```", page, re.DOTALL)
     names = {"torch": torch, "labels": LABELS, "encoder": torch.nn.Linear(5, 3), "loader": [(torch.randn(2, 4, 5), MASK, TAGS)]}
     exec(chain_block, names)
     assert names["engine"].predict([np.zeros((2, 3))]).shape == (1,)
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")                 # of PyTorch, about its older exporter
+        exec(export_block, names)
+    sentence = torch.randn(1, 7, 5)
+    exec(service_block, service := {"one_sentence": sentence.numpy()})
+    assert [list(service["labels"])] == names["layer"].decode(names["encoder"](sentence))
     states = torch.randn(1, 3, 4)
     exec(tree_block, {"torch": torch, "heads_of": states, "words_of": states, "weight": torch.eye(4, requires_grad=True)})
-    monkeypatch.chdir(tmp_path)
     exec(net_block, {"module": torch.nn.Linear(2, 2), "X": [np.eye(2)], "y": [["a", "b"]]})
     names = {"torch": torch, "encoder": torch.nn.Linear(3, 64), "x": torch.randn(20, 3), "y": torch.arange(20) % 5}
     exec(head_block, names)
