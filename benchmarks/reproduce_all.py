@@ -3,7 +3,7 @@
     python benchmarks/reproduce_all.py [--list] [--only NAME ...] [--anew]
 
 An interrupted run goes on with the first record of other code, and `reproduce_ordinal.py` with its first such fit.
-One script writes no record, and is not among these: counterfactuals.py.
+One script writes no record, and is not among these: counterfactuals.py. `ordinal_heads` and `chain_layers` need torch.
 """
 
 import argparse
@@ -21,7 +21,7 @@ ORDINAL = ("nine", "benchmark", "boosting", "margins")
 REPRODUCED = ("interval", "kernel", "ranking")
 OTHERS = ("linking", "clustering", "decisions", "images", "segments", "log_loss", "embeddings", "updates", "ordinal_columns",
           "rare_classes", "interval_labels", "people", "bent_rankings", "structure_conformal", "defaults", "effects", "likelihoods",
-          "latent_surrogate", "boosting_theory", "support_classes", "vehicle_pictures")
+          "latent_surrogate", "boosting_theory", "support_classes", "vehicle_pictures", "ordinal_heads", "chain_layers")
 MEASURED = ("epoch", "peers", "stream", "streams", "fixed", "predictions", "exact", "tagging", "scaling", "kernels", "trees", "boosting",
             "large_margin", "large_margin_linear", "arborescences", "parsing", "exports", "mixing", "mixing_quality", "mixing_files",
             "rivals")
