@@ -215,7 +215,7 @@ def plot_steps(engine, X, y, steps=6):
     Parameters
     ----------
     engine : Engine or estimator
-        Trained online on two columns, with a label for each row.
+        Trained online on two columns, with a label for each row. A copy of an engine that is not fitted is trained first.
     X : array-like of shape (n_rows, 2)
         The training rows.
     y : sequence
@@ -236,6 +236,8 @@ def plot_steps(engine, X, y, steps=6):
     """
     last, X = carried(engine, X)
     engine = engine_of(last)
+    if engine.model is None:
+        engine = engine._like(**changed_options(engine)).fit(X, y)
     labels, points, y = engine.classes_.tolist(), np.asarray(X, dtype=float), np.asarray(y)
     refuse_other_planes(points, y, labels, engine)
     if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:

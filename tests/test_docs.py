@@ -442,6 +442,7 @@ OWN_FILES = {
     "docs/guide/odds.md": {},
     "docs/guide/sequences.md": {"train.txt": CHUNKS},
     "docs/guide/streams.md": {"large.csv.gz": NUMBERS},
+    "docs/guide/tokens.md": {"train.txt": re.sub(" [A-Z.]+ ", " ", CHUNKS), "vectors.txt": "the 0.5 1\ndog -1 0.25\n"},
     "docs/guide/trees.md": {"train.conllu": TREE},
 }
 TRAINED = {             # models that a page has from another page
@@ -459,6 +460,7 @@ def test_the_commands_of_the_pages_run_in_order(tmp_path, monkeypatch, capsys):
                  and not any(part in command for part in ELSEWHERE)]
         if not shown:
             continue
+        assert name_of(page) in OWN_FILES, f"{name_of(page)} has commands: OWN_FILES needs the files that its reader has"
         folder = tmp_path / page.stem
         folder.mkdir()
         monkeypatch.chdir(folder)

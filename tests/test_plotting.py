@@ -314,5 +314,12 @@ def test_steps_without_a_history_follow_the_rows_and_end_where_training_does(pla
         plot_steps(model, X[:4], [1, 1, 2, 2], steps=0)
     with pytest.raises(DataError, match="X has 2 rows, but history_ has row 3"):
         plot_steps(Engine("prank").fit(X[:4], y[:4], history=True), X[:2], y[:2])
-    with pytest.raises(NotFittedError):
-        plot_steps(Engine("prank"), X, y)
+
+
+def test_steps_of_an_engine_that_is_not_fitted_are_those_of_its_copy(plane):
+    X, y = plane
+    engine = Engine("prank", epochs=3, random_state=0)
+    panels, same = plot_steps(engine, X, y, steps=3), plot_steps(Engine("prank", epochs=3, random_state=0).fit(X, y), X, y, steps=3)
+    assert [ax.get_title() for ax in panels] == [ax.get_title() for ax in same] and engine.model is None
+    matplotlib.pyplot.close(panels[0].figure)
+    matplotlib.pyplot.close(same[0].figure)
