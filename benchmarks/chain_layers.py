@@ -166,7 +166,8 @@ def report(raw):
             for name, runs in raw["runs"].items()]
     return "\n\n".join([
         f"{raw['data']}: {raw['sentences']:,} sentences, {raw['epochs']} epochs of Adam ({RATE}), mini-batches of {BATCH}, {raw['seeds']} "
-        f"seed(s). CPU seconds of one thread. The linear model has crfsuite's template, and its seconds are of the whole fit.",
+        f"seed(s). CPU seconds of one thread. The linear model has crfsuite's template, and "
+        f"its seconds are of making strings and of the whole fit.",
         table(["layer", "F1 of phrases", "training: s an epoch", "of these in the layer", "decoding the test part: s"], rows)])
 
 
