@@ -224,9 +224,10 @@ def sizes(lengths, group):
     return lengths if group is None else group
 
 
-def parted(X, y, groups, lengths, sample_weight, share, random):
+def parted(X, y, groups, lengths, sample_weight, share, random, noun="queries"):
     """X, y, lengths and weights of the queries to learn from, and those of a random share to hold out."""
-    if is_list_of_blocks(X):
+    # Without groups and lengths X is a list with an entry for each query.
+    if groups is None and lengths is None:
         of_rows, n = None, len(X)
     else:
         data = Groups(X, None, lengths, groups)
@@ -235,7 +236,7 @@ def parted(X, y, groups, lengths, sample_weight, share, random):
         of_rows = np.repeat(np.arange(n), np.diff(data.offsets))
     n_held = int(np.ceil(share * n))
     if n_held >= n:
-        raise DataError(f"validation_fraction={share!r} of {n} queries leaves nothing to learn from; give more, or hold out fewer.")
+        raise DataError(f"validation_fraction={share!r} of {n} {noun} leaves nothing to learn from; give more, or hold out fewer.")
     held = np.zeros(n, dtype=bool)
     held[random.permutation(n)[:n_held]] = True
     weights = matrices.sample_weights(sample_weight, n)

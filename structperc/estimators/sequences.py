@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from structperc.basics.labels import is_nested
+from structperc.callbacks import EarlyStopping
 from structperc.core.weights import has_vector
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import EngineEstimator, declared, weighted_mean
+from structperc.estimators.queries import parted
+from structperc.estimators.rankings import FRACTION, PATIENCE
 from structperc.fitting.option import option
-from structperc.fitting.options import InterceptOptions, LabelOptions
+from structperc.fitting.options import InterceptOptions, LabelOptions, generator
 from structperc.metrics import sentences
 from structperc.reading import matrices
 from structperc.reading.groups import Groups
@@ -79,6 +83,7 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
     """
 
     _labelled: ClassVar[str] = "token"
+    _untrained: ClassVar[tuple] = ("verbose", "n_iter_no_change", "validation_fraction")
 
     start: bool | None = option(None, "whether labels score for standing first; None: the value of `preset`, False with paper")
     end: bool | None = option(None, "whether labels score for standing last; None: as `start`")
@@ -99,6 +104,10 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
         None, "file of word vectors in text, as of word2vec or GloVe, for a column of the tokens",
         about="The model keeps all of them: 4 bytes for each coordinate. Words without a vector have zeros. Needs `columns` or `template`.")
     vector_column: str | None = option(None, "the column whose words have vectors; None: the first")
+    n_iter_no_change: int | None = option(
+        None, "early stopping: `fit` holds out sentences, and ends once their loss has not fallen for so many epochs",
+        about="The model has the weights of the best epoch. None: all sentences are trained on.")
+    validation_fraction: float = option(0.1, "share of the sentences that `n_iter_no_change` holds out, drawn by `random_state`")
 
     def fit(self, X, y=None, lengths=None, groups=None, allowed=None, sample_weight=None) -> Self:
         """Trains from nothing.
@@ -132,7 +141,16 @@ class SequenceTagger(EngineEstimator, LabelOptions, InterceptOptions):
         """
         self._refuse_none(X, y)
         refuse_rows_alone(X, lengths, groups)
-        return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight)
+        patience = PATIENCE.read("n_iter_no_change", self.n_iter_no_change)
+        if patience is None:
+            return self._train(self._engine(), "fit", X, y, lengths=lengths, groups=groups, allowed=allowed, sample_weight=sample_weight)
+        X, y, allowed = listed(X, y, lengths, groups, allowed)
+        share, places = FRACTION.read("validation_fraction", self.validation_fraction), list(range(len(X)))
+        (kept, y_kept, _, weights), (held, y_held, _, _) = parted(places, y, None, None, sample_weight, share, generator(self.random_state),
+                                                                  "sentences")
+        engine = self._engine(plugins=(*self.plugins, EarlyStopping([X[i] for i in held], y_held, patience)))
+        return self._train(engine, "fit", [X[i] for i in kept], y_kept, sample_weight=weights,
+                           allowed=None if allowed is None else [allowed[i] for i in kept])
 
     def partial_fit(self, X, y=None, lengths=None, groups=None, classes=None, allowed=None, sample_weight=None) -> Self:
         """One pass over a part of the data, continuing from what fit or partial_fit learned.
@@ -361,6 +379,22 @@ class Answers(list):
         for i, labels in enumerate(self):
             array[i] = labels
         return array
+
+
+def listed(X, y, lengths, groups, allowed):
+    """X, y and allowed as lists with an entry for each sentence."""
+    if lengths is not None or groups is not None:
+        data = Groups(X, None, lengths, groups)
+        y, allowed, ends = data.by_rows(y), data.by_rows(allowed), data.offsets.tolist()
+        X = [data.X[a:b] for a, b in itertools.pairwise(ends)]
+    elif not isinstance(X, (list, tuple)):
+        raise DataError(f"X is of type {type(X).__name__}, of which n_iter_no_change cannot hold out sentences; pass a list of sentences.")
+    if len(X) and not is_nested(y):
+        ends = np.cumsum([0, *(sentence.shape[0] if hasattr(sentence, "shape") else len(sentence) for sentence in X)]).tolist()
+        y = [y[a:b] for a, b in itertools.pairwise(ends)]
+    if len(y) != len(X):
+        raise DataError(f"y has the labels of {len(y)} sentences but X has {len(X)}; give one list per sentence.")
+    return X, y, allowed
 
 
 def as_only(sentence) -> list:

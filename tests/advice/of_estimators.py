@@ -69,6 +69,10 @@ def card(X=X):
     return ScoreCard(PRank(random_state=0)).fit(X, Y)
 
 
+def stopped_early(X):
+    return SequenceTagger(n_iter_no_change=1, validation_fraction=0.4, random_state=0).fit(X, TAGS)
+
+
 def conformal(classes):
     return OrdinalConformal(PRank(classes=LEVELS, random_state=0).fit(X, TEXTS), classes=classes, prefit=True).fit(X, TEXTS)
 
@@ -115,6 +119,8 @@ MESSAGES = [
         ("a score card looks values up in whole columns", lambda _: card(csr_array(X)), lambda _: card(csr_array(X).toarray())),
         ("but the card has", lambda _: card(FRAME).predict(FRAME[["b", "a"]]), lambda _: card(FRAME).predict(FRAME))),
     *messages_of("structperc/estimators/sequences.py",
+        ("cannot hold out sentences; pass a list of sentences", lambda _: stopped_early({0: SENTENCES[0]}),
+         lambda _: stopped_early(SENTENCES)),
         ("and its rows have no sentences: pass lengths=", lambda _: tagger().fit(X, Y), lambda _: tagger().fit(X, Y, lengths=[12, 12]),
          lambda _: tagger().fit(X, Y, groups=np.arange(24) // 12), lambda _: tagger().fit(X, Y, lengths=[len(X)]),
          lambda _: tagger().fit(X, Y, lengths=[1] * len(X)))),

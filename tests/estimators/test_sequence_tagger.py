@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_predict, cross_val_score, cross_validate
 from sklearn.utils.validation import check_is_fitted
 
+from structperc.callbacks import EarlyStopping
 from structperc.errors import DataError, NotFittedError, OptionError
 from structperc.estimators import SequenceTagger
 from structperc.metrics import phrase_scores
@@ -657,3 +658,38 @@ def test_a_matrix_of_objects_still_needs_lengths():
 def test_labels_that_are_all_missing_are_told_as_such():
     with pytest.raises(DataError, match="y is empty or has no label"):
         SequenceTagger().fit([[["a"], ["b"]]], [[None, None]])
+
+
+@pytest.mark.parametrize("form", ["tokens", "flat labels", "lengths", "groups"])
+def test_early_stopping_holds_out_sentences(form):
+    random = np.random.default_rng(4)
+    rows = [random.normal(size=(4, 3)) for _ in range(40)]
+    X = [[{"a": float(a), "b": float(b), "c": float(c)} for a, b, c in one] for one in rows] if form in ("tokens", "flat labels") else rows
+    y = [random.choice(["x", "y"], 4).tolist() for _ in X]
+    held = random_places(40, 0.25)
+    options = {"random_state": 0, "epochs": 60, "trainer": "online"}
+    stopping = EarlyStopping([X[i] for i in held], [y[i] for i in held], 2)
+    kept = [i for i in range(40) if i not in held]
+    by_hand = SequenceTagger(plugins=[stopping], **options).fit([X[i] for i in kept], [y[i] for i in kept], sample_weight=np.full(30, 2.0))
+    model, flat = SequenceTagger(n_iter_no_change=2, validation_fraction=0.25, **options), [label for labels in y for label in labels]
+    given = {"tokens": (X, y), "flat labels": (X, flat)}.get(form, (np.concatenate(rows), flat))
+    where = {"lengths": {"lengths": [4] * 40}, "groups": {"groups": np.arange(160) // 4}}.get(form, {})
+    model.fit(*given, **where, sample_weight=np.full(40, 2.0))
+    assert model.status_ == "early_stopped" and model.n_iter_ < 60
+    assert model.coef_.tolist() == by_hand.coef_.tolist() and model.mistakes_ == by_hand.mistakes_
+
+
+def random_places(n, share):
+    return sorted(np.random.default_rng(0).permutation(n)[:int(np.ceil(share * n))].tolist())
+
+
+def test_early_stopping_needs_sentences_that_can_be_held_out():
+    X, y = [[["a"], ["b"]], [["b"], ["a"]]], [["x", "y"], ["y", "x"]]
+    with pytest.raises(DataError, match="validation_fraction=0.9 of 2 sentences leaves nothing to learn from"):
+        SequenceTagger(n_iter_no_change=2, validation_fraction=0.9).fit(X, y)
+    with pytest.raises(DataError, match="y has the labels of 1 sentences but X has 2"):
+        SequenceTagger(n_iter_no_change=2).fit(X, y[:1])
+    with pytest.raises(OptionError, match="n_iter_no_change"):
+        SequenceTagger(n_iter_no_change=0).fit(X, y)
+    allowed = SequenceTagger(n_iter_no_change=1, validation_fraction=0.5, random_state=0).fit(X, y, allowed=[None, [["y"], ["x"]]])
+    assert allowed.n_iter_ >= 1
