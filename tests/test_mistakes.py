@@ -123,6 +123,7 @@ IN_PYTHON = [       # the call, and its message
     ("OrdinalConformal(CuSumRank()).fit(X, intervals)", "the lowest and the highest label of each row, use IntervalPA."),
     ("ScoreCard()", "ScoreCard needs the parameter estimator, which has no default: write ScoreCard(estimator=...)"),
     ("BinaryReduction(cost='absolute')", "BinaryReduction needs the parameter estimator, which has no default"),
+    ("BinaryReduction(None).fit(X, y)", "estimator=None has no get_params and cannot be cloned; expected an estimator such as PRank()."),
     ("OrdinalConformal(coverage=0.8)", "OrdinalConformal needs the parameter estimator"),
     ("CuSumRank(5)", "CuSumRank takes its parameters by name, but got 5 without one; write CuSumRank(NAME=5)"),
     ("StructuredEstimator('cusum')", "StructuredEstimator takes its parameters by name, but got 'cusum' without one"),

@@ -202,7 +202,7 @@ def read_ranks(y, classes, cost, costs, sample_weight=None):
 
 
 def require_parameter(estimator, name, what, remedy="choose an estimator with it") -> None:
-    """Raises `OptionError` for an estimator whose fit does not take what the reduction needs.
+    """Raises `OptionError` for an estimator whose fit does not take what the reduction needs; `cloned_ranker` does for what has no fit.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def require_parameter(estimator, name, what, remedy="choose an estimator with it
     Traceback (most recent call last):
     structperc.errors.OptionError: KNeighborsClassifier.fit has no sample_weight, which boosting needs; choose an estimator with it.
     """
-    if not has_fit_parameter(estimator, name):
+    if hasattr(estimator, "fit") and not has_fit_parameter(estimator, name):
         raise OptionError(f"{type(estimator).__name__}.fit has no {name}, which {what} needs; {remedy}.")
 
 
