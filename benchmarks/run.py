@@ -1,8 +1,8 @@
 """Runs all benchmarks one after the other, prints their tables and writes them with figures; `make bench` calls this.
 
     python benchmarks/run.py [--quick] [--output FOLDER]
-                             [--only epoch peers stream streams fixed predictions exact tagging scaling kernels trees boosting large_margin
-                                     large_margin_linear arborescences parsing exports mixing mixing_quality mixing_files
+                             [--only epoch peers stream streams fixed predictions doors exact tagging scaling kernels trees boosting
+                                     large_margin large_margin_linear arborescences parsing exports mixing mixing_quality mixing_files
                                      rivals]
 """
 
