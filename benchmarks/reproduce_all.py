@@ -21,17 +21,10 @@ ORDINAL = ("nine", "benchmark", "boosting", "margins")
 REPRODUCED = ("interval", "kernel", "ranking")
 OTHERS = ("linking", "clustering", "decisions", "images", "segments", "log_loss", "embeddings", "updates", "ordinal_columns",
           "rare_classes", "interval_labels", "people", "bent_rankings", "structure_conformal", "defaults", "effects", "likelihoods",
-<<<<<<< HEAD
           "latent_surrogate", "boosting_theory", "support_classes", "vehicle_pictures", "ordinal_heads", "chain_layers")
-MEASURED = ("epoch", "peers", "stream", "streams", "fixed", "predictions", "exact", "tagging", "scaling", "kernels", "trees", "boosting",
-            "large_margin", "large_margin_linear", "arborescences", "parsing", "exports", "mixing", "mixing_quality", "mixing_files",
-            "rivals")
-=======
-          "latent_surrogate", "boosting_theory", "support_classes", "vehicle_pictures")
 MEASURED = ("epoch", "peers", "stream", "streams", "fixed", "predictions", "doors", "exact", "tagging", "scaling", "kernels", "trees",
             "boosting", "large_margin", "large_margin_linear", "arborescences", "parsing", "exports", "mixing", "mixing_quality",
             "mixing_files", "rivals")
->>>>>>> 930c48b6 (A benchmark of doors: what calls, fits, commands and memory cost users beside what they would call instead)
 
 
 @attrs.frozen
