@@ -194,9 +194,17 @@ def signature(app, what, name, value, options, arguments, returned):
     return None
 
 
+def without_types(app, what, name, value, options, lines):
+    """Leaves out the docstring of a value's type, which is about texts or numbers in general."""
+    general = inspect.getdoc(type(value)) or ""
+    if what in ("data", "attribute") and general and lines[:1] == general.splitlines()[:1]:
+        lines.clear()
+
+
 def setup(app):
     app.connect("builder-inited", write)
     app.connect("autodoc-skip-member", skip)
     app.connect("autodoc-process-bases", bases)
+    app.connect("autodoc-process-docstring", without_types, priority=400)
     app.connect("autodoc-process-signature", signature, priority=400)     # before numpydoc
     return {"parallel_read_safe": True}

@@ -151,11 +151,12 @@ class ColumnFile:
         OptionError
             A target without the names of columns, or among which it is not.
         """
-        if columns is None:
-            if target is not None:
-                raise OptionError(f"target={shortened(target)}: {self.path} is a file of columns; name these too, such as "
-                                  f"columns={CONLLU[1::2][:2] if self.conllu else ('word', 'pos', 'chunk')!r}.")
+        if columns is None and target is None:
             return self
+        if columns is None and not self.conllu:
+            raise OptionError(f"target={shortened(target)}: {self.path} is a file of columns; name these too, such as "
+                              f"columns=('word', 'pos', 'chunk').")
+        columns = ("form",) if columns is None else columns
         target = [] if target is None else [target] if isinstance(target, str) else list(target)
         names = [columns] if isinstance(columns, str) else list(columns)
         if self.conllu and set(names) <= set(CONLLU):

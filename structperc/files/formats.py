@@ -216,7 +216,8 @@ def stream(path, *, format=None, rows=None, **options):
         Of svmlight: how many columns X has. Without it each part has as many as it needs. Column i is what the file calls i.
     columns : sequence of str
         Of conll and conllu: the columns in order, "_" or "-" for those to leave out. X has their cells, without those of the target.
-        CoNLL-U has its own names, which also choose columns: id, form, lemma, upos, xpos, feats, head, deprel, deps, misc.
+        CoNLL-U has its own names, which also choose columns: id, form, lemma, upos, xpos, feats, head, deprel, deps, misc. With a target
+        the default is form.
 
     Examples
     --------

@@ -208,3 +208,10 @@ def test_an_error_in_a_later_part_names_the_line_of_the_file(saved):
     assert next(parts).n_tokens == 2 and next(parts).n_tokens == 2
     with pytest.raises(DataError, match=r"data.txt, line 7 has 1 cell \('odd'\), but line 1 has 3"):
         next(parts)
+
+
+def test_a_target_of_conllu_needs_no_names_of_columns(tmp_path):
+    """X is the column form, as on the command line."""
+    (tmp_path / "a.conllu").write_text("1\tdogs\tdog\tNOUN\tNNS\t_\t2\tnsubj\t_\t_\n2\tbark\tbark\tVERB\tVBP\t_\t0\troot\t_\t_\n\n")
+    read = files.read(tmp_path / "a.conllu", target="upos")
+    assert read.X == [[("dogs",), ("bark",)]] and read.y == [["NOUN", "VERB"]]
