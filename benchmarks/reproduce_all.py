@@ -3,7 +3,8 @@
     python benchmarks/reproduce_all.py [--list] [--only NAME ...] [--anew]
 
 An interrupted run goes on with the first record of other code, and `reproduce_ordinal.py` with its first such fit.
-One script writes no record, and is not among these: counterfactuals.py. `ordinal_heads` and `chain_layers` need torch.
+One script writes no record, and is not among these: counterfactuals.py. `ordinal_heads`, `chain_layers` and
+`sentence_encoder` need torch.
 """
 
 import argparse
@@ -21,10 +22,18 @@ ORDINAL = ("nine", "benchmark", "boosting", "margins")
 REPRODUCED = ("interval", "kernel", "ranking")
 OTHERS = ("linking", "clustering", "decisions", "images", "segments", "log_loss", "embeddings", "updates", "ordinal_columns",
           "rare_classes", "interval_labels", "people", "bent_rankings", "structure_conformal", "defaults", "effects", "likelihoods",
+<<<<<<< HEAD
           "latent_surrogate", "boosting_theory", "support_classes", "vehicle_pictures", "ordinal_heads", "chain_layers")
 MEASURED = ("epoch", "peers", "stream", "streams", "fixed", "predictions", "doors", "exact", "tagging", "scaling", "kernels", "trees",
             "boosting", "large_margin", "large_margin_linear", "arborescences", "parsing", "exports", "mixing", "mixing_quality",
             "mixing_files", "rivals")
+=======
+          "latent_surrogate", "boosting_theory", "support_classes", "vehicle_pictures", "ordinal_heads", "chain_layers",
+          "sentence_encoder")
+MEASURED = ("epoch", "peers", "stream", "streams", "fixed", "predictions", "exact", "tagging", "scaling", "kernels", "trees", "boosting",
+            "large_margin", "large_margin_linear", "arborescences", "parsing", "exports", "mixing", "mixing_quality", "mixing_files",
+            "rivals")
+>>>>>>> 9146e97f (A benchmark of frozen vectors of a sentence encoder below taggers)
 
 
 @attrs.frozen
