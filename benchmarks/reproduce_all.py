@@ -22,18 +22,11 @@ ORDINAL = ("nine", "benchmark", "boosting", "margins")
 REPRODUCED = ("interval", "kernel", "ranking")
 OTHERS = ("linking", "clustering", "decisions", "images", "segments", "log_loss", "embeddings", "updates", "ordinal_columns",
           "rare_classes", "interval_labels", "people", "bent_rankings", "structure_conformal", "defaults", "effects", "likelihoods",
-<<<<<<< HEAD
-          "latent_surrogate", "boosting_theory", "support_classes", "vehicle_pictures", "ordinal_heads", "chain_layers")
+          "latent_surrogate", "boosting_theory", "support_classes", "vehicle_pictures", "ordinal_heads", "chain_layers",
+          "sentence_encoder")
 MEASURED = ("epoch", "peers", "stream", "streams", "fixed", "predictions", "doors", "exact", "tagging", "scaling", "kernels", "trees",
             "boosting", "large_margin", "large_margin_linear", "arborescences", "parsing", "exports", "mixing", "mixing_quality",
             "mixing_files", "rivals")
-=======
-          "latent_surrogate", "boosting_theory", "support_classes", "vehicle_pictures", "ordinal_heads", "chain_layers",
-          "sentence_encoder")
-MEASURED = ("epoch", "peers", "stream", "streams", "fixed", "predictions", "exact", "tagging", "scaling", "kernels", "trees", "boosting",
-            "large_margin", "large_margin_linear", "arborescences", "parsing", "exports", "mixing", "mixing_quality", "mixing_files",
-            "rivals")
->>>>>>> 9146e97f (A benchmark of frozen vectors of a sentence encoder below taggers)
 
 
 @attrs.frozen
