@@ -251,9 +251,9 @@ def memory(n):
 def beside_x(method, order, n):
     """How many times the memory of X a call of an estimator needs beside X; None if unknown."""
     X, y = ranked(n, 50)
-    X, model = np.array(X, order=order), CuSumRank(random_state=0).fit(X[:2000], y[:2000])
+    X = np.array(X, order=order)
+    model = CuSumRank(random_state=0).fit(X[:2000], y[:2000])
     model.predict_proba(X[:2000])
-    y = y.copy()
     arguments = (X,) if method.startswith("predict") else (X, y)
     grown = peak_growth(functools.partial(getattr(model, method), *arguments))[1]
     return None if grown is None else grown * 2**20 / X.nbytes
