@@ -26,6 +26,7 @@ REASONS = {         # why, by the name of the record
     "rare_classes": "At the same weight both predict the rare label less often than logistic regression. Their error of all ranks is "
                     "smaller.",
     "segments": "Features of whole segments add little by themselves. With the loss by segments too, the goal is exceeded.",
+    "sentence_encoder": "Vectors are longer than names, and have the same step size. Neither their length nor the step was tuned.",
     "stream": "An argmax in Python is called for each example.",
     "streams": "Columns of Arrow must become rows, and Parquet must be decoded before, which takes longer than training. A "
                "mapped file is read from its pages anew.",
