@@ -131,7 +131,7 @@ IN_PYTHON = [       # the call, and its message
     ("CuSumRank().fit(X, y, eval_set=[(X, y)])", "plugins=[structperc.callbacks.EarlyStopping(X, y)]."),
     ("CuSumRank().fit(X, y, sample_weights=y)", "Did you mean 'sample_weight'?"),
     ("LatentRanker().fit(X, relevance, group=[30, 30], lengths=[30, 30])", "they mean the same, so pass one of them"),
-    ("LatentRanker().fit(X, relevance, eval_set=[])", "plugins=[structperc.callbacks.EarlyStopping(X, y)]."),
+    ("LatentRanker().fit(X, relevance, eval_set=[])", "plugins=[structperc.callbacks.EarlyStopping(X, y, groups=groups)]."),
     ("RankingSVM().fit(X, relevance, group=[30, 30], lengths=[30, 30])", "they mean the same, so pass one of them"),
     ("RankingSVM().fit(X, relevance, query_id=queries)", "Did you mean 'qid'?"),
     ("SequenceTagger().fit([[['the']]], [['D']], epochs=5)", "It is a parameter of the estimator: SequenceTagger(epochs=5)."),
@@ -187,7 +187,7 @@ IN_PYTHON = [       # the call, and its message
     ("structperc.Engin", "Did you mean 'Engine'?"),
     ("solvers.best_paths", "Did you mean 'best_path'?"),
     # models without a fit, and results that a model does not have
-    ("plotting.plot_steps(Engine('prank'), X, y)", "this Engine is not fitted yet, so it has no classes_; call fit"),
+    ("plotting.plot_steps(Engine('prank'), X, y)", "regions are drawn of models of two columns"),
     ("plotting.plot_thresholds(Engine('prank'), X, y)", "this Engine is not fitted yet"),
     ("plotting.plot_weights(Engine('prank'))", "this Engine is not fitted yet"),
     ("plotting.plot_learning_curve(Engine('prank'))", "this Engine is not fitted yet"),

@@ -202,7 +202,7 @@ def read_ranks(y, classes, cost, costs, sample_weight=None):
 
 
 def require_parameter(estimator, name, what, remedy="choose an estimator with it") -> None:
-    """Raises `OptionError` for an estimator whose fit does not take what the reduction needs; `cloned_ranker` does for what has no fit.
+    """Raises `OptionError` for an estimator whose fit does not take what the reduction needs.
 
     Parameters
     ----------

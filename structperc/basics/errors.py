@@ -192,21 +192,7 @@ def listing(names, most) -> str:
 
 
 def unreadable(name, error) -> DataTypeError:
-    """The error for an array of another library that numpy cannot read, with the words of that library.
-
-    Parameters
-    ----------
-    name : str
-        What messages call it.
-    error : Exception
-        What the library has raised.
-
-    Examples
-    --------
-    >>> from structperc.basics.errors import unreadable
-    >>> str(unreadable("X", TypeError("unsupported ScalarType BFloat16")))
-    'numpy cannot read X: unsupported ScalarType BFloat16. Pass an array of numpy, such as X.detach().float().numpy() of a tensor.'
-    """
+    """The error for an array of another library that numpy cannot read, with the words of that library."""
     return DataTypeError(f"numpy cannot read {name}: {str(error).rstrip('.')}. Pass an array of numpy, such as "
                          f"X.detach().float().numpy() of a tensor.")
 

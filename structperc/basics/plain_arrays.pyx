@@ -157,7 +157,7 @@ cdef Py_ssize_t width_of(const Item[:] left, const Item[:] right) noexcept nogil
 
 
 def table_width(left, right):
-    """How many columns a full table has if the pairs list it row by row, with rising items on both sides; else 0."""
+    """The columns of a full table whose pairs are listed row by row, both sides rising; 0 for other pairs."""
     if not (type(left) is ndarray and type(right) is ndarray and left.ndim == right.ndim == 1 and len(left) == len(right) > 0):
         return 0
     kind = left.dtype

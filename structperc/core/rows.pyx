@@ -368,7 +368,8 @@ cdef class Rows:
         return in_any_order(X, offsets, self.feature_names) if self.strided else Rows(X, offsets, self.feature_names)
 
     def blocks(self):
-        """Pairs of the number of the first example and `Rows` in row order: these rows, or of another order blocks that fit the cache."""
+        """Returns an iterator over pairs of a first example's number and `Rows` in row order.
+        Rows in another order come as blocks that fit the cache."""
         cdef Py_ssize_t start = 0, stop, most
         if not self.strided:
             yield 0, self

@@ -176,7 +176,7 @@ class Parameters(BaseEstimator):
 
 
 def refuse_call(cls, unnamed, passed) -> None:
-    """Raises an error for parameters that an estimator does not have, with their place, for those without a name, and for missing ones."""
+    """Raises an error for unknown parameters, with their place, for those without a name, and for missing ones."""
     names = cls.__signature__.parameters
     if unnamed and next(iter(names.values()), None) is not None and next(iter(names.values())).kind is inspect.Parameter.KEYWORD_ONLY:
         name = "problem" if "problem" in names else "NAME"
@@ -186,9 +186,10 @@ def refuse_call(cls, unnamed, passed) -> None:
     if unknown:
         hint = where_it_goes(unknown, names, passed.get("problem")) or f" Its parameters are {', '.join(sorted(names))}."
         raise OptionError(f"{cls.__name__} has no parameter {next(iter(unknown))!r}.{hint}")
-    needed = [one.name for one in names.values() if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
-    missing = [name for name in needed if name not in passed and name not in [*names][:len(unnamed)]]
-    if missing:
+    places = [name for name, one in names.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
+    missing = [name for name, one in names.items() if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+               and name not in passed and name not in places[:len(unnamed)]]
+    if missing and len(unnamed) <= len(places):         # a constructor may pass what is behind its places on to that of a base class
         raise TypeError(f"{cls.__name__} needs the parameter {missing[0]}, which has no default: write {cls.__name__}({missing[0]}=...). "
                         f"help({cls.__name__}) describes it.")
 

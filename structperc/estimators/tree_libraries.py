@@ -1,4 +1,7 @@
-"""Trees of other libraries: what columns add to their scores, as TreeSHAP has it, and their own text in model files."""
+"""Trees of other libraries: what columns add to their scores, as TreeSHAP has it, and their own text in model files.
+
+Provisional: it may change in any minor version.
+"""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def new_model(engine, X, offsets, y, allowed=None, sample_weight=None, classes=N
 
 
 def without_idle_options(engine, make, again=None):
-    """What `make()` returns, or `again()` once options that a hook or a part calls idle were left out, if they may be."""
+    """What `make()` returns. Once idle options were left out, if they may be, what `again()` returns."""
     while True:
         try:
             return make()

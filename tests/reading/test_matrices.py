@@ -140,7 +140,7 @@ def many(n, d, kind=float, seed=0):
 
 
 def what_it_says(model, X, y):
-    """Everything that a trained estimator or engine says of X."""
+    """All that a trained estimator or engine predicts for X."""
     found = [model.predict(X), model.predict_proba(X)]
     if hasattr(model, "latent_score"):
         found.append(model.latent_score(X))

@@ -34,7 +34,7 @@ def save(engine, path, notes=None) -> None:
 
 
 def save_trees(path, header, arrays) -> None:
-    """Writes trees of another library, likewise."""
+    """Writes trees of another library."""
     write_whole(path, {"format": TREES_FORMAT, "format_number": FORMAT_NUMBER, "structperc": __version__, **header}, arrays)
 
 
