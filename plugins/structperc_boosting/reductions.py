@@ -336,7 +336,8 @@ class BinaryReduction(SortedClasses, RankScore, Reduction, MetaEstimatorMixin, C
 
     def _answers(self, X, answer):
         """The numbers that a function has for all rows and thresholds, shape (n, K - 1)."""
-        answers = np.asarray(answer(self.estimator_, self._extended(X)), dtype=float)
+        rows = self._extended(X)
+        answers = np.asarray(answer(self.estimator_, rows), dtype=float)
         return answers.reshape(len(self.levels_) - 1, -1).T
 
     def _extended(self, X):

@@ -191,8 +191,10 @@ def listing(names, most) -> str:
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
-def unreadable(name, error) -> DataTypeError:
-    """The error for an array of another library that numpy cannot read, with the words of that library."""
+def unreadable(name, error) -> Exception:
+    """The error for an array that numpy cannot read, in its library's words; our own errors stay as they are."""
+    if isinstance(error, StructPercError):
+        return error
     return DataTypeError(f"numpy cannot read {name}: {str(error).rstrip('.')}. Pass an array of numpy, such as "
                          f"X.detach().float().numpy() of a tensor.")
 
