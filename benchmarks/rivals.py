@@ -1,4 +1,4 @@
-"""Other libraries for online learning, rankings and sequences in one run: wall time until they are as good as each other."""
+"""Other libraries for online learning, rankings and sequences in one run: by default, and the time until they are as good as each other."""
 
 import functools
 import tempfile
@@ -15,7 +15,7 @@ from sentences import chunking, labels
 
 from structperc import Engine
 from structperc.errors import MissingData
-from structperc.estimators import LatentRanker, RankingSVM
+from structperc.estimators import LatentRanker, RankingSVM, SequenceTagger, StructuredClassifier
 from structperc.files.datasets import load_letor_ohsumed
 from structperc.metrics import ndcg_at_k
 from structperc.metrics.tagged_phrases import phrase_scores
@@ -213,6 +213,45 @@ def lightgbm(objective, X, y, lengths, n):
     return model.fit(X, y, group=lengths).booster_.predict
 
 
+# ---- all of them as they come ----
+
+
+def classifier(make, data, _):
+    model = make().fit(data.X, data.y)
+    return lambda: model.predict(data.X_test)
+
+
+def scikit_learn(name, **options):
+    return functools.partial(classifier, lambda: getattr(import_module("sklearn.linear_model"), name)(**options))
+
+
+def own_tagger(data, _):
+    model = SequenceTagger(random_state=0).fit(data.X, data.y)
+    return lambda: model.predict(data.X_test)
+
+
+def crfsuite_default(algorithm, data, _):
+    import pycrfsuite
+
+    trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
+    for sentence, tags in zip(data.X, data.y, strict=True):
+        trainer.append(sentence, tags)
+    with tempfile.TemporaryDirectory() as folder:
+        trainer.train(str(Path(folder, "model")))
+        content = Path(folder, "model").read_bytes()
+    return functools.partial(crfsuite_tags, content, data.X_test)
+
+
+def own_ranker(make, X, y, lengths, _):
+    return make().fit(X, y, lengths=lengths).predict
+
+
+def lightgbm_default(X, y, lengths, _):
+    from lightgbm import LGBMRanker
+
+    return LGBMRanker(random_state=0, n_jobs=1, verbose=-1).fit(X, y, group=lengths).predict
+
+
 # ---- all of it ----
 
 TASKS = {
@@ -241,17 +280,43 @@ TASKS = {
     }),
 }
 
+ONCE = ("default",)
+DEFAULTS = {            # by task; ours first
+    "classes": {
+        f"{OWN} StructuredClassifier()": Learner("structperc", functools.partial(
+            classifier, functools.partial(StructuredClassifier, random_state=0)), ONCE),
+        "scikit-learn SGDClassifier()": Learner("sklearn.linear_model", scikit_learn("SGDClassifier", random_state=0), ONCE),
+        "scikit-learn LogisticRegression()": Learner("sklearn.linear_model", scikit_learn("LogisticRegression"), ONCE),
+    },
+    "chunks": {
+        f"{OWN} SequenceTagger()": Learner("structperc", own_tagger, ONCE),
+        "crfsuite ap": Learner("pycrfsuite", functools.partial(crfsuite_default, "ap"), ONCE),
+        "crfsuite lbfgs": Learner("pycrfsuite", functools.partial(crfsuite_default, "lbfgs"), ONCE),
+    },
+    "rankings": {
+        f"{OWN} RankingSVM()": Learner("structperc", functools.partial(ranked, functools.partial(own_ranker, RankingSVM)), ONCE),
+        f"{OWN} LatentRanker()": Learner("structperc", functools.partial(ranked, functools.partial(
+            own_ranker, functools.partial(LatentRanker, random_state=0))), ONCE),
+        "LightGBM LGBMRanker()": Learner("lightgbm", functools.partial(ranked, lightgbm_default), ONCE),
+    },
+}
+
 
 def measure(quick):
-    return {"tasks": {name: task(make, learners, quick) for name, (_, make, learners) in TASKS.items()}}
+    raw = {"tasks": {}, "defaults": {}}
+    for name, (_, make, learners) in TASKS.items():
+        try:
+            data = make(quick)
+        except MissingData as error:
+            raw["tasks"][name] = raw["defaults"][name] = {"missing": str(error)}
+            continue
+        raw["defaults"][name] = curves(DEFAULTS[name], data, quick)
+        raw["tasks"][name] = curves(learners, data, quick)
+    return raw
 
 
-def task(make, learners, quick):
-    """For each learner points of passes, seconds and quality; a sentence where its library or the data are missing."""
-    try:
-        data = make(quick)
-    except MissingData as error:
-        return {"missing": str(error)}
+def curves(learners, data, quick):
+    """For each learner points of passes, seconds and quality; a sentence where its library is missing."""
     return {name: curve(learner, data, quick) for name, learner in learners.items()}
 
 
@@ -302,21 +367,32 @@ def rows_of(learners):
         yield [name, f"{point['quality']:.2%}", str(point["passes"]), f"{shown(point['wall'])} ({shown(point['cpu'])})", *against]
 
 
+def default_rows(learners):
+    """A line for each learner as it comes."""
+    for name, one in learners.items():
+        point = one["points"][0] if "points" in one else None
+        yield [name, one["missing"], ""] if point is None else [
+            name, f"{point['quality']:.2%}", f"{shown(point['wall'])} ({shown(point['cpu'])})"]
+
+
 def report(raw):
     parts = [
         f"Each fit starts from nothing with data in memory, on one thread. Seconds are by the clock (in brackets: CPU time), the fewest of "
-        f"up to {ROUNDS} fits; the load of the machine was {raw['load']:.1f}. A learner's line is its cheapest setting within "
-        f"{TOLERANCE:.1%} of its best quality. Beside it: the time in which one of structperc's learners is as good, and how many times "
+        f"up to {ROUNDS} fits; the load of the machine was {raw['load']:.1f}. In the first table of a task each learner has its "
+        f"defaults. In the second a learner's line is its cheapest setting within {TOLERANCE:.1%} of its best quality. Beside it: the "
+        f"time in which one of structperc's learners is as good, and how many times "
         f"longer the other took. Passes are iterations of lbfgs, trees of LightGBM, and minus the exponent of C of RankingSVM."]
     for name, (title, _, _) in TASKS.items():
-        learners = raw["tasks"][name]
+        learners, plain = raw["tasks"][name], raw["defaults"][name]
+        parts += [f"## {title[0].upper()}{title[1:]}, by default",
+                  plain["missing"] if "missing" in plain else table(["learner", "quality", "seconds"], list(default_rows(plain)))]
         shown_there = learners["missing"] if "missing" in learners else table(HEADINGS, list(rows_of(learners)))
         parts += [f"## {title[0].upper()}{title[1:]}", shown_there]
     return "\n\n".join(parts)
 
 
 def goals(raw):
-    reached = []
+    reached = list(default_goals(raw))
     for task_name, learners in raw["tasks"].items():
         for name, one in learners.items() if "missing" not in learners else ():
             if name.startswith(OWN) or "missing" in one:
@@ -326,6 +402,18 @@ def goals(raw):
             reached.append(job.Goal(f"{task_name}: as good as {name} ({point['quality']:.2%}), seconds", f"≤ {shown(point['wall'])}",
                                     "not reached" if own is None else shown(own), own is not None and own <= point["wall"]))
     return reached
+
+
+def default_goals(raw):
+    """The default of a rival is beaten by ours: as good, and as fast."""
+    for task_name, learners in raw["defaults"].items():
+        points = {name: one["points"][0] for name, one in learners.items() if "missing" not in learners and "points" in one}
+        ours = [point for name, point in points.items() if name.startswith(OWN)]
+        for name, point in points.items():
+            if not name.startswith(OWN):
+                good = [one["wall"] for one in ours if one["quality"] >= point["quality"] - TOLERANCE]
+                yield job.Goal(f"{task_name}: by default as good as {name} ({point['quality']:.2%}), seconds", f"≤ {shown(point['wall'])}",
+                               shown(min(good)) if good else "not reached", bool(good) and min(good) <= point["wall"])
 
 
 def draw(raw, folder):
