@@ -1,4 +1,4 @@
-"""Layers for PyTorch beside their solvers, pytorch-crf and log det by autograd: CPU milliseconds of a batch of 32, one thread.
+"""Layers for PyTorch and batches beside their solvers, pytorch-crf and log det by autograd: CPU milliseconds of a batch, one thread.
 
     python benchmarks/layers.py          # needs torch; pytorch-crf if it is there
 """
@@ -13,7 +13,9 @@ import numpy as np
 import torch
 
 from structperc import Problem
-from structperc.torch import Chain, Trees
+from structperc.solvers.matchings import max_matching
+from structperc.solvers.paths import best_path, grid_graph
+from structperc.torch import Chain, StructuredLoss, Trees
 
 N_LABELS, N_TOKENS, N_SENTENCES, N_WORDS = 22, 24, 32, 25
 
@@ -69,6 +71,34 @@ def trees():
     yield "log det by autograd, without gold", by_log_det
 
 
+def matchings(n_items, n_examples):
+    """Perfect matchings of tables, beside the solver called for each."""
+    pairs = np.stack(np.indices((n_items, n_items)), axis=-1).reshape(-1, 2).astype(float)
+    tables = np.random.default_rng(0).normal(size=(n_examples, n_items, n_items))
+    gold, problem = [tuple(range(0, n_items**2, n_items + 1))] * n_examples, Problem("matching", perfect=True)
+    yield from rows(f"{n_examples} matchings of {n_items} x {n_items}", problem, [pairs] * n_examples, gold, tables,
+                    lambda: [max_matching(table, True) for table in tables])
+
+
+def paths(side, n_examples):
+    """Paths through grids, beside the solver called for each."""
+    tails, heads = grid_graph(side, side)
+    arcs, scores = np.stack([tails, heads], axis=1).astype(float), np.random.default_rng(0).normal(size=(n_examples, len(tails)))
+    gold = [best_path(tails, heads, np.ones(len(tails)), 0, side**2 - 1)[0].tolist()] * n_examples
+    yield from rows(f"{n_examples} paths through {side} x {side}", Problem("path"), [arcs] * n_examples, gold, scores,
+                    lambda: [best_path(tails, heads, own, 0, side**2 - 1) for own in scores])
+
+
+def rows(name, problem, X, gold, scores, solve):
+    """The solver, a batch and its layer."""
+    batch, flat, layer = problem.batch(X, gold), scores.ravel(), StructuredLoss(problem, "perceptron").eval()
+    tensor = torch.from_numpy(flat).requires_grad_()
+    yield f"{name}: solver alone", solve
+    yield f"{name}: best outputs of a batch", lambda: batch._best(flat, 1)
+    yield f"{name}: hinge of a batch", lambda: batch.loss(flat, "hinge")
+    yield f"{name}: perceptron, forward and backward", lambda: layer(tensor, batch).mean().backward()
+
+
 def growth(steps=1000):
     """How many megabytes so many steps add."""
     layer, emissions = Chain(list(range(5))), torch.randn(4, 6, 5, requires_grad=True)
@@ -84,7 +114,7 @@ def main():
     torch.set_num_threads(1)
     torch.manual_seed(0)
     print("| what | ms |\n|---|---|")
-    for name, call in (*chains(), *trees()):
+    for name, call in (*chains(), *trees(), *matchings(5, 64), *matchings(20, 32), *paths(5, 32), *paths(12, 32)):
         print(f"| {name} | {milliseconds(call):.3f} |", flush=True)
     print(f"| memory that 1,000 steps add | {growth():.1f} MB |")
 
