@@ -152,10 +152,12 @@ def own_chain(data, n, **options):
 
 
 def crfsuite(algorithm, data, n):
+    """The tags of CRFsuite after n iterations; None: with its defaults."""
     import pycrfsuite
 
     trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
-    trainer.set_params({"max_iterations": n} | ({} if algorithm == "lbfgs" else {"epsilon": 0.0}))
+    if n is not None:
+        trainer.set_params({"max_iterations": n} | ({} if algorithm == "lbfgs" else {"epsilon": 0.0}))
     for sentence, tags in zip(data.X, data.y, strict=True):
         trainer.append(sentence, tags)
     with tempfile.TemporaryDirectory() as folder:
@@ -230,18 +232,6 @@ def own_tagger(data, _):
     return lambda: model.predict(data.X_test)
 
 
-def crfsuite_default(algorithm, data, _):
-    import pycrfsuite
-
-    trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
-    for sentence, tags in zip(data.X, data.y, strict=True):
-        trainer.append(sentence, tags)
-    with tempfile.TemporaryDirectory() as folder:
-        trainer.train(str(Path(folder, "model")))
-        content = Path(folder, "model").read_bytes()
-    return functools.partial(crfsuite_tags, content, data.X_test)
-
-
 def own_ranker(make, X, y, lengths, _):
     return make().fit(X, y, lengths=lengths).predict
 
@@ -280,7 +270,7 @@ TASKS = {
     }),
 }
 
-ONCE = ("default",)
+ONCE = (None,)          # no number of passes: the default
 DEFAULTS = {            # by task; ours first
     "classes": {
         f"{OWN} StructuredClassifier()": Learner("structperc", functools.partial(
@@ -290,8 +280,8 @@ DEFAULTS = {            # by task; ours first
     },
     "chunks": {
         f"{OWN} SequenceTagger()": Learner("structperc", own_tagger, ONCE),
-        "crfsuite ap": Learner("pycrfsuite", functools.partial(crfsuite_default, "ap"), ONCE),
-        "crfsuite lbfgs": Learner("pycrfsuite", functools.partial(crfsuite_default, "lbfgs"), ONCE),
+        "crfsuite ap": Learner("pycrfsuite", functools.partial(crfsuite, "ap"), ONCE),
+        "crfsuite lbfgs": Learner("pycrfsuite", functools.partial(crfsuite, "lbfgs"), ONCE),
     },
     "rankings": {
         f"{OWN} RankingSVM()": Learner("structperc", functools.partial(ranked, functools.partial(own_ranker, RankingSVM)), ONCE),

@@ -293,7 +293,7 @@ class BinaryReduction(SortedClasses, RankScore, Reduction, MetaEstimatorMixin, C
 
         The score is the mean of `threshold_scores` over boundaries, of forests and single trees that of the probabilities less 1/2. The
         way to it begins at the mean score of the training rows. `margin` is what is missing to the nearest boundary. Scores of XGBoost
-        are of float32. Trees of scikit-learn need structperc[shap].
+        are of float32. Trees of scikit-learn need structperc[trees].
 
         Parameters
         ----------

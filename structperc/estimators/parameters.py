@@ -189,7 +189,7 @@ def refuse_call(cls, unnamed, passed) -> None:
     places = [name for name, one in names.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
     missing = [name for name, one in names.items() if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
                and name not in passed and name not in places[:len(unnamed)]]
-    if missing and len(unnamed) <= len(places):         # a constructor may pass what is behind its places on to that of a base class
+    if missing and len(unnamed) <= len(places):         # further values may be for the constructor of a base class
         raise TypeError(f"{cls.__name__} needs the parameter {missing[0]}, which has no default: write {cls.__name__}({missing[0]}=...). "
                         f"help({cls.__name__}) describes it.")
 

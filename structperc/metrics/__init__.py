@@ -1,5 +1,5 @@
 # May import basics, core, pictures, reading.
-"""How good predictions are: measures of ranks, classes, labels of tokens and rankings, and the ones that suit an engine.
+"""Measures of predictions: of ranks, classes, labels of tokens and rankings, and those of an engine's problem.
 
 Stable: names, parameters and defaults change only by the rules of versions.
 """

@@ -297,7 +297,7 @@ class NamedReader(Reader):
 
 
 def add_vectors(builder, words, texts) -> None:
-    """The vectors of all tokens that have one, which stand in the rows as those of dicts do."""
+    """The vectors of tokens, in rows as dicts with vectors have them."""
     if VECTOR in builder.vectors:
         raise DataError(f"tokens have a vector {VECTOR!r} of their own beside word vectors; rename that column.")
     row_of = {text: words.row(text) if isinstance(text, str) else -1 for text in set(texts)}
