@@ -3,7 +3,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
-WORKERS ?= --numprocesses auto --maxprocesses 8 --dist loadfile
+# A worker that a test ends fails the run: pytest-xdist would wait for it without end.
+WORKERS ?= --numprocesses auto --maxprocesses 8 --dist loadfile --max-worker-restart 0
 
 BIN := $(VENV)/bin
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null)
