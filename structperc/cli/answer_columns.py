@@ -47,7 +47,7 @@ def columns_of(engine, arguments, table, estimator=None) -> dict:
     if arguments.margin:
         columns["margin"] = np.repeat(model.margins(rows), rows.sizes()).tolist()
     if arguments.probabilities and single:
-        columns |= of_labels("probability", engine, np.exp(model.log_probabilities(rows)))
+        columns |= of_labels("probability", engine, model.probabilities(rows))
     elif arguments.probabilities:
         columns |= of_rows("probability", rows, model.marginals(rows, "sum"))
     return columns

@@ -148,11 +148,7 @@ def label_scores(LabelOutputs outputs, scores, Example x):
     """The scores of labels, (..., n_labels), from those of atoms, (..., n_atoms), in linear time for ranks and classes."""
     if not counts_as_declared(outputs):
         return np.einsum("...a,ra->...r", scores, counts_of_labels(outputs, x))     # not BLAS, which has other bits for one row
-    if not isinstance(outputs, RankOutputs):
-        return scores.copy()
-    sums = np.zeros((*scores.shape[:-1], outputs.n_labels))
-    np.cumsum(scores, axis=-1, out=sums[..., 1:])
-    return sums
+    return running_sums(scores) if isinstance(outputs, RankOutputs) else scores
 
 
 def expected_counts(LabelOutputs outputs, probabilities, Example x):

@@ -21,6 +21,7 @@ from structperc.core.probabilities import (
     cumulative_log_probabilities,
     log_softmax,
     pooled,
+    running_sums,
     softmax_calibration,
 )
 from structperc.core.rows cimport Example, Rows

@@ -30,41 +30,70 @@ def softmax_slope(scores, right, share, b):
     return expected - (1 - share) * gold - share * scores.mean(axis=1)
 
 
+cdef void pool(const double *s, Py_ssize_t m, double *v, double *total, Py_ssize_t *size) noexcept nogil:
+    """The falling sequence v nearest to s. `total` and `size` are room for its blocks."""
+    # These are slopes of the least concave majorant of the prefix sums. The shortest prefix is the best at a tie.
+    cdef Py_ssize_t k, i, n_blocks = 0, at = 0
+    for k in range(m):
+        total[n_blocks], size[n_blocks] = s[k], 1
+        n_blocks += 1
+        while n_blocks > 1 and total[n_blocks - 2] * size[n_blocks - 1] < total[n_blocks - 1] * size[n_blocks - 2]:
+            total[n_blocks - 2] += total[n_blocks - 1]
+            size[n_blocks - 2] += size[n_blocks - 1]
+            n_blocks -= 1
+    for k in range(n_blocks):
+        for i in range(size[k]):
+            v[at + i] = total[k] / size[k]
+        at += size[k]
+
+
 def pooled(scores):
     """The falling sequence nearest to each row, (n, K - 1), by pooling adjacent violators. Its positive entries are the best prefix."""
-    # These are slopes of the least concave majorant of the prefix sums. The shortest prefix is the best at a tie.
     cdef const double[:, ::1] s = np.ascontiguousarray(scores, dtype=float)
-    cdef Py_ssize_t n = s.shape[0], m = s.shape[1], i, k, n_blocks, at
-    answer = np.empty((n, m))
+    cdef Py_ssize_t i, m = s.shape[1]
+    answer = np.empty((s.shape[0], m))
     cdef double[:, ::1] v = answer
-    cdef double[::1] total = np.empty(m)            # of each block, which ends before `end`
+    cdef double[::1] total = np.empty(m)            # of each block
     cdef Py_ssize_t[::1] size = np.empty(m, dtype=np.intp)
-    for i in range(n):
-        n_blocks = 0
-        for k in range(m):
-            total[n_blocks], size[n_blocks] = s[i, k], 1
-            n_blocks += 1
-            while n_blocks > 1 and total[n_blocks - 2] * size[n_blocks - 1] < total[n_blocks - 1] * size[n_blocks - 2]:
-                total[n_blocks - 2] += total[n_blocks - 1]
-                size[n_blocks - 2] += size[n_blocks - 1]
-                n_blocks -= 1
-        at = 0
-        for k in range(n_blocks):
-            v[i, at:at + size[k]] = total[k] / size[k]
-            at += size[k]
+    if m:
+        for i in range(s.shape[0]):
+            pool(&s[i, 0], m, &v[i, 0], &total[0], &size[0])
     return answer
 
 
-cdef double crossing(const double[:, ::1] v, Py_ssize_t i) noexcept nogil:
+def running_sums(scores):
+    """The sums of the first 0, 1, ... numbers along the last axis."""
+    cdef Py_ssize_t i, k, m = scores.shape[scores.ndim - 1]
+    cdef const double[:, ::1] s = np.ascontiguousarray(scores, dtype=float).reshape(-1, m)
+    sums = np.zeros((s.shape[0], m + 1))
+    cdef double[:, ::1] t = sums
+    if m:
+        for i in range(s.shape[0]):
+            t[i, 1] = s[i, 0]
+            for k in range(1, m):
+                t[i, k + 1] = t[i, k] + s[i, k]
+    return sums.reshape(*scores.shape[:scores.ndim - 1], m + 1)
+
+
+cdef double crossing(const double *v, Py_ssize_t m) noexcept nogil:
     """Where a falling row changes its sign, continuous in the row, 0 to K - 2: the sum of the parts above 0 of steps to neighbours."""
     cdef Py_ssize_t k
     cdef double place = 0
-    for k in range(1, v.shape[1]):
-        if v[i, k - 1] > v[i, k]:
-            place += (max(v[i, k - 1], 0) - max(v[i, k], 0)) / (v[i, k - 1] - v[i, k])
+    for k in range(1, m):
+        if v[k - 1] > v[k]:
+            place += (max(v[k - 1], 0) - max(v[k], 0)) / (v[k - 1] - v[k])
         else:
-            place += v[i, k] > 0
+            place += v[k] > 0
     return place
+
+
+cdef inline double spread_of(const double *v, Py_ssize_t m, double usual, double least) noexcept nogil:
+    """The spread of a falling row: at least `least` if neighbours are equal."""
+    cdef Py_ssize_t k
+    for k in range(1, m):
+        if v[k] == v[k - 1]:
+            return least
+    return usual
 
 
 def around_crossing(rows):
@@ -75,7 +104,7 @@ def around_crossing(rows):
     cdef Py_ssize_t i, k
     cdef double place
     for i in range(v.shape[0]):
-        place = crossing(v, i)
+        place = crossing(&v[i, 0], v.shape[1])
         for k in range(v.shape[1]):
             distance[i, k] = place - k
     return answer
@@ -111,10 +140,7 @@ def cumulative_log_probabilities(v, inverse_temperature, floor, spread=0.0):
     cdef double[:, ::1] log_p = answer
     with nogil:
         for i in range(n):
-            g, place, last = usual, crossing(rows, i), 0
-            for k in range(1, m):
-                if rows[i, k] == rows[i, k - 1]:
-                    g = least
+            g, place, last = spread_of(&rows[i, 0], m, usual, least), crossing(&rows[i, 0], m), 0
             above = INFINITY
             for k in range(m + 1):
                 below = b * rows[i, k] + g * (place - k) if k < m else -INFINITY
@@ -123,6 +149,40 @@ def cumulative_log_probabilities(v, inverse_temperature, floor, spread=0.0):
                 inner = log(-expm1(-gap)) if 0 < k < m else 0
                 log_p[i, k] = inner - (max(-above, 0) + last) - (max(below, 0) + tail)
                 above, last = below, tail
+    return answer
+
+
+def cumulative_probabilities(scores, double inverse_temperature, double floor, double spread):
+    """P(y = k) from the scores of labels, (n, K): the exponentials of `cumulative_log_probabilities` of their differences, pooled."""
+    # With s = sigma: s(A) - s(B) = (1 - e^-(A - B)) s(A) s(-B), in which nothing cancels.
+    cdef const double[:, ::1] rows = scores
+    cdef Py_ssize_t i, k, m = rows.shape[1] - 1
+    cdef double b = inverse_temperature, least = max(floor, spread), g, place, z, small, part, above
+    answer = np.ones((rows.shape[0], m + 1))
+    cdef double[:, ::1] p = answer
+    cdef double[::1] differences = np.empty(m), falling = np.empty(m), total = np.empty(m)
+    cdef Py_ssize_t[::1] size = np.empty(m, dtype=np.intp)
+    cdef double *v
+    if m < 1:
+        return answer
+    v = &falling[0]
+    with nogil:
+        for i in range(rows.shape[0]):
+            for k in range(m):
+                differences[k] = rows[i, k + 1] - rows[i, k]
+            pool(&differences[0], m, v, &total[0], &size[0])
+            g = spread_of(v, m, spread, least)
+            place = crossing(v, m) if g > 0 else 0
+            above = 1
+            for k in range(m):
+                z = b * v[k] + g * (place - k)
+                small = exp(-fabs(z))
+                part = 1 / (1 + small)
+                p[i, k] = above * (small if z > 0 else 1) * part
+                if k > 0:
+                    p[i, k] *= -expm1(-(b * (v[k - 1] - v[k]) + g))         # not of the difference of z, which may round to 0
+                above = (1 if z > 0 else small) * part
+            p[i, m] = above
     return answer
 
 

@@ -181,7 +181,7 @@ def predict_proba(self, X, *, offsets=None, lengths=None, groups=None) -> np.nda
     [[0.731, 0.15, 0.119], [0.0, 0.001, 0.999]]
     """
     model = self.model_
-    return np.exp(model.log_probabilities(read_in_any_order(model, X, offsets, lengths, groups)))
+    return model.probabilities(read_in_any_order(model, X, offsets, lengths, groups))
 
 
 def explain(self, x, *, against=None, baseline=None, groups=None) -> Explanation:

@@ -39,7 +39,8 @@ class SortedClasses:
 
     def _by_class(self, columns):
         """An array with a column for each label, in the order of `classes_` instead of `levels_`."""
-        return columns[:, sorting(self.levels_)]
+        order = sorting(self.levels_)
+        return columns if np.array_equal(order, np.arange(len(order))) else columns[:, order]
 
     def _decision(self, lead, log_probabilities):
         """The decision function: of two labels how far the second of `classes_` leads, of more the logarithms of their probabilities."""

@@ -40,6 +40,7 @@ from structperc.reading.column_faults import ColumnError
 from structperc.reading.groups import Groups
 from structperc.reading.readers import Reader
 
+CACHED = 1 << 14            # scores of labels from which probabilities are made at once
 DIGESTED = 1000             # entries of an array or a collection that show whether it has changed
 KNOWN = {"weights": ("features", "the feature map"), "argmax": ("outputs", "the outputs"), "loss": ("outputs", "the outputs")}
 KINDS = ("reader", "outputs", "features", "weights", "loss", "argmax", "update", "trainer")
@@ -428,10 +429,12 @@ cdef class Model:
         """The scores w . phi(x, a): (n_examples, n_atoms), or a list of arrays when examples differ in their atoms."""
         tables = []
         for part, _, scores in self.scored(rows):
+            if scores is None and self.parts.features.fixed_atoms >= 0:
+                return self.compiled_scores(part)
             if isinstance(scores, tuple):
                 scores = np.split(scores[0], scores[1][1:-1]) if part.n_examples else []
             elif scores is None:
-                scores = self.compiled_scores(part) if self.parts.features.fixed_atoms >= 0 else [one for _, one in self.scores(part)]
+                scores = [one for _, one in self.scores(part)]
             tables.append(scores)
         if self.parts.features.fixed_atoms < 0:
             return [one for scores in tables for one in scores]
@@ -464,7 +467,21 @@ cdef class Model:
     @reading
     def log_probabilities(self, rows):
         """The logarithm of every label's probability, (n_examples, n_labels); see `Engine.predict_proba`."""
-        return answers.log_probabilities(self.parts, self.label_scores(rows), 1 / self.temperature, self.spread)
+        return self.from_scores(answers.log_probabilities, rows)
+
+    @reading
+    def probabilities(self, rows):
+        """Every label's probability, (n_examples, n_labels)."""
+        return self.from_scores(answers.probabilities, rows)
+
+    def from_scores(self, function, rows):
+        """What a function makes of the scores of labels: of so many rows at once that what lies between stays in the cache."""
+        scores = self.label_scores(rows)
+        step = max(1, CACHED // scores.shape[1])
+        for start in range(0, len(scores), step):
+            some = scores[start:start + step]
+            some[...] = function(self.parts, some, 1 / self.temperature, self.spread)
+        return scores
 
     # ---- predictions ----
 
@@ -575,7 +592,7 @@ cdef class Model:
 
     def expected_atoms(self, rows):
         """Every example and how often its atoms are expected, by the probabilities of labels."""
-        probabilities = np.exp(self.log_probabilities(rows))
+        probabilities = self.probabilities(rows)
         for i in range(rows.n_examples):
             x = self.example(rows, i)
             yield x, expected_counts(self.parts.outputs, probabilities[i], x)

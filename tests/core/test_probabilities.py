@@ -62,6 +62,17 @@ def test_pooled_atoms_share_their_mean(scores):
 
 
 @given(SCORES, st.floats(0, 5), st.floats(0.01, 100))
+def test_logarithms_are_those_of_the_probabilities_and_one_row_has_the_bits_of_many(scores, spread, temperature):
+    for engine in (engine_of(scores), Engine("multiclass", classes=list(range(scores.shape[1] + 1))).partial_fit(np.eye(2), [0, 1])):
+        model, X = engine.model_, np.tile(np.eye(engine.n_features_in_), (5000, 1))
+        model.spread, model.temperature = spread, temperature
+        p, logs = engine.predict_proba(X), model.log_probabilities(model.read(X))
+        assert np.allclose(p, np.exp(logs), rtol=1e-11, atol=0)
+        for i in range(engine.n_features_in_):
+            assert (p[i::engine.n_features_in_] == engine.predict_proba(X[i:i + 1])).all()
+
+
+@given(SCORES, st.floats(0, 5), st.floats(0.01, 100))
 def test_with_a_spread_they_are_the_slow_ones_and_keep_the_median(scores, spread, temperature):
     engine = engine_of(scores)
     engine.model_.spread, engine.model_.temperature = spread, temperature
