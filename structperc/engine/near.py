@@ -67,8 +67,8 @@ class Near:
         return below if below > self.tolerance else 0.0
 
     def within(self, total, distance):
-        """Whether structures of this score, or of each of these, are members."""
-        return total >= self.best - distance - self.tolerance
+        """Whether structures of this score, or of each of these, are members. A score of -inf forbids a structure."""
+        return (total >= self.best - distance - self.tolerance) & (total > -np.inf)
 
     # ---- members ----
 
@@ -148,8 +148,8 @@ class Near:
         return self._largest
 
     def farthest(self) -> float:
-        """A distance within which all structures are."""
-        return 1 + 2 * float(np.abs(self.scores).sum()) * (1 + self.counts.sum())
+        """A distance within which all structures are that are not forbidden."""
+        return 1 + 2 * float(np.abs(self.scores[np.isfinite(self.scores)]).sum()) * (1 + self.counts.sum())
 
     # ---- length and doubt ----
 

@@ -1,4 +1,4 @@
-# May import basics, callbacks, core, engine, fitting, metrics, pictures, pipelines, reading, solvers.
+# May import basics, callbacks, core, engine, fitting, metrics, pictures, pipelines, problems, reading, solvers.
 """Estimators with the interface of scikit-learn, whose base classes they inherit: they need the extra `sklearn`.
 
 Stable: names, parameters and defaults change only by the rules of versions.

@@ -24,6 +24,8 @@ from structperc.estimators.structure_sets import Judged, StructureSet, measures,
 from structperc.estimators.wrapped import n_rows_of, rows_of, sliceable
 from structperc.fitting.option import option, positional_option
 from structperc.fitting.options import generator
+from structperc.problems.batches import Batch
+from structperc.problems.problem import Problem
 from structperc.reading.groups import Groups, numbers_of
 
 if TYPE_CHECKING:
@@ -125,7 +127,8 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
     estimator: object = positional_option(
         kw_only=False, help="what predicts structures",
         about="Any estimator of structperc with an `engine_`, such as `StructuredEstimator(problem=...)`, `SequenceTagger()` or "
-              "`DependencyParser()`. For `calibrate` without `fit` a trained one, or a trained `Engine`.")
+              "`DependencyParser()`. For `calibrate` without `fit` a trained one, a trained `Engine`, or a `Problem` with scores from "
+              "anywhere: then X is a pair of a `Batch` and its scores.")
     scale: str | Callable | None = option(
         "sqrt-length", "what distances are divided by, of each example",
         about='"length": the number of atoms of its prediction, such as tokens, words or pairs. "sqrt-length": its square root. "doubt": '
@@ -196,7 +199,7 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         Parameters
         ----------
         X, y, lengths, groups
-            As the engine takes them.
+            As the engine takes them. X of a `Problem` is a pair of a `Batch` and its scores.
         """
         self._check()
         estimator = vars(self).get("estimator_", self.estimator)
@@ -229,8 +232,7 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         X, lengths, groups
             As the engine takes them.
         """
-        engine = self._trained()
-        return [self._set(engine, near, x) for near, x, _ in self._near(engine, X, None, lengths, groups)]
+        return [self._set(*one) for *one, _ in self._near(self._trained(), X, None, lengths, groups)]
 
     def evaluate(self, X, y, lengths=None, groups=None, limit=100) -> dict[str, float]:
         """Coverage of sets and of sets of atoms on new examples, and their sizes.
@@ -251,9 +253,9 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
             single outputs", and "larger than the limit". Single outputs are the share of sets of one output.
         """
         self._refuse_none(X, y)
-        engine, limit = self._trained(), read_limit(limit, "limit")
-        judged = [Judged.of(self._set(engine, near, x), right_counts(near, gold, self.completions), limit)
-                  for near, x, gold in self._near(engine, X, y, lengths, groups)]
+        trained, limit = self._trained(), read_limit(limit, "limit")
+        judged = [Judged.of(self._set(source, near, x), right_counts(near, gold, self.completions), limit)
+                  for source, near, x, gold in self._near(trained, X, y, lengths, groups)]
         if not judged:
             raise DataError("X has no examples, so there is nothing to measure.")
         return measures(judged, limit)
@@ -272,23 +274,28 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         if self.completions not in ("all", "any"):
             raise OptionError(f"completions={shortened(self.completions)}; expected 'all' or 'any'.")
 
-    def _trained(self) -> Engine:
+    def _trained(self) -> Engine | Problem:
         if "estimator_" not in vars(self):
             raise NotFitted(f"This {type(self).__name__} is not calibrated yet; call fit or calibrate first.")
-        return engine_of(self.estimator_)
+        return scorer_of(self.estimator_)
 
     def _learned(self, X, y, train, random):
         """A clone of the estimator, trained on some examples."""
         if isinstance(self.estimator, Engine):
             raise OptionError("estimator is an Engine, which fit cannot clone; pass StructuredEstimator(problem=...), or train the engine "
                               "on other examples and call calibrate.")
+        if isinstance(self.estimator, Problem):
+            raise OptionError("estimator is a Problem, whose scores come from elsewhere, so there is nothing to fit. Call "
+                              "calibrate((batch, scores), y) with held-out examples.")
         estimator = cloned_ranker(self.estimator, None, random)
         estimator.fit(rows_of(X, train), rows_of(y, train))
         return estimator
 
-    def _near(self, engine, X, y, lengths, groups):
-        """Each example with the scores near its prediction, each as it was passed, and its right output, encoded."""
-        model, data = engine.model_, Groups(X, None, lengths, groups)
+    def _near(self, trained, X, y, lengths, groups):
+        """For each example its engine or batch, its scores, itself as it was passed, and its right output, encoded."""
+        if isinstance(trained, Problem):
+            return near_of_batch(trained, X, y, lengths, groups)
+        model, data = trained.model_, Groups(X, None, lengths, groups)
         outputs = model.parts.outputs
         if model.second_stage is not None:
             raise PluginError(f"{type(outputs).__name__} predicts one part of an output after the other, so whole outputs have no scores "
@@ -299,13 +306,13 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
             gold = right_outputs(outputs, data.by_rows(y), rows, model.parts.features)
         nears = model.lock.read(lambda: [Near(model.parts, x, scores, model.temperature) for x, scores in model.scores(rows)])
         alone = X if isinstance(X, (list, tuple)) and len(X) == rows.n_examples else [None] * rows.n_examples
-        return zip(nears, alone, gold, strict=True)
+        return zip([trained] * len(nears), nears, alone, gold, strict=True)
 
     def _measured(self, estimator, X, y, lengths=None, groups=None, sources=None) -> Measured:
         """The scaled distances of examples that the estimator has not seen."""
         self._refuse_none(X, y)
         levels, of_atoms, categories = [], [], []
-        for near, _, gold in self._near(engine_of(estimator), X, y, lengths, groups):
+        for _, near, _, gold in self._near(scorer_of(estimator), X, y, lengths, groups):
             counts, scale = right_counts(near, gold, self.completions), self._scale(near)
             own = near.local_atoms()[counts[near.local_atoms()] > 0] if counts is not None else ()
             levels.append(np.inf if counts is None else near.distance(counts) / scale)
@@ -316,10 +323,10 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         _, unit, size = np.unique(units(sources, len(levels)), return_inverse=True, return_counts=True)
         return Measured(np.array(levels), of_atoms, 1 / size[unit], categories)
 
-    def _set(self, engine, near, x) -> StructureSet:
+    def _set(self, source, near, x) -> StructureSet:
         """The set of one example."""
         quantiles = self._quantiles.get(None if self.category is None else self.category(near.x), (np.inf, np.inf))
-        return StructureSet(engine, near, x, *(quantile * self._scale(near) for quantile in quantiles), self.completions)
+        return StructureSet(source, near, x, *(quantile * self._scale(near) for quantile in quantiles), self.completions)
 
     def _scale(self, near) -> float:
         """The scale that divides the distances of an example. It depends only on the example and the model."""
@@ -364,13 +371,25 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         self.quantile_, self.atom_quantile_ = self._quantiles[None] = outer, inner
 
 
-def engine_of(estimator) -> Engine:
-    """The trained engine of an estimator, or itself."""
-    if isinstance(estimator, Engine):
+def near_of_batch(problem, X, y, lengths, groups):
+    """The same of a batch with given scores."""
+    if not (isinstance(X, tuple) and len(X) == 2 and isinstance(X[0], Batch)):
+        raise DataError(f"X is {shortened(X)}; expected a pair (batch, scores) with a batch of {problem!r}.")
+    if lengths is not None or groups is not None:
+        raise OptionError("lengths and groups divide the rows of X, but a batch knows its examples; leave them out.")
+    batch, scores = X
+    batch._refuse_other(problem)
+    ones = [batch.take([i]) for i in range(len(batch))]
+    return [(one, near, None, gold) for one, (near, gold) in zip(ones, batch._near(scores, y), strict=True)]
+
+
+def scorer_of(estimator) -> Engine | Problem:
+    """The trained engine of an estimator, or itself; a problem, whose scores are given."""
+    if isinstance(estimator, (Engine, Problem)):
         return estimator
     if not hasattr(estimator, "get_params") or isinstance(estimator, type):
-        raise OptionError(f"estimator={shortened(estimator)}; expected an estimator of structperc, or a trained "
-                          f"Engine, such as engine() of a Chain.")
+        raise OptionError(f"estimator={shortened(estimator)}; expected an estimator of structperc, a trained "
+                          f"Engine, such as engine() of a Chain, or a structperc.Problem.")
     engine = getattr(estimator, "engine_", None)
     if not isinstance(engine, Engine):
         raise NotFitted(f"estimator={shortened(estimator)} has no engine_, so it is not fitted; fit it before calibrate, or call fit "

@@ -14,6 +14,7 @@ from structperc.engine.explanation import names_of
 from structperc.engine.near import Near
 from structperc.pictures.markup import block, details, element, excerpt, table
 from structperc.pictures.shapes import COLUMNS
+from structperc.problems.batches import Batch
 
 LISTED = 10             # outputs that a notebook lists
 
@@ -96,6 +97,12 @@ def restored_set(engine, rows, scores, given, distance, atom_distance, completio
     return StructureSet(engine, near, given, distance, atom_distance, completions)
 
 
+def restored_of_batch(batch, scores, given, distance, atom_distance, completions) -> StructureSet:
+    """The same of an example with given scores."""
+    (near, _), = batch._near(scores)
+    return StructureSet(batch, near, given, distance, atom_distance, completions)
+
+
 class StructureSet:
     """All outputs of one example whose score is within a distance of the prediction's.
 
@@ -134,15 +141,16 @@ class StructureSet:
     (['DET', 'NOUN'], True)
     """
 
-    def __init__(self, engine, near, x, distance, atom_distance, completions):
-        self._engine, self._parts, self._near, self._given, self._completions = engine, near.parts, near, x, completions
+    def __init__(self, source, near, x, distance, atom_distance, completions):
+        self._source, self._parts, self._near, self._given, self._completions = source, near.parts, near, x, completions
         self.distance, self.atom_distance = distance, atom_distance
 
     def __reduce__(self):
-        """The engine and the one example; its scores are stored, so that the engine may learn meanwhile."""
-        x = self._near.x
-        rows = x.source.part(x.index, x.index + 1)
-        return restored_set, (self._engine, rows, self._near.scores, self._given, self.distance, self.atom_distance, self._completions)
+        """The engine or the batch of the one example; its scores are stored, so that the engine may learn meanwhile."""
+        x, stored = self._near.x, (self._near.scores, self._given, self.distance, self.atom_distance, self._completions)
+        if isinstance(self._source, Batch):
+            return restored_of_batch, (self._source, *stored)
+        return restored_set, (self._source, x.source.part(x.index, x.index + 1), *stored)
 
     @property
     def prediction(self):

@@ -8,8 +8,9 @@ from structperc.basics.arguments import number_array, whole_number
 from structperc.basics.errors import DataError, OptionError, PluginError, shortened
 from structperc.basics.signals import map_in_threads
 from structperc.core.argmax import has_marginals
-from structperc.core.outputs import decode_many, encoded_answers
+from structperc.core.outputs import decode_many, encoded_answers, right_outputs
 from structperc.core.structures import Structures
+from structperc.engine.near import Near
 from structperc.fitting import answers
 from structperc.problems import thresholds
 from structperc.problems.losses import check_curvature, check_supported, kind_of, parameters_of
@@ -368,16 +369,17 @@ class Batch:
         >>> Problem("cusum", classes=[1, 2, 3]).batch(lengths=[1, 1]).counts([3, 2]).tolist()
         [1.0, 1.0, 1.0, 0.0]
         """
-        prepared, numbers = self._prepared, self._numbers
-        outputs, features = prepared.parts.outputs, prepared.parts.features
+        return self._counted(self._codes(self._prepared.parts, y, encoded_answers))
+
+    def _codes(self, parts, y, encode):
+        """The code of the output of each example."""
+        rows, outputs, features = self._prepared.rows, parts.outputs, parts.features
         if len(y) != len(self):
             raise DataError(f"y has {len(y)} outputs, but the batch has {len(self)} examples; give one output per example.")
         if self._is_whole:
-            structures = encoded_answers(outputs, y, prepared.rows, features)
-            codes = [structures[i] for i in range(len(self))]
-        else:
-            codes = [self._code(outputs, y[i], prepared.rows.part(int(j), int(j) + 1), features, i) for i, j in enumerate(numbers)]
-        return self._counted(codes)
+            structures = encode(outputs, y, rows, features)
+            return [structures[i] for i in range(len(self))]
+        return [self._code(encode, outputs, y[i], rows.part(int(j), int(j) + 1), features, i) for i, j in enumerate(self._numbers)]
 
     def _counted(self, codes):
         """How often each atom occurs in these structures, flat."""
@@ -386,10 +388,10 @@ class Batch:
         return np.concatenate(flat) if flat else np.zeros(0)
 
     @staticmethod
-    def _code(outputs, answer, rows, features, i):
+    def _code(encode, outputs, answer, rows, features, i):
         """The code of one output; its error names the example of the batch."""
         try:
-            return encoded_answers(outputs, [answer], rows, features)[0]
+            return encode(outputs, [answer], rows, features)[0]
         except DataError as error:
             raise DataError(f"the output of example {i} of the batch, the only one of y here: {error}") from None
 
@@ -430,6 +432,19 @@ class Batch:
         [1.0]
         """
         return np.array([ranked[0][1] - ranked[1][1] if len(ranked) > 1 else np.inf for ranked in self.k_best(scores, 2)])
+
+    def _near(self, scores, y=None) -> list:
+        """Each example with the scores near its best output, and its right output, encoded; None without y."""
+        # Its own parts: right outputs that are known in part change them.
+        parts, (flat, _) = self._prepared.clone().parts, self._read(scores)
+        gold = [None] * len(self) if y is None else self._codes(parts, y, right_outputs)
+        return [(Near(parts, x, own), right) for x, own, right in zip(self._examples(), self._split(flat), gold, strict=True)]
+
+    def _refuse_other(self, problem) -> None:
+        """Raises an error if another problem has made the batch."""
+        own = self._prepared.engine.problem
+        if own is not problem.problem and own != problem.problem:
+            raise DataError(f"the batch is one of Problem({own!r}); expected one of {problem!r}.")
 
     # ---- how scores are read, and who looks at which examples ----
 

@@ -437,7 +437,7 @@ def test_what_cannot_be_measured_is_refused(trained):
         StructureConformal(Engine("sequence")).fit(X, y)
     with pytest.raises(NotFittedError, match="not fitted"):
         StructureConformal(tagger()).calibrate(X, y)
-    with pytest.raises(OptionError, match="expected an estimator of structperc, or a trained Engine"):
+    with pytest.raises(OptionError, match="expected an estimator of structperc, a trained Engine"):
         StructureConformal("tagger").calibrate(X, y)
     with pytest.raises(NotFittedError, match="not calibrated yet"):
         StructureConformal(trained).predict(X)

@@ -11,6 +11,8 @@ from structperc_decisions import spo_plus
 from structperc import Engine, Problem
 from structperc.components import Loss
 from structperc.errors import DataError, OptionError, PluginError, StructPercError, UnusedOption
+from structperc.estimators import StructureConformal
+from structperc.fitting.answers import totals
 from structperc.problems.losses import LOSSES
 from structperc.testing import given_scores
 from structperc.testing.suite import make_case
@@ -463,3 +465,93 @@ def test_probabilities_of_arcs_are_those_of_all_paths():
     weights = np.exp([score - ranked[0][1] for _, score in ranked])
     expected = sum(w * np.isin(range(6), path) for w, (path, _) in zip(weights, ranked, strict=True)) / weights.sum()
     assert batch.marginals(s) == pytest.approx(expected, abs=1e-12)
+
+
+# ---- sets with coverage ----
+
+
+TAGGER = chain(forbidden_transitions=[["a", "b"]])
+
+
+def drawn(n, seed):
+    """A batch with its scores, and outputs drawn with the probabilities of these scores."""
+    random = np.random.default_rng(seed)
+    batch = TAGGER.batch(lengths=random.integers(1, 4, n))
+    scores, y = 1.5 * random.normal(size=batch.offsets[-1]), []
+    for ranked in batch.k_best(scores, 100):
+        weights = np.exp([score for _, score in ranked])
+        y.append(ranked[random.choice(len(ranked), p=weights / weights.sum())][0])
+    return (batch, scores), y
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_set_has_the_outputs_near_the_best_one(name):
+    (_, batch, examples), scores, problem = case_of(name), batch_of(name)[1], Problem(name.split(",")[0], **CASES[name])
+    if batch._prepared.parts.outputs.hidden:
+        with pytest.raises(PluginError, match="sets"):
+            StructureConformal(problem).calibrate((batch, scores), batch.argmax(scores))
+        return
+    y = [ranked[-1][0] for ranked in batch.k_best(scores, 3)]           # wrong outputs, so that sets have more than the best one
+    if name == "latent-ranking":
+        y = [np.isin(np.arange(len(scores[example.part])), own).astype(int) for own, example in zip(y, examples, strict=True)]
+    if name == "path, costs":
+        with pytest.raises(DataError, match="expected a number from 0"):         # searches for an atom raise its score above 0
+            StructureConformal(problem).calibrate((batch, scores), y)
+        return
+    sets = StructureConformal(problem, coverage=0.4).calibrate((batch, scores), y).predict((batch, scores))
+    for right, example, answer in zip(y, examples, sets, strict=True):
+        scored = totals(example.counts, scores[example.part])
+        inside = scored >= scored.max() - answer.distance - 1e-9
+        chosen = answer._near.local_atoms()
+        assert len(answer.k_best(1000)) == inside.sum() > 0
+        assert not answer.exact or np.array_equal(answer._atoms.possible[chosen], (example.counts[inside] > 0).any(axis=0)[chosen])
+        assert not answer.exact or np.array_equal(answer._atoms.certain[chosen], (example.counts[inside] > 0).all(axis=0)[chosen])
+        assert answer.prediction in answer
+        assert name == "latent-ranking" or (right in answer) == (str(right) in map(str, answer.k_best(1000)))
+
+
+@pytest.mark.parametrize("scale", [None, "doubt"])
+def test_sets_cover_as_often_as_asked(scale):
+    covered = []
+    for seed in range(8):
+        sets = StructureConformal(TAGGER, coverage=0.8, scale=scale).calibrate(*drawn(39, seed))
+        covered.append(sets.evaluate(*drawn(40, 100 + seed), limit=None)["coverage"])
+
+    assert 0.8 - 3 * np.std(covered) / np.sqrt(8) <= np.mean(covered) <= 0.8 + 1 / 40 + 3 * np.std(covered) / np.sqrt(8)
+
+
+def test_sets_are_pickled_know_masks_and_take_outputs_that_are_known_in_part():
+    (batch, scores), y = drawn(30, 0)
+    sets = StructureConformal(TAGGER, coverage=0.8).calibrate((batch, scores), y)
+    answer = sets.predict((batch, scores))[3]
+    again, = pickle.loads(pickle.dumps(sets)).predict((batch.take([3]), scores[batch.offsets[3]:batch.offsets[4]]))
+    assert pickle.loads(pickle.dumps(answer)).k_best() == again.k_best() == answer.k_best()
+
+    masked, place = scores.copy(), batch.layout[3]["tokens"][0, 1]
+    masked[place] = -np.inf
+    every = StructureConformal(TAGGER, coverage=0.999).calibrate((batch, scores), y).predict((batch, masked))[3]
+    assert every.distance == np.inf and "token 0: b" not in every.possible and "token 0: a" in every.possible
+    assert [one for one in every.k_best(1000) if one[0] == "b"] == []
+    assert ["b", *answer.prediction[1:]] not in every
+
+    partial = StructureConformal(TAGGER, coverage=0.8).calibrate((batch, scores), [[None, *own[1:]] for own in y])
+    assert partial.quantile_ >= sets.quantile_
+    assert TAGGER.batch(lengths=[1], y=[["a"]]).gold is not None, "the problem still has complete gold outputs"
+
+
+@pytest.mark.parametrize(("call", "kind", "sentence"), [
+    (lambda sets, X, y: sets.fit(X, y), (DataError, OptionError), "a Problem, whose scores come from elsewhere|one output per example"),
+    (lambda sets, X, y: sets.fit(list(range(len(y))), y), OptionError, "a Problem, whose scores come from elsewhere"),
+    (lambda sets, X, y: sets.calibrate(X[0], y), DataError, r"expected a pair \(batch, scores\)"),
+    (lambda sets, X, y: sets.calibrate(X, y[1:]), DataError, "y has 29 outputs, but the batch has 30 examples"),
+    (lambda sets, X, y: sets.calibrate(X, None), DataError, "requires y"),
+    (lambda sets, X, y: sets.calibrate(X, y, lengths=[1] * 30), OptionError, "leave them out"),
+    (lambda sets, X, y: sets.calibrate((X[0], X[1] * np.nan), y), DataError, "has the score nan"),
+    (lambda sets, X, y: sets.calibrate((Problem("multiclass", classes=["a", "b"]).batch(lengths=[1]), [[0.0, 1.0]]), ["a"]), DataError,
+     r"one of Problem\('multiclass'\); expected one of Problem\('sequence'\)"),
+    (lambda sets, X, y: sets.margins(X), AttributeError, "the Problem within it has none"),
+])  # fmt: skip
+def test_sets_of_given_scores_that_cannot_be_are_one_sentence(call, kind, sentence):
+    X, y = drawn(30, 1)
+    with pytest.raises(kind, match=sentence):
+        call(StructureConformal(TAGGER), X, y)
