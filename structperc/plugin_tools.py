@@ -2,20 +2,21 @@
 
 Provisional: it may change in any minor version.
 
-What parts can do: `is_additive`, `is_constrained`, `is_ordered`. Labels and gold outputs: `class_weights`, `LabelCodes`, `find_labels`,
-`is_listed`, `is_missing`, `is_nested`, `encode_nested`, `find_ends`, `interval_labels`, `read_intervals`, `warn_of_open_ends`,
-`read_grades`. What a solver in Python returns: `as_structure`. Losses: `check_costs`, `refuse_matrix`. Rules: `refuse_weights`,
-`check_whole_steps`. Readers: `read`, `read_alone`, `key_values`, `key_text`, `key_note`, `of_keys`, `as_sentences`, `refuse_not_finite`,
-`sample_weights`, `check_same`, `default_template`, `has_typed_columns`, `learn_table`. Trainers: `adapted`, `check_parts`,
-`check_search`, `generator`, `install_model`, `options_alone`, `engine_options`, and the words for why training ended. Threads:
-`available_cores`. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work to be whole:
-`retry_on_interrupt`. Ordered labels: `cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`. Columns:
-`variance_on_one_scale`. What data leave open: `Dependence` of columns, `one_hot_groups` and `compared` with their reference levels,
-`separating` directions, and `undetermined`, which words it. Names that a package imports at their first use: `names_of`. BibTeX of papers
-that several parts cite: `COLLINS`, `YU_JOACHIMS`.
+Wrong options in one error: `OptionErrors`. What parts can do: `is_additive`, `is_constrained`, `is_ordered`. Labels and gold outputs:
+`class_weights`, `LabelCodes`, `find_labels`, `is_listed`, `is_missing`, `is_nested`, `encode_nested`, `find_ends`, `interval_labels`,
+`read_intervals`, `warn_of_open_ends`, `read_grades`. What a solver in Python returns: `as_structure`. Losses: `check_costs`,
+`refuse_matrix`. Rules: `refuse_weights`, `check_whole_steps`. Readers: `read`, `read_alone`, `key_values`, `key_text`, `key_note`,
+`of_keys`, `as_sentences`, `refuse_not_finite`, `sample_weights`, `check_same`, `default_template`, `has_typed_columns`, `learn_table`.
+Trainers: `adapted`, `check_parts`, `check_search`, `generator`, `install_model`, `options_alone`, `engine_options`, and the words for why
+training ended. Threads: `available_cores`. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work
+to be whole: `retry_on_interrupt`. Ordered labels: `cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`.
+Columns: `variance_on_one_scale`. What data leave open: `Dependence` of columns, `one_hot_groups` and `compared` with their reference
+levels, `separating` directions, and `undetermined`, which words it. Names that a package imports at their first use: `names_of`. BibTeX of
+papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
 
 from structperc.basics.cores import available_cores
+from structperc.basics.errors import OptionErrors
 from structperc.basics.labels import LabelCodes, find_labels, is_listed, is_missing, is_nested
 from structperc.basics.saved_state import check_starts, read_array, substate
 from structperc.basics.signals import map_in_threads, raise_interruption, retry_on_interrupt, take_interruption
@@ -49,7 +50,7 @@ from structperc.reading.tokens import default_template
 
 __all__ = [
     "COLLINS", "CONVERGED", "EARLY_STOPPED", "INTERRUPTED", "LATENT_PERCEPTRON", "MAX_EPOCHS", "STALLED", "YU_JOACHIMS", "Dependence",
-    "LabelCodes", "adapted", "as_sentences", "as_structure", "available_cores", "check_costs", "check_parts", "check_same",
+    "LabelCodes", "OptionErrors", "adapted", "as_sentences", "as_structure", "available_cores", "check_costs", "check_parts", "check_same",
     "check_search", "check_starts", "check_whole_steps", "class_weights", "compared", "cumulative_log_probabilities",
     "default_template", "encode_nested", "engine_options", "find_ends", "find_labels", "generator", "has_typed_columns",
     "install_model", "interval_labels", "is_additive", "is_constrained", "is_listed", "is_missing", "is_nested", "is_ordered",

@@ -236,6 +236,9 @@ ON_THE_COMMAND_LINE = [     # the command, and its message
      "Did you mean 'sequence'?"),
     ("help crf", "there is no topic 'crf'. Did you mean 'sequence'? structperc help lists all topics."),
     (FIT + "--nonsense", "there is no flag --nonsense. See structperc fit --help"),
+    (FIT + "--shuffle --zzz=3", "--set shuffle=true. Also there is no flag --zzz. See structperc fit --help"),
+    (FIT + "--set epochs=x --set rate=1 --set zzz=2", "--set epochs=x: expected a whole number. Also --set rate=1: there is no option "
+     "'rate'. Did you mean 'step_size'? Also --set zzz=2: there is no option 'zzz'. structperc help cusum"),
     (FIT + "more.csv", "'more.csv' is one argument too many. See structperc fit --help"),
     ("evaluate cusum.model ranks.csv --epochs 5", "there is no flag --epochs. See structperc evaluate --help"),
     (FIT + "--set max_iter=5", "Did you mean 'epochs'?"),

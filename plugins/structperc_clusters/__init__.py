@@ -8,7 +8,7 @@ import numpy as np
 from structperc import Option, hookimpl
 from structperc.components import Argmax, PairReader, RowFeatures
 from structperc.errors import DataError, UnusedOption
-from structperc.plugin_tools import key_note
+from structperc.plugin_tools import OptionErrors, key_note
 from structperc.solvers.clusters import cluster_pairs
 from structperc.solvers.latent_trees import max_latent_trees
 from structperc_clusters.outputs import Clusterings, LatentTrees, LinkLoss, inside, n_items
@@ -71,9 +71,8 @@ def structperc_reader(context):
 def structperc_outputs(context):
     values = context.options
     used = {"exact": LIMITS, "trees": ("missing",)}.get(values["solver"], ())
-    for name in (*LIMITS, "missing"):
-        if name not in used and values[name] != options[name].default:
-            raise UnusedOption(f"{name} has no effect with solver={values['solver']!r}; leave it out.", name)
+    OptionErrors(UnusedOption(f"{name} has no effect with solver={values['solver']!r}; leave it out.", name)
+                 for name in (*LIMITS, "missing") if name not in used and values[name] != options[name].default).raise_all()
     return (LatentTrees if values["solver"] == "trees" else Clusterings)(values["show"])
 
 

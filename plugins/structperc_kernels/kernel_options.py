@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from structperc import Option
 from structperc.errors import OptionError, UnusedOption, did_you_mean, shortened
+from structperc.plugin_tools import OptionErrors
 from structperc_kernels.kernel_rows import CallableKernelRows, KernelObjects, PrecomputedKernelRows
 from structperc_kernels.object_kernels import ObjectKernel, SubsequenceKernel, SubsetTreeKernel
 from structperc_kernels.vector_rows import KERNELS as VECTOR_KERNELS
@@ -61,10 +62,12 @@ def kernel_rows_for(context):
     if not (callable(kernel) or isinstance(kernel, str) and kernel in KERNELS):
         raise OptionError(f"kernel={shortened(kernel)}. Expected one of {', '.join(map(repr, KERNELS))}, an ObjectKernel, or a function. "
                           f"It compares two matrices, or two objects if X is a list of objects.{did_you_mean(kernel, KERNELS)}")
+    errors = OptionErrors()
     for name, kernels in USED_BY.items():
         if options[name] != KERNEL_OPTIONS[name].default and kernel not in kernels:
-            raise UnusedOption(f"{name}={shortened(options[name])} has no effect with kernel={shortened(kernel)}; it is for "
-                               f"{', '.join(kernels)}.", name)
+            errors.append(UnusedOption(f"{name}={shortened(options[name])} has no effect with kernel={shortened(kernel)}; it is for "
+                                       f"{', '.join(kernels)}.", name))
+    errors.raise_all()
     if kernel == "precomputed":
         return PrecomputedKernelRows()
     if kernel in VECTOR_KERNELS:

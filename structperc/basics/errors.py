@@ -11,6 +11,8 @@ import re
 class StructPercError(Exception):
     """Base class of all errors that structperc raises on purpose."""
 
+    together = ()               # the errors that this one joins
+
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
 
@@ -121,6 +123,49 @@ class WeightWarning(DataWarning):
 
 class ScaleWarning(DataWarning):
     """Columns differ much in size, and scaling is off."""
+
+
+class OptionErrors(list):
+    """Errors of several options, raised as one. `with errors:` catches an `OptionError` or a `PluginError`, and what follows goes on.
+
+    Parameters
+    ----------
+    errors : iterable of OptionError or PluginError, optional
+        Errors that are known already.
+
+    Examples
+    --------
+    >>> from structperc.errors import OptionError
+    >>> from structperc.plugin_tools import OptionErrors
+    >>> errors = OptionErrors()
+    >>> for name, value in {"low": -1, "high": 3}.items():
+    ...     with errors:
+    ...         if not 0 <= value <= 2:
+    ...             raise OptionError(f"{name}={value}; expected a number from 0 to 2.")
+    >>> errors.raise_all()
+    Traceback (most recent call last):
+    structperc.errors.OptionError: low=-1; expected a number from 0 to 2. Also high=3; expected a number from 0 to 2.
+    """
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if isinstance(error, (OptionError, PluginError)):
+            self.append(error)
+            return True
+        return False
+
+    def raise_all(self) -> None:
+        """Raise the only error, or one with the sentences of all, of the class that they share. Without errors it does nothing."""
+        if len(self) == 1:
+            raise self[0]
+        if self:
+            alike = [kind for kind in type(self[0]).__mro__ if all(isinstance(error, kind) for error in self)]
+            kind = alike[0] if issubclass(alike[0], (OptionError, PluginError)) else type(self[0])
+            joined = kind(" Also ".join(map(str, self)))
+            joined.together = tuple(self)
+            raise joined
 
 
 for kind in [value for value in vars().values() if isinstance(value, type)]:

@@ -129,11 +129,11 @@ class CommandLine(Parser):
         """As argparse does; an unknown argument is explained by the command that got it."""
         arguments, unknown = self.parse_known_args(args, namespace)
         if unknown:
-            from structperc.cli.settings import unknown_argument
+            from structperc.cli.settings import unknown_arguments
 
             command = self.made[arguments.command]
             flags = [flag for action in command._actions for flag in action.option_strings]
-            command.error(unknown_argument(unknown, flags, settable="--set" in flags))
+            command.error(unknown_arguments(unknown, flags, settable="--set" in flags))
         return arguments
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from structperc import Option
-from structperc.basics.errors import nearest
+from structperc.basics.errors import OptionErrors, nearest
 from structperc.errors import OptionError, did_you_mean
 from structperc.fitting import options as engine_options
 from structperc.fitting import plugins as registry
@@ -28,28 +28,37 @@ def read_settings(pairs, plugins) -> dict:
         return {}
     options = {**ENGINE_OPTIONS, **plugin_defaults([registry.load(name) for name in plugins])}
     flags = FLAGS | flags_of(options) | (VECTORS if flags_of(options) else {}) | (TABLE_FLAGS if set(TABLE_FLAGS) <= set(options) else {})
-    settings = {}
+    settings, unknown, errors = {}, [], OptionErrors()
     for pair in pairs:
         key, equals, text = (part.strip() for part in pair.partition("="))
-        if not equals:
-            raise OptionError(f"--set {pair}: expected key=value, for instance --set epochs=10.")
-        if key in flags:
-            raise OptionError(f"--set {pair}: {key} is set with {flags[key]}.")
-        if key not in options:
-            hint = did_you_mean(key, options) or "".join(f" It comes with --plugin {name}." for name in registry.parts_with(key))
-            raise OptionError(f"--set {pair}: there is no option {key!r}.{hint} "
-                              f"structperc help {plugins[0]} and structperc help options list what can be set.")
-        settings[key] = read_value(key, text, options[key])
+        with errors:
+            if not equals:
+                raise OptionError(f"--set {pair}: expected key=value, for instance --set epochs=10.")
+            if key in flags:
+                raise OptionError(f"--set {pair}: {key} is set with {flags[key]}.")
+            if key in options:
+                settings[key] = read_value(key, text, options[key])
+            else:
+                hint = did_you_mean(key, options) or "".join(f" It comes with --plugin {name}." for name in registry.parts_with(key))
+                unknown.append(f"--set {pair}: there is no option {key!r}.{hint}")
+    if unknown:
+        errors.append(OptionError(f"{' Also '.join(unknown)} structperc help {plugins[0]} and structperc help options list what can be "
+                                  f"set."))
+    errors.raise_all()
     return settings
 
 
-def unknown_argument(unknown, flags, settable) -> str:
+def unknown_arguments(unknown, flags, settable) -> str:
     """What is wrong with the arguments that a command does not have, and what to write. `settable`: the command has --set."""
-    flag = next((text for text in unknown if text.startswith("--")), None)
-    if flag is None:
+    places = [k for k, text in enumerate(unknown) if text.startswith("--")]
+    if not places:
         return f"{unknown[0]!r} is one argument too many."
+    return " Also ".join(unknown_flag(unknown[k], unknown[k + 1:][:1], flags, settable) for k in places)
+
+
+def unknown_flag(flag, after, flags, settable) -> str:
+    """The sentence about a flag that a command does not have; `after` is a list of the argument after it, if there is one."""
     name, equals, value = flag.removeprefix("--").partition("=")
-    after = unknown[unknown.index(flag) + 1:][:1]
     value = value if equals else "".join(text for text in after if not text.startswith("-"))
     option = name.replace("-", "_")
     parts = registry.parts_with(option) if settable else []

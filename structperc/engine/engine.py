@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from structperc.basics.errors import NotFittedError, OptionError, PluginError, no_attribute, shortened
+from structperc.basics.errors import NotFittedError, OptionError, OptionErrors, PluginError, no_attribute, shortened
 from structperc.engine import documents, predictions
 from structperc.engine.calls import CheckedCalls
 from structperc.engine.engine_core import EngineCore
@@ -98,8 +98,11 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         if problem is None:
             raise PluginError("an engine needs a problem first: Engine('cusum'), for instance; `structperc plugins` lists them all.")
         declared = options_of(type(self))
-        own = {name: plugin_options.pop(name) for name in (*plugin_options,) if name in declared}
-        own = {name: read_given(declared[name], name, value) for name, value in own.items() if value is not declared[name].unset}
+        passed = {name: plugin_options.pop(name) for name in (*plugin_options,) if name in declared}
+        errors = OptionErrors()
+        own = read_given(declared, {name: value for name, value in passed.items() if value is not declared[name].unset}, errors)
+        if passed.get("plugins") and "plugins" not in own:
+            errors.raise_all()          # no plugins, no options of theirs
         self.problem = problem
         super().__init__(**own)
         parts = given_parts(self)
@@ -108,7 +111,8 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
             if plugin.hooks != (f"structperc_{name}",):
                 raise OptionError(f"{name}={shortened(part)}; expected a name, or an object of a subclass of "
                                   f"structperc.components.{name.title()}. Other parts go into plugins=[...].")
-        self.plugin_options = check_plugin_options(self.loaded_plugins, plugin_options, registry.options_of_parts)
+        self.plugin_options = check_plugin_options(self.loaded_plugins, plugin_options, registry.options_of_parts, errors)
+        errors.raise_all()
         self.chosen = frozenset((*own, *plugin_options))        # options that the user has set, also to the values of the preset
         self.preset_values = settle(self, own, plugin_options)
         self.manager = registry.manager(self.loaded_plugins)

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
-from structperc.basics.errors import nearest
+from structperc.basics.errors import OptionErrors, nearest
 from structperc.engine.calls import check_calls, checked
 from structperc.engine.cards import estimator_card
 from structperc.errors import DataError, NotFittedError, OptionError, did_you_mean, shortened
@@ -119,13 +119,17 @@ class Parameters(BaseEstimator):
     def set_params(self, **params) -> Self:
         """Sets parameters by name; they take effect with the next fit. `plugin_options__NAME` sets one entry of `plugin_options`."""
         current = self.get_params(deep=False)
-        for path in params:
+        unknown, errors = [], OptionErrors()
+        for path, value in params.items():
             name, _, key = path.partition("__")
             if name not in current or key and name != ENTRIES and not is_estimator(params.get(name, current[name])) or path.endswith("__"):
-                raise OptionError(f"Invalid parameter {path!r} for estimator {self}.{where_it_goes({path: params[path]}, current)} "
-                                  f"Valid parameters are: {sorted(current)}.")
-            if key and name == ENTRIES:
-                refuse_entry(key, {**current, **params})
+                unknown.append(f"Invalid parameter {path!r} for estimator {self}.{where_it_goes(path, {path: value}, current)}")
+            elif key and name == ENTRIES:
+                with errors:
+                    refuse_entry(key, {**current, **params})
+        if unknown:
+            errors.append(OptionError(f"{' '.join(unknown)} Valid parameters are: {sorted(current)}."))
+        errors.raise_all()
         changed = {name: value for name, value in params.items() if "__" not in name}
         within = {path: value for path, value in params.items() if "__" in path}
         for path, value in within.items():
@@ -184,8 +188,11 @@ def refuse_call(cls, unnamed, passed) -> None:
                         f"{cls.__name__}({name}={shortened(unnamed[0])}), of {', '.join(sorted(names))}.")
     unknown = {name: value for name, value in passed.items() if name not in names}
     if unknown:
-        hint = where_it_goes(unknown, names, passed.get("problem")) or f" Its parameters are {', '.join(sorted(names))}."
-        raise OptionError(f"{cls.__name__} has no parameter {next(iter(unknown))!r}.{hint}")
+        hints = {}
+        for name in unknown:
+            hint = where_it_goes(name, unknown, names, passed.get("problem")) or f" Its parameters are {', '.join(sorted(names))}."
+            hints.setdefault(hint, []).append(repr(name))
+        raise OptionError(" ".join(f"{cls.__name__} has no parameter {' and no '.join(others)}.{hint}" for hint, others in hints.items()))
     places = [name for name, one in names.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
     missing = [name for name, one in names.items() if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
                and name not in passed and name not in places[:len(unnamed)]]
@@ -194,9 +201,8 @@ def refuse_call(cls, unnamed, passed) -> None:
                         f"help({cls.__name__}) describes it.")
 
 
-def where_it_goes(unknown, names, problem=None) -> str:
-    """The end of a message about unknown parameters: the parameter that is meant, or the options of a plugin that they are."""
-    name = next(iter(unknown))
+def where_it_goes(name, unknown, names, problem=None) -> str:
+    """The end of a message about an unknown parameter: the one that is meant, or the options of a plugin that it and others are."""
     entries, _, key = name.partition("__")
     if entries == ENTRIES and key and ENTRIES in names:
         return f" Pass {ENTRIES}={shortened({key: unknown[name]}, 200)}; set_params has {name}."

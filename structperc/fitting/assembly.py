@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 import attrs
 import numpy as np
 
-from structperc.basics.errors import ConflictingOption, DataError, DataWarning, PluginError, UnusedOption
+from structperc.basics.errors import ConflictingOption, DataError, DataWarning, OptionErrors, PluginError, UnusedOption
 from structperc.basics.labels import pass_plain_values, plain_values
 from structperc.basics.saved_state import read_array
 from structperc.core.component import expected, inherits, overrides
@@ -21,9 +21,9 @@ from structperc.fitting.context import SHARDS_ELSEWHERE, FitContext, PluginOptio
 from structperc.fitting.declarations import check_declarations
 from structperc.fitting.model import Model, Parts, refuse_labels
 from structperc.fitting.options import check_options, engine_options, generator, options_in_context
-from structperc.fitting.presets import leave_out_unused, may_leave_out
+from structperc.fitting.presets import leave_out_or_raise
 from structperc.fitting.scaling import scaling_of, warn_of_equal_rows
-from structperc.fitting.unused_options import refuse_unused
+from structperc.fitting.unused_options import unused_options
 from structperc.fitting.weighing import NothingWeighs, by_class, counted, warn_of_weights
 from structperc.reading import matrices
 from structperc.reading.column_faults import ColumnError, in_a_frame
@@ -53,9 +53,7 @@ def without_idle_options(engine, make, again=None):
         try:
             return make()
         except (ConflictingOption, UnusedOption) as error:
-            if not may_leave_out(engine, error):
-                raise
-            leave_out_unused(engine, [error.option])
+            leave_out_or_raise(engine, error.together or (error,))
             make = again or make
 
 
@@ -236,16 +234,21 @@ def assemble(engine, context, reader, outputs, labels) -> Model:
     while True:
         loss = outputs.default_loss if context.loss is None else context.loss
         context = attrs.evolve(context, labels=labels, engine_options={**context.engine_options, "loss": loss})
-        parts = Parts(reader, outputs, **{kind: ask(engine, kind, context) for kind in ASKED})
+        parts, errors = {}, OptionErrors()
+        for kind in ASKED:
+            with errors:
+                parts[kind] = ask(engine, kind, context)
+        errors.raise_all()
+        parts = Parts(reader, outputs, **parts)
         try:
             parts.start(context)
         except MemoryError as error:
             raise MemoryError(too_wide(context, labels, error)) from error
         check_declarations(engine, context, parts)
-        left_out = [] if context.reads is None else refuse_unused(engine, context, parts)
-        if not left_out:
+        errors = [] if context.reads is None else unused_options(engine, context, parts)
+        if not errors:
             break
-        leave_out_unused(engine, left_out)
+        leave_out_or_raise(engine, errors)
         context = renewed(engine, context, before)
     if context.reads is not None:
         engine.reads = context.reads.by

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from structperc.basics.cores import available_cores
-from structperc.basics.errors import OptionError, did_you_mean, nearest
+from structperc.basics.errors import OptionError, OptionErrors, did_you_mean, nearest
 from structperc.core.component import Component
 from structperc.core.losses import Loss
 from structperc.core.schedules import Schedule
@@ -190,16 +190,21 @@ def n_threads(n_jobs) -> int:
 
 def check_options(engine) -> None:
     """Types and ranges of the engine's own options, which become what parts see: a matrix of costs an array. A function stays itself."""
-    for name, declared in options_of(type(engine)).items():
-        current = getattr(engine, name)
-        if current is not declared.default:
-            setattr(engine, name, read_given(declared, name, current))
+    declared, errors = options_of(type(engine)), OptionErrors()
+    changed = {name: value for name in declared if (value := getattr(engine, name)) is not declared[name].default}
+    values = read_given(declared, changed, errors)
+    errors.raise_all()
+    vars(engine).update(values)
 
 
-def read_given(declared, name, passed):
-    """The value of an option as an engine holds it."""
-    value = declared.read(name, passed)
-    return passed if callable(passed) else value
+def read_given(declared, passed, errors) -> dict:
+    """The values of options as an engine holds them. `errors` collects the errors of wrong ones."""
+    values = {}
+    for name, value in passed.items():
+        with errors:
+            read = declared[name].read(name, value)
+            values[name] = value if callable(value) else read
+    return values
 
 
 def options_in_context(engine) -> tuple[dict, dict]:
@@ -256,19 +261,27 @@ def plugin_defaults(plugins) -> dict:
     return declared
 
 
-def check_plugin_options(plugins, passed, others) -> dict:
-    """The plugins' options with defaults; undeclared ones raise an error. `others()` has the options of further plugins, with these."""
-    declared = plugin_defaults(plugins)
-    for name in passed:
-        if name not in declared:
-            hint = did_you_mean(name, [*declared, *ENGINE_OPTIONS])
-            if not hint:
-                elsewhere = others()
-                hint = did_you_mean(name, elsewhere) + "".join(
-                    f" It comes with plugins=[{part!r}]." for part in elsewhere.get(nearest(name, elsewhere) or name, ()))
-            raise OptionError(f"unknown option {name!r}.{hint} The plugins in use ({', '.join(p.name for p in plugins[1:])}) have "
-                              f"{', '.join(declared) or 'no options'}.")
-    return {name: option.read(name, passed[name]) if name in passed else own_copy(option.default) for name, option in declared.items()}
+def check_plugin_options(plugins, passed, others, errors) -> dict:
+    """The plugins' options with defaults. `errors` collects the errors; `others()` has the options of further plugins, with these."""
+    declared, values = plugin_defaults(plugins), {}
+    unknown = [f"unknown option {name!r}.{place_of(name, declared, others)}" for name in passed if name not in declared]
+    for name, known in declared.items():
+        with errors:
+            values[name] = known.read(name, passed[name]) if name in passed else own_copy(known.default)
+    if unknown:
+        errors.append(OptionError(f"{' Also '.join(unknown)} The plugins in use ({', '.join(p.name for p in plugins[1:])}) have "
+                                  f"{', '.join(declared) or 'no options'}."))
+    return values
+
+
+def place_of(name, declared, others) -> str:
+    """The end of a message about an unknown option: the one that is meant, and the plugins that it comes with."""
+    hint = did_you_mean(name, [*declared, *ENGINE_OPTIONS])
+    if hint:
+        return hint
+    elsewhere = others()
+    return did_you_mean(name, elsewhere) + "".join(f" It comes with plugins=[{part!r}]."
+                                                   for part in elsewhere.get(nearest(name, elsewhere) or name, ()))
 
 
 def own_copy(value):

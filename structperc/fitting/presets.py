@@ -11,7 +11,7 @@ import functools
 
 import attrs
 
-from structperc.basics.errors import PluginError, ReplacedOption, UnusedOption, did_you_mean
+from structperc.basics.errors import ConflictingOption, OptionErrors, PluginError, ReplacedOption, UnusedOption, did_you_mean
 from structperc.fitting.option import options_of, same
 from structperc.fitting.options import ENGINE_OPTIONS, RECOMMENDED, own_copy, plugin_defaults
 from structperc.fitting.trainers import ONLINE
@@ -147,8 +147,16 @@ def set_option(engine, name, value) -> None:
         setattr(engine, name, value)
 
 
+def leave_out_or_raise(engine, errors) -> None:
+    """Leaves out the options of errors that may be left out. Raises the other errors."""
+    OptionErrors(error for error in errors if not may_leave_out(engine, error)).raise_all()
+    leave_out_unused(engine, [error.option for error in errors])
+
+
 def may_leave_out(engine, error) -> bool:
     """Whether the option of an error is left out instead: one of the preset, or what an estimator's user has set without effect."""
+    if not isinstance(error, (ConflictingOption, UnusedOption)):
+        return False
     if is_of_preset(engine, error.option):
         return True
     lenient = isinstance(error, UnusedOption) and engine.needed is not None and error.option in engine.chosen

@@ -7,11 +7,10 @@ import inspect
 from structperc.basics.errors import PluginError, ReplacedOption, UnusedOption, shortened
 from structperc.fitting.option import options_of, same
 from structperc.fitting.plugins import COMPONENTS, NAMED
-from structperc.fitting.presets import may_leave_out
 
 
-def refuse_unused(engine, context, parts) -> list:
-    """The names of all options that no part uses, if each may be left out. Raises the error of one that may not, or of an idle plugin."""
+def unused_options(engine, context, parts) -> list:
+    """The errors of all options that no part uses. Raises that of an idle plugin."""
     for plugin in engine.loaded_plugins[2:]:
         if plugin not in context.reads.called and not plugin.observes:
             kind = kind_of(plugin.hooks[0])
@@ -19,11 +18,7 @@ def refuse_unused(engine, context, parts) -> list:
             if plugin.is_object or maker.is_object:
                 raise PluginError(f"{plugin.origin} is not used: {maker.origin} comes later and returns the {kind} "
                                   f"({type(getattr(parts, kind)).__name__}); leave out one of them.")
-    errors = [error for name, value in context.reads.changed.items() if (error := without_effect(engine, context, parts, name, value))]
-    for error in errors:
-        if not may_leave_out(engine, error):
-            raise error
-    return [error.option for error in errors]
+    return [error for name, value in context.reads.changed.items() if (error := without_effect(engine, context, parts, name, value))]
 
 
 def without_effect(engine, context, parts, name, value) -> UnusedOption | None:

@@ -295,6 +295,35 @@ def test_an_option_that_a_plugin_ignores_is_refused_with_the_plugin_that_is_used
     assert not hasattr(engine, "coef_")
 
 
+@pytest.mark.parametrize(("options", "error", "sentences"), [
+    ({"epochs": 0, "margin": "a", "epoch": 3, "rate": 1}, OptionError,
+     ["epochs=0; expected a whole number, at least 1.", "margin='a'; expected a number",
+      "unknown option 'epoch'. Did you mean 'epochs'?", "unknown option 'rate'. Did you mean 'step_size'? The plugins in use (cusum)"]),
+    ({"plugins": ["dual-kernel"], "degree": "a", "coef0": "b"}, OptionError, ["degree='a'; expected", "coef0='b'; expected"]),
+    ({"plugins": 3, "rate": 1, "epochs": 0}, OptionError, ["plugins=3; expected a list", "epochs=0; expected"]),
+    ({"plugins": ["dual-kernel"], "kernel": "linear", "gamma": 2.0, "degree": 2, "length": 5}, UnusedOption,
+     ["gamma=2.0 has no effect with kernel='linear'", "degree=2 has no effect", "length=5 has no effect"]),
+    ({"update": "perceptron", "C": 2.0, "margin": 2.0}, UnusedOption, ["C=2.0 has no effect", "margin=2.0 has no effect"]),
+    ({"update": "no", "loss": "none", "plugins": ["dual-kernel"], "gamma": 2.0}, PluginError,
+     ["loss='none' is unknown", "update='no' is unknown", "gamma=2.0 has no effect"]),
+])
+def test_one_error_names_all_wrong_options(options, error, sentences):
+    with pytest.raises(error) as raised:
+        Engine("cusum", **options).fit(Z, Y)
+    found = str(raised.value).split(" Also ")
+    assert len(found) == len(sentences) and all(one.startswith(start) for one, start in zip(found, sentences, strict=True)), found
+
+
+def test_options_changed_to_wrong_values_are_named_in_one_error_and_nothing_changes():
+    engine = Engine("cusum", random_state=0).fit(Z, Y)
+    before = engine.model_
+    engine.epochs, engine.margin = 0, np.int64(2)
+    engine.shuffle = "no"
+    with pytest.raises(OptionError, match=r"epochs=0; .* Also shuffle='no'; expected True or False"):
+        engine.fit(Z, Y)
+    assert engine.model_ is before and type(engine.margin) is np.int64
+
+
 def test_the_original_prank_refuses_to_be_another_rule():
     with pytest.raises(UnusedOption, match="variant='original' has no effect beside the other options"):
         Engine("prank", update="exact-pa1", variant="original").fit(Z, Y)

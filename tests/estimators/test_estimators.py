@@ -172,6 +172,11 @@ def test_repr_shows_what_was_changed():
 def test_an_unknown_parameter_is_refused_by_name():
     with pytest.raises(OptionError, match="Invalid parameter 'epoch' for estimator PRank.*'epochs'"):
         PRank().set_params(epoch=3)
+    with pytest.raises(OptionError, match=r"plugin_options names 'rate'.* Also Invalid parameter 'epoch' .* Invalid parameter 'zzz' "):
+        PRank().set_params(epoch=3, zzz=4, plugin_options__rate=1)
+    with pytest.raises(OptionError, match=r"PRank has no parameter 'epoch'. Did you mean 'epochs'\? PRank has no parameter 'zzz' and no "
+                                          "'yyy'. Its parameters are"):
+        PRank(epoch=3, zzz=4, yyy=2)
     model = PRank(epochs=4)
     with pytest.raises(OptionError):
         model.set_params(epochs=9, epoch=3)
