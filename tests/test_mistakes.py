@@ -89,6 +89,7 @@ IN_PYTHON = [       # the call, and its message
     ("Engine('cusum').fit(colours, y)", "Pass plugins=['table'], one_hot=['colour']."),
     ("Engine('cusum', plugins=['table'], one_hot=['colour']).fit(gaps, y)", "Pass fill={'colour': 'most-frequent'}."),
     ("CuSumRank().fit(colours, y)", "Pass plugin_options={'one_hot': ['colour']}."),
+    ("CuSumRank().fit(named.mask(named > 1.5), y)", "plugin_options={'fill': 'median'} to an estimator."),
     ("CuSumRank().partial_fit(colours, y)", "Pass plugin_options={'one_hot': ['colour']}."),
     ("CuSumRank().fit(gaps, y)", "plugin_options={'one_hot': ['colour'], 'fill': {'colour': 'most-frequent'}}."),
     ("CuSumRank(plugins=['table'], plugin_options={'one_hot': ['colour']}).fit(gaps, y)",

@@ -244,7 +244,8 @@ def next_steps(engine, arguments, facts) -> list[str]:
                     if trainer.online and not getattr(engine, name) and acts(engine, name)]
         if hasattr(engine, "gap_") or not levelled_off(trainer.learning_curve(engine)):
             epochs = max(20, 2 * engine.epochs) if trainer.online else max(1000, 10 * engine.epochs)
-            steps.append(f"it did not converge: add {' '.join([f'--set epochs={epochs}', *switches])}")
+            why = "mistakes may still fall" if trainer.online else "it did not converge"
+            steps.append(f"{why}: add {' '.join([f'--set epochs={epochs}', *switches])}")
         elif switches:
             steps.append(f"mistakes have levelled off, so that more epochs change little: add {' '.join(switches)}")
         else:

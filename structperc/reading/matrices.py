@@ -435,7 +435,8 @@ def not_finite_entry(rows: Rows, example=None) -> DataError | None:
     if place is None:
         return None
     row, column, value = place
-    remedy = ' The plugin "table" fills gaps of a data frame by its option fill.' if math.isnan(value) else ""
+    remedy = (" The plugin 'table' fills gaps of data frames: pass plugins=['table'], fill='median' to an engine, "
+              "plugin_options={'fill': 'median'} to an estimator." if math.isnan(value) else "")
     return DataError(f"X[{row}, {column}] is {value}; X must be free of NaN and inf, so fill or drop that row.{remedy}")
 
 

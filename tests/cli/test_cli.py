@@ -101,7 +101,7 @@ def test_no_advice_to_average_weights_that_ignore_it(data, run, install):
     """)
     arguments = ("fit", "cusum", "train.csv", "--target", "level", "--model", "a.model", "--plugin", "last", "--set", "epochs=1")
     code, out, err = run(*arguments)
-    assert (code, err) == (0, "") and "it did not converge: add --set epochs=20 --set shuffle=true\n" in out
+    assert (code, err) == (0, "") and "mistakes may still fall: add --set epochs=20 --set shuffle=true\n" in out
     assert "average=True has no effect" in run(*arguments, "--set", "average=true")[2]
 
 
