@@ -42,24 +42,8 @@ SCALE_RATIO = 20            # standard deviations that differ so much that train
 def fit(arguments) -> int:
     check_writable("--model", arguments.model, arguments.data, arguments.template, arguments.vectors)
     checkpoints = checkpoints_of(arguments)
-    columns = table_flags.options_of(arguments)
-    if columns and table_flags.PLUGIN not in arguments.plugin:
-        arguments.plugin = [*arguments.plugin, table_flags.PLUGIN]
-    settings = {"random_state": SEED} | read_settings(arguments.set, [arguments.problem, *arguments.plugin]) | columns
-    settings |= column_files.vectors_of(arguments)
-    text_labels = TEXT_LABELS[arguments.labels]
-    classes = None if arguments.classes is None else parse_classes(arguments.classes, text_labels)
-    text_labels = text_labels if classes is None else is_text(classes)
-    source = Source.from_arguments(arguments, rows=arguments.rows if arguments.stream else None)
-    files = sharded.sources_of(source, arguments)
-    source = column_files.with_usual_columns(files[0], [arguments.problem, *arguments.plugin])
-    files = [attrs.evolve(file, columns=source.columns) for file in files]
-    if arguments.rows != PART_ROWS and not arguments.stream:
-        raise OptionError("--rows sets how much --stream reads at a time; add --stream, or leave --rows out.")
-    if source.has_columns:
-        settings |= column_files.training_options(source, [arguments.problem, *arguments.plugin], settings)
-    if source.of_tokens:
-        classes = None if classes is None else column_files.split(arguments.classes)
+    files, settings, classes, text_labels = data_and_settings(arguments)
+    source, plugins = files[0], [arguments.problem, *arguments.plugin]
     streamed = progress.part_by_part(arguments)
     bar = None if streamed else progress.observer(arguments)
     observers = checkpoints if bar is None else [*checkpoints, bar]
@@ -67,22 +51,21 @@ def fit(arguments) -> int:
     if source.has_items:
         item_files.refuse_reader(engine, reader_of(engine), source.path)
     if streamed:
-        streaming.refuse(engine, source, [arguments.problem, *arguments.plugin])
+        streaming.refuse(engine, source, plugins)
         bar = progress.observer(arguments, engine.epochs)
     if arguments.dask is not None:
         sharded.refuse(engine, files, arguments.data)
     engine.notes["data"] = source.notes()
     if source.has_columns:
-        engine.notes["data"] |= column_files.noted_target(source, [arguments.problem, *arguments.plugin])
+        engine.notes["data"] |= column_files.noted_target(source, plugins)
     try:
         if streamed:
-            facts = streaming.learn(engine, source, [arguments.problem, *arguments.plugin], bar, arguments.resume,
-                                    text_labels)
+            facts = streaming.learn(engine, source, plugins, bar, arguments.resume, text_labels)
         elif arguments.dask is not None:
-            facts = sharded.learn(engine, files, [arguments.problem, *arguments.plugin], classes, arguments.resume, arguments.dask,
-                                  arguments.stream, text_labels, None if bar is None else bar.note)
+            facts = sharded.learn(engine, files, plugins, classes, arguments.resume, arguments.dask, arguments.stream, text_labels,
+                                  None if bar is None else bar.note)
         else:
-            facts = learn(engine, source, [arguments.problem, *arguments.plugin], classes, arguments.resume, text_labels)
+            facts = learn(engine, source, plugins, classes, arguments.resume, text_labels)
         engine.save(arguments.model)
     except DataError as error:
         kept = f" {save_what_was_learned(engine, arguments)}" if streamed and engine.model is not None and engine.mistakes_ else ""
@@ -98,6 +81,27 @@ def fit(arguments) -> int:
     elif not arguments.quiet:
         say(*summary(engine, arguments, facts))
     return 0
+
+
+def data_and_settings(arguments) -> tuple:
+    """The files, the options of the engine, the labels if they are named, and whether labels are texts."""
+    columns = table_flags.options_of(arguments)
+    if columns and table_flags.PLUGIN not in arguments.plugin:
+        arguments.plugin = [*arguments.plugin, table_flags.PLUGIN]
+    plugins = [arguments.problem, *arguments.plugin]
+    settings = {"random_state": SEED} | read_settings(arguments.set, plugins) | columns | column_files.vectors_of(arguments)
+    text_labels = TEXT_LABELS[arguments.labels]
+    classes = None if arguments.classes is None else parse_classes(arguments.classes, text_labels)
+    text_labels = text_labels if classes is None else is_text(classes)
+    files = sharded.sources_of(Source.from_arguments(arguments, rows=arguments.rows if arguments.stream else None), arguments)
+    source = column_files.with_usual_columns(files[0], plugins)
+    if arguments.rows != PART_ROWS and not arguments.stream:
+        raise OptionError("--rows sets how much --stream reads at a time; add --stream, or leave --rows out.")
+    if source.has_columns:
+        settings |= column_files.training_options(source, plugins, settings)
+    if source.of_tokens and classes is not None:
+        classes = column_files.split(arguments.classes)
+    return [source, *(attrs.evolve(file, columns=source.columns) for file in files[1:])], settings, classes, text_labels
 
 
 def checkpoints_of(arguments) -> list:

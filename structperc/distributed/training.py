@@ -145,42 +145,54 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
         raise OptionError(f"the model has n_shards={model.n_shards}, and the data have {len(parts)} parts. Expected from 2 shards to as "
                           f"many as parts, such as n_shards={len(parts)}.")
     loaders = list(map(Parcel, loaders))
-    entries = entries_of(first["y"])
-    label = next(entries, None)
-    if getattr(model, "classes", None) is None and all(entry == label for entry in entries):        # it does not show the others
-        others = workers.map(with_another_label, loaders, [label] * len(loaders), what="another label")
-        first = joined([first, *(one for one in others if one is not None)])
-        engine = engine_of(model, first)
-    else:
-        with named(name):
-            engine = engine_of(model, first)
-    reader_state = None
-    if learns(engine, first):
-        blueprint, n = workers.kept(blueprint_of(engine, workers.dumps)), len(loaders)
-        reader = engine.model.parts.reader
-        sends_names = learns_names(engine, first["X"]) and reader.learn_names(reader.state())
-        if sends_names:
-            reader_state = workers.joined(joined_names, names_in, blueprint, loaders, "names")
-        samples = []
-        if learns_labels(engine) or not sends_names:
-            samples = [one for one in workers.map(strangers, [blueprint] * n, loaders, [not sends_names] * n, what="labels and levels")
-                       if one is not None]
-        if samples or sends_names:
-            first = joined([first, *samples])
-            engine = engine_of(model, first, reader_state)
-    sums = None
-    if needs_totals(engine, first):
-        blueprint = workers.kept(blueprint_of(engine, workers.dumps))
-        sums = functools.reduce(operator.add, workers.map(totals, [blueprint] * len(loaders), loaders, what="sums"))
-        if engine.class_weight == "balanced" and engine.weighting == "visits":      # what examples weigh, they know only now
-            counts = workers.map(visits, [blueprint] * len(loaders), loaders, [sums.class_weight(engine)] * len(loaders),
-                                 what="weights of visits")
-            sums = attrs.evolve(sums, visits=tuple(map(sum, zip(*counts, strict=True))))
+    engine, first = engine_of_labels(model, first, name, loaders, workers)
+    engine, first, reader_state = engine_of_all(engine, model, first, loaders, workers)
+    sums = totals_of(engine, loaders, workers) if needs_totals(engine, first) else None
     token = SHARDS_ELSEWHERE.set(Elsewhere(loaders, model.n_shards, stream, workers, np.dtype(dtype), engine, sums, reader_state))
     try:
         return model.fit(**first, **({"resume": True} if resume else {}))
     finally:
         SHARDS_ELSEWHERE.reset(token)
+
+
+def engine_of_labels(model, first, name, loaders, workers) -> tuple:
+    """An engine that has seen the first part, called `name`, and one more example if all labels of that are the same."""
+    entries = entries_of(first["y"])
+    label = next(entries, None)
+    if getattr(model, "classes", None) is None and all(entry == label for entry in entries):        # it does not show the others
+        others = workers.map(with_another_label, loaders, [label] * len(loaders), what="another label")
+        first = joined([first, *(one for one in others if one is not None)])
+        return engine_of(model, first), first
+    with named(name):
+        return engine_of(model, first), first
+
+
+def engine_of_all(engine, model, first, loaders, workers) -> tuple:
+    """The engine with the labels, levels and names of all parts, the examples that show them, and the state of its reader."""
+    if not learns(engine, first):
+        return engine, first, None
+    blueprint, n, reader_state, samples = workers.kept(blueprint_of(engine, workers.dumps)), len(loaders), None, []
+    reader = engine.model.parts.reader
+    sends_names = learns_names(engine, first["X"]) and reader.learn_names(reader.state())
+    if sends_names:
+        reader_state = workers.joined(joined_names, names_in, blueprint, loaders, "names")
+    if learns_labels(engine) or not sends_names:
+        samples = [one for one in workers.map(strangers, [blueprint] * n, loaders, [not sends_names] * n, what="labels and levels")
+                   if one is not None]
+    if samples or sends_names:
+        first = joined([first, *samples])
+        engine = engine_of(model, first, reader_state)
+    return engine, first, reader_state
+
+
+def totals_of(engine, loaders, workers):
+    """What the training needs of all examples."""
+    blueprint, n = workers.kept(blueprint_of(engine, workers.dumps)), len(loaders)
+    sums = functools.reduce(operator.add, workers.map(totals, [blueprint] * n, loaders, what="sums"))
+    if engine.class_weight == "balanced" and engine.weighting == "visits":      # the weights of examples follow from the sums
+        counts = workers.map(visits, [blueprint] * n, loaders, [sums.class_weight(engine)] * n, what="weights of visits")
+        sums = attrs.evolve(sums, visits=tuple(map(sum, zip(*counts, strict=True))))
+    return sums
 
 
 def first_with_examples(loaders, stream, workers) -> tuple:

@@ -362,12 +362,22 @@ def lacks_self(method, hook) -> bool:
 
 def check(plugin: Plugin) -> None:
     """Raises an error for misspelt and unmarked hooks, arguments that a hook does not have, and impossible attributes."""
+    check_attributes(plugin)
+    check_declared(plugin)
+    check_methods(plugin)
+    check_hooks(plugin)
+
+
+def check_attributes(plugin) -> None:
     for name, (kind, expected) in ATTRIBUTES.items():
         said = said_of(plugin.plugin, name)
         fits = callable(said) if kind is None else isinstance(said, (tuple, list) if kind is tuple else kind)
         if said is not None and not (fits and (kind is not tuple or all(isinstance(value, str) for value in said))):
             raise PluginError(f"{plugin.origin} has {name} = {shortened(said, 80)}; expected {expected}.")
-    check_declared(plugin)
+
+
+def check_methods(plugin) -> None:
+    """Raises an error for methods with the name of a hook that is misspelt or unmarked."""
     for name in dir(plugin.plugin):
         if not name.startswith("structperc_"):
             continue
@@ -378,6 +388,10 @@ def check(plugin: Plugin) -> None:
             raise PluginError(f"{plugin.origin} has a method {name}, but there is no such hook; {suggested(name)}")
         if marker(method) is None:
             raise PluginError(f"{plugin.origin} has a method {name} without the marker @structperc.hookimpl; add it, or rename the method.")
+
+
+def check_hooks(plugin) -> None:
+    """Raises an error for marked methods of no hook, without `self`, or with arguments that the hook does not have."""
     for name, (hook, _, arguments) in plugin.implementations.items():
         if lacks_self(getattr(plugin.plugin, name), hook):
             raise PluginError(f"{plugin.origin} has a method {name} without `self`; write {name}(self, ...).")

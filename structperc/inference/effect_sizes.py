@@ -247,7 +247,12 @@ def remarks_on(engine, rows, low, high, weights, groups):
 
 
 def check(engine, n_boot, level, scale, per, interval, groups) -> None:
-    """Raises an error for models without effects."""
+    """Raises an error for arguments that do not fit each other or the model, and for models without effects."""
+    check_arguments(n_boot, level, scale, per, interval, groups)
+    check_model(engine, scale, interval)
+
+
+def check_arguments(n_boot, level, scale, per, interval, groups) -> None:
     if scale not in SCALES:
         raise OptionError(f"scale={scale!r}; expected 'direction', 'log-odds' or 'odds-ratio'.")
     if interval not in INTERVALS:
@@ -266,8 +271,13 @@ def check(engine, n_boot, level, scale, per, interval, groups) -> None:
     least = int(np.ceil(2 / (1 - level) - 1 - 1e-9))
     if not isinstance(n_boot, (int, np.integer)) or isinstance(n_boot, bool) or n_boot < least:
         raise OptionError(f"n_boot={n_boot!r}; an interval of level {level:g} needs a whole number of refits, at least {least}.")
+    if interval != "bootstrap" and groups is not None:
+        raise OptionError(f"interval={interval!r} takes rows for independent, and groups shows that they are not; leave interval out.")
+
+
+def check_model(engine, scale, interval) -> None:
     parts = engine.parts_
-    if not (is_ordered(parts.outputs)):
+    if not is_ordered(parts.outputs):
         raise PluginError(f"effects are those of ordered labels, and {engine.problem!r} predicts other outputs; use 'prank' or "
                           f"'interval-pa'.")
     if not has_vector(parts.weights) or np.shape(getattr(engine, "coef_", None)) != (engine.model_.context.n_features,):
@@ -279,8 +289,6 @@ def check(engine, n_boot, level, scale, per, interval, groups) -> None:
     if interval != "bootstrap" and (scale == "direction" or likelihood_of(engine) is None):
         raise PluginError(f"interval={interval!r} needs log odds or odds ratios, and a model of trainer='cumulative-logit' without "
                           f"penalty, whose likelihood has a covariance. Leave interval out for intervals by refits.")
-    if interval != "bootstrap" and groups is not None:
-        raise OptionError(f"interval={interval!r} takes rows for independent, and groups shows that they are not; leave interval out.")
 
 
 def ends_of(engine, rows, y):
