@@ -92,7 +92,7 @@ def log_probabilities(parts, scores, b, spread) -> np.ndarray:
 
 
 def probabilities(parts, scores, b, spread) -> np.ndarray:
-    """P of every label, (n_examples, n_labels). That of ordered labels is no exponential of a logarithm, which takes three times as long."""
+    """P of every label, (n_examples, n_labels). Ordered labels need no exponential of a logarithm, which takes three times as long."""
     if has_cumulative_probabilities(parts):
         return cumulative_probabilities(scores, b, floor(parts), spread)
     return np.exp(log_probabilities(parts, scores, b, spread))
