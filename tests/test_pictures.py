@@ -14,7 +14,7 @@ from structperc import hookimpl
 from structperc.components import Outputs
 from structperc.engine.explanation import Contribution, Explanation
 from structperc.errors import MissingExtra
-from structperc.pictures import Arc, Arcs, Box, Display, Dot, Line, Picture, Ruler, Spans, Text, arc_levels, token_texts
+from structperc.pictures import Arc, Arcs, Bars, Box, Display, Dot, Line, Picture, Ruler, Spans, Text, arc_levels, token_texts
 
 mpl.use("Agg")
 HOSTILE = "<script>alert('1')</script>&\"\x1b[31m\u202e"
@@ -94,6 +94,20 @@ def test_the_reading_of_the_guide():
     axis, *shapes = found.bars().shapes()
     assert {"← for mild", "for none →", "against > none  +0.32"} <= {shape.text for shape in shapes if isinstance(shape, Text)}
     assert [shape.x for shape in shapes if isinstance(shape, Box)] == [axis.x1], "a bar for the winner begins at the line"
+
+
+@pytest.mark.parametrize(("values", "shown"), [
+    ((3.568, 0.9052, -0.00038), ("+3.57", "+0.91", "+0.00")),
+    ((412.04, -0.5), ("+412", "+0")),
+    ((-0.0312, 0.004), ("-0.0312", "+0.0040")),
+    ((0.0, 0.0), ("+0.00", "+0.00")),
+    ((3e-9, -1.04e-9), ("+3e-09", "-1.04e-09")),
+    ((12345678.0, 1.5), ("+1.23e+07", "+1.5")),
+])
+def test_the_largest_value_has_three_digits_and_all_as_many_decimals(values, shown):
+    bars = Bars("for 2", "for 1", [("score", [(str(i), value) for i, value in enumerate(values)])])
+    assert tuple(line.split()[-1] for line in bars.lines()[2:]) == shown
+    assert tuple(shape.text for shape in bars.shapes() if isinstance(shape, Text) and shape.text[0] in "+-") == shown
 
 
 def test_to_frame_without_pandas_names_the_extra(monkeypatch):

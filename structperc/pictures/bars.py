@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import attrs
 
 from structperc.pictures.markup import excerpt
@@ -43,7 +45,7 @@ class Bars(Picture):
                 y += 18
                 length = reach * abs(value) / largest
                 shapes += [Text(16, y, excerpt(name, 24)), Box(middle - (length if value < 0 else 0), y - 11, max(length, 1), 14, 0.75),
-                          Text(WIDTH - 4, y, f"{value:+.4g}", "end")]
+                          Text(WIDTH - 4, y, written(value, largest), "end")]
             y += 24
         return [Line(middle, 22, middle, y - 14), *shapes]
 
@@ -59,5 +61,11 @@ class Bars(Picture):
             for name, value in group:
                 bar = "█" * max(1, round(reach * abs(value) / largest))
                 sides = (bar, "") if value < 0 else ("", bar)
-                lines.append(f"  {excerpt(name, names):<{names}} {sides[0]:>{reach}} │ {sides[1]:<{reach}} {value:+.4g}")
+                lines.append(f"  {excerpt(name, names):<{names}} {sides[0]:>{reach}} │ {sides[1]:<{reach}} {written(value, largest)}")
         return lines
+
+
+def written(value, largest) -> str:
+    """The value with as many decimals as leave three digits of the largest one: decimal points are below each other."""
+    decimals = max(0, 2 - math.floor(math.log10(largest)))
+    return f"{round(value, decimals) + 0.0:+.{decimals}f}" if decimals < 6 and largest < 1e6 else f"{value:+.3g}"

@@ -275,9 +275,9 @@ def test_what_is_left_out_is_said():
     found = engine.explain(X[0])
     columns = [c.value for c in found.contributions if c.side != "start"]
     rest = sum(columns[5:])
-    assert f"{len(columns) - 5} others" in found.text() and f"{rest:+.4g}" in found.text()
+    assert f"{len(columns) - 5} others" in found.text() and f"{rest:+.2f}" in found.text()
     assert found.text().split("\n")[1] == "compared with the mean of the training rows"
-    assert "compared with the mean of the training rows" in found.html() and f"{rest:+.4g}" in found.html()
+    assert "compared with the mean of the training rows" in found.html() and f"{rest:+.2f}" in found.html()
     drawn = [value for _, bars in found.bars().groups for _, value in bars]
     assert found.start + sum(drawn) == pytest.approx(found.score)
 
