@@ -189,6 +189,38 @@ def test_a_level_has_no_rise_of_its_own(housing):
         structperc.effects(housing, HOUSING, SATISFACTION, scale="odds-ratio", interval="wald", per={"Type=Atrium": 2})
 
 
+def test_columns_of_a_frame_are_reported_by_their_types():
+    typed = pd.DataFrame({"Infl": pd.Categorical(HOUSING["Infl"], INFLUENCE, ordered=True), "Type": HOUSING["Type"].astype("category"),
+                          "Cont": pd.Categorical((HOUSING["Cont"] == "High") * 10),
+                          "Since": pd.Timestamp("2024-01-31") - pd.to_timedelta(np.arange(72) % 7, "D")})
+    by_hand = pd.DataFrame({"Infl": typed["Infl"].cat.codes, **{house: HOUSING["Type"] == house for house in HOUSE[1:]},
+                            "Cont": HOUSING["Cont"] == "High", "Since": -(np.arange(72) % 7)}).astype(float)
+    told = {"scale": "log-odds", "interval": "wald", "sample_weight": TENANTS}
+    model = PRank(**LIKELIHOOD, plugin_options={"reference": {"Type": "Tower", "Cont": "0"}})
+    model.fit(typed, SATISFACTION, sample_weight=TENANTS)
+    other = PRank(**LIKELIHOOD).fit(by_hand, SATISFACTION, sample_weight=TENANTS)
+    table, expected = (structperc.effects(one, X, SATISFACTION, per="unit", **told) for one, X in ((model, typed), (other, by_hand)))
+    assert table.per == ["1 level", "vs Tower", "vs Tower", "vs Tower", "", "", "vs 0", "1 day"]
+    kept = [j for j, remark in enumerate(table.remarks) if remark != "reference"]
+    for name in ("effect", "lower", "upper", "p_wald", "p_ratio"):
+        assert getattr(table, name)[kept] == pytest.approx(getattr(expected, name), abs=1e-7)
+    sd = structperc.effects(model, typed, SATISFACTION, **told)
+    assert sd.per[0][:3] == "SD " and sd.per[1].endswith("vs Tower") and sd.per[4] == "" and sd.unit() == " per standard deviation"
+
+
+def test_rows_with_levels_that_the_model_lacks_are_not_those_of_its_training(housing):
+    other = HOUSING.assign(Type=HOUSING["Type"].replace("Atrium", "Villa"))
+    for report in (structperc.effects, structperc.proportional_odds):
+        with pytest.warns(structperc.errors.DataWarning), pytest.raises(DataError, match="X has levels of 'Type' that the model has not"):
+            report(housing, other, SATISFACTION, sample_weight=TENANTS)
+
+
+def test_a_level_that_is_a_position_is_no_reference():
+    ordered = HOUSING.assign(Infl=pd.Categorical(HOUSING["Infl"], INFLUENCE, ordered=True))
+    with pytest.raises(OptionError, match="reference='Low' for column 'Infl'; its levels are ordered, and become positions"):
+        PRank(**LIKELIHOOD, plugin_options={**LEVELS, "one_hot": ["Type", "Cont"]}).fit(ordered, SATISFACTION)
+
+
 def test_reports_have_every_number_of_the_table(table):
     assert table.latex().count(r"\\") == 1 + len(table.columns) and r"\textless{}0.001" in table.latex() and "_" not in table.latex()
     for text in (repr(table), table.html(), table.latex()):

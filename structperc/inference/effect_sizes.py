@@ -26,6 +26,7 @@ __all__ = ["effects"]
 SCALES, INTERVALS = ("direction", "log-odds", "odds-ratio"), ("bootstrap", "wald", "robust")
 MOST_TESTED = 4000          # columns that are tested for dependences, whose cost grows with their cube
 PART = 1e-6                 # of the largest weight of a direction: columns with less have no part in it
+MOST_NAMED = 5              # columns in a message
 MOST_RATIOS = 200           # columns whose likelihood ratio is computed, by a refit for each
 DIRECTION = ("Relative weights per standard deviation; their squares add up to 1. An interval shows how much a weight varies over samples "
              "({interval}).")
@@ -123,9 +124,9 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
     columns = moments(rows, weights)
     sd = columns.deviation
     low, high = ends_of(engine, rows, y)
-    levels = one_hot_groups(engine.model_.parts.reader, columns.mean)
+    levels = groups_of(engine, columns.mean)
     names = names_of_columns(model, engine, len(sd))
-    unit, texts = units(per, scale, names, sd, levels)
+    unit, texts = units(per, scale, names, sd, levels, nouns_of(engine))
     remarks = remarks_on(engine, rows, low, high, weights, levels)
     effect = scaled(engine, unit, scale, levels)
     if scale != "direction":
@@ -175,27 +176,46 @@ def names_of_columns(model, engine, n_features) -> list[str]:
     return [engine.model_.feature_name(j) for j in range(n_features)] if names is None else list(map(str, names))
 
 
-def units(per, scale, names, sd, levels):
+def groups_of(engine, mean):
+    """The one-hot groups of the rows, which are those of the training."""
+    reader = engine.model_.parts.reader
+    levels = one_hot_groups(reader, mean)
+    lost = {group.name for group in one_hot_groups(reader, engine.model_.means)} - {group.name for group in levels}
+    if lost:
+        raise DataError(f"X has levels of {listing(sorted(map(repr, lost)), MOST_NAMED)} that the model has not learned. Pass the X and y "
+                        f"that the model was trained on.")
+    return levels
+
+
+def nouns_of(engine) -> dict:
+    """What the unit of a column is called, for ordered levels and dates."""
+    nouns = {"ordinal": "level", "date": "day"}
+    return {place: nouns[code.kind] for code, place in engine.model_.parts.reader.input_columns().places() if code.kind in nouns}
+
+
+def units(per, scale, names, sd, levels, nouns):
     """The rise of each column that its effect belongs to, and its text; no texts for a direction."""
-    rise = sd if per == "deviation" else np.ones(len(sd))
-    texts = [f"SD {value:.4g}" for value in sd.tolist()] if per == "deviation" else ["1"] * len(sd)
     if scale == "direction":
         return sd, []
-    if per != "deviation":
-        own = dict(per) if per != "unit" else {}
-        for j, name in enumerate(names):
-            if name in own:
-                rise[j] = float(own.pop(name))
-                texts[j] = f"{rise[j]:g}"
-        for group in levels:
-            if group.name in own or np.any(rise[group.columns] != 1):
-                raise OptionError(f"per has a number for {group.name!r}, whose levels are compared with a reference level; leave it out.")
-            for j in group.columns.tolist():
-                texts[j] = "vs " + names[group.reference].removeprefix(f"{group.name}=")
-            texts[group.reference] = ""
-        if own:
-            raise unknown(next(iter(own)), names)
+    rise, own = (sd, {}) if per == "deviation" else (np.ones(len(sd)), {} if per == "unit" else dict(per))
+    for j, name in enumerate(names):
+        rise[j] = float(own.pop(name, rise[j]))
+    texts = [f"SD {value:.4g}" if per == "deviation" else in_units(value, nouns.get(j)) for j, value in enumerate(rise.tolist())]
+    for group in levels:
+        if group.name in own or per != "deviation" and np.any(rise[group.columns] != 1):
+            raise OptionError(f"per has a number for {group.name!r}, whose levels are compared with a reference level; leave it out.")
+        beside = "vs " + names[group.reference].removeprefix(f"{group.name}=")
+        for j in group.columns.tolist():
+            texts[j] = f"{texts[j]} {beside}" if per == "deviation" else beside
+        texts[group.reference] = ""
+    if own:
+        raise unknown(next(iter(own)), names)
     return np.where(sd > 0, rise, 0.0), texts
+
+
+def in_units(rise, noun) -> str:
+    """A rise with the noun of its unit, such as 2 levels."""
+    return f"{rise:g}" if noun is None else f"{rise:g} {noun}{'' if rise == 1 else 's'}"
 
 
 def unknown(name, names):

@@ -17,9 +17,8 @@ from structperc.basics.errors import DataError, OptionError, PluginError
 from structperc.core.outputs import is_ordered
 from structperc.extras import require
 from structperc.fitting.dependence import Dependence
-from structperc.fitting.references import one_hot_groups
 from structperc.fitting.separation import separating
-from structperc.inference.effect_sizes import ends_of, names_of_columns, trained_engine
+from structperc.inference.effect_sizes import ends_of, groups_of, names_of_columns, trained_engine
 from structperc.inference.tables import in_degrees, latex_table, p_of, short
 from structperc.pictures.markup import aligned, block, element, table
 from structperc.reading.matrices import sample_weights
@@ -193,7 +192,7 @@ def proportional_odds(model, X, y, level=0.95, *, sample_weight=None) -> OddsTes
     if n_thresholds < 2:
         raise DataError("proportional odds need at least three ranks in y: with two there is only one threshold.")
     means = (weights @ rows.X) / weights.sum()
-    levels = one_hot_groups(engine.model_.parts.reader, np.asarray(means).reshape(-1))
+    levels = groups_of(engine, np.asarray(means).reshape(-1))
     dependence = Dependence.of(rows.X[active], [group.reference for group in levels])
     columns = dependence.columns
     if not len(columns):

@@ -122,7 +122,8 @@ class Effects:
         "no rows": a level without rows. "constant": a column with one value. "dependent": a column that depends on others.
         "no finite effect": it separates some ranks from all others, so that log odds grow without end.
     per : list of str
-        The rise of each column that its effect belongs to: "1", "10", "SD 11.9", or "vs placebo" for a level.
+        The rise of each column that its effect belongs to: "1", "10", "SD 11.9", "1 day", "1 level" for ordered categories, or "vs placebo"
+        for a level.
     groups : list of str
         The column of the table that each column belongs to.
     p_wald, p_ratio : float64 arrays of shape (n_features,), or None
@@ -264,9 +265,9 @@ class Effects:
 
     def unit(self) -> str:
         """What the effects are per, for the axis of a picture."""
-        if not self.per or all(text.startswith("SD") for text in self.per):
+        if all(text.startswith("SD") for text in self.per if text):
             return " per standard deviation"
-        return " per unit" if all(text in ("", "1") or text.startswith("vs ") for text in self.per) else ""
+        return " per unit" if all(text in ("", "1") or text.startswith(("1 ", "vs ")) for text in self.per) else ""
 
     def size(self) -> tuple[float, float]:
         """Width and height of a figure for `plot`.

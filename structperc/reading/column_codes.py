@@ -135,10 +135,12 @@ def learned(column, options, weights=None) -> ColumnCode:
     if kind == "one_hot" and isinstance(fill, str) and fill not in STATISTICS and fill not in levels:
         levels = (*levels, fill)
     code = ColumnCode(column.name, kind, levels, **options.forms(column.name))
-    if code.reference is not None and code.reference not in levels:
+    if code.reference is not None and (kind != "one_hot" or code.reference not in levels):
+        why = {"one_hot": f"its levels are {', '.join(levels)}.{did_you_mean(code.reference, levels)}",
+               "ordinal": "its levels are ordered, and become positions. To compare each level with the reference, name the column by "
+                          "one_hot."}
         raise OptionError(f"reference={code.reference!r:.60} for column {column.name!r}; "
-                          + (f"its levels are {', '.join(levels)}.{did_you_mean(code.reference, levels)}" if kind == "one_hot" else
-                             "it is no column of categories. Name it by one_hot."))
+                          + why.get(kind, "it is no column of categories. Name it by one_hot."))
     values = code.values(column)
     present = ~np.isnan(values)
     present_values = values[present]

@@ -1,6 +1,7 @@
 """Messages of solvers, measures, counterfactuals and pictures."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from advice.followed import SENTENCES, TAGS, X, Y, messages_of
@@ -17,6 +18,7 @@ THREE = PairwiseModel(3, 3, [[0, 1], [1, 2], [0, 2]])
 ATTRACT, REPEL = [[1.0, 0], [0, 1]], [[0.0, 1], [1, 0]]
 MODEL = PRank(random_state=0).fit(X, Y)
 PLAIN = Engine("multiclass", preset="paper").fit(X, Y)
+ARMS = pd.DataFrame({"arm": ["a", "b"] * 12})
 RELEVANCE, SCORES = [0, 1, 2000, 1], [0.1, 0.5, 0.3, 0.2]
 
 
@@ -26,6 +28,10 @@ def fractional(method):
     pairs[0, 0] = pairs[1, 1] = -np.inf
     unary[0, 2] = -1
     return PairwiseModel(13, 3, [[i, (i + 1) % 13] for i in range(13)]).solve(unary, pairs, method)
+
+
+def armed():
+    return PRank(random_state=0, plugin_options={"one_hot": ["arm"]}).fit(ARMS, Y)
 
 
 def without_squares(folder):
@@ -103,6 +109,8 @@ MESSAGES = [
         ("has no engine; call fit first", lambda _: proportional_odds(PRank(), X, Y), lambda _: proportional_odds(PRank().fit(X, Y), X, Y)),
         ("has no engine; call fit first", lambda _: effects(PRank(), X, Y, n_boot=39),
          lambda _: effects(PRank().fit(X, Y), X, Y, n_boot=39)),
+        ("that the model has not learned", lambda _: effects(armed(), pd.DataFrame({"arm": ["a", "c"] * 12}), Y, n_boot=39),
+         lambda _: effects(armed(), ARMS, Y, n_boot=39)),
         ("effects are those of ordered labels", lambda _: effects(StructuredClassifier().fit(X, Y), X, Y, n_boot=39),
          lambda _: effects(Engine("prank").fit(X, Y), X, Y, n_boot=39),
          lambda _: effects(Engine("interval-pa").fit(X, Y), X, Y, n_boot=39)),
