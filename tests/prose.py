@@ -168,7 +168,8 @@ def of_markdown(text):
 
 def files():
     """What users and developers read: documents, and the sources of the library, its plugins, examples, benchmarks and tests."""
-    for pattern in ("*.md", "changes/*.md", "docs/*.md", "docs/guide/*.md", "docs/papers/*.md", "docs/rooms/*.md", "examples/**/*.md", "benchmarks/*.md"):
+    for pattern in ("*.md", "changes/*.md", "docs/*.md", "docs/guide/*.md", "docs/papers/*.md", "docs/rooms/*.md", "examples/**/*.md",
+                    "benchmarks/*.md"):
         yield from sorted(ROOT.glob(pattern))
     for pattern in ("structperc", "plugins", "examples", "benchmarks", "docs/_extensions"):
         yield from sorted(path for path in (ROOT / pattern).rglob("*") if path.suffix in (".py", ".pyx", ".pxd", ".pxi"))

@@ -398,6 +398,14 @@ def test_each_promise_names_a_test_that_exists():
     assert len(rows) == sum(table.count("\n") for table in promises) > 100
 
 
+def test_workflows_pin_their_actions_and_install_what_a_build_requires():
+    tests, wheels = ((ROOT / ".github/workflows" / name).read_text() for name in ("tests.yml", "wheels.yml"))
+    used = re.findall(r"uses: (.*)", tests + wheels)
+    assert used and [action for action in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}  # v[\d.]+", action)] == []
+    requires = re.search(r"^requires = \[(.*)\]$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)[1].replace(",", "")
+    assert f"pip install {requires}\n" in tests
+
+
 def understood(arguments):
     """Whether the command line accepts these arguments, or prints help."""
     try:
