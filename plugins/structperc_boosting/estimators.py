@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import attrs
 import numpy as np
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from structperc import Engine, Option, hookimpl
 from structperc.errors import OptionError
@@ -167,11 +166,10 @@ class ORStump(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Paramete
                                         "direction_": self._stump.direction, "thresholds_": self._stump.thresholds})
 
     def _trained(self):
-        check_is_fitted(self)
-        return self.engine_
+        return self._from_fit("engine_")
 
     def _read(self, X):
-        check_is_fitted(self)
+        self._from_fit("levels_")
         return read_rows(self, X, reset=False)
 
     def _fitted(self):
@@ -211,7 +209,7 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
         Of stumps: fit a temperature for probabilities, by five more ensembles that each have not seen a fifth of the rows.
     classes : list, optional
         The labels in order; otherwise those that `estimator` names, an ordered categorical's own order, or the sorted labels of y.
-    random_state : None, int, numpy Generator or RandomState
+    random_state : None, int, numpy Generator or RandomState, optional
         Seed of the base rankers and of the held-out rows. Stumps are found without chance.
 
     Attributes
@@ -324,7 +322,7 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
         """Of two labels the votes for the second one, shape (n,). Of more the logarithms of all probabilities, shape (n, K).
         Returns a float64 array of shape (n_samples,) or (n_samples, K). Columns in the order of `classes_`.
         """
-        check_is_fitted(self)
+        self._from_fit("levels_")
         return self._decision(lambda: self.threshold_scores(X)[:, 0], lambda: self._log_probabilities(X))
 
     def predict_proba(self, X) -> np.ndarray:
@@ -378,14 +376,14 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
         return self._ensemble_of_stumps("saved without pickle, or asked for more than labels and probabilities")
 
     def _ensemble_of_stumps(self, what):
-        check_is_fitted(self)
+        self._from_fit("levels_")
         if "engine_" not in vars(self):
             raise OptionError(f"an ensemble of {type(self.estimator).__name__} cannot be {what}, since its rankers are objects of Python; "
                               f"pickle it, or boost stumps.")
         return self.engine_
 
     def _read(self, X):
-        check_is_fitted(self)
+        self._from_fit("levels_")
         by_rankers = "engine_" not in vars(self) and any(hasattr(ranker, "feature_names_in_") for ranker in self.estimators_)
         return read_rows(self, X, reset=False, passed=by_rankers)
 

@@ -20,7 +20,6 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from structperc.errors import DataError, OptionError
 from structperc.estimators.keeping import InnerMethods
@@ -88,8 +87,7 @@ class Reduction(InnerMethods):
         vars(self).update(attributes)
 
     def _trained(self):
-        check_is_fitted(self)
-        return self.estimator_
+        return self._from_fit("estimator_")
 
 
 def has_probabilities(model) -> bool:
@@ -307,7 +305,7 @@ class BinaryReduction(SortedClasses, RankScore, Reduction, MetaEstimatorMixin, C
         Explanation
             Its contributions add up to its `total`.
         """
-        check_is_fitted(self)
+        self._from_fit("estimator_")
         rows = x if hasattr(x, "iloc") or sparse.issparse(x) else np.reshape(x, (1, -1))
         if rows.shape[0] != 1:
             raise DataError(f"x has {rows.shape[0]} rows, but an explanation is of one.")
@@ -342,7 +340,7 @@ class BinaryReduction(SortedClasses, RankScore, Reduction, MetaEstimatorMixin, C
 
     def _extended(self, X):
         """All rows at k = 1, then at k = 2, ..."""
-        check_is_fitted(self)
+        self._from_fit("estimator_")
         X = read_rows(self, X, reset=False, passed=True, accept_sparse="csr")
         n, n_thresholds = X.shape[0], len(self.levels_) - 1
         rows, k = np.tile(np.arange(n), n_thresholds), np.repeat(np.arange(1, n_thresholds + 1), n)
@@ -410,7 +408,7 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, Parameter
     estimator : ranker
         With `fit(X, y)`, whose y are the ranks 1..K, and `predict(X)`. Several thresholds need `fit(X, y, costs=...)`, as of `ORStump`,
         `AdaBoostOR`, `SVOR` and `PRank(pocket=True)`. Its parameter `classes` is set to the ranks, and `random_state` where it is None.
-    random_state : None, int, numpy Generator or RandomState
+    random_state : None, int, numpy Generator or RandomState, optional
         Draws the seeds of the ranker.
 
     Attributes
@@ -487,7 +485,7 @@ class RankerClassifier(Reduction, MetaEstimatorMixin, ClassifierMixin, Parameter
         thresholds : array-like of shape (n_samples,), optional
             The threshold of each row, from 1 to K - 1. Default: all are 1, as in `fit`.
         """
-        check_is_fitted(self)
+        self._from_fit("estimator_")
         X = read_rows(self, X, reset=False, passed=has_typed_columns(X))
         k = self._thresholds(thresholds, len(X), self.n_ranks_)
         ranks = ranks_predicted(self.estimator_, X, self.n_ranks_)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 from structperc_boosting.bases import read_examples, read_rows, read_weights
 from structperc_kernels import USED_BY, ObjectKernel
 
@@ -241,8 +241,7 @@ class SVOR(SortedClasses, RankScore, EngineAnswers, ClassifierMixin, Parameters)
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _trained(self):
-        check_is_fitted(self)
-        return self.engine_
+        return self._from_fit("engine_")
 
     def _engine(self, labels=None, gamma="scale", own_costs=False, class_weight=None):
         """A new engine with these parameters."""

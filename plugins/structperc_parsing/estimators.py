@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sklearn.utils.validation import check_is_fitted
-
 from structperc import Engine
 from structperc.errors import DataError, OptionError
 from structperc.estimators.keeping import EngineAnswers, note
@@ -248,8 +246,7 @@ class DependencyParser(EngineAnswers, Parameters):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _trained(self):
-        check_is_fitted(self, "engine_")
-        return self.engine_
+        return self._from_fit("engine_")
 
     def _keep(self, engine):
         if vars(self).get("engine_") is not engine:

@@ -16,7 +16,7 @@ from structperc.engine.engine import Engine, is_fitted_name
 from structperc.engine.fitted_names import FittedNames
 from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators import keeping
-from structperc.estimators.parameters import KERNEL_PLUGIN, NotFitted, Parameters
+from structperc.estimators.parameters import KERNEL_PLUGIN, Parameters
 from structperc.fitting import plugins
 from structperc.fitting.assembly import agreed
 from structperc.fitting.model import NoAttribute
@@ -218,9 +218,7 @@ class EngineEstimator(keeping.SavedEstimator, Parameters, FitOptions, EstimatorO
         return self
 
     def _trained(self) -> Engine:
-        if "engine_" not in vars(self):
-            raise NotFitted(f"This {type(self).__name__} is not fitted yet; call fit or partial_fit first.")
-        return self.engine_
+        return self._from_fit("engine_", "fit or partial_fit")
 
     def _refuse_changes(self) -> None:
         """A parameter that was changed since training began would be ignored."""

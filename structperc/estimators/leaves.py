@@ -9,7 +9,7 @@ import numpy as np
 
 from structperc.basics.labels import LabelCodes, ordered_categories
 from structperc.errors import DataError, OptionError
-from structperc.estimators.parameters import NotFitted, Parameters, cloned, refuse_class
+from structperc.estimators.parameters import Parameters, cloned, refuse_class
 from structperc.estimators.scikit_learn import TransformerMixin, get_config, get_tags
 from structperc.estimators.wrapped import n_rows_of
 from structperc.extras import require
@@ -129,9 +129,7 @@ class LeafFeatures(TransformerMixin, Parameters, Options):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _trained(self):
-        if "estimator_" not in vars(self):
-            raise NotFitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
-        return self.estimator_
+        return self._from_fit("estimator_")
 
 
 def makes_frames(transformer) -> bool:

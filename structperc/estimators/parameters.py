@@ -172,6 +172,12 @@ class Parameters(BaseEstimator):
                 setattr(made, name, copy.deepcopy(getattr(self, name)))
         return made
 
+    def _from_fit(self, name, calls="fit"):
+        """An attribute that training sets. Before it, raises an error that users of either library catch."""
+        if name not in vars(self):
+            raise NotFitted(f"This {type(self).__name__} is not fitted yet; call {calls} first.")
+        return vars(self)[name]
+
     def _refuse_none(self, X, y) -> None:
         """y must be given, apart from X: pairs are no X."""
         if y is None:

@@ -13,7 +13,6 @@ from structperc.engine.engine import Engine
 from structperc.errors import DataError, OptionError
 from structperc.estimators.base import declared
 from structperc.estimators.keeping import SavedEstimator, array_of, export, listed, note
-from structperc.estimators.parameters import NotFitted
 from structperc.estimators.queries import ListRanker, need_groups, one_name, sizes
 from structperc.estimators.targets import as_column
 from structperc.fitting.assembly import asked_reader, install_model
@@ -231,9 +230,7 @@ class RankingSVM(SavedEstimator, ListRanker):
         return self
 
     def _trained(self):
-        if "engine_" not in vars(self):
-            raise NotFitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
-        return self.engine_
+        return self._from_fit("engine_")
 
     def _fitted(self):
         if "engine_" not in vars(self):

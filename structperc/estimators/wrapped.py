@@ -12,7 +12,7 @@ from structperc.basics.sparse_parts import is_sparse, to_csr
 from structperc.engine.engine import Engine
 from structperc.errors import DataError, OptionError, shortened
 from structperc.estimators.levels import SortedClasses, levels_named, order_in
-from structperc.estimators.parameters import NotFitted, Parameters
+from structperc.estimators.parameters import Parameters
 from structperc.estimators.rankers import RankScore
 from structperc.estimators.scikit_learn import ClassifierMixin, get_tags
 from structperc.estimators.targets import as_column, refuse_continuous
@@ -40,8 +40,7 @@ class WrappedRanker(SortedClasses, RankScore, ClassifierMixin, Parameters, Label
         return tags
 
     def _known(self):
-        if "levels_" not in vars(self):
-            raise NotFitted(f"This {type(self).__name__} is not fitted yet; call fit first.")
+        self._from_fit("levels_")
         return self
 
     def _trained(self):

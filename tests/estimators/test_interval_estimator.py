@@ -138,13 +138,6 @@ def test_parameters_clones_and_copies(diabetes, model):
         clone(model).latent_score(X)
 
 
-def test_parameters_are_documented_with_their_defaults():
-    for name, parameter in inspect.signature(IntervalPA).parameters.items():
-        line = next(line.strip() for line in IntervalPA.__doc__.splitlines() if line.strip().startswith(f"{name} : "))
-        shown = f'"{parameter.default}"' if isinstance(parameter.default, str) else repr(parameter.default)
-        assert line.endswith(f"default {shown}") or (parameter.default is None and line.endswith("optional")), line
-
-
 def test_forms_of_y():
     X = np.array([[-3.0], [-2.5], [0.1], [0.4], [2.0], [3.0]])
     pairs = [("none", "none"), ("none", "mild"), ("mild", "mild"), ("mild", None), ("severe", "severe"), ("severe", "severe")]

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
-from structperc.errors import DataError, NotFittedError, OptionError
+from structperc.errors import DataError, OptionError
 from structperc.estimators import RankingSVM
 from structperc.metrics import document_places, ndcg_at_k
 from structperc.solvers import pairwise_hinge
@@ -291,18 +291,10 @@ def test_data_that_cannot_be_used_are_refused():
             model.fit(X, y, groups=np.arange(len(y)))
         with pytest.raises(DataError, match=r"y has shape \(23,\)"):
             model.fit(X, y[:-1], groups=query)
-        with pytest.raises(DataError, match=r"X\[4, 1\] is nan"):
-            model.fit(broken, y, groups=query)
-        with pytest.raises(DataError, match="target y is None"):
-            model.fit(X, None, groups=query)
         with pytest.raises(DataError, match="groups and qid"):
             model.fit(X, y, groups=query, qid=query)
         with pytest.raises(DataError, match="too large for floating point"):
             model.fit(X * 1e200, y, groups=query)
-        with pytest.raises(NotFittedError, match="not fitted"):
-            model.predict(X)
-        with pytest.raises(NotFittedError, match="not fitted"):
-            model.score(X, y, groups=query)
     model = RankingSVM().fit(X, y, groups=query)
     with pytest.raises(DataError, match="X has 2 features, but RankingSVM is expecting 3"):
         model.predict(X[:, :2])
