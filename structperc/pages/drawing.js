@@ -49,7 +49,7 @@ function rankPicture(learner, averaged, last, width) {
     svg.append(shape("circle", { cx, cy, r: 11, class: right ? "tone" : "wrong", "fill-opacity": 0.15 + 0.2 * right }));
     svg.append(shape("text", { x: cx, y: cy + 4.5, "text-anchor": "middle", class: right ? "strong" : "strong wrong" }, String(gold)));
   });
-  return [svg, element("p", { class: "quiet" }, "Numbers are the right ranks; framed ones are answered wrongly. The arrow is the direction; the ring marks the point just visited.")];
+  return [svg, element("p", { class: "quiet" }, "Numbers are the right ranks. Framed points have a wrong prediction. The arrow is the direction; the ring marks the point just visited.")];
 }
 
 // ---- sentences and trees: a line for each example ----

@@ -52,7 +52,7 @@ function show() {
     visits: learner.visits, epoch: learner.epoch, mistakes: learner.mistakes, cost: learner.cost, "wrong now": `${wrong} of ${problem.examples.length}`,
   }).map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, String(value)))));
   byId("curve").replaceChildren(costCurve(learner.costs, widthOf("curve")));
-  byId("promise").textContent = `Cost adds up how wrong answers were. It can never exceed ${Math.floor(learner.bound)}, however long this runs: `
+  byId("promise").textContent = `The cost is the sum of all losses. It can never exceed ${Math.floor(learner.bound)}, however long this runs: `
     + `the bound proved for ${learner.rule}, in any order of these examples.`;
   const weights = learner.weights(averaged), change = last?.change ?? new Map();
   byId("weights").querySelector("tbody").replaceChildren(...weightRows(weights, change));
@@ -67,7 +67,7 @@ function said(problem, converged) {
   if (!last) return "All weights are 0. Press Step to visit the first example, or Run.";
   const { example, x = problem.examples[example].x, gold, right, change } = { ...last };
   const text = Array.isArray(gold) ? `“${x.map((word) => (Array.isArray(word) ? word[0] : word)).join(" ")}”` : `the point (${x.map(short).join(", ")})`;
-  const answer = Array.isArray(gold) ? "" : ` It said ${last.said}, and ${gold} is right.`;
+  const answer = Array.isArray(gold) ? "" : ` The prediction was ${last.said}, and ${gold} is right.`;
   const step = change.size ? `A step moved ${change.size} weights.` : "No step.";
   const end = converged ? " A whole epoch made no step: training has ended." : "";
   return `Visit ${learner.visits}: ${text}. ${right ? "Right." : `Wrong, at a cost of ${last.loss}.`}${right ? "" : answer} ${step}${end}`;
