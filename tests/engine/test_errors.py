@@ -680,6 +680,11 @@ def test_texts_beyond_unicode_are_refused_by_a_sentence(call):
         call()
 
 
+def test_the_last_character_of_unicode_is_text():
+    labels = ["a", "\U0010ffff"]
+    assert Engine("multiclass").fit(FEW, np.array(labels * 2)).classes_.tolist() == labels
+
+
 @pytest.mark.parametrize(("call", "what"), [
     (lambda: PRank().fit(FEW, FEW_LABELS).score(FEW, no_text(4)), "y_true"), (lambda: PRank().fit(FEW, no_text(4)), "y"),
     (lambda: RankingSVM().fit(FEW, FEW_LABELS, groups=no_text(4)), "groups"),

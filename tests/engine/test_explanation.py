@@ -418,6 +418,21 @@ def test_feature_maps_and_outputs_of_ones_own_are_explained_in_their_terms():
         assert {c.feature for c in found.contributions} <= {f"x[{j}]" for j in range(5)}
 
 
+def test_atoms_of_the_same_name_have_their_numbers():
+    class Alike(Display):
+        def atom_names(self, x):
+            return ["above", "above", "top"]
+
+    class Shown(RankOutputs):
+        def display(self):
+            return Alike(self)
+
+    X, y = data()
+    engine = Engine("cusum", plugins=[Shown()]).fit(X, y)
+    named = {name for row in X for name in engine.explain(row).atoms}
+    assert named == {"above (atom 0)", "above (atom 1)", "top"}
+
+
 # ---- names of columns ----
 
 

@@ -95,6 +95,13 @@ def test_pages_are_whole_and_files_say_their_form_by_their_ending(engine, tmp_pa
         Engine("cusum").card()
 
 
+def test_tables_of_pages_have_the_columns_of_their_section(engine):
+    card = engine.card()
+    headings = re.findall(r"<th[^>]*>(.*?)</th>", card.html())
+    for section in card.all_sections():
+        assert not section.rows or ", ".join(section.rows[0]) in ", ".join(headings), section.rows[0]
+
+
 @pytest.mark.parametrize("name", [r"C:\data\v*1*.csv", r"\\host\a_b", "`x` *y", "<i>&amp;", "a*b*c*", "\\*", '"q" \'r\''])
 def test_a_name_of_any_characters_is_the_same_in_both_forms(data, engine, name):
     card = engine.card(data[0][40:], data[1][40:], data=name)

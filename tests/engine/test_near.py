@@ -91,6 +91,18 @@ def test_an_approximate_solver_leaves_bounds_on_both_sides(name, options):
     assert n_open or name != "clusters"
 
 
+@pytest.mark.parametrize("name", ["multiclass", "path", "matching, perfect"])
+def test_the_doubt_is_that_of_an_enumeration(name):
+    sizes = set()
+    for parts, x, scores, structures in drawn(name, 5):
+        near = Near(parts, x, scores)
+        below = np.sort(scores @ np.array([near.counted(y) for y in structures]).T - near.best)[::-1]
+        assert name == "matching, perfect" or near.log_share() == pytest.approx(np.log(np.exp(below).sum()), abs=1e-9)
+        assert near.log_share_of_two() == pytest.approx(np.log(np.exp(below[:2]).sum()), abs=1e-9)
+        sizes.add(min(len(structures), 2))
+    assert sizes == ({2} if name == "multiclass" else {1, 2})
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(-4, 4), min_size=4, max_size=4), st.floats(0.01, 100), st.floats(0, 8))
 def test_the_scale_of_scores_moves_no_border(scores, factor, distance):
