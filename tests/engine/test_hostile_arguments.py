@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from plain import Engine
 
-from structperc.errors import DataError, OptionError, PluginError, StructPercError, shortened
+from structperc.errors import DataError, NotFittedError, OptionError, PluginError, StructPercError, shortened
 
 X, y = np.random.default_rng(0).normal(size=(12, 3)), np.arange(12) % 3 + 1
 DEEP = functools.reduce(lambda inner, _: [inner], range(3000), 1)       # up to Python 3.11 its repr raises RecursionError
@@ -63,20 +63,34 @@ def test_a_fraction_is_a_number():
 def test_costs_and_plugins_of_other_kinds_are_refused():
     with pytest.raises(OptionError, match="expected a name, an .r, r. matrix"):
         Engine("cusum", loss=[[10**400]])
-    with pytest.raises(OptionError, match="expected a list of names or plugin objects"):
-        Engine("cusum", plugins=np.array(1.0))
+    for plugins in (np.array(1.0), "dual-kernel", 3, None):
+        with pytest.raises(OptionError, match="expected a list of names or plugin objects"):
+            Engine("cusum", plugins=plugins)
 
 
-@pytest.mark.parametrize("kind", [np.array(["sum", "max"]), np.zeros(0), None, ["sum"], np.zeros(1, dtype="V3")])
+@pytest.mark.parametrize("ask", [
+    lambda engine: engine.margins(X), lambda engine: engine.predict_marginals(X), lambda engine: engine.explain(X[:1]),
+    lambda engine: engine.predict_k_best(X, 2), lambda engine: engine.log_probability(X, y),
+])  # fmt: skip
+def test_an_untrained_engine_says_so(ask):
+    with pytest.raises(NotFittedError, match="not fitted"):
+        ask(Engine("cusum"))
+
+
+@pytest.mark.parametrize("kind", [np.array(["sum", "max"]), np.zeros(0), None, ["sum"], np.zeros(1, dtype="V3"), "mean", 1])
 def test_marginals_of_another_kind_are_refused(kind):
     with pytest.raises(OptionError, match="expected 'sum' or 'max'"):
         ENGINE.predict_marginals(X, kind=kind)
 
 
-@pytest.mark.parametrize("k", [np.timedelta64(2, "D"), True, 0, "2", 2.0])
+@pytest.mark.parametrize("k", [np.timedelta64(2, "D"), True, 0, -1, "2", 2.0, 1.5, [1]])
 def test_only_whole_numbers_count_the_best(k):
+    for engine, lengths in ((CHAINS, {"lengths": [3] * 4}), (ENGINE, {})):
+        for ask in (lambda: engine.predict(X, k=k, **lengths), lambda: engine.predict_k_best(X, k, **lengths)):     # noqa: B023
+            with pytest.raises(OptionError, match="expected a whole number, at least 1"):
+                ask()
     with pytest.raises(OptionError, match="expected a whole number, at least 1"):
-        CHAINS.predict(X, k=k, lengths=[3] * 4)
+        CHAINS.predict_k_best(X, None, lengths=[3] * 4)
 
 
 @pytest.mark.parametrize("against", [int, 3, 1 + 2j, [1, "a"], [10**30], range(10**5), [[1], [2]], Decimal(1)])

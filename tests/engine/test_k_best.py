@@ -7,7 +7,7 @@ import pytest
 from every_problem import BUNDLED
 from plain import Engine
 
-from structperc.errors import DataError, NotFittedError, OptionError, PluginError
+from structperc.errors import DataError, PluginError
 from structperc.fitting.answers import k_best
 from structperc.testing.case import make_case
 
@@ -137,19 +137,6 @@ def test_constraints_and_allowed_labels_bound_both():
     for output, sentence in ((["a", "a"], "may not follow"), (["b", "b"], "which allowed")):
         with pytest.raises(DataError, match=sentence):
             engine.log_probability(X[:1], [output], allowed=allowed)
-
-
-@pytest.mark.parametrize("k", [0, -1, True, 1.5, "2", [1], None])
-def test_k_is_a_whole_number(k):
-    engine, ((X, where), *_) = trained("sequence")
-    with pytest.raises(OptionError, match="expected a whole number, at least 1"):
-        engine.predict_k_best(X, k, **where)
-
-
-def test_an_untrained_engine_has_neither():
-    for ask in (lambda: Engine("sequence").predict_k_best([np.eye(2)], 2), lambda: Engine("sequence").log_probability([np.eye(2)], [[]])):
-        with pytest.raises(NotFittedError, match="not fitted"):
-            ask()
 
 
 def test_outputs_that_nothing_sums_up_are_named():

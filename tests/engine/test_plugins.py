@@ -562,12 +562,6 @@ def test_a_component_of_no_kind_is_no_plugin():
         Engine("cusum", plugins=[Component()])
 
 
-@pytest.mark.parametrize("plugins", ["dual-kernel", 3, None])
-def test_plugins_must_be_a_list(plugins):
-    with pytest.raises(OptionError, match="expected a list of names or plugin objects"):
-        Engine("cusum", plugins=plugins)
-
-
 # ---- options ----
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.trees import arborescences, is_tree, tarjan, tree_scores
 
-from structperc.errors import DataError, OptionError
+from structperc.errors import DataError
 from structperc.solvers.arborescences import arborescence_certificate, k_best_arborescences, max_arborescence
 
 INF = float("inf")
@@ -81,8 +81,6 @@ def test_equal_scores():
 def test_no_words():
     heads, total = max_arborescence(np.zeros((1, 1)))
     assert len(heads) == 0 and total == 0
-    with pytest.raises(DataError, match="no words"):
-        max_arborescence(np.zeros((1, 1)), one_root=True)
 
 
 @given(st.lists(st.integers(0, 12), max_size=6), st.booleans(), st.integers(0, 2**32))
@@ -112,27 +110,6 @@ def test_column_0_and_the_diagonal_are_not_read():
     scores[:, 0] = np.nan
     np.fill_diagonal(scores, INF)
     assert max_arborescence(scores)[0].tolist() == expected
-
-
-@pytest.mark.parametrize("wrong", [np.nan, INF])
-def test_refused_scores(wrong):
-    scores = np.zeros((4, 4))
-    scores[2, 3] = wrong
-    with pytest.raises(DataError, match=r"scores\[2, 3\] is (nan|inf)"):
-        max_arborescence(scores)
-    with pytest.raises(DataError, match=r"scores\[1\]\[2, 3\]"):
-        max_arborescence([np.zeros((4, 4)), scores])
-
-
-@pytest.mark.parametrize(("scores", "message"), [
-    (np.zeros((3, 4)), r"shape \(3, 4\)"), (np.zeros((0, 0)), "shape"), (np.zeros(3), r"shape \(3,\)"),
-    (np.zeros((2, 3, 4)), r"shape \(2, 3, 4\)"),
-    ([[0.0, 1.0], [0.0, 0.0]], "A list means many sentences"), (np.zeros((2, 2), dtype=complex), "dtype complex128"),
-    (np.array([["a", "b"], ["c", "d"]]), "dtype"), ([[[0], [1, 2]]], "expected an array of numbers"),
-])
-def test_refused_shapes(scores, message):
-    with pytest.raises(DataError, match=message):
-        max_arborescence(scores)
 
 
 def test_words_that_no_tree_enters_are_named():
@@ -223,14 +200,6 @@ def test_all_trees_are_listed():
         assert len(k_best_arborescences(np.zeros((5, 5)), 1000, one_root)[0]) == n_trees
     heads, totals = k_best_arborescences(np.zeros((1, 1)), 3)
     assert heads.shape == (1, 0) and totals.tolist() == [0]
-
-
-@pytest.mark.parametrize("k", [0, -1, 1.5, True])
-def test_refused_k(k):
-    with pytest.raises(OptionError, match="expected a whole number from 1"):
-        k_best_arborescences(np.zeros((3, 3)), k)
-    with pytest.raises(DataError, match="expected the scores of one"):
-        k_best_arborescences([np.zeros((3, 3))], 2)
 
 
 def test_pruning_a_root_by_its_best_arc_is_another_problem():

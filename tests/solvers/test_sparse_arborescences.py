@@ -57,21 +57,9 @@ def test_equal_scores_and_no_words():
         assert max_sparse_arborescence(scores, one_root=True)[0].tolist() == [0] + [1] * (n - 1)
     empty = sparse.csr_array((1, 1))
     assert max_sparse_arborescence(empty) == (pytest.approx([]), 0)
-    with pytest.raises(DataError, match="no words"):
-        max_sparse_arborescence(empty, one_root=True)
 
 
-def test_refusals():
-    with pytest.raises(DataError, match="expected a scipy.sparse matrix"):
-        max_sparse_arborescence(np.zeros((3, 3)))
-    with pytest.raises(DataError, match=r"shape \(3, 4\)"):
-        max_sparse_arborescence(sparse.csr_array((3, 4)))
-    with pytest.raises(DataError, match="dtype complex128"):
-        max_sparse_arborescence(sparse.csr_array(np.eye(3, dtype=complex)))
-    scores = np.zeros((4, 4))
-    scores[1, 3] = np.nan
-    with pytest.raises(DataError, match=r"scores\[1, 3\] is nan"):
-        max_sparse_arborescence(sparse.csr_array(scores))
+def test_words_that_no_tree_enters_are_named():
     scores = np.full((4, 4), -INF)
     scores[0, 1] = scores[2, 3] = scores[3, 2] = 0
     with pytest.raises(DataError, match="enter the 2 words 2, 3 from outside"):
