@@ -331,6 +331,8 @@ class AdaBoostOR(SortedClasses, RankScore, EngineAnswers, MetaEstimatorMixin, Cl
         Columns are in the order of `classes_`. Votes fit no probabilities: without `calibrate` the temperature is 1.
         Returns a float64 array of shape (n_samples, K). Columns in the order of `classes_`; each row sums to 1.
         """
+        if "engine_" in vars(self):
+            return self._by_class(self.engine_.predict_proba(self._read(X)))
         return self._by_class(np.exp(self._log_probabilities(X)))
 
     def predict_log_proba(self, X) -> np.ndarray:

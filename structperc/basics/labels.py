@@ -248,6 +248,8 @@ def is_nested(y) -> bool:
 
 def ordered_categories(y):
     """The categories of an ordered categorical (of pandas or a similar library) in their order, else None."""
+    if type(y) is np.ndarray:
+        return None
     if getattr(getattr(y, "type", None), "ordered", False) and hasattr(y, "dictionary_encode"):         # of pyarrow, in chunks or not
         chunk = y.unify_dictionaries().chunk(0) if hasattr(y, "unify_dictionaries") and y.num_chunks else y
         return np.asarray(chunk.dictionary.to_pylist(), dtype=object) if hasattr(chunk, "dictionary") else None

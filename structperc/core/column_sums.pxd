@@ -10,9 +10,11 @@ from structperc.core.rows cimport Rows
 
 @cython.final
 cdef class Digits:
-    cdef int64_t[:, ::1] table          # of each number the digits, that of the lowest unit first
+    cdef object array                   # of each number the digits, that of the lowest unit first
+    cdef int64_t[:, ::1] table          # the same
     cdef Py_ssize_t first, width        # the lowest unit
 
+    cdef int hold(self, array, Py_ssize_t first) except -1
     cdef int reach(self, Py_ssize_t unit) except -1
     cdef int add(self, Py_ssize_t j, Py_ssize_t unit, int64_t digit) except -1 nogil
     cdef int carry(self) except -1

@@ -80,16 +80,20 @@ cdef class Digits:
     """Whole numbers of units, one for each column."""
 
     def __init__(self, Py_ssize_t n):
-        self.table = np.zeros((n, 0), dtype=np.int64)
+        self.hold(np.zeros((n, 0), dtype=np.int64), 0)
+
+    cdef int hold(self, array, Py_ssize_t first) except -1:
+        self.array = self.table = array
+        self.first, self.width = first, self.table.shape[1]
+        return 0
 
     cdef int reach(self, Py_ssize_t unit) except -1:
         """Makes room for digits of this unit."""
         cdef Py_ssize_t first = min(self.first, unit) if self.width else unit, last = max(self.first + self.width, unit + 1)
         table = np.zeros((self.table.shape[0], (last if self.width else unit + 1) - first), dtype=np.int64)
         if self.width:
-            table[:, self.first - first:self.first - first + self.width] = self.table
-        self.table, self.first, self.width = table, first, table.shape[1]
-        return 0
+            table[:, self.first - first:self.first - first + self.width] = self.array
+        return self.hold(table, first)
 
     cdef int add(self, Py_ssize_t j, Py_ssize_t unit, int64_t digit) except -1 nogil:
         if unit < self.first or unit >= self.first + self.width:
@@ -116,7 +120,7 @@ cdef class Digits:
 
     cdef Digits copy(self):
         cdef Digits other = Digits.__new__(Digits)
-        other.table, other.first, other.width = np.array(self.table), self.first, self.width
+        other.hold(self.array.copy(), self.first)
         return other
 
     cdef int add_all(self, Digits other) except -1:
@@ -130,7 +134,7 @@ cdef class Digits:
     cdef state(self):
         """The lowest unit, and the digits of all units that any number has."""
         self.carry()
-        table = np.asarray(self.table)
+        table = self.array
         used = np.flatnonzero(table.any(axis=0))
         first, last = (used[0], used.max() + 1) if len(used) else (0, 0)
         return self.first + first, table[:, first:last].astype(np.int32)
@@ -141,7 +145,7 @@ cdef class Digits:
         width = table.shape[1]
         if not SP_LOW_UNIT <= place <= place + width <= 3 * SP_HIGH_UNIT:
             raise DataError(f"{name}: units {place} to {place + width}")
-        self.table, self.first, self.width = table.astype(np.int64), place, width
+        self.hold(table.astype(np.int64), place)
         return self.carry()
 
 

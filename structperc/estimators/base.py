@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import numbers
+import operator
 import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar
@@ -184,11 +186,13 @@ class EngineEstimator(keeping.SavedEstimator, Parameters, FitOptions, EstimatorO
 
     def _train(self, engine, method, X, y, **data):
         """Keeps the engine once it has learned something, also when it was interrupted. It leaves out options without effect."""
-        if vars(self).get("engine_") is not engine:
+        new = vars(self).get("engine_") is not engine
+        if new:
             engine.needed = frozenset(filter(self._is_set, (*options_of(type(self)), *(self.plugin_options or ()))))
         try:
             getattr(engine, method)(X, y, **data)
-            self._check_trained(engine)
+            if new:
+                self._check_trained(engine)
         except ColumnError as error:
             raise error.advised(in_estimator) from None
         except KeyboardInterrupt:
@@ -222,11 +226,12 @@ class EngineEstimator(keeping.SavedEstimator, Parameters, FitOptions, EstimatorO
 
     def _refuse_changes(self) -> None:
         """A parameter that was changed since training began would be ignored."""
-        for name, before in self._trained_with.items():
-            value = getattr(self, name)
-            if value is not before and not same(value, before):
-                raise OptionError(f"{name} was {before!r} when training began and is {value!r} now. partial_fit continues "
-                                  f"with the former value: set it back, or begin anew with fit or a clone.")
+        before = self._trained_with
+        now = map(getattr, itertools.repeat(self), before)
+        for name in itertools.compress(before, map(operator.is_not, now, before.values())):     # no Python for each parameter of each call
+            if not same(getattr(self, name), before[name]):
+                raise OptionError(f"{name} was {before[name]!r} when training began and is {getattr(self, name)!r} now. partial_fit "
+                                  f"continues with the former value: set it back, or begin anew with fit or a clone.")
 
     def _continued(self, classes) -> Engine:
         """The engine for partial_fit, a new one at the first call; `classes` are those that the call names."""
@@ -246,12 +251,9 @@ class EngineEstimator(keeping.SavedEstimator, Parameters, FitOptions, EstimatorO
 
     def _compare(self, X) -> None:
         """Raises an error for another number of features, and warns if only one side has names; the engine compares names."""
-        has_names = self.engine_.model_.context.feature_names is not None
-        compare_columns(self, X, self.engine_.n_features_in_ if self._reads_columns() else None, has_names, 5)
-
-    def _reads_columns(self) -> bool:
-        """Whether the columns of X are the features; not for objects, and not if the reader makes its own."""
-        return type(self.engine_.parts_.reader) is Reader and self.engine_.n_features_in_ > 0
+        model = self.engine_.model_
+        n_features = self.engine_.n_features_in_ if type(model.parts.reader) is Reader else 0       # else the reader makes columns of its own
+        compare_columns(self, X, n_features or None, model.context.feature_names is not None, 5)        # 0 of objects
 
     def __sklearn_tags__(self):
         """What scikit-learn's tools should know; for structures it has no type of estimator."""

@@ -104,7 +104,7 @@ static inline double sp_as_double(const int64_t *digits, ptrdiff_t n, ptrdiff_t 
 /* The mean, and the sum of squared differences from it, of sums s of weights n and sums q of squares. Digits are carried. */
 static inline double sp_mean(const int64_t *n, ptrdiff_t n_n, ptrdiff_t first_n, const int64_t *s, ptrdiff_t n_s, ptrdiff_t first_s) {
     double number = sp_as_double(n, n_n, first_n), mean = sp_as_double(s, n_s, first_s) / number;
-    int64_t rest[SP_LONGEST] = {0}, digits[SP_MOST], low_first[SP_MOST];
+    int64_t rest[SP_LONGEST], digits[SP_MOST], low_first[SP_MOST];
     ptrdiff_t first, length;
     int n_m = sp_cut(mean, &first, digits);
     if (!n_m) return mean;
@@ -113,6 +113,7 @@ static inline double sp_mean(const int64_t *n, ptrdiff_t n_n, ptrdiff_t first_n,
     ptrdiff_t low = first + first_n < first_s ? first + first_n : first_s;
     length = (first + n_m + first_n + n_n > first_s + n_s ? first + n_m + first_n + n_n : first_s + n_s) + 4 - low;
     if (length > SP_LONGEST) return mean;
+    memset(rest, 0, length * sizeof *rest);
     for (ptrdiff_t i = 0; i < n_s; i++) rest[first_s - low + i] = s[i];
     sp_add_product(rest, low_first, n_m, n, n_n, first + first_n - low, -1);
     sp_carry(rest, length);
@@ -121,12 +122,13 @@ static inline double sp_mean(const int64_t *n, ptrdiff_t n_n, ptrdiff_t first_n,
 
 static inline double sp_squares(const int64_t *n, ptrdiff_t n_n, ptrdiff_t first_n, const int64_t *s, ptrdiff_t n_s, ptrdiff_t first_s,
                                 const int64_t *q, ptrdiff_t n_q, ptrdiff_t first_q) {
-    int64_t apart[SP_LONGEST] = {0};
+    int64_t apart[SP_LONGEST];
     ptrdiff_t low = first_n + first_q < 2 * first_s ? first_n + first_q : 2 * first_s;
     ptrdiff_t high = first_n + n_n + first_q + n_q > 2 * (first_s + n_s) ? first_n + n_n + first_q + n_q : 2 * (first_s + n_s);
     ptrdiff_t length = high + 4 - low;
     long exponent, unit;
     if (length > SP_LONGEST) return 0;
+    memset(apart, 0, length * sizeof *apart);
     sp_add_product(apart, n, n_n, q, n_q, first_n + first_q - low, 1);
     sp_carry(apart, length);
     sp_add_product(apart, s, n_s, s, n_s, 2 * first_s - low, -1);
