@@ -1,4 +1,4 @@
-"""Trees as the classifier of a reduction: whether a classifier grows them, and the constraint that P(rank above k) falls with k."""
+"""The classifier of a reduction: whether it grows trees, its lists by column, and the constraint that P(rank above k) falls with k."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from structperc.errors import OptionError
 
 SIZES = {"max_depth", "max_leaf_nodes", "num_leaves", "depth"}          # parameters that limit trees, of four libraries
 CONSTRAINTS = ("monotonic_cst", "monotone_constraints", "monotone_constraint", "mc")        # the last two are LightGBM's other names
+OF_COLUMNS = {**dict.fromkeys(CONSTRAINTS, 0), "categorical_features": False, "feature_types": "q"}   # lists by column; what k has there
 AROUND = ("steps", "estimator", "base_estimator", "estimators")         # parameters of what passes columns on to another classifier
 
 
@@ -37,6 +38,18 @@ def fall_with_k(estimator, n_columns, k_name=None) -> None:
         if name not in constructor_names(estimator):        # XGBoost takes no list, CatBoost no tuple, the others take both
             constraints = tuple(constraints)
     estimator.set_params(**{name: constraints})
+
+
+def lengthen(estimator, n_columns, n_more) -> None:
+    """Adds k to a classifier's parameters with a value for each column of X: as a free number."""
+    for name, value in estimator.get_params().items():
+        free = OF_COLUMNS.get(name.split("__")[-1])
+        if free is None or not isinstance(value, (list, tuple, np.ndarray)):
+            continue
+        values = np.asarray(value)
+        if values.shape == (n_columns,) and values.dtype.kind == np.asarray(free).dtype.kind:      # numbers and names of columns are others
+            longer = [*values.tolist(), *[free] * n_more]
+            estimator.set_params(**{name: tuple(longer) if isinstance(value, tuple) else longer})
 
 
 def constraint_of(estimator) -> str:

@@ -47,7 +47,7 @@ from structperc_boosting.bases import (
     require_parameter,
 )
 from structperc_boosting.costs import check_v_shape, cost_matrix, ranks_of_answers, reduce_costs, threshold_answers
-from structperc_boosting.falling import fall_with_k, grows_trees, remedy_inside
+from structperc_boosting.falling import fall_with_k, grows_trees, lengthen, remedy_inside
 
 if TYPE_CHECKING:
     from typing import Any
@@ -153,8 +153,12 @@ class BinaryReduction(SortedClasses, RankScore, Reduction, MetaEstimatorMixin, C
     -----
     The classifier is trained on up to n (K - 1) examples; those of weight 0 are left out.
 
-    The classifier reads the rows. So a frame of pandas stays a frame, with its categories, and the classifier may allow NaN. Linear
-    classifiers of scikit-learn read categories that are numbers as these numbers: make columns of 0 and 1 of them.
+    The classifier reads the rows. So a frame of pandas stays a frame, with its categories, and the classifier may allow NaN. What it makes
+    of categories that are numbers is the same as without the reduction. Classifiers of scikit-learn without `categorical_features` read
+    them as these numbers: make columns of 0 and 1 of them.
+
+    k has columns behind those of X. A classifier's list of a value for each column of X is lengthened: `monotonic_cst`,
+    `monotone_constraints`, a boolean `categorical_features`, `feature_types`.
 
     Without `falling`, probabilities of some rows may rise with k. `predict_proba` then sorts the K - 1 probabilities of a row. Its median
     remains the prediction.
@@ -218,6 +222,7 @@ class BinaryReduction(SortedClasses, RankScore, Reduction, MetaEstimatorMixin, C
         k_is_number = bool(self.falling or self.thresholds == "number" or self.thresholds == "auto" and grows_trees(estimator))
         if self.falling:
             fall_with_k(estimator, X.shape[1], name_of_k(X) if hasattr(X, "iloc") else None)
+        lengthen(estimator, X.shape[1], 1 if k_is_number else len(labels) - 1)
         k, rows = np.divmod(kept, X.shape[0])
         extended = with_thresholds(X, rows, k + 1, None if k_is_number else len(labels) - 1)
         try:

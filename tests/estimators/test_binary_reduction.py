@@ -252,6 +252,20 @@ def test_gaps_and_categories_reach_the_classifier():
             model.predict(frame[["c", "b", "a"]])
 
 
+@pytest.mark.parametrize("told", [{}, {"categorical_features": [1]}, {"categorical_features": ["ward"]}, {"monotonic_cst": (1, 0)},
+                                  {"categorical_features": np.array([False, True]), "monotonic_cst": [1, 0]}, {"categorical_features": None}])
+def test_numbers_that_are_categories_and_lists_by_column_act_as_without_the_reduction(told):
+    wards = pd.Categorical(10 * (np.abs(X[:, 1]) * 3).astype(int))
+    frame, above = pd.DataFrame({"a": X[:, 0], "ward": wards}), Y > 2
+    alone = HistGradientBoostingClassifier(**TREES, **told)
+    expected = clone(alone).fit(frame, above).predict_proba(frame)[:, 1]
+    for thresholds in ("number", "indicators"):
+        model = BinaryReduction(alone, thresholds=thresholds)
+        assert np.array_equal(model.fit(frame, above).predict_marginals(frame)[:, 0], expected)
+        assert model.fit(frame, Y).predict_proba(frame).shape == (240, 5) and alone.get_params() == {**alone.get_params(), **told}
+    assert (np.diff(BinaryReduction(alone, falling=True).fit(frame, Y).threshold_scores(frame)) <= 0).all()
+
+
 @pytest.mark.parametrize("form", [np.asarray, lambda gaps: pd.DataFrame(gaps), lambda gaps: pd.DataFrame(gaps, columns=["a", "b", "c"]),
                                   lambda gaps: pd.DataFrame(gaps, columns=["above_rank", "above_rank_", "c"], index=np.arange(240)[::-1])],
                          ids=["array", "numbers", "names", "same-names"])

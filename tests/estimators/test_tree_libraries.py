@@ -10,6 +10,7 @@ import pytest
 from fuzz.targets.model_files import as_npy, summed, zipped
 from numpy.lib import format as npy
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
@@ -143,6 +144,23 @@ def test_files_keep_names_gaps_and_categories(library):
     loaded = again(model)
     assert loaded.feature_names_in_.tolist() == [*FRAME] and np.array_equal(loaded.predict_proba(FRAME), model.predict_proba(FRAME))
     assert np.array_equal(loaded.fit(FRAME, Y).predict_proba(FRAME), model.predict_proba(FRAME))
+
+
+@pytest.mark.parametrize(("library", "told"), [
+    ("lightgbm", {}), ("lightgbm", {"monotone_constraints": [1, 0]}), ("xgboost", {}), ("xgboost", {"feature_types": ["q", "c"]}),
+    ("xgboost", {"monotone_constraints": (1, 0)}), ("catboost", {"cat_features": (1,)}), ("catboost", {"cat_features": ("ward",)}),
+])
+def test_numbers_that_are_categories_act_as_without_the_reduction(library, told):
+    wards = pd.Categorical(10 * (np.abs(X[:, 1]) * 3).astype(int))
+    frame, above = pd.DataFrame({"a": X[:, 0], "ward": wards}), Y > 2
+    alone = booster(library, **told)
+    model = BinaryReduction(alone).fit(frame, above)
+    assert np.array_equal(model.predict_marginals(frame)[:, 0], clone(alone).fit(frame, above).predict_proba(frame)[:, 1])
+    several = BinaryReduction(alone, falling=True).fit(frame, Y)
+    assert np.array_equal(again(several).predict_proba(frame), several.predict_proba(frame))
+    few = frame[frame["ward"].isin([0, 10])]
+    few = few.assign(ward=few["ward"].cat.remove_unused_categories())
+    assert np.array_equal(several.predict(few), several.predict(frame)[few.index])
 
 
 def test_files_keep_conformal_intervals():
