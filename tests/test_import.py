@@ -63,6 +63,21 @@ Engine.load(file).partial_fit([[1.0]], [2]).predict([[1.0]]), engine.explain([1.
     assert of(modules, *BIG) == []
 
 
+def test_commands_on_files_of_numbers_bring_no_big_libraries(tmp_path):
+    (tmp_path / "visits.csv").write_text("age,bmi,level\n31,20.5,low\n40,21.25,low\n58,24,high\n62,31.5,high\n")
+    modules = modules_after(f"""
+import contextlib, io, os
+from structperc.cli.running import main
+os.chdir({str(tmp_path)!r})
+with contextlib.redirect_stdout(io.StringIO()):
+    for command in ("fit cusum FILE --target level --classes low,high --model m", "predict m FILE --probabilities --keep level",
+                    "evaluate m FILE --target level", "explain m FILE", "fit multiclass FILE --target level --model m --stream",
+                    "evaluate m FILE --target level"):
+        assert main(command.replace("FILE", "visits.csv").split()) == 0
+""")
+    assert "numpy" in modules and of(modules, *BIG, "narwhals", "pyarrow") == []
+
+
 def test_a_source_tree_without_compiled_modules_says_what_to_do(tmp_path):
     ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
     shutil.copytree(PACKAGE, tmp_path / "structperc", ignore=ignored)

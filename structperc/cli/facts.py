@@ -98,8 +98,9 @@ def few(answers):
 
 def sample_of(X) -> dict:
     """The first rows of the columns with numbers, a float64 array, and their names; nothing of sparse data."""
-    if not hasattr(X, "to_numpy"):
+    if not hasattr(X, "columns"):
         return {}
-    frame = X[:SCALE_SAMPLE].select_dtypes("number")
-    rows = frame.to_numpy(dtype=float)
-    return {"sample": rows[np.isfinite(rows).all(axis=1)], "names": list(map(str, frame.columns))}
+    numbers = X[:SCALE_SAMPLE]
+    numbers = numbers.select_dtypes("number") if hasattr(numbers, "select_dtypes") else numbers
+    rows = np.asarray(numbers, dtype=float)
+    return {"sample": rows[np.isfinite(rows).all(axis=1)], "names": list(map(str, numbers.columns))}

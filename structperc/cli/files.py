@@ -25,6 +25,7 @@ from structperc.files.opening import ending_of
 from structperc.fitting.assembly import ask, options_alone
 from structperc.reading.column_faults import ColumnError
 from structperc.reading.table_options import TableOptions
+from structperc.reading.table_reader import Numbers
 
 PART_ROWS = 1 << 16         # examples of a part, at most; a part is also bounded by bytes
 
@@ -65,12 +66,19 @@ def frame_parts(source, reader, **columns):
     """The tables of a file of named columns."""
     with opened_frames(source) as file:
         file.advise = in_flags if reader is None or reader.takes_tables else partial(in_python, reader)
+        if reader is not None and reader.takes_tables:
+            file.tables = named_numbers         # without pandas, whose import takes a second
         try:
             yield from file.parts(**columns, rows=source.rows)
         except ColumnError as error:
             if columns.get("keys") is None:
                 raise
             raise DataError(f"{error} Or name the columns of keys, which may hold texts, by --set keys=NAME,NAME.") from None
+
+
+def named_numbers(names):
+    """Makes X of matrices with these columns, as the readers of structperc read it."""
+    return partial(Numbers, columns=tuple(names))
 
 
 def in_python(reader, faults, encoded) -> str:

@@ -13,11 +13,12 @@ import numpy as np
 
 from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.extras import require
-from structperc.files.frames import PART_CELLS, FrameFile, is_number
+from structperc.files.frames import PART_CELLS, FrameFile, is_number, stripped
 from structperc.files.opening import can_be_read_again, line_of_fault, name_of, opened_text, passed, refuse_second_pass
 from structperc.files.parsing import parse_csv
 
 AT_ONCE = 1 << 16       # rows that are parsed at a time
+BEGINNING = 1 << 21     # characters of a file that numpy parses before pandas is worth its import, which takes a second
 
 
 class Peeked:
@@ -93,17 +94,38 @@ class CsvFile(FrameFile):
 
     def whole(self, texts, columns, numbers):
         """One frame of all parts. A column is text in all if any part has a cell that is no number."""
-        pandas = require("pandas", "reading CSV files", "cli")
-        parts = [self.parsed(text, columns, numbers) for text in texts]
+        if len(texts) == 1:
+            return self.parsed(texts[0], columns, numbers)
+        parts = [self.framed(text, columns, numbers) for text in texts]
         texts_of = [name for name in numbers if any(part[name].dtype.kind != "f" for part in parts)]
-        if texts_of and len(parts) > 1:
+        if texts_of:
             parts = [part.assign(**{name: again[name] for name in texts_of})
                      for part, again in zip(parts, (self.read(text, texts_of, alone=True) for text in texts), strict=True)]
-        return pandas.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
+        return super().joined(parts)
 
     def parsed(self, text, columns, numbers):
         """The rows of a text: `numbers` are float64 where all cells of them are numbers, all other columns are text."""
         # What a cell is does not depend on other cells, so parts are what the whole file is.
+        plain = self.plain(text, numbers)
+        return self.framed(text, columns, numbers) if plain is None else plain
+
+    def plain(self, text, numbers):
+        """The same rows as a structured array, without pandas; None for texts that are not at the beginning or not plain."""
+        # Plain: no quotes, lines of equally many cells, at least two, finite numbers as programs write them. Both libraries agree on these.
+        text = unix_ends(text)
+        self.n_parsed += len(text)
+        if self.n_parsed > BEGINNING or '"' in text or self.decimal != "." or len(self.header) < 2 or not text.strip() \
+                or not text.translate({ord("\n"): None, ord("\t"): None}).isprintable():
+            return None
+        kinds = [(name, float if name in numbers else object) for name in self.header]
+        try:
+            rows = np.loadtxt(io.StringIO(text), kinds, delimiter=self.separator, comments=None, ndmin=1)
+        except ValueError:
+            return None
+        return rows if all(np.isfinite(rows[name]).all() for name in numbers) else None
+
+    def framed(self, text, columns, numbers):
+        """The same rows as a data frame."""
         try:
             frame = self.read(text, columns, [name for name in numbers if name not in self.odd])
         except ValueError:
@@ -129,6 +151,31 @@ class CsvFile(FrameFile):
             if "out of memory" in str(error):
                 raise MemoryError(f"{self.name} is too large to be read at once") from None
             raise self.damage(error) from None
+
+    # ---- frames, which are structured arrays if their text was plain ----
+
+    def column(self, frame, name):
+        column = frame[name]
+        return require("pandas", "reading CSV files", "cli").Series(column, name=name) if isinstance(column, np.ndarray) else column
+
+    def cells(self, frame, name):
+        return frame[name]
+
+    def values(self, frame, name):
+        column = frame[name]
+        return column if isinstance(column, np.ndarray) and column.dtype == float else super().values(frame, name)
+
+    def cut(self, frame, first, end=None):
+        return frame[first:end]
+
+    def joined(self, frames):
+        if all(isinstance(frame, np.ndarray) for frame in frames):
+            return np.concatenate(frames)
+        pandas = require("pandas", "reading CSV files", "cli")
+        return super().joined([pandas.DataFrame({name: self.column(frame, name) for name in self.header if name in frame.dtype.names})
+                               if isinstance(frame, np.ndarray) else frame for frame in frames])
+
+    # ---- the lines of the file ----
 
     def texts(self, rows):
         """The lines below the header in texts of at most so many, each of whole records."""
@@ -165,9 +212,10 @@ class CsvFile(FrameFile):
         cells = set()
         with self.explained():
             for text in self.texts(AT_ONCE):
-                frame = self.read(text, list(dict.fromkeys(targets)), alone=True)
+                plain = self.plain(text, ())
+                frame = self.read(text, list(dict.fromkeys(targets)), alone=True) if plain is None else plain
                 for target in targets:
-                    cells.update(frame[target].str.strip().unique().tolist())
+                    cells.update(stripped(frame[target]))
                 passed(len(frame))
         if not cells:
             raise self.without_rows()
@@ -181,7 +229,7 @@ class CsvFile(FrameFile):
 
     def begin(self) -> list[str]:
         """Opens the file and reads its header: column names, all there and all different."""
-        self.peeked = Peeked(self.opens())
+        self.peeked, self.n_parsed = Peeked(self.opens()), 0            # characters
         reader = self.reader(self.peeked)
         try:
             header = next(filter(is_record, reader), None)

@@ -39,6 +39,13 @@ def of_weights(faults, encoded) -> str:
     return "write numbers from 0 on there, or drop these rows"
 
 
+def data_frames(names):
+    """Makes data frames of matrices with these columns."""
+    pandas = require("pandas", "reading tables", "cli")
+    index = pandas.Index(names)             # one for all parts
+    return lambda values: pandas.DataFrame(values, columns=index, copy=False)
+
+
 class NoRows(DataError):
     """A file has columns and no rows."""
 
@@ -50,10 +57,12 @@ class FrameFile:
     # decimal: str. The character before decimals.
     # guesses_labels: bool. Whether the format has no types, so that labels are what their texts look like.
     # advise: function of (faults, encoded). Returns what to do about columns that are no numbers, at the door where the file is read.
+    # tables: function of names. Returns a function that makes X of a matrix of numbers with these columns.
 
     holds = COLUMNS
     guesses_labels = False
     advise = staticmethod(in_reading)
+    tables = staticmethod(data_frames)
 
     def __init__(self, name, header, decimal="."):
         self.name, self.header, self.columns, self.decimal = name, header, frozenset(header), decimal
@@ -71,6 +80,10 @@ class FrameFile:
     def column(self, frame, name):
         """A column of a frame, as pandas has it."""
         return frame[name]
+
+    def cells(self, frame, name):
+        """The same, but an array where the frame holds one."""
+        return self.column(frame, name)
 
     def values(self, frame, name) -> np.ndarray:
         """A column of a frame as numbers, NaN where it holds none."""
@@ -140,16 +153,15 @@ class FrameFile:
         columns = list(dict.fromkeys((*features, *targets, *filter(None, [weight, group]), *keep)))
         frames = filter(len, self.frames(self.rows_of_a_part(rows), columns, text, numbers))        # lines of a part may all be blank
         groups = None if group is None else GroupRuns(self.name, group)
+        as_table = (data_frames if keys else self.tables)(others)
         first = 0
         for frame in frames if group is None or rows is None else self.whole_groups(frames, group):
-            if first == 0:
-                others = require("pandas", "reading tables", "cli").Index(others)      # one for all parts
-            names = None if group is None else self.column(frame, group).to_numpy(dtype=object)
-            yield Table(self.with_keys(self.inputs(frame, others, as_text, first), frame, features, keys),
+            names = None if group is None else np.asarray(self.cells(frame, group), dtype=object)
+            yield Table(self.with_keys(self.inputs(frame, others, as_text, first, as_table), frame, features, keys),
                         self.answers(frame, targets, text_labels, first),
-                        None if weight is None else self.matrix(frame, [weight], first, of_weights).to_numpy()[:, 0],
+                        None if weight is None else self.matrix(frame, [weight], first, of_weights)[:, 0],
                         None if names is None else groups.offsets(names), first,
-                        {name: self.column(frame, name).tolist() for name in keep}, None if names is None else (names[0], names[-1]))
+                        {name: self.cells(frame, name).tolist() for name in keep}, None if names is None else (names[0], names[-1]))
             first += len(frame)
         if first == 0:
             raise self.without_rows()
@@ -209,7 +221,7 @@ class FrameFile:
         """Frames, each up to the end of a run of equal entries in a column."""
         kept, last = [], None
         for frame in frames:
-            entries = self.column(frame, name).to_numpy(dtype=object)
+            entries = np.asarray(self.cells(frame, name), dtype=object)
             ends = np.flatnonzero(entries[1:] != entries[:-1]) + 1
             if len(ends) or kept and last != entries[0]:
                 cut = int(ends[-1]) if len(ends) else 0
@@ -223,9 +235,8 @@ class FrameFile:
     # ---- columns as numbers and labels ----
 
     def matrix(self, frame, names, first, advise=None):
-        """Columns as one C-ordered matrix of finite numbers, in a data frame; `first`: how many rows stand before."""
+        """Columns as one C-ordered matrix of finite numbers; `first`: how many rows stand before."""
         advise = advise or self.advise
-        pandas = require("pandas", "reading tables", "cli")
         values, finite = rows_of([self.values(frame, name) for name in names])
         if not finite:
             finite = np.isfinite(values)
@@ -234,15 +245,15 @@ class FrameFile:
             row, column = (int(i) for i in np.argwhere(~finite)[0])
             raise self.unusable(faults, first, advise) or self.bad_cell(
                 first + row, names[column], self.column(frame, names[column]).iloc[row], advise(faults, False))
-        return pandas.DataFrame(values, columns=names, copy=False)
+        return values
 
-    def inputs(self, frame, names, as_text, first):
+    def inputs(self, frame, names, as_text, first, as_table):
         """Columns as numbers, or of their types if the reader takes these or the file knows them."""
         if as_text is None and any(map(self.is_typed, names)):
             typed = self.typed(frame, names, ())
             if any(kind.kind not in "iufb" for kind in typed.dtypes):
                 return typed
-        return self.matrix(frame, names, first) if as_text is None else self.typed(frame, names, as_text)
+        return as_table(self.matrix(frame, names, first)) if as_text is None else self.typed(frame, names, as_text)
 
     def typed(self, frame, names, as_text):
         """Columns of a data frame, as numbers where all cells are but empty ones, and no text is asked for."""
@@ -272,10 +283,10 @@ class FrameFile:
     def answers(self, frame, targets, text_labels, first):
         """The column of labels, or the two of intervals."""
         if len(targets) == 2:
-            return self.interval_ends({name: self.column(frame, name) for name in targets}, first)
+            return self.interval_ends({name: self.cells(frame, name) for name in targets}, first)
         if not targets:
             return None
-        return self.labels(self.column(frame, targets[0]), targets[0], text_labels, first)
+        return self.labels(self.cells(frame, targets[0]), targets[0], text_labels, first)
 
     def labels(self, column, name, text_labels, first):
         """The target as whole numbers, numbers, truth values or text; none may be missing. Ordered categories stay such."""
@@ -283,16 +294,16 @@ class FrameFile:
             if column.dtype.kind == "f" and column.isna().any():
                 raise self.bad_cell(first + int(np.argmax(column.isna())), name, "")
             return column.to_numpy()
-        values = column.astype(object).where(column.notna(), "").astype(str).str.strip()
-        gone = (values.isin(self.missing(name)) if not hasattr(column, "cat") else values == "").to_numpy()
-        if gone.any():
-            row = int(np.argmax(gone))
-            raise self.bad_cell(first + row, name, "") if not values.iloc[row] else self.word_as_label(first + row, name, values.iloc[row])
+        texts = stripped(column)
+        words = self.missing(name) if not hasattr(column, "cat") else {""}
+        row = next((i for i, text in enumerate(texts) if text in words), None)
+        if row is not None:
+            raise self.word_as_label(first + row, name, texts[row]) if texts[row] else self.bad_cell(first + row, name, "")
         if hasattr(column, "cat"):
-            return column.array if column.cat.ordered else values.to_numpy(dtype=str)
+            return column.array if column.cat.ordered else np.array(texts, dtype=str)
         if not self.guesses_labels and text_labels is not False:
-            return values.to_numpy(dtype=str)
-        return self.label_texts.read(values.tolist(), lambda row: f"{self.name}, {self.place(first + row)}")
+            return np.array(texts, dtype=str)
+        return self.label_texts.read(texts, lambda row: f"{self.name}, {self.place(first + row)}")
 
     def word_as_label(self, row, name, word) -> DataError:
         """Names a label that means that nothing is known."""
@@ -302,9 +313,9 @@ class FrameFile:
 
     def interval_ends(self, answers, first) -> np.ndarray:
         """Lowest and highest labels, (n, 2), as `LabelTexts.read_ends` returns them."""
-        columns = {name: column.str.strip() for name, column in answers.items()}
-        cells = np.column_stack([column.to_numpy(dtype=object) for column in columns.values()])
-        empty = np.column_stack([column.isin(self.missing(name)).to_numpy() for name, column in columns.items()])
+        columns = {name: stripped(column) for name, column in answers.items()}
+        cells = np.column_stack([np.array(texts, dtype=object) for texts in columns.values()])
+        empty = np.column_stack([[text in self.missing(name) for text in texts] for name, texts in columns.items()])
         endless = empty.all(axis=1)
         if endless.any():
             where = self.place(first + int(np.argmax(endless)))
@@ -382,6 +393,11 @@ def is_number(cell) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     return True
+
+
+def stripped(column) -> list[str]:
+    """The texts of a column without blanks around them, of what is not there the empty text."""
+    return [text.strip() for text in (column if isinstance(column, np.ndarray) else as_text(column)).tolist()]
 
 
 def as_text(column):

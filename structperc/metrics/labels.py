@@ -17,7 +17,6 @@ from structperc.basics.labels import (
     refuse_missing,
     refuse_unhashable,
 )
-from structperc.extras import require
 
 
 def codes(y_true, y_pred, classes=None, ordered=True):
@@ -252,8 +251,10 @@ def quadratic_weighted_kappa(true, predicted, counts, n_labels) -> float:
     """
     if (true == true[0]).all() and (predicted == true[0]).all():
         return float("nan")
-    kappa = require("sklearn.metrics", "quadratic_weighted_kappa", "sklearn").cohen_kappa_score
-    return float(kappa(true, predicted, labels=np.arange(1, n_labels + 1), weights="quadratic", sample_weight=counts))
+    table = confusion_matrix.of_pairs(true, predicted, counts, n_labels).astype(float)
+    apart = np.subtract.outer(np.arange(n_labels), np.arange(n_labels)) ** 2
+    by_chance = np.outer(table.sum(axis=0), table.sum(axis=1)) / table.sum()
+    return float(1 - (apart * table).sum() / (apart * by_chance).sum())
 
 
 def rank_measures(y_true, y_pred, classes=None) -> dict[str, float]:
@@ -310,8 +311,10 @@ def macro_f1(true, predicted, counts, n_labels) -> float:
     >>> macro_f1([1, 1, 2, 2], [1, 1, 1, 2])
     0.733...
     """
-    f1 = require("sklearn.metrics", "macro_f1", "sklearn").f1_score
-    return float(f1(true, predicted, average="macro", zero_division=0, sample_weight=counts))
+    size, right = n_labels + 1, true == predicted
+    found = 2 * np.bincount(true[right], counts[right], size)
+    occurring = np.bincount(true, counts, size) + np.bincount(predicted, counts, size)
+    return float((found[occurring > 0] / occurring[occurring > 0]).mean())
 
 
 @of_classes

@@ -347,7 +347,7 @@ def joined(columns):
 
 @attrs.frozen(eq=False)
 class Numbers:
-    """What a table has become: a matrix with a name for each column, in the form of a data frame."""
+    """A matrix with a name for each column, in the form of a data frame: what a table has become, or rows of a file."""
 
     values: np.ndarray
     columns: tuple
@@ -364,7 +364,8 @@ class Numbers:
         return iter(self.values)
 
     def __getitem__(self, places):
-        return self.values[places]
+        """A column by its name; or rows, with the same names."""
+        return self.values[:, self.columns.index(places)] if isinstance(places, str) else Numbers(self.values[places], self.columns)
 
     def __array__(self, dtype=None, copy=None):
         return self.values

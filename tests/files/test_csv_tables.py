@@ -139,7 +139,7 @@ class TestBrokenCsv:
 
     def test_without_pandas_the_extra_is_named(self, write, monkeypatch):
         monkeypatch.setitem(sys.modules, "pandas", None)
-        with pytest.raises(MissingExtra, match=r"reading CSV files needs pandas; install structperc\[cli\]"):
+        with pytest.raises(MissingExtra, match=r"reading tables needs pandas; install structperc\[cli\]"):
             files.read(write("a,y\n1,2\n"), target="y")
 
 
@@ -275,12 +275,14 @@ class TestHostile:
 
     @pytest.mark.parametrize("cells", ["1,2\n", "1,x\n", " TRUE,2\n"])
     def test_ctrl_c_while_the_parser_reads_is_ctrl_c(self, write, monkeypatch, cells):
+        monkeypatch.setattr(csv_tables, "BEGINNING", 0)
         read, calls = pd.read_csv, itertools.count()
         monkeypatch.setattr(pd, "read_csv", lambda source, **options: read(source if next(calls) else Interrupted(source), **options))
         with pytest.raises(KeyboardInterrupt):
             files.read(write("a,y\n" + cells), target="y")
 
     def test_want_of_memory_is_no_open_quote(self, write, monkeypatch):
+        monkeypatch.setattr(csv_tables, "BEGINNING", 0)
         path, read = write("a,y\n1,2\n"), pd.read_csv
 
         def without_memory(*arguments, **options):

@@ -1,16 +1,15 @@
 """Measures against values computed by hand, and the ones that an engine gets."""
 
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from plain import Engine
+from sklearn.metrics import cohen_kappa_score, f1_score
 
 from structperc import hookimpl
 from structperc.components import Argmax, Outputs, RowFeatures
-from structperc.errors import DataError, MissingExtra
+from structperc.errors import DataError
 from structperc.metrics import (
     accuracy,
     accuracy_within_one,
@@ -108,11 +107,13 @@ def test_one_rank_alone_is_measured():
     assert mean_absolute_error([7, 7], [7, 7]) == 0
 
 
-@pytest.mark.parametrize("measure", [quadratic_weighted_kappa, macro_f1])
-def test_without_scikit_learn_the_extra_is_named(measure, monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn.metrics", None)
-    with pytest.raises(MissingExtra, match=r"scikit-learn; install structperc\[sklearn\]"):
-        measure([1, 2], [2, 1])
+@given(pairs_of_ranks)
+def test_kappa_and_macro_f1_are_those_of_scikit_learn(pairs):
+    true, predicted = np.array(pairs).T
+    assert macro_f1(true, predicted, range(1, 6)) == f1_score(true, predicted, average="macro", zero_division=0)
+    if len(set(true) | set(predicted)) > 1:
+        kappa = quadratic_weighted_kappa(true, predicted, range(1, 6))
+        assert kappa == cohen_kappa_score(true, predicted, labels=range(1, 6), weights="quadratic")
 
 
 # ---- of an engine ----
