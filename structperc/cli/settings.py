@@ -57,7 +57,7 @@ def unknown_arguments(unknown, flags, settable) -> str:
 
 
 def unknown_flag(flag, after, flags, settable) -> str:
-    """The sentence about a flag that a command does not have; `after` is a list of the argument after it, if there is one."""
+    """The sentence about a flag that a command does not have. `after` is a list of the argument behind it, or empty."""
     name, equals, value = flag.removeprefix("--").partition("=")
     value = value if equals else "".join(text for text in after if not text.startswith("-"))
     option = name.replace("-", "_")

@@ -156,7 +156,7 @@ def fit(model, X, y=None, *, sample_weight=None, groups=None, client=None, read=
 
 
 def engine_of_labels(model, first, name, loaders, workers) -> tuple:
-    """An engine that has seen the first part, called `name`, and one more example if all labels of that are the same."""
+    """An engine that has seen the first part, `name`. If all its labels are the same, it has seen one more example."""
     entries = entries_of(first["y"])
     label = next(entries, None)
     if getattr(model, "classes", None) is None and all(entry == label for entry in entries):        # it does not show the others
@@ -168,7 +168,7 @@ def engine_of_labels(model, first, name, loaders, workers) -> tuple:
 
 
 def engine_of_all(engine, model, first, loaders, workers) -> tuple:
-    """The engine with the labels, levels and names of all parts, the examples that show them, and the state of its reader."""
+    """The engine with the labels, levels and names of all parts. With it the examples that show them, and the state of its reader."""
     if not learns(engine, first):
         return engine, first, None
     blueprint, n, reader_state, samples = workers.kept(blueprint_of(engine, workers.dumps)), len(loaders), None, []

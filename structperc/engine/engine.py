@@ -102,7 +102,7 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         errors = OptionErrors()
         own = read_given(declared, {name: value for name, value in passed.items() if value is not declared[name].unset}, errors)
         if passed.get("plugins") and "plugins" not in own:
-            errors.raise_all()          # no plugins, no options of theirs
+            errors.raise_all()          # without plugins their options are unknown
         self.problem = problem
         super().__init__(**own)
         parts = given_parts(self)

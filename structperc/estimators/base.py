@@ -252,7 +252,7 @@ class EngineEstimator(keeping.SavedEstimator, Parameters, FitOptions, EstimatorO
     def _compare(self, X) -> None:
         """Raises an error for another number of features, and warns if only one side has names; the engine compares names."""
         model = self.engine_.model_
-        n_features = self.engine_.n_features_in_ if type(model.parts.reader) is Reader else 0       # else the reader makes columns of its own
+        n_features = self.engine_.n_features_in_ if type(model.parts.reader) is Reader else 0       # other readers make columns
         compare_columns(self, X, n_features or None, model.context.feature_names is not None, 5)        # 0 of objects
 
     def __sklearn_tags__(self):

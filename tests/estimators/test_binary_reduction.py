@@ -253,7 +253,8 @@ def test_gaps_and_categories_reach_the_classifier():
 
 
 @pytest.mark.parametrize("told", [{}, {"categorical_features": [1]}, {"categorical_features": ["ward"]}, {"monotonic_cst": (1, 0)},
-                                  {"categorical_features": np.array([False, True]), "monotonic_cst": [1, 0]}, {"categorical_features": None}])
+                                  {"categorical_features": np.array([False, True]), "monotonic_cst": [1, 0]},
+                                  {"categorical_features": None}])
 def test_numbers_that_are_categories_and_lists_by_column_act_as_without_the_reduction(told):
     wards = pd.Categorical(10 * (np.abs(X[:, 1]) * 3).astype(int))
     frame, above = pd.DataFrame({"a": X[:, 0], "ward": wards}), Y > 2
