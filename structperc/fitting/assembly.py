@@ -60,7 +60,8 @@ def without_idle_options(engine, make, again=None):
 def begin_with(engine, random, X, offsets, y, allowed, sample_weight, classes):
     """The same for a generator. X is read once, whatever options are left out after it."""
     context, reader = without_idle_options(engine, lambda: asked_reader(engine, random, X))
-    state = getattr(SHARDS_ELSEWHERE.get(), "reader_state", None)
+    elsewhere = SHARDS_ELSEWHERE.get()
+    state = None if elsewhere is None else elsewhere.reader_state
     if state is not None:
         reader.restore(state)
     elif engine.reader_ahead is not None:

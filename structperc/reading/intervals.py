@@ -16,7 +16,7 @@ from structperc.basics.labels import as_label_array, is_missing, ordered_categor
 EXPECTED = "give one label, or the pair of its lowest and highest admissible label; a set with holes is no interval"
 
 UNRATED = ("refuse", "skip")
-EXACT = 2**53               # floats have all whole numbers up to it
+EXACT = 2**53               # floats have all whole numbers below it; this one may be its successor, rounded
 NUMBER = r"(-?\d+(?:\.\d+)?)"
 TEXTS = [(re.compile(pattern, re.IGNORECASE), pair) for pattern, pair in (        # how people write intervals, and the pair to pass
     (rf"\s*{NUMBER}\s*(?:to|-|\u2013|\.\.+|/)\s*{NUMBER}\s*", "({}, {})"),
@@ -352,16 +352,16 @@ def refuse_texts(y, labels=()) -> None:
 
 def beyond(values):
     """Whether each number is so large that floats lack some whole numbers around it."""
-    return np.isfinite(values) & ((values > EXACT) | (values < -EXACT))
+    return np.isfinite(values) & ((values >= EXACT) | (values <= -EXACT))
 
 
 def refuse_rounded(ends) -> None:
-    """Raises an error for floats beyond 2**53 as ends: labels that are whole numbers were rounded before."""
+    """Raises an error for floats from 2**53 on as ends: labels that are whole numbers were rounded before."""
     for values in (ends.low, ends.high):
         large = beyond(values) if values.dtype.kind == "f" else np.array([isinstance(v, float) and bool(beyond(v)) for v in values], bool)
         if large.any():
             i = int(np.argmax(large))
-            raise DataError(f"y[{i}] has the end {plain(values[i])!r:.60}, a float; beyond 2**53 floats lack whole numbers, so labels are "
+            raise DataError(f"y[{i}] has the end {plain(values[i])!r:.60}, a float; from 2**53 on floats lack whole numbers, so labels are "
                             f"rounded. Pass whole numbers, with None for open ends: a list of pairs, or columns of the type Int64.")
 
 

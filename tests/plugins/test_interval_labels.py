@@ -257,9 +257,10 @@ class TestLargeWholeLabels:
         closed = [2, 3, 3, 3] if ends and not np.isinf(ends).any() else [3] * 4
         assert low.tolist() == [1, 2, 3, 1] and high.tolist() == closed
 
-    @pytest.mark.parametrize("classes", [None, [BASE, BASE + 1]])
-    def test_rounded_ends_are_refused(self, classes):
-        y = pd.DataFrame({"low": [self.BASE, self.BASE + 1], "high": [float(self.BASE + 1), np.nan]})
+    @pytest.mark.parametrize("named", [False, True])
+    @pytest.mark.parametrize("base", [BASE, 2**53])         # 2**53 + 1 is rounded to it
+    def test_rounded_ends_are_refused(self, base, named):
+        y = pd.DataFrame({"low": [base, base + 1], "high": [float(base + 1), np.nan]})
         with pytest.raises(DataError, match=r"y\[0\] has the end .* Pass whole numbers, with None for open ends"):
-            labels = find_labels(interval_labels(y) if classes is None else None, classes, ordered=True)
+            labels = find_labels(None if named else interval_labels(y), [base, base + 1] if named else None, ordered=True)
             read_intervals(y, labels, LabelCodes(labels).encode, 2)
