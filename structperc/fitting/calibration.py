@@ -16,6 +16,7 @@ import numpy as np
 
 from structperc.basics.errors import DataError, StructPercError
 from structperc.core.argmax import marginals_of
+from structperc.core.component import adapted
 from structperc.core.outputs import LabelOutputs
 from structperc.core.probabilities import root
 from structperc.core.rows import Rows
@@ -170,7 +171,7 @@ def right_labels(model, run, examples):
 def structures_slope(model, run, fold, weights, share):
     """The slope of the log loss of outputs of many atoms, a function of b = 1 / t. Of a partial output its best completion counts."""
     parts, examples = model.parts, []
-    store = parts.weights.averaged()
+    store = adapted(parts.weights.averaged())
     for weight, i in zip(weights.tolist(), fold.tolist(), strict=True):
         x = model.example(run.rows, i)
         scores = store.scores(x)

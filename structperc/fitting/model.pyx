@@ -17,7 +17,7 @@ from structperc.basics.errors import DataError, OptionError, PluginError, shorte
 from structperc.core.argmax import check_search, has_marginals
 from structperc.core.column_sums cimport ColumnSums
 from structperc.core.component cimport Component
-from structperc.core.component import LIBRARY, bind_features, expected, inherits, located, nothing, overrides, settle, unstarted
+from structperc.core.component import LIBRARY, adapted, bind_features, expected, inherits, located, nothing, overrides, settle, unstarted
 from structperc.core.features cimport Features
 from structperc.core.inner_products cimport sp_is_dense
 from structperc.core.loop import NotFinite
@@ -410,9 +410,10 @@ cdef class Model:
         if self.second_stage is not None:
             rows = self.with_first_stage(self.loop.predict(rows, None, store), rows, False)
             store = self.final(rows)
+        scorer = adapted(store)                 # a store in Python sees the rows of training
         for i in range(rows.n_examples):
             x = self.example(rows, i)
-            scores = store.scores(x)
+            scores = scorer.scores(x)
             if not np.isfinite(scores).all():
                 raise not_finite(rows, i, x.doubted())
             yield x, scores
