@@ -312,6 +312,24 @@ cdef class Weights(Component):
         """
         return None
 
+    def network(self, shift, spread):
+        """What computes the columns that scores are linear in, for exports.
+
+        Parameters
+        ----------
+        shift : float64 array of shape (n_features,)
+        spread : float64 array of shape (n_features,)
+            The store scores (x - shift) / spread.
+
+        Returns
+        -------
+        object or None
+            None, the default, if scores are linear in X itself. Its method `columns(X)` returns the scores of the first atoms, a float64
+            array of shape (n_rows, n_own). `shared` is a float64 array, the scores of the atoms behind them. `graph()` returns an ONNX
+            model that computes columns of X, as bytes.
+        """
+        return None
+
     def sharding(self):
         """How to train copies of the store separately and merge them (`n_shards`).
 

@@ -55,7 +55,8 @@ def export(self, path, to=None) -> None:
 
     Notes
     -----
-    - Outputs must be one label for each row, a chain of labels, or the best rows of a query. Scores must be linear.
+    - Outputs must be one label for each row, a chain of labels, or the best rows of a query. Scores must be linear. ONNX also holds the
+      network of `structperc.torch.Net`.
     - The problem's own outputs, features and argmax must be in use, with `argmax` and `decode` in compiled code.
     - Hashed feature names, names beside vectors, and "onnx" for tokens of text are not supported.
     - The functions compute W x + b for every label. For chains they compute scores for every token and for neighbouring labels, -inf if

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import io
+import warnings
 
 import numpy as np
 
@@ -14,6 +16,8 @@ from structperc.fitting.hookspecs import hookimpl
 torch = require("torch", "structperc.torch", "torch")
 
 MODULE, TABLE, OPTIMIZER = "module.", "table", "optimizer."
+HALF = (torch.float16, torch.bfloat16)
+OPERATORS = 17              # version of ONNX's operator set, which reductions of older graphs share
 
 
 class Net:
@@ -26,10 +30,12 @@ class Net:
     which costs a second backward pass. Each fit begins with the weights that the module has. Predictions, k best, margins, marginals, sets
     with coverage and model files work as for other weights. `Engine.load` needs the plugin with a module of the same form.
 
+    `Engine.export` writes one ONNX file with the network and the problem's argmax, for labels, chains and rankings.
+
     Parameters
     ----------
     module : torch.nn.Module
-        It is copied.
+        It is copied. Parameters of float16 and bfloat16 become float32: small steps would be lost in them.
     optimizer : function of parameters, optional
         Returns an optimizer of PyTorch. Default: Adam with the learning rate 0.003.
 
@@ -85,6 +91,8 @@ class NetWeights(Weights):
         """Begins with the module's own weights."""
         super().start(parts, context)
         self.module = copy.deepcopy(self.original).eval()
+        if any(one.dtype in HALF for one in self.module.parameters()):
+            self.module.float()
         first = next(self.module.parameters())
         self.like = first.detach().new_zeros(())
         self.table = None
@@ -135,6 +143,10 @@ class NetWeights(Weights):
         """Coefficients of atoms in the network's type."""
         return torch.from_numpy(np.array(c, dtype=np.float64)).to(self.like)
 
+    def network(self, shift, spread):
+        """The module as exports ask for it; see `Weights.network`."""
+        return Scored(self, shift, spread)
+
     def is_finite(self):
         """Whether no step has overflowed."""
         return all(bool(torch.isfinite(one).all()) for one in self.trained)
@@ -170,6 +182,41 @@ class NetWeights(Weights):
                 i, key = name[len(OPTIMIZER):].split(".", 1)
                 memory.setdefault(int(i), {})[key] = torch.from_numpy(np.array(value))
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": memory})
+
+
+class Scored(torch.nn.Module):
+    """A trained network on the CPU, from rows of float64 to the scores of their atoms in float64."""
+
+    def __init__(self, weights, shift, spread):
+        super().__init__()
+        self.like, self.shared = weights.like.cpu(), plain(weights.like[None][:0] if weights.table is None else weights.table).astype(float)
+        self.module = copy.deepcopy(weights.module).cpu().eval()
+        self.register_buffer("shift", torch.from_numpy(np.array(shift, dtype=float)))
+        self.register_buffer("spread", torch.from_numpy(np.array(spread, dtype=float)))
+
+    def forward(self, X):
+        """A row of scores for each row."""
+        scores = self.module(((X - self.shift) / self.spread).to(self.like.dtype))
+        return scores.reshape(-1, scores.shape[-1] if scores.ndim > 1 else 1).double()
+
+    def columns(self, X):
+        """The same of an array, without a graph."""
+        with torch.no_grad():
+            return self(torch.from_numpy(np.array(X, dtype=float))).numpy()
+
+    def graph(self) -> bytes:
+        """An ONNX model of `forward`."""
+        require("onnx", "writing ONNX files", "onnx")
+        file, rows = io.BytesIO(), torch.zeros(2, len(self.shift), dtype=torch.float64)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")             # of PyTorch, about this exporter, which needs no further library
+            try:
+                torch.onnx.export(self, (rows,), file, dynamo=False, opset_version=OPERATORS, input_names=["rows"],
+                                  output_names=["scores"], dynamic_axes={"rows": {0: "n"}, "scores": {0: "n"}})
+            except (RuntimeError, torch.onnx.errors.OnnxExporterError) as error:
+                raise PluginError(f"PyTorch cannot write the network as ONNX: {shortened(str(error))} Use layers that torch.onnx.export "
+                                  f"supports.") from None
+        return file.getvalue()
 
 
 def plain(value):

@@ -7,7 +7,7 @@ from sklearn.ensemble import BaggingClassifier
 from sklearn.model_selection import cross_val_predict
 
 from advice.followed import SENTENCES, TAGS, X, Y, messages_of
-from structperc import Engine
+from structperc import Engine, Problem
 from structperc.estimators import (
     LeafFeatures,
     OrdinalConformal,
@@ -51,6 +51,11 @@ def gone_on(**changed):
 
 def matching():
     return Engine("matching", epochs=1).fit(PAIRS, CHOSEN)
+
+
+def levels():
+    """A problem whose scores are given."""
+    return Problem("multiclass", classes=["a", "b"])
 
 
 def calibrated(estimator, X=SENTENCES, y=TAGS, **options):
@@ -132,6 +137,8 @@ MESSAGES = [
         ("is an Engine, which fit cannot clone", lambda _: StructureConformal(matching()).fit(PAIRS, CHOSEN),
          lambda _: StructureConformal(StructuredEstimator(problem="matching"), coverage=0.5, random_state=0).fit(PAIRS, CHOSEN),
          lambda _: calibrated(matching(), PAIRS, CHOSEN)),
+        ("estimator is a Problem, whose scores come from elsewhere", lambda _: StructureConformal(levels()).fit([[0.0, 1.0]] * 4, ["a"] * 4),
+         lambda _: calibrated(levels(), (levels().batch(lengths=[1]), [[0.0, 1.0]]), ["a"])),
         ("needs probabilities of outputs, and", lambda _: calibrated(matching(), PAIRS, CHOSEN, scale="doubt"),
          *(lambda _, scale=scale: calibrated(matching(), PAIRS, CHOSEN, scale=scale) for scale in ("margin", "sqrt-length", "length")))),
     *messages_of("structperc/estimators/structured.py",

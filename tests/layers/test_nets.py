@@ -100,7 +100,7 @@ def test_a_fit_begins_with_the_modules_own_weights():
 
 
 @pytest.mark.parametrize("call", [
-    lambda engine, X: engine.explain(X[0]), lambda engine, X: engine.counterfactual(X[0]), lambda engine, X: engine.export("net.onnx"),
+    lambda engine, X: engine.explain(X[0]), lambda engine, X: engine.counterfactual(X[0]), lambda engine, X: engine.export("net.c"),
     lambda engine, X: engine.coef_,
 ])  # fmt: skip
 def test_what_a_network_cannot_do_is_refused(call):
@@ -124,6 +124,101 @@ def test_networks_that_do_not_fit_are_one_sentence(tmp_path, call, kind, sentenc
     tagger(epochs=1).fit(X, y).save(tmp_path / "net.model")
     with pytest.raises(kind, match=sentence):
         call(X, y, tmp_path / "net.model")
+
+
+def test_columns_on_one_scale_give_one_answer_at_every_door():
+    X, y = sentences(40)
+    X = [x * [1, 10] + [0, 20] for x in X]
+    engine = tagger().fit(X, y)
+    best = [ranked[0] for ranked in engine.predict_k_best(X, 2)]
+
+    assert engine.predict(X).tolist() == [labels for labels, _ in best]
+    batch = Problem("sequence", classes=list(engine.classes_), start=True, end=True).batch(lengths=[len(x) for x in X])
+    assert batch.argmax(np.concatenate(engine.atom_scores(X))).tolist() == engine.predict(X).tolist()
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_networks_of_half_precision_are_trained_in_float32(tmp_path, kind):
+    X, y = sentences(20)
+    half = network(2, 2).to(kind)
+    engine = Engine("sequence", update="log-loss", epochs=2, random_state=0, plugins=[Net(half)]).fit(X, y)
+    whole = Engine("sequence", update="log-loss", epochs=2, random_state=0, plugins=[Net(half.float())]).fit(X, y)
+    engine.save(tmp_path / "half.model")
+    loaded = Engine.load(tmp_path / "half.model", plugins=[Net(network(2, 2, seed=1).to(kind))])
+
+    assert engine.parts_.weights.module[0].weight.dtype == torch.float32
+    assert [bytes(one) for one in engine.atom_scores(X)] == [bytes(one) for one in whole.atom_scores(X)]
+    assert [bytes(one) for one in engine.atom_scores(X)] == [bytes(one) for one in loaded.atom_scores(X)]
+
+
+# ---- one file of a network and its problem ----
+
+
+LEVELS = ["low", "middle", "high"]
+
+
+def rows_and_levels(n=24):
+    X = np.random.default_rng(0).normal(size=(n, 2)) * [1, 10] + [0, 5]
+    return X, np.array(LEVELS)[np.digitize(X[:, 0] * (X[:, 1] - 5), [-3, 3])]
+
+
+@pytest.mark.parametrize(("problem", "n_out", "options"), [
+    ("multiclass", 3, {}), ("cusum", 2, {}), ("cusum", 2, {"fit_intercept": False}), ("prank", 1, {"update": "perceptron"}),
+    ("prank", 2, {"update": "perceptron"}),
+])  # fmt: skip
+@pytest.mark.parametrize("kind", [torch.float64, torch.float32])
+@pytest.mark.filterwarnings("ignore")
+def test_one_file_has_the_network_the_labels_and_their_probabilities(tmp_path, problem, n_out, options, kind):
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    X, y = rows_and_levels()
+    engine = Engine(problem, plugins=[Net(network(2, n_out).to(kind))], **{
+        "classes": LEVELS, "update": "log-loss", "epochs": 2, "random_state": 0, **options}).fit(X, y)
+    for to in ("onnx", "onnx-float32"):
+        engine.export(tmp_path / "grade.onnx", to)
+        session = runtime.InferenceSession(tmp_path / "grade.onnx", providers=["CPUExecutionProvider"])
+        label, scores, probabilities = session.run(None, {"X": X.astype(np.float64 if to == "onnx" else np.float32)})
+        near = 1e-9 if to == "onnx" and kind == torch.float64 else 1e-4
+        assert np.abs(scores - engine.label_scores(X)).max() < near
+        assert np.abs(probabilities - engine.predict_proba(X)).max() < near
+        assert (label == engine.predict(X)).all() and session.run(None, {"X": X[:1].astype(session_type(session))})[0] == label[:1]
+
+
+def session_type(session):
+    return np.float64 if "double" in session.get_inputs()[0].type else np.float32
+
+
+@pytest.mark.parametrize("options", [{}, {"start": True, "end": True, "forbidden_transitions": [["same", "other"]]}])
+@pytest.mark.filterwarnings("ignore")
+def test_one_file_has_the_network_and_the_chain(tmp_path, options):
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    X, y = sentences(30)
+    X = [x * [1, 10] + [0, 20] for x in X]
+    y = [sorted(labels) for labels in y]
+    engine = Engine("sequence", classes=["same", "other"], update="log-loss", epochs=2, random_state=0, plugins=[Net(network(2, 2))],
+                    **options).fit(X, y)
+    engine.export(tmp_path / "tags.onnx")
+    session = runtime.InferenceSession(tmp_path / "tags.onnx", providers=["CPUExecutionProvider"])
+
+    assert [list(session.run(None, {"X": x})[0]) for x in X] == engine.predict(X).tolist()
+    with pytest.raises(StructPercError, match="to='js' holds linear scores, and a network computes those of this model"):
+        engine.export(tmp_path / "tags.js")
+
+
+class AcrossRows(torch.nn.Linear):
+    """Scores of a row that depend on the other rows."""
+
+    def forward(self, rows):
+        return super().forward(rows - rows.mean(0))
+
+
+def test_a_file_that_could_not_repeat_the_model_is_not_written(tmp_path):
+    X, y = rows_and_levels()
+    engine = Engine("multiclass", update="perceptron", epochs=1, plugins=[Net(AcrossRows(2, 3))]).fit(X, y)
+    with pytest.raises(StructPercError, match="scores rows of a table otherwise than one by one"):
+        engine.export(tmp_path / "grade.onnx")
+    assert not (tmp_path / "grade.onnx").exists()
 
 
 # ---- trees ----

@@ -13,6 +13,7 @@ from structperc.engine.exports.chains import LinearChain, linear_chain
 from structperc.engine.exports.graphs import from_float32
 from structperc.engine.exports.labels import LinearLabels, linear_labels
 from structperc.engine.exports.names import identifier
+from structperc.engine.exports.networks import after_network
 from structperc.engine.exports.own_parts import refuse_other_plugins
 from structperc.engine.exports.scores import LinearScores, linear_scores
 from structperc.files.opening import ending_of
@@ -46,7 +47,11 @@ def export(engine, path, to) -> None:
     if find_spec(module) is None:
         raise PluginError(f"to={to!r} only shows ranks and classes, and this model of {engine.problem} has other outputs; choose another "
                           f"format.")
-    content = CONVERSIONS.get(to, bytes)(import_module(module).written(model, identifier(Path(path).stem, to)))
+    if model.network is not None and FORMATS[to][0] != "onnx_graph":
+        raise PluginError(f"to={to!r} holds linear scores, and a network computes those of this model. Choose 'onnx', which holds the "
+                          f"network too.")
+    content = import_module(module).written(model, identifier(Path(path).stem, to))
+    content = CONVERSIONS.get(to, bytes)(content if model.network is None else after_network(content, model.network))
     replace_file(path, lambda file: file.write(content))
 
 

@@ -9,6 +9,7 @@ from structperc.basics.errors import PluginError
 from structperc.core.argmax import Argmax
 from structperc.core.rows import Rows
 from structperc.core.weights import has_vector
+from structperc.engine.exports.networks import allowance, check_together, drawn, network_of
 from structperc.engine.exports.own_parts import refuse_python_methods
 from structperc.engine.exports.probing import STEP, TOLERANCE, check_best, check_linear, check_size, probe_sizes, rounding
 from structperc.engine.exports.text import exported_labels
@@ -35,6 +36,7 @@ class LinearChain:
     # lines: list or None. Of a template: for each line its pieces, text or the numbers of a macro; tokens are then strings of so many
     # columns.
     # n_columns: int. Strings of a token, with a template.
+    # network: object or None. What computes x_t from the rows of X, as `Weights.network` returns it; None: these rows.
 
     problem: str
     weights: np.ndarray
@@ -47,6 +49,7 @@ class LinearChain:
     names: list | None
     lines: list | None
     n_columns: int
+    network: object
 
     @property
     def description(self) -> str:
@@ -62,6 +65,9 @@ def linear_chain(engine) -> LinearChain | None:
     if type(parts.argmax).chain_of is Argmax.chain_of:
         return None
     refuse_python_methods(engine)
+    network = network_of(model)
+    if network is not None:
+        return chain_after(engine, network)
     if not has_vector(parts.weights):
         raise PluginError("The scores of this model are not linear.")
     naming = parts.reader.naming()
@@ -103,7 +109,28 @@ def linear_chain(engine) -> LinearChain | None:
         features = [features[j] for j in used]
     return LinearChain(
         engine.problem, np.ascontiguousarray(weights.T), bias, *pairs, exported_labels(engine.classes_),
-        None if names is None else list(names), features, lines, n_columns)
+        None if names is None else list(names), features, lines, n_columns, None)
+
+
+def chain_after(engine, network) -> LinearChain:
+    """The chain of a model whose scores of tokens are the outputs of a network."""
+    model, X = engine.model_, drawn(engine.model_)
+    if model.parts.reader.naming() is not None:
+        raise PluginError("This model reads tokens of text, of which a network's file has no names.")
+    ends = np.cumsum(np.resize(LENGTHS, len(X)))
+    places = [slice(a, b) for a, b in zip([0, *ends], ends, strict=False) if b <= len(X)]
+    sentences = [X[place] for place in places]
+    rows = model.read(sentences)
+    chains = [model.parts.argmax.chain_of(scores, model.example(rows, i)) for i, scores in enumerate(model.atom_scores(rows))]
+    tokens, pairs = np.concatenate([own for own, *_ in chains]), chains[0][1:]
+    columns = np.concatenate([network.columns(sentence) for sentence in sentences])
+    if columns.shape != tokens.shape:
+        raise PluginError(f"The network returns {columns.shape[1]} scores for a token of {tokens.shape[1]} labels.")
+    bias = np.median(tokens - columns, axis=0)          # a label's own score, one of those that all examples share
+    check_together(columns + bias, tokens)
+    check_answers(engine, lambda X, offsets: model.read([X[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]), X[:len(tokens)],
+                  np.full(len(tokens), allowance(tokens)), tokens, *pairs)
+    return LinearChain(engine.problem, np.eye(len(bias)), bias, *pairs, exported_labels(engine.classes_), None, None, None, 0, network)
 
 
 def with_words(naming, used, weights):

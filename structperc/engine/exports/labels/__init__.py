@@ -7,10 +7,11 @@ import numpy as np
 
 from structperc.basics.errors import PluginError
 from structperc.core.outputs import is_ordered
+from structperc.engine.exports.networks import allowance, check_together, drawn, network_of
 from structperc.engine.exports.own_parts import part_name, refuse_python_methods
 from structperc.engine.exports.probing import STEP, check_best, check_linear, check_size, probes, rounding, rows_of
 from structperc.engine.exports.text import exported_labels
-from structperc.fitting.answers import best, floor, has_cumulative_probabilities, has_one_direction
+from structperc.fitting.answers import best, floor, has_cumulative_probabilities, has_one_direction, listed
 from structperc.reading.column_codes import ColumnCode
 
 
@@ -30,6 +31,7 @@ class LinearLabels:
     # one_direction: bool. Whether they are ranks that only thresholds separate.
     # means: float64 array of shape (n_features,) or None. Of the columns over the training rows.
     # spreads: float64 array of shape (n_features,) or None. Of the columns as training saw them, where it brought them to one scale.
+    # network: object or None. What computes x from X, as `Weights.network` returns it; None: x is a row of X.
 
     problem: str
     weights: np.ndarray
@@ -45,6 +47,7 @@ class LinearLabels:
     one_direction: bool
     means: np.ndarray | None
     spreads: np.ndarray | None
+    network: object
 
     @property
     def description(self) -> str:
@@ -57,10 +60,8 @@ def linear_labels(engine) -> LinearLabels:
     model = engine.model_
     outputs, reader, scaling, d = model.parts.outputs, model.parts.reader, model.scaling, model.context.n_features
     refuse_python_methods(engine)
-    bias = scores_of(model, np.zeros((1, d)))[0]
-    check_size(len(bias), d)
-    weights = (scores_of(model, np.diag(np.full(d, STEP))) - bias).T / STEP
-    check(engine, weights, bias)
+    network = network_of(model)
+    weights, bias = probed(engine) if network is None else after(engine, network)
     names, codes = model.context.feature_names, reader.input_columns().codes
     inputs = [ColumnCode(model.feature_name(j), "number") for j in range(d)] if codes is None else list(codes)
     return LinearLabels(engine.problem, np.ascontiguousarray(weights), bias, exported_labels(engine.classes_), wins_last(engine),
@@ -68,7 +69,38 @@ def linear_labels(engine) -> LinearLabels:
                         (model.spread, max(model.spread, floor(model.parts))),
                         None if names is None else list(names), inputs, is_ordered(outputs),
                         has_one_direction(model.parts), model.means,
-                        None if scaling is None else scaling.deviation)
+                        None if scaling is None else scaling.deviation, network)
+
+
+def probed(engine):
+    """W and b of scores that are linear in X."""
+    model, d = engine.model_, engine.model_.context.n_features
+    bias = scores_of(model, np.zeros((1, d)))[0]
+    check_size(len(bias), d)
+    weights = (scores_of(model, np.diag(np.full(d, STEP))) - bias).T / STEP
+    check(engine, weights, bias)
+    return weights, bias
+
+
+def after(engine, network):
+    """W and b behind a network: counts of the labels' atoms."""
+    model, X = engine.model_, drawn(engine.model_)
+    rows, columns = rows_of(model, X), network.columns(X)
+    counts = listed(model.parts, model.example(rows, 0), "labels")[1]
+    weights, bias = counts[:, :columns.shape[1]], counts[:, columns.shape[1]:] @ network.shared
+    own = model.label_scores(rows)
+    check_together(columns @ weights.T + bias, own)
+    check_best(engine, own[np.arange(len(X)), codes_of(engine, rows)], own.max(axis=1), allowance(own))
+    return weights, bias
+
+
+def codes_of(engine, rows):
+    """The numbers of the labels that the model predicts for rows, from 0."""
+    code_of = {label: code for code, label in enumerate(engine.classes_.tolist())}
+    answers = engine.model_.predict(rows).tolist()
+    if not all(label in code_of for label in answers):
+        raise PluginError(f"{part_name(engine, 'outputs')} predicts what is none of the labels {', '.join(map(repr, code_of))}.")
+    return [code_of[label] for label in answers]
 
 
 def check(engine, weights, bias) -> None:
@@ -78,12 +110,8 @@ def check(engine, weights, bias) -> None:
     if model.scaling is not None:           # near the training rows all labels win somewhere
         X = model.scaling.mean + model.scaling.deviation * X
     check_linear(X, scores_of(model, X), weights, bias)
-    code_of = {label: code for code, label in enumerate(engine.classes_.tolist())}
-    answers = model.predict(rows_of(model, X)).tolist()
-    if not all(label in code_of for label in answers):
-        raise PluginError(f"{part_name(engine, 'outputs')} predicts what is none of the labels {', '.join(map(repr, code_of))}.")
     scores = X @ weights.T + bias
-    score = scores[np.arange(len(X)), [code_of[label] for label in answers]]
+    score = scores[np.arange(len(X)), codes_of(engine, rows_of(model, X))]
     check_best(engine, score, scores.max(axis=1), rounding(X, weights, bias)[:, 0])
 
 

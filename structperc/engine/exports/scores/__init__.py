@@ -7,6 +7,7 @@ import numpy as np
 
 from structperc.basics.errors import PluginError
 from structperc.core.row_features import RowFeatures
+from structperc.engine.exports.networks import check_together, drawn, network_of
 from structperc.engine.exports.own_parts import refuse_python_methods
 from structperc.engine.exports.probing import STEP, check_linear, check_size, probes, rows_of
 
@@ -17,11 +18,13 @@ class LinearScores:
     # weights: float64 array of shape (n_features,). w; the score of a row is w x + b.
     # bias: float. b.
     # columns: list of str or None. As of `LinearLabels`.
+    # network: object or None. As of `LinearLabels`.
 
     problem: str
     weights: np.ndarray
     bias: float
     columns: list | None
+    network: object
 
     @property
     def description(self) -> str:
@@ -37,10 +40,15 @@ def linear_scores(engine) -> LinearScores:
     refuse_python_methods(engine)
     d, names = model.context.n_features, model.context.feature_names
     check_size(1, d)
+    network = network_of(model)
+    if network is not None:
+        X = drawn(model)
+        check_together(network.columns(X), scores_of(model, X)[:, None])
+        return LinearScores(engine.problem, np.ones(1), 0.0, None, network)
     bias = scores_of(model, np.zeros((1, d)))
     weights = (scores_of(model, np.diag(np.full(d, STEP))) - bias) / STEP
     check(model, weights, bias)
-    return LinearScores(engine.problem, weights, float(bias[0]), None if names is None else list(names))
+    return LinearScores(engine.problem, weights, float(bias[0]), None if names is None else list(names), None)
 
 
 def check(model, weights, bias) -> None:
