@@ -1,10 +1,13 @@
 """Structures near the prediction, and their possible and certain atoms, equal those of an enumeration, for every bundled problem."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from structperc.engine.counting import labellings_within
 from structperc.engine.near import Near
 from structperc.testing.case import make_case
 
@@ -101,6 +104,22 @@ def test_the_doubt_is_that_of_an_enumeration(name):
         assert near.log_share_of_two() == pytest.approx(np.log(np.exp(below[:2]).sum()), abs=1e-9)
         sizes.add(min(len(structures), 2))
     assert sizes == ({2} if name == "multiclass" else {1, 2})
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_counts_of_labellings_bound_those_of_an_enumeration(seed):
+    random = np.random.default_rng(seed)
+    n_labels, n_tokens, distance = random.integers(2, 4), random.integers(1, 7), random.uniform(0.5, 6)
+    rows, pairs = random.normal(size=(n_tokens, n_labels)), random.normal(size=(n_labels, n_labels))
+    start, end = random.normal(size=(2, n_labels))
+    pairs[0, 1] = -np.inf if seed % 3 else 0.0
+    losses = []
+    for labels in itertools.product(range(n_labels), repeat=n_tokens):
+        losses.append(start[labels[0]] + end[labels[-1]] + sum(rows[i, label] for i, label in enumerate(labels))
+                      + sum(pairs[one, other] for one, other in itertools.pairwise(labels)))
+    losses = max(losses) - np.array(losses)
+    least, most = labellings_within((rows, pairs, start, end), distance)
+    assert 1 <= least <= (losses <= distance).sum() <= most <= (losses <= distance * (1 + n_tokens / 256) + 1e-9).sum()
 
 
 @settings(max_examples=60, deadline=None)

@@ -27,6 +27,14 @@ def test_rows_are_gathered_by_group(groups):
     assert data.by_rows(names) == names or len(names) == len(groups)
 
 
+def test_an_object_that_is_only_an_array_has_groups():
+    class Stored:
+        def __array__(self, dtype=None, copy=None):
+            return np.arange(4.0)[:, None]
+
+    assert Groups(Stored(), groups=list("abab")).X[:, 0].tolist() == [0, 2, 1, 3]
+
+
 def test_groups_may_not_be_missing():
     for groups in ([1.0, np.nan, 2.0], ["a", float("nan"), "b"]):
         with pytest.raises(DataError, match=r"groups\[1\] is nan, which belongs to no group"):
