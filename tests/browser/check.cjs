@@ -59,8 +59,8 @@ function cut() {
   const wider = (e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1;
   const scrolled = (e) => { for (; e; e = e.parentElement) if (/auto|scroll/.test(getComputedStyle(e).overflowX)) return wider(e) && e.tabIndex < 0; return false; };
   const code = [...document.querySelectorAll("pre")].filter(wider), tables = [...document.querySelectorAll("table")].filter(scrolled);
-  const left = [...document.querySelectorAll("p code, li code")].filter((e) => e.checkVisibility() && [...e.getClientRects()].some((box) => box.right > innerWidth));
-  return [...code, ...left, ...tables].slice(0, 5).map((e) => `${e.scrollWidth} px in ${e.clientWidth}: ${e.textContent.trim().slice(0, 60)}`);
+  const left = [...document.querySelectorAll("p code, li code")].filter((e) => !e.closest("table") && e.checkVisibility() && [...e.getClientRects()].some((box) => box.right > innerWidth));
+  return [...code, ...left, ...tables].slice(0, 5).map((e) => `${e.scrollWidth || e.offsetWidth} px in ${e.clientWidth || innerWidth}: ${e.textContent.trim().slice(0, 60)}`);
 }
 
 // What axe-core finds, contrast AA among it.
