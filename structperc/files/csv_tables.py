@@ -110,7 +110,7 @@ class CsvFile(FrameFile):
         return self.framed(text, columns, numbers) if plain is None else plain
 
     def plain(self, text, numbers):
-        """The same rows as a structured array, without pandas; None for texts that are not at the beginning or not plain."""
+        """The same rows as a structured array, without pandas. None for texts that are not plain, or not at the beginning."""
         # Plain: no quotes, lines of equally many cells, at least two, finite numbers as programs write them. Both libraries agree on these.
         text = unix_ends(text)
         self.n_parsed += len(text)
