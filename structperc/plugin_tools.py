@@ -6,7 +6,8 @@ Wrong options in one error: `OptionErrors`. What parts can do: `is_additive`, `i
 `class_weights`, `LabelCodes`, `find_labels`, `is_listed`, `is_missing`, `is_nested`, `encode_nested`, `find_ends`, `interval_labels`,
 `read_intervals`, `warn_of_open_ends`, `read_grades`. What a solver in Python returns: `as_structure`. Losses: `check_costs`,
 `refuse_matrix`. Rules: `refuse_weights`, `check_whole_steps`. Readers: `read`, `read_alone`, `key_values`, `key_text`, `key_note`,
-`of_keys`, `as_sentences`, `refuse_not_finite`, `sample_weights`, `check_same`, `default_template`, `has_typed_columns`, `learn_table`.
+`of_keys`, `table_width`, `as_sentences`, `refuse_not_finite`, `sample_weights`, `check_same`, `default_template`, `has_typed_columns`,
+`learn_table`.
 Trainers: `adapted`, `check_parts`, `check_search`, `generator`, `install_model`, `options_alone`, `engine_options`, and the words for why
 training ended. Threads: `available_cores`. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work
 to be whole: `retry_on_interrupt`. Ordered labels: `cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`.
@@ -18,6 +19,7 @@ papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 from structperc.basics.cores import available_cores
 from structperc.basics.errors import OptionErrors
 from structperc.basics.labels import LabelCodes, find_labels, is_listed, is_missing, is_nested
+from structperc.basics.plain_arrays import table_width
 from structperc.basics.saved_state import check_starts, read_array, substate
 from structperc.basics.signals import map_in_threads, raise_interruption, retry_on_interrupt, take_interruption
 from structperc.core.argmax import check_search
@@ -56,6 +58,6 @@ __all__ = [
     "install_model", "interval_labels", "is_additive", "is_constrained", "is_listed", "is_missing", "is_nested", "is_ordered",
     "key_note", "key_text", "key_values", "learn_table", "map_in_threads", "names_of", "of_keys", "one_hot_groups", "options_alone",
     "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals", "refuse_matrix",
-    "refuse_not_finite", "refuse_weights", "retry_on_interrupt", "sample_weights", "separating", "substate", "take_interruption",
-    "undetermined", "variance_on_one_scale", "warn_of_open_ends",
+    "refuse_not_finite", "refuse_weights", "retry_on_interrupt", "sample_weights", "separating", "substate", "table_width",
+    "take_interruption", "undetermined", "variance_on_one_scale", "warn_of_open_ends",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t
 from structperc.core.argmax cimport Argmax
 from structperc.core.rows cimport Example
 from structperc.errors import DataError, PluginError
-from structperc.plugin_tools import key_note, of_keys
+from structperc.plugin_tools import key_note, of_keys, table_width
 from structperc.solvers.matchings import k_best_matchings, match_pairs
 
 __all__ = ["Assignment"]
@@ -54,14 +54,13 @@ cdef class Assignment(Argmax):
                 forbids = True
             else:
                 size += fabs(s[a])
-        shape = of_keys(x, "table", table_shape)
-        if shape is None or self.perfect and forbids or not size <= DBL_MAX / 4:
+        m = of_keys(x, "table width", width_of)
+        if not m or self.perfect and forbids or not size <= DBL_MAX / 4:
             for a in self.matched(np.array(<const double[:n_atoms]> s) if n_atoms else values, x).tolist():
                 y[n] = a
                 n += 1
             return n
-        rows, columns = linear_sum_assignment(values.reshape(shape), maximize=True)
-        m = shape[1]
+        rows, columns = linear_sum_assignment(values.reshape(-1, m), maximize=True)
         for i in range(rows.shape[0]):
             a = rows[i] * m + columns[i]
             if self.perfect or s[a] > 0:
@@ -90,12 +89,6 @@ cdef class Assignment(Argmax):
         return [(tuple(sorted(which[partners >= 0, partners[partners >= 0]].tolist())), score) for partners, score in ranked]
 
 
-def table_shape(x):
-    """The numbers of left and right items if all their pairs are there in order, row by row; else None."""
-    left, right = x.keys.T
-    m = int(np.argmax(left != left[0])) or len(left) if len(left) else 0
-    if m == 0 or len(left) % m:
-        return None
-    rows, columns = left.reshape(-1, m), right.reshape(-1, m)
-    rises = (np.diff(rows[:, 0]) > 0).all() and (np.diff(columns[0]) > 0).all()
-    return rows.shape if rises and (rows == rows[:, :1]).all() and (columns == columns[0]).all() else None
+def width_of(x):
+    """The number of right items if all pairs with the left ones are there in order, row by row; else 0."""
+    return table_width(*x.keys.T)

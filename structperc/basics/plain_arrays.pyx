@@ -157,7 +157,20 @@ cdef Py_ssize_t width_of(const Item[:] left, const Item[:] right) noexcept nogil
 
 
 def table_width(left, right):
-    """The columns of a full table whose pairs are listed row by row, both sides rising; 0 for other pairs."""
+    """The columns of a full table whose pairs are listed row by row, both sides rising. Returns an int. 0 for other pairs.
+
+    Parameters
+    ----------
+    left, right : arrays of shape (n_pairs,)
+        The ends of each pair. Both of int32, int64 or float64; lists and other types are no such table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structperc.plugin_tools import table_width
+    >>> table_width(np.array([3, 3, 8, 8]), np.array([1, 5, 1, 5])), table_width(np.array([3, 3, 8]), np.array([1, 5, 1]))
+    (2, 0)
+    """
     if not (type(left) is ndarray and type(right) is ndarray and left.ndim == right.ndim == 1 and len(left) == len(right) > 0):
         return 0
     kind = left.dtype
