@@ -12,6 +12,7 @@ from plain import Engine
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_predict, cross_val_score, cross_validate
+from sklearn.utils import get_tags
 
 from structperc.callbacks import EarlyStopping
 from structperc.errors import DataError, NotFittedError, OptionError
@@ -496,6 +497,11 @@ def test_a_failed_fit_leaves_the_tagger_as_it_was(method, noisy):
         with pytest.raises(DataError):
             getattr(model, method)(*data)
         assert model.engine_ is engine and np.array_equal(model.coef_, before)
+
+
+def test_tools_know_that_tags_are_needed_and_tokens_may_be_dicts():
+    tags = get_tags(SequenceTagger())
+    assert tags.target_tags.required and tags.input_tags.dict
 
 
 def test_citations_name_the_methods_in_use(noisy):
