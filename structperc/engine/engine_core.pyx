@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = CALLS
 # cython: boundscheck=True, wraparound=True
 """One fit, and one chunk of a stream: a failure leaves the engine as it was, Ctrl-C keeps what was learned.
 

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = CALLS
 # cython: boundscheck=True, wraparound=True
 """What a fit makes: the parts, and the model that they are together, which reads X and scores it.
 

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = CALLS
 # cython: boundscheck=True, wraparound=True
 """One training run: the data of a fit or of a chunk, the passes over them and their record.
 
