@@ -90,5 +90,5 @@ cdef class Assignment(Argmax):
 
 
 def width_of(x):
-    """The number of right items if all pairs with the left ones are there in order, row by row; else 0."""
+    """The number of right items if all pairs with the left ones are there, row by row; else 0."""
     return table_width(*x.keys.T)
