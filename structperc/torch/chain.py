@@ -145,6 +145,9 @@ class Chain(torch.nn.Module):
         X is a list of arrays (T, L) of emissions. Weights of tokens are those of the identity.
         """
         L = len(self.labels)
+        for name, table in self.named_parameters():
+            if not bool((table < torch.inf).all()):
+                raise DataError(f"{name} has NaN or inf; expected numbers. Look for a step that has overflowed.")
         engine = Engine("sequence", classes=self.labels, start=True, end=True, fit_intercept=False, scale=False, preset="paper",
                         **self._options)
         first = next(iter(self.problem.batch(lengths=[1]).argmax(np.zeros(L * L + 3 * L)).tolist()))
@@ -204,6 +207,8 @@ class Chain(torch.nn.Module):
         if isinstance(tags, (list, tuple)) and len(tags) == len(keep):
             table = np.full(keep.shape, IGNORED)
             for i, own in enumerate(tags):
+                if not hasattr(own, "__len__"):
+                    raise DataError(f"tags[{i}] is {shortened(own)}; expected the tags of sentence {i}.")
                 if len(own) not in (keep.shape[1], keep[i].sum()):
                     raise DataError(f"tags[{i}] has {len(own)} tags, but sentence {i} has {keep[i].sum()} tokens; expected as many.")
                 table[i, slice(len(own)) if len(own) == keep.shape[1] else keep[i]] = as_array(own, f"tags[{i}]")

@@ -164,6 +164,8 @@ class CusumHead(torch.nn.Module):
             raise OptionError(f"loss={shortened(loss)}; expected one of {', '.join(map(repr, LOSSES))}.")
         if costs not in COSTS:
             raise OptionError(f"costs={shortened(costs)}; expected one of {', '.join(map(repr, COSTS))}.")
+        if s.shape[-1] != self.n_levels - 1:
+            raise DataError(f"s has the shape {tuple(s.shape)}; expected {self.n_levels - 1} scores for each example, one for each unit.")
         y = self._levels_of(y, s)
         if self.directions == "shared" and self.training and not torch.compiler.is_compiling():
             self._warn_of_thresholds()

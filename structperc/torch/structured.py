@@ -86,6 +86,8 @@ def as_array(values, name):
         array = values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else np.asarray(values)
     except RuntimeError:
         raise transformed() from None
+    except ValueError:
+        raise DataError(f"{name} is {shortened(values)}; expected a table, as many numbers in each row.") from None
     if array.size and array.dtype.kind not in "iub":
         raise DataError(f"{name} has the type {array.dtype}; expected whole numbers or truth values.")
     return array

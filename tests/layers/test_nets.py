@@ -268,6 +268,7 @@ def test_padded_sentences_are_cut():
     (lambda layer, s: layer(s), "heads are missing"), (lambda layer, s: layer.decode(s[0]), "expected a tensor"),
     (lambda layer, s: layer.decode(s, torch.tensor([[False, True]])), "leaves out a word before one that counts"),
     (lambda layer, s: layer.decode(s, torch.ones(1, 3)), r"type float32|shape \(1, 3\)"),
+    (lambda layer, s: layer(s, heads=[[2, 0], [0]]), "heads is .*expected a table"),
     (lambda layer, s: layer(s, heads=torch.zeros(1, 3, dtype=torch.int64)), r"heads have the shape \(1, 3\)"),
     (lambda layer, s: layer(s, heads=torch.tensor([[2, 1]])), "0|root|cycle|tree"),
     (lambda layer, s: layer.decode(s * torch.nan), "has the score nan"),

@@ -372,6 +372,23 @@ def test_what_a_head_cannot_do_is_one_sentence(call, kind, sentence):
         call()
 
 
+def without_numbers():
+    layer, _ = chain()
+    with torch.no_grad():
+        layer.transitions[0, 1] = torch.nan
+    return layer.engine()
+
+
+@pytest.mark.parametrize(("call", "sentence"), [
+    (without_numbers, "transitions has NaN or inf"),
+    (lambda: chain()[0](torch.zeros(2, 3, 3), tags=[None, [0, 1, 2]]), r"tags\[0\] is None; expected the tags of sentence 0"),
+    (lambda: CusumHead(2, 3).loss_of(torch.zeros(2, 5), torch.tensor([0, 1])), r"s has the shape \(2, 5\); expected 2 scores"),
+])  # fmt: skip
+def test_what_has_no_meaning_is_one_sentence_at_further_doors(call, sentence):
+    with pytest.raises(DataError, match=sentence):
+        call()
+
+
 # ---- the library without torch ----
 
 
