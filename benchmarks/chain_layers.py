@@ -2,8 +2,8 @@
 
     python benchmarks/chain_layers.py [--corpus tags] [--seeds 2] [--epochs 4]
 
-The encoder has embeddings of words, of last letters and of part-of-speech tags, for tags of shapes instead, and one convolution over five
-tokens. The record of tags is chain_layers_tags. It needs torch.
+The encoder has embeddings of words, last letters and part-of-speech tags, and one convolution over five tokens. If tags are the labels,
+shapes replace them. The record of tags is chain_layers_tags. It needs torch.
 """
 
 import argparse
@@ -176,12 +176,13 @@ def mean(raw, name, figure):
 
 def report(raw):
     rows = [[name, f"{mean(raw, name, 'quality'):.2f}", ", ".join(f"{run['quality']:.2f}" for run in runs),
-             f"{mean(raw, name, 'seconds'):.2f}", "" if runs[0]["inside"] is None else f"{mean(raw, name, 'inside'):.2f}", f"{mean(raw, name, 'decoding'):.3f}"]
+             f"{mean(raw, name, 'seconds'):.2f}",
+             "" if runs[0]["inside"] is None else f"{mean(raw, name, 'inside'):.2f}", f"{mean(raw, name, 'decoding'):.3f}"]
             for name, runs in raw["runs"].items()]
     return "\n\n".join([
         f"{raw['data']}: {raw['sentences']:,} sentences, {raw['epochs']} epochs of Adam ({RATE}), mini-batches of {BATCH}, "
-        f"{raw['seeds']} seed(s). CPU seconds of one thread. The linear model has the features of the benchmark of taggers, and "
-        f"its seconds are of making strings and of the whole fit.",
+        f"{raw['seeds']} seed(s). CPU seconds of one thread. The linear model has the features of the benchmark of taggers. "
+        f"Its seconds are of making strings and of the whole fit.",
         table(["layer", raw["measure"], "of each seed",
                "training: s an epoch", "of these in the layer", "decoding the test part: s"], rows)])
 
