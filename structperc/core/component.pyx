@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = CALLS
 """The base class of all parts of an engine, and how the loop calls Python overrides of their methods."""
 from types import GetSetDescriptorType
 from weakref import WeakKeyDictionary
