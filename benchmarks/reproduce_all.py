@@ -3,7 +3,7 @@
     python benchmarks/reproduce_all.py [--list] [--only NAME ...] [--anew]
 
 An interrupted run goes on with the first record of other code, and `reproduce_ordinal.py` with its first such fit.
-One script writes no record, and is not among these: counterfactuals.py. `ordinal_heads`, `chain_layers` and
+One script writes no record, and is not among these: counterfactuals.py. `ordinal_heads`, `chain_layers`, `layers` and
 `sentence_encoder` need torch.
 """
 
@@ -26,7 +26,7 @@ OTHERS = ("linking", "clustering", "decisions", "images", "segments", "log_loss"
           "sentence_encoder")
 MEASURED = ("epoch", "peers", "stream", "streams", "fixed", "predictions", "doors", "exact", "tagging", "scaling", "kernels", "trees",
             "boosting", "large_margin", "large_margin_linear", "arborescences", "parsing", "exports", "mixing", "mixing_quality",
-            "mixing_files", "rivals")
+            "mixing_files", "rivals", "layers")
 
 
 @attrs.frozen
