@@ -95,8 +95,10 @@ cdef class GraphOutputs(Outputs):
         if unknown is not None:
             i, j, label = unknown
             self.codes.refuse(f"y[{i}][{j}]", label)
-        self.partial_gold = self.partial_gold or not codes.all()
         return Structures(codes, offsets)
+
+    def is_partial(self, codes):
+        return self.partial_gold or not np.all(codes)
 
     def encode_answers(self, answers, rows):
         structures = self.encode(answers, rows)

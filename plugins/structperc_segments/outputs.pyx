@@ -52,6 +52,7 @@ cdef class SegmentOutputs(Outputs):
             refuse_unlisted(y)
             y = list(y)
             self.learn_form(y)
+            self.partial_gold = has_open_parts(y)       # losses that need whole outputs check it before any are encoded
         if classes is None:
             if y is None:
                 raise DataError("no labels are known; name them with classes=[...].")
@@ -69,10 +70,9 @@ cdef class SegmentOutputs(Outputs):
         return self.labels
 
     def learn_form(self, y):
-        """How users write segments, from the first that they give, and whether they leave some open."""
+        """How users write segments, from the first that they give."""
         if self.form is None and any(is_listed(entries) and len(entries) for entries in y):
             self.form = tag_scheme(y) if is_tagged(y) else TRIPLES
-        self.partial_gold = self.partial_gold or has_open_parts(y)
 
     def labels_in(self, y):
         y = list(y)
@@ -89,7 +89,6 @@ cdef class SegmentOutputs(Outputs):
         if len(y) != len(sizes):
             raise DataError(f"y has the segments of {len(y)} sentence{'s' * (len(y) != 1)} but X has {len(sizes)}; give one list per "
                             f"sentence.")
-        self.learn_form(y)
         tagged = is_tagged(y) if any(map(len, filter(is_listed, y))) else self.form not in (None, TRIPLES)
         codes = np.full(sum(sizes), 1 if self.outside else -3, dtype=np.intc)
         cdef int[::1] code = codes
@@ -109,6 +108,14 @@ cdef class SegmentOutputs(Outputs):
             i = int(np.searchsorted(np.cumsum(sizes), bad[0], side="right"))
             raise DataError(f"y[{i}] leaves out token {int(bad[0]) - sum(sizes[:i])}; with outside=False every token belongs to a segment.")
         return Structures(codes, np.append(0, np.cumsum(sizes)).astype(np.int64))
+
+    def is_partial(self, codes):
+        return self.partial_gold or bool(np.less(codes, 0).any())
+
+    cdef Structures gold(self, y, Rows rows, features):
+        gold = Outputs.gold(self, y, rows, features)
+        self.learn_form(list(y))
+        return gold
 
     cdef int code(self, label, i) except -9:
         try:

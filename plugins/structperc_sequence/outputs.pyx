@@ -65,7 +65,7 @@ cdef class ChainOutputs(RestrictedOutputs):
             unknown = encode_nested(self.code_of, [y], codes, np.array([0, rows.n_rows]))
             if unknown is not None:
                 self.codes.refuse(f"y[{unknown[1]}]", unknown[2])
-            return self.partial(Structures(codes, offsets))
+            return Structures(codes, offsets)
         y = list(y)
         if len(y) != rows.n_examples:
             raise DataError(f"y has the labels of {len(y)} sentence{'s' * (len(y) != 1)} but X has {rows.n_examples}; give one list "
@@ -81,12 +81,10 @@ cdef class ChainOutputs(RestrictedOutputs):
         if unknown is not None:
             i, j, label = unknown
             self.codes.refuse(f"y[{i}][{j}]", label)
-        return self.partial(Structures(codes, offsets))
+        return Structures(codes, offsets)
 
-    def partial(self, gold):
-        """These codes; from now on gold outputs are partial if some of these tokens are not known."""
-        self.partial_gold = self.partial_gold or not gold.values.all()
-        return gold
+    def is_partial(self, codes):
+        return self.partial_gold or not np.all(codes)
 
     def encode_answers(self, answers, rows):
         structures = self.encode(answers, rows)

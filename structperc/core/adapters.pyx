@@ -475,14 +475,13 @@ cdef class PythonWeights(Weights):
 
 cdef class PythonOutputs(Outputs):
     cdef Outputs target
-    cdef bint has_count, has_signs, has_agrees, has_complete, compares_counts
+    cdef bint has_count, has_signs, has_agrees, has_complete
 
     def __init__(self, Outputs target, python):
         self.target = self._target = target
         self.code_width, self.partial_gold, self.n_labels = target.code_width, target.partial_gold, target.n_labels
         self.has_count, self.has_signs = "count" in python, "signs" in python
         self.has_agrees, self.has_complete = "agrees" in python, "complete" in python
-        self.compares_counts = self.has_count and not self.partial_gold and self.n_labels == 0
 
     cdef int count_c(self, Example x, const int *y, Py_ssize_t n, double sign, double *c) noexcept nogil:
         if not self.has_count:
@@ -497,7 +496,7 @@ cdef class PythonOutputs(Outputs):
 
     cdef int signs_c(self, Example x, const int *gold, Py_ssize_t n_gold, double *c) noexcept nogil:
         if not self.has_signs:
-            return Outputs.signs_c(self, x, gold, n_gold, c) if self.has_count and not self.partial_gold \
+            return Outputs.signs_c(self, x, gold, n_gold, c) if self.has_count and not self.target.partial_gold \
                 else self.target.signs_c(x, gold, n_gold, c)
         with gil:
             try:
@@ -507,7 +506,8 @@ cdef class PythonOutputs(Outputs):
 
     cdef int agrees_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
         if not self.has_agrees:
-            return Outputs.agrees_c(self, x, gold, n_gold, y, n) if self.compares_counts else self.target.agrees_c(x, gold, n_gold, y, n)
+            return Outputs.agrees_c(self, x, gold, n_gold, y, n) if self.has_count and self.n_labels == 0 and not self.target.partial_gold \
+                else self.target.agrees_c(x, gold, n_gold, y, n)
         with gil:
             try:
                 same = self.target.agrees(structure(gold, n_gold, gold_width(self)), structure(y, n, self.code_width), x)

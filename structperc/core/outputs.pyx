@@ -163,14 +163,33 @@ cdef class Outputs(Component):
         """What users pass as y, encoded and checked, in Y(x)."""
         cdef Rows own = rows if rows.own is None else rows.own
         cdef Structures gold = checked_structures(self, self.encode(y, own), "encode", rows)
+        cdef bint before = self.partial_gold
         gold = checked_structures(self, self.admissible(gold, own), "admissible", rows)
         if own.first_stage is not None:
             rows.condition(own.first_stage)
-        if overrides(self, "enumerate") and inherits(self, Outputs, "check_structure") and not self.partial_gold:
-            check_structures(self, gold, rows, features, MOST_LISTED)
-        else:
-            self.check_gold(gold, rows, features)
+        self.partial_gold = before or self.is_partial(gold.values)
+        try:
+            if overrides(self, "enumerate") and inherits(self, Outputs, "check_structure") and not self.partial_gold:
+                check_structures(self, gold, rows, features, MOST_LISTED)
+            else:
+                self.check_gold(gold, rows, features)
+        except BaseException:
+            self.partial_gold = before
+            raise
         return gold
+
+    def is_partial(self, codes) -> bool:
+        """Whether gold outputs leave something open. By default `partial_gold`. Training sets `partial_gold` from then on.
+
+        Override it instead of setting `partial_gold` if only some gold outputs are partial. Methods that measure a trained engine call it
+        too, and change nothing.
+
+        Parameters
+        ----------
+        codes : int array or tuple of int
+            The integers of one or more gold outputs as `encode` returns them.
+        """
+        return self.partial_gold
 
     def labels_in(self, y):
         """The labels that occur in y, of outputs made of labels. Returns an iterable of labels.
@@ -456,7 +475,7 @@ cdef class Outputs(Component):
         return np.asarray(c)[:x.n_atoms]
 
     def complete(self, gold, const double[::1] scores not None, Example x):
-        """The best structure that agrees with a partial gold output. Called only if `partial_gold` is set. Returns an int or tuple.
+        """The best structure that agrees with a partial gold output. Called only of partial ones. Returns an int or tuple.
 
         Parameters
         ----------
@@ -491,7 +510,7 @@ cdef class Outputs(Component):
         cdef const int *y_at = &b[0] if b.shape[0] else NULL
         cdef Outputs counting = self
         cdef int same
-        if overrides(self, "count") and not self.partial_gold and self.n_labels == 0:
+        if self.n_labels == 0 and overrides(self, "count") and not self.partial_gold and not self.is_partial(np.asarray(a)):
             counting = adapted(self)
             same = Outputs.agrees_c(counting, x, gold_at, a.shape[0], y_at, b.shape[0])
         else:
@@ -501,7 +520,7 @@ cdef class Outputs(Component):
         return bool(same)
 
     def check_partial(self, Example x, gold) -> None:
-        """Raise `PluginError` unless a partial gold output fits x. Called only if `partial_gold` is set; by default nothing is checked.
+        """Raise `PluginError` unless a partial gold output fits x. Called only if gold outputs may be partial; by default nothing is checked.
         Raises `PluginError` if it does not fit.
 
         Parameters
@@ -529,6 +548,9 @@ cdef class Outputs(Component):
             own.check_partial(x, y)
             return y
         y = as_structure(own, y, x)
+        if given and own.code_width != 1 and own.is_partial(y):
+            own.check_partial(x, y)
+            return y
         nothing(own.check_structure(x, y), own, "check_structure")
         return (y,) if own.code_width == 1 else y
 

@@ -83,9 +83,17 @@ def right_counts(near, gold, completions):
     """The atoms of the right output; None where it is an output that the model never has. `completions`: as of `StructureConformal`."""
     outputs = near.parts.outputs
     try:
-        if outputs.partial_gold:
+        if outputs.is_partial(gold):
             gold = outputs.complete(gold, near.scores if completions == "any" else -near.scores, near.x)
-        return near.counted(gold)
+    except PluginError:
+        return None
+    return counted(near, gold)
+
+
+def counted(near, y):
+    """The atoms of a structure; None where it is an output that the model never has."""
+    try:
+        return near.counted(y)
     except PluginError:
         return None
 
@@ -165,10 +173,7 @@ class StructureSet:
         except (DataError, PluginError) as error:       # is it what training takes, such as the relevance of each document?
             counts = self._counts_of_gold(y, rows, error)
         else:
-            try:
-                counts = self._near.counted(code)
-            except PluginError:
-                counts = None
+            counts = counted(self._near, code) if outputs.partial_gold else right_counts(self._near, code, self._completions)
         if counts is None:
             return False
         return bool(self._near.within(self._near.total(counts), self.distance))
