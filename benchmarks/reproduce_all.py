@@ -46,6 +46,7 @@ PARTS = [
     *(Part(f"reproduce-{name}", f"reproduce_{name}.py", (f"reproduce_{name}.py",)) for name in REPRODUCED),
     *(Part(f"reproduce-ordinal-{name}", f"ordinal_{name}.py", ("reproduce_ordinal.py", "--only", name)) for name in ORDINAL),
     *(Part(name, f"{name}.py", (f"{name}.py",)) for name in (*OTHERS, *MEASURED)),
+    Part("chain_layers_tags", "chain_layers.py", ("chain_layers.py", "--corpus", "tags")),
 ]
 
 

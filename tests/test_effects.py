@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import structperc
 from structperc.errors import DataError, OptionError, PluginError
-from structperc.estimators import IntervalPA, PRank
+from structperc.estimators import CuSumRank, IntervalPA, PRank, StructuredClassifier
 from structperc.inference import refits
 
 BETA = np.array([1.0, -0.5, 0.25, 0.0])
@@ -161,6 +161,17 @@ def test_what_has_no_effects_is_refused(problem, options, given, message):
     engine = Engine(problem, **options).fit(X, y)
     with pytest.raises((OptionError, PluginError, DataError), match=message):
         structperc.effects(engine, X, y, **{"n_boot": 39, **given})
+
+
+@pytest.mark.parametrize(("function", "estimator", "message"), [
+    (structperc.effects, CuSumRank, "This model of CuSumRank has no such coef_; use PRank or IntervalPA without a kernel."),
+    (structperc.effects, StructuredClassifier, "and StructuredClassifier predicts other outputs; use PRank or IntervalPA."),
+    (structperc.proportional_odds, StructuredClassifier, "and StructuredClassifier predicts other outputs; use PRank or CuSumRank."),
+])
+def test_the_advice_to_users_of_estimators_names_estimators(function, estimator, message):
+    X, y = data()
+    with pytest.raises(PluginError, match=message):
+        function(make_pipeline(StandardScaler(), estimator()).fit(X, y), X, y)
 
 
 # ---- what is shown ----

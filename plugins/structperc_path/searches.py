@@ -12,6 +12,8 @@ from structperc_path.solver import solved
 class CheapestPath(Argmax):
     """The path of least cost, minus the score, by `cheapest_path`; at a tie scipy's choice, the same each time."""
 
+    any_scores = False
+
     def check(self, context, parts):
         if "search" in parts.update.needs:
             raise PluginError(f"update={context.update!r} also searches with a loss added to scores, where costs='non-negative' may fall "

@@ -39,6 +39,8 @@ cdef class Argmax(Component):
         The output space; set by `start`.
     exact : bool
         Whether its structures always have the largest score. An approximate solver may set `x.bound`.
+    any_scores : bool
+        Whether it takes scores of either sign. If not, atoms of sets are found by `Outputs.enumerate`, without raised scores.
 
     Examples
     --------
@@ -52,7 +54,7 @@ cdef class Argmax(Component):
     [0, 2]
     """
 
-    exact = True
+    exact = any_scores = True
 
     def __cinit__(self, *args, **kwargs):
         self.code_width = -1

@@ -73,9 +73,9 @@ class Near:
     # ---- members ----
 
     def listed(self):
-        """All structures, their atoms (n_structures, n_atoms) and scores, where labels are looked at one by one; else None."""
-        if self._listed is None and isinstance(self.parts.outputs, LabelOutputs):
-            self._listed = self.all_of("labels")
+        """All structures, their atoms (n_structures, n_atoms) and scores, where they are looked at one by one; else None."""
+        if self._listed is None and (isinstance(self.parts.outputs, LabelOutputs) or not self.parts.argmax.any_scores):
+            self._listed = self.all_of("the members of a set")
         return self._listed
 
     def all_of(self, wanted):

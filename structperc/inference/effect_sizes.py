@@ -24,6 +24,7 @@ from structperc.reading.matrices import sample_weights
 __all__ = ["effects"]
 
 SCALES, INTERVALS = ("direction", "log-odds", "odds-ratio"), ("bootstrap", "wald", "robust")
+ESTIMATORS = {"prank": "PRank", "interval-pa": "IntervalPA", "cusum": "CuSumRank"}        # the estimator of each problem
 MOST_TESTED = 4000          # columns that are tested for dependences, whose cost grows with their cube
 PART = 1e-6                 # of the largest weight of a direction: columns with less have no part in it
 MOST_NAMED = 5              # columns in a message
@@ -118,7 +119,8 @@ def effects(model, X, y, groups=None, n_boot=199, level=0.95, scale="direction",
     """
     engine, X = trained_engine(model, X, "effects")
     per = ("unit" if scale == "odds-ratio" else "deviation") if per is None else per
-    check(engine, n_boot, level, scale, per, interval, groups)
+    check_arguments(n_boot, level, scale, per, interval, groups)
+    check_model(model, engine, scale, interval)
     rows = engine.model_.read(X)
     weights = sample_weights(sample_weight, rows.n_examples)
     columns = moments(rows, weights)
@@ -266,12 +268,6 @@ def remarks_on(engine, rows, low, high, weights, groups):
     return remarks
 
 
-def check(engine, n_boot, level, scale, per, interval, groups) -> None:
-    """Raises an error for arguments that do not fit each other or the model, and for models without effects."""
-    check_arguments(n_boot, level, scale, per, interval, groups)
-    check_model(engine, scale, interval)
-
-
 def check_arguments(n_boot, level, scale, per, interval, groups) -> None:
     if scale not in SCALES:
         raise OptionError(f"scale={scale!r}; expected 'direction', 'log-odds' or 'odds-ratio'.")
@@ -295,14 +291,22 @@ def check_arguments(n_boot, level, scale, per, interval, groups) -> None:
         raise OptionError(f"interval={interval!r} takes rows for independent, and groups shows that they are not; leave interval out.")
 
 
-def check_model(engine, scale, interval) -> None:
-    parts = engine.parts_
+def names_at_the_door(model, *problems) -> tuple[str, str]:
+    """What a message calls the model, and what it advises instead: problems to users of an engine, else estimators."""
+    _, last = unwrapped(model)
+    if isinstance(last, Engine):
+        return repr(last.problem), " or ".join(map(repr, problems))
+    return type(last).__name__, " or ".join(ESTIMATORS[problem] for problem in problems)
+
+
+def check_model(model, engine, scale, interval) -> None:
+    """Raises an error for models without effects, or without those that are asked for."""
+    parts, (called, others) = engine.parts_, names_at_the_door(model, "prank", "interval-pa")
     if not is_ordered(parts.outputs):
-        raise PluginError(f"effects are those of ordered labels, and {engine.problem!r} predicts other outputs; use 'prank' or "
-                          f"'interval-pa'.")
+        raise PluginError(f"effects are those of ordered labels, and {called} predicts other outputs; use {others}.")
     if not has_vector(parts.weights) or np.shape(getattr(engine, "coef_", None)) != (engine.model_.context.n_features,):
-        raise PluginError(f"effects needs one direction for all ranks. This model of {engine.problem!r} has no such coef_; use "
-                          f"'prank' or 'interval-pa' without a kernel.")
+        raise PluginError(f"effects needs one direction for all ranks. This model of {called} has no such coef_; use {others} without a "
+                          f"kernel.")
     if scale != "direction" and not has_log_odds(engine.model_):
         raise PluginError(f"scale={scale!r} needs update='logistic' or trainer='cumulative-logit', since the weights of other rules have "
                           "no unit; leave it out.")

@@ -18,7 +18,7 @@ from structperc.core.outputs import is_ordered
 from structperc.extras import require
 from structperc.fitting.dependence import Dependence
 from structperc.fitting.separation import separating
-from structperc.inference.effect_sizes import ends_of, groups_of, names_of_columns, trained_engine
+from structperc.inference.effect_sizes import ends_of, groups_of, names_at_the_door, names_of_columns, trained_engine
 from structperc.inference.tables import in_degrees, latex_table, p_of, short
 from structperc.pictures.markup import aligned, block, element, table
 from structperc.reading.matrices import sample_weights
@@ -178,7 +178,8 @@ def proportional_odds(model, X, y, level=0.95, *, sample_weight=None) -> OddsTes
     if not (isinstance(level, (int, float)) and 0 < level < 1):
         raise OptionError(f"level={level!r}; expected a number between 0 and 1, such as 0.95.")
     if not is_ordered(engine.parts_.outputs):
-        raise PluginError(f"odds are those of ordered labels, and {engine.problem!r} predicts other outputs; use 'prank' or 'cusum'.")
+        called, others = names_at_the_door(model, "prank", "cusum")
+        raise PluginError(f"odds are those of ordered labels, and {called} predicts other outputs; use {others}.")
     rows = engine.model_.read(X)
     weights = sample_weights(sample_weight, rows.n_examples)
     weights = np.ones(rows.n_examples) if weights is None else weights

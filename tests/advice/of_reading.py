@@ -133,7 +133,7 @@ MESSAGES = [
          lambda _: intervals(ENDLESS, unrated="skip")),
         ("are no numbers in ascending order", lambda _: intervals(pd.arrays.IntervalArray.from_tuples([(0, 1)] * 24), classes=["a", "b"]),
          lambda _: intervals([("a", "b"), ("a", "a"), ("b", "b")] * 8, classes=["a", "b"])),
-        ("beyond 2**53 floats lack whole numbers", lambda _: intervals([(2.0**60, None)] * 24, classes=[2**60, 2**60 + 1]),
+        ("from 2**53 on floats lack whole numbers", lambda _: intervals([(2.0**60, None)] * 24, classes=[2**60, 2**60 + 1]),
          lambda _: intervals([(2**60, None), (None, 2**60 + 1)] * 12),
          lambda _: intervals(pd.DataFrame({"low": [2**60, None] * 12, "high": [2**60, 2**60 + 1] * 12}, dtype="Int64"))),
         (". Pass the pair (lowest, highest), here", lambda _: intervals(["0 to 1", "1", "2"] * 8),

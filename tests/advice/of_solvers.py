@@ -7,7 +7,7 @@ import pytest
 from advice.followed import SENTENCES, TAGS, X, Y, messages_of
 from structperc import Engine, counterfactual, effects, metrics, plotting, proportional_odds
 from structperc.counterfactuals import programs
-from structperc.estimators import PRank, RankingSVM, StructuredClassifier
+from structperc.estimators import CuSumRank, IntervalPA, PRank, RankingSVM, StructuredClassifier
 from structperc.solvers import clusters
 from structperc.solvers.clusters import cluster_pairs
 from structperc.solvers.matchings import k_best_matchings, max_matching
@@ -111,9 +111,15 @@ MESSAGES = [
          lambda _: effects(PRank().fit(X, Y), X, Y, n_boot=39)),
         ("that the model has not learned", lambda _: effects(armed(), pd.DataFrame({"arm": ["a", "c"] * 12}), Y, n_boot=39),
          lambda _: effects(armed(), ARMS, Y, n_boot=39)),
-        ("effects are those of ordered labels", lambda _: effects(StructuredClassifier().fit(X, Y), X, Y, n_boot=39),
-         lambda _: effects(Engine("prank").fit(X, Y), X, Y, n_boot=39),
-         lambda _: effects(Engine("interval-pa").fit(X, Y), X, Y, n_boot=39)),
+        ("effects are those of ordered labels",
+         lambda _: effects(StructuredClassifier().fit(X, Y), X, Y, n_boot=39),
+         lambda _: effects(PRank().fit(X, Y), X, Y, n_boot=39), lambda _: effects(IntervalPA().fit(X, Y), X, Y, n_boot=39)),
+        ("effects are those of ordered labels",
+         lambda _: effects(PLAIN, X, Y, n_boot=39),
+         lambda _: effects(Engine("prank").fit(X, Y), X, Y, n_boot=39), lambda _: effects(Engine("interval-pa").fit(X, Y), X, Y, n_boot=39)),
+        ("effects needs one direction for all ranks",
+         lambda _: effects(CuSumRank().fit(X, Y), X, Y, n_boot=39),
+         lambda _: effects(PRank().fit(X, Y), X, Y, n_boot=39), lambda _: effects(IntervalPA().fit(X, Y), X, Y, n_boot=39)),
         ("effects needs one direction for all ranks",
          lambda _: effects(Engine("prank", plugins=["dual-kernel"]).fit(X, Y), X, Y, n_boot=39),
          lambda _: effects(Engine("interval-pa").fit(X, Y), X, Y, n_boot=39)),
@@ -122,7 +128,10 @@ MESSAGES = [
          lambda _: effects(logistic(), X, Y, n_boot=39, per="unit", scale="log-odds")),
     ),
     *messages_of("structperc/inference/parallel_lines.py",
-        ("odds are those of ordered labels", lambda _: proportional_odds(StructuredClassifier().fit(X, Y), X, Y),
+        ("odds are those of ordered labels",
+         lambda _: proportional_odds(StructuredClassifier().fit(X, Y), X, Y),
+         lambda _: proportional_odds(PRank().fit(X, Y), X, Y), lambda _: proportional_odds(CuSumRank().fit(X, Y), X, Y)),
+        ("odds are those of ordered labels", lambda _: proportional_odds(PLAIN, X, Y),
          lambda _: proportional_odds(Engine("prank").fit(X, Y), X, Y), lambda _: proportional_odds(Engine("cusum").fit(X, Y), X, Y)),
     ),
     *messages_of("structperc/plotting.py",

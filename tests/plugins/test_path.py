@@ -9,10 +9,10 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from structperc_path.searches import CheapestPath
 
-from structperc import hookimpl
+from structperc import Problem, hookimpl
 from structperc.cli import main
 from structperc.errors import DataError, PluginError
-from structperc.estimators import StructuredEstimator
+from structperc.estimators import StructureConformal, StructuredEstimator
 from structperc.solvers.paths import best_path, cheapest_path, grid_graph
 from structperc.testing import check_problem
 
@@ -186,3 +186,52 @@ def test_a_path_visits_no_node_twice(wrong):
     assert Engine("path", costs="non-negative").fit([x], [[0]]).predict([x])[0] in ((0,), (3, 2))
     with pytest.raises(DataError, match="no path from its start to its end"):
         Engine("path", costs="non-negative").fit([x], [wrong])
+
+
+COMPLETE = [(tail, head) for tail in range(4) for head in range(4) if tail != head]          # has cycles
+
+
+def costly(n, seed, arcs=COMPLETE):
+    random = np.random.default_rng(seed)
+    return [np.column_stack([arcs, random.exponential(size=(len(arcs), 2))]) for _ in range(n)]
+
+
+def simple_paths(at, end, before=()):
+    """The arcs of every path through the complete graph that visits no node twice."""
+    if at == end:
+        return [before]
+    seen = {COMPLETE[a][0] for a in before}
+    return [path for a, (tail, head) in enumerate(COMPLETE) if tail == at and head not in seen
+            for path in simple_paths(head, end, (*before, a))]
+
+
+@pytest.mark.parametrize("given_scores", [False, True])
+def test_sets_of_paths_through_cyclic_graphs_are_those_of_all_paths(given_scores):
+    X, paths = costly(12, 0), simple_paths(0, 3)
+    right = [paths[i % len(paths)] for i in range(len(X))]
+    engine = Engine("path", costs="non-negative", random_state=0, epochs=2).fit(X, right)
+    if given_scores:
+        problem = Problem("path", costs="non-negative")
+        scores = np.concatenate(engine.atom_scores(X))
+        sets = StructureConformal(problem, coverage=0.5).calibrate((problem.batch(X), scores), right)
+        found = sets.predict((problem.batch(X), scores))
+    else:
+        found = StructureConformal(engine, coverage=0.5).calibrate(X, right).predict(X)
+    some = 0
+    for one, scores in zip(found, engine.atom_scores(X), strict=True):
+        totals = np.array([scores[list(path)].sum() for path in paths])
+        members = [path for path, total in zip(paths, totals, strict=True) if total >= totals.max() - one.distance - 1e-9]
+        some += len(members) > 1
+        assert set(one.k_best(50)) == set(members)
+        assert np.flatnonzero(one.states).tolist() == sorted(set().union(*members))
+        assert np.flatnonzero(one.states == 2).tolist() == sorted(set.intersection(*map(set, members)))
+    assert some
+
+
+def test_sets_of_more_paths_than_can_be_listed_are_refused_in_a_sentence():
+    arcs = [(tail, head) for tail in range(12) for head in range(12) if tail != head]
+    X = costly(3, 0, arcs)
+    y = [[10], [0, arcs.index((1, 11))], [10]]
+    engine = Engine("path", costs="non-negative", random_state=0).fit(X, y)
+    with pytest.raises(PluginError, match="the members of a set were looked for among all structures of example 0, which are more than"):
+        StructureConformal(engine, coverage=0.5).calibrate(X, y)
