@@ -169,6 +169,20 @@ def clone_model(engine, model, rows, weights, epochs, random):
     context = attrs.evolve(model.context, engine_options=options, random=random, labels=None)
     outputs = ask(engine, "outputs", context)
     clone = assemble(engine, context, model.parts.reader, outputs, outputs.find_labels(None, model.context.labels))
+    return ready(clone, model, rows, weights)
+
+
+def begun_again(engine, clone, model, rows, weights, random):
+    """The same of a clone that is no longer needed. Its parts start again if all are of this library, which is faster."""
+    if any(plugin.distribution != registry.OWN for plugin in engine.answered.values()):     # others may forget nothing in `start`
+        return clone_model(engine, model, rows, weights, clone.context.epochs, random)
+    context, parts = attrs.evolve(clone.context, random=random), clone.parts
+    parts.start(context)
+    return ready(Model(context, parts, Loop(parts, context.loss_weight), clone.options), model, rows, weights)
+
+
+def ready(clone, model, rows, weights):
+    """A started clone and its context with these weights."""
     context = with_weights(clone.context, weights)
     check_parts(context, clone.parts)
     clone.scaling, clone.scales = model.scaling, model.scales

@@ -22,7 +22,7 @@ from structperc.core.probabilities import root
 from structperc.core.rows import Rows
 from structperc.core.weights import has_vector
 from structperc.fitting import answers
-from structperc.fitting.assembly import clone_model
+from structperc.fitting.assembly import begun_again, clone_model
 from structperc.fitting.context import SHARDS_ELSEWHERE
 from structperc.fitting.run import TrainingRun
 from structperc.fitting.trainers import EARLY_STOPPED
@@ -78,23 +78,28 @@ def held_out(engine, run, rows, y, costs) -> list:
     shuffled = random.permutation(active)
     if len(active) > ROWS_PER_WEIGHT * n_free(run.model.parts):
         return [sample(run.model, run, shuffled[:MOST_EXAMPLES], weights, share)]
-    folds, samples = dealt(run, shuffled), []
+    folds, samples, clone = dealt(run, shuffled), [], None
     folds = folds[:math.ceil(ENOUGH / len(folds[0]))]
     for fold in folds:
         absent = weights.copy()
         absent[fold] = 0                                # as if these examples were absent
         try:
-            part = trained_again(engine, run, rows, y, costs, absent, random)
+            part = trained_again(engine, run, rows, y, costs, absent, random, clone)
         except DataError:
             continue                                    # the trainer needs each label, and this fold has all examples of one
-        samples.append(sample(part.model, part, fold, weights, share, MOST_STRUCTURES // len(folds)))
+        clone = part.model
+        samples.append(sample(clone, part, fold, weights, share, MOST_STRUCTURES // len(folds)))
     return samples
 
 
-def trained_again(engine, run, rows, y, costs, weights, random):
-    """The run of another model on these data, with these weights of examples and as many epochs."""
+def trained_again(engine, run, rows, y, costs, weights, random, clone=None):
+    """The run of another model on these data, with these weights of examples and as many epochs. It may use the parts of `clone`."""
     epochs = run.best_epoch or (run.epoch if run.model.status == EARLY_STOPPED else run.context.epochs)
-    model, context = clone_model(engine, run.model, rows, weights, epochs, np.random.default_rng(random.integers(2**63)))
+    random = np.random.default_rng(random.integers(2**63))
+    if clone is None:
+        model, context = clone_model(engine, run.model, rows, weights, epochs, random)
+    else:
+        model, context = begun_again(engine, clone, run.model, rows, weights, random)
     part = TrainingRun(model, context, rows, y, costs, observers=lambda record: None, engine=engine)
     model.parts.weights.announce(part.rows)
     try:

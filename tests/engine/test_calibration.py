@@ -9,6 +9,7 @@ from plain import Engine
 from reference.model_files import edited
 from scipy import sparse
 
+from structperc import hookimpl
 from structperc.callbacks import Checkpoint
 from structperc.components import ZeroOneLoss
 from structperc.errors import DataError, ModelFormatError, OptionError, PluginError
@@ -43,6 +44,26 @@ def test_the_temperature_is_nearly_the_best_for_rows_never_seen(make, kernel):
     assert log_loss(calibrated, X, y) < log_loss(plain, X, y) + 0.01
     if make is PRank and kernel is None:
         assert log_loss(calibrated, X, y) < log_loss(plain, X, y) - 0.5        # steps of 1 are overconfident
+
+
+@pytest.mark.parametrize("options", [
+    {"problem": "cusum", "average": True}, {"problem": "prank", "plugins": ["dual-kernel"], "kernel": "rbf", "budget": 20},
+    {"problem": "prank", "plugins": ["large-margin"]}, {"problem": "multiclass", "plugins": ["batch"]},
+    {"problem": "multiclass", "n_shards": 2, "weighting": "visits"}], ids=str)
+def test_parts_that_start_again_for_a_fold_do_as_new_parts(options):
+    class Own:                                          # the parts of other authors are asked for anew
+        made = 0
+
+        @hookimpl
+        def structperc_loss(self, context):
+            self.made += 1
+            return ZeroOneLoss()
+
+    X, y = ranked(60, 0)
+    options = {"epochs": 3, "calibrate": True, "random_state": 0, **options}
+    ready_made, own = Engine(**options, loss="zero-one").fit(X, y), Own()
+    anew = Engine(**options | {"plugins": [*options.get("plugins", ()), own]}).fit(X, y)
+    assert own.made >= 1 + calibration.FOLDS and anew.model_.temperature == ready_made.model_.temperature != 1
 
 
 def sentences(n, seed):
