@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from structperc.basics.arguments import number_array, whole_number
@@ -14,7 +16,7 @@ from structperc.engine.near import Near
 from structperc.fitting import answers
 from structperc.problems import thresholds
 from structperc.problems.losses import check_curvature, check_supported, kind_of, parameters_of
-from structperc.problems.shared import first_without_meaning
+from structperc.problems.shared import Scores, first_without_meaning
 
 SMALLEST_CURVATURE = 1e-9       # trees divide by sums of it
 
@@ -183,37 +185,53 @@ class Batch:
         >>> gradient.tolist(), curvature.tolist()
         ([[-0.5, -0.5]], [[0.25, 0.25]])
         """
-        kind = kind_of(loss)
         if curvature:
             check_curvature(loss, self._prepared.parts)
-        parameters = parameters_of(loss, {"margin": margin, "width": width, "sigma": sigma, "n_draws": n_draws, "tolerance": tolerance,
-                                          "random_state": random_state})
-        draws = {name: parameters.pop(name) for name in kind.in_draws}
-        check_supported(self._prepared.parts, loss, lambda: kind.make(**parameters), self._prepared.gold)
-        passes, flat, shape = self._passes(threads), *self._read(scores)
-        if loss == "perturbed":
-            values, gradient = self._perturbed(passes, flat, kind, **draws)
-        elif loss == "spo+":
-            values, gradient = self._losses(passes, 2 * flat + self._costs(), kind.make)
-            gradient *= 2
-        else:
-            values, gradient = self._losses(passes, flat, lambda: kind.make(**parameters))
+        make, draws = self._objective(loss, {"margin": margin, "width": width, "sigma": sigma, "n_draws": n_draws, "tolerance": tolerance,
+                                             "random_state": random_state})
+        passes, (flat, shape) = self._passes(threads), self._read(scores)
+        values, gradient = self._solved(passes, Scores(flat), loss, make, draws)
         if curvature:
-            second = np.maximum(kind.curvature(flat, gradient), SMALLEST_CURVATURE)
+            second = np.maximum(kind_of(loss).curvature(flat, gradient), SMALLEST_CURVATURE)
             return values, gradient.reshape(shape), second.reshape(shape)
         return values, gradient.reshape(shape)
 
-    def _losses(self, passes, flat, make):
-        values, gradient = np.zeros(len(self)), np.zeros(len(flat))
-        self._each(passes, lambda one, first, last: one.losses(first, last, flat, make(), values, gradient))
+    def _loss(self, scores, loss, threads, given):
+        """The loss of each example for `Scores` of all atoms, and its flat gradient."""
+        return self._solved(self._passes(threads), scores, loss, *self._objective(loss, given))
+
+    def _objective(self, loss, given):
+        """A function that makes the objective of a thread, and the parameters of draws."""
+        kind, parameters = kind_of(loss), parameters_of(loss, given)
+        draws = {name: parameters.pop(name) for name in kind.in_draws}
+        make = partial(kind.make, **parameters)
+        check_supported(self._prepared.parts, loss, make, self._prepared.gold)
+        return make, draws
+
+    def _solved(self, passes, scores, loss, make, draws):
+        if loss == "perturbed":
+            return self._perturbed(passes, self._meant(scores.flat()), make, **draws)
+        if loss == "spo+":
+            values, gradient = self._losses(passes, Scores(2 * self._meant(scores.flat()) + self._costs()), make)
+            gradient *= 2
+            return values, gradient
+        return self._losses(passes, scores, make)
+
+    def _losses(self, passes, scores, make):
+        values, gradient = np.zeros(len(self)), np.empty(self.offsets[-1])
+        try:
+            self._each(passes, lambda one, first, last: one.losses(first, last, scores, make(), values, gradient))
+        except Exception:
+            self._meant(scores.flat())
+            raise
         return values, gradient
 
-    def _perturbed(self, passes, flat, kind, sigma, n_draws, random_state):
+    def _perturbed(self, passes, flat, make, sigma, n_draws, random_state):
         """The mean over draws. Noise is drawn before any thread begins, so that no draw depends on their number."""
         random = np.random.default_rng(random_state)
         values, gradient = np.zeros(len(self)), np.zeros(len(flat))
         for _ in range(n_draws):
-            one, slope = self._losses(passes, flat + sigma * random.standard_normal(len(flat)), kind.make)
+            one, slope = self._losses(passes, Scores(flat + sigma * random.standard_normal(len(flat))), make)
             values += one
             gradient += slope
         return values / n_draws, gradient / n_draws
@@ -457,13 +475,16 @@ class Batch:
                 other = f", or ({len(self)}, {n // len(self)})" if equal else ""
                 raise DataError(f"scores have the shape {array.shape}; expected ({n},){other}, a score for each atom of {len(self)} "
                                 f"examples. `offsets` of the batch has where each example begins.")
-        flat = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
+        return self._meant(np.ascontiguousarray(array, dtype=np.float64).reshape(-1)), array.shape
+
+    def _meant(self, flat):
+        """Flat scores, checked."""
         place = first_without_meaning(flat)
         if place >= 0:
             i = int(np.searchsorted(self.offsets, place, side="right")) - 1
             raise DataError(f"atom {place - self.offsets[i]} of example {i} has the score {flat[place]}, number {place} of the flat array. "
                             f"Expected a number, or -inf for an atom that no output may have.")
-        return flat, array.shape
+        return flat
 
     def _costs(self):
         """The true costs of all atoms of the batch, flat."""

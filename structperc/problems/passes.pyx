@@ -6,6 +6,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport int64_t
+from libc.string cimport memset
 from structperc.basics.errors import DataError
 from structperc.basics.signals cimport interrupted
 from structperc.core.argmax cimport Argmax
@@ -14,6 +15,7 @@ from structperc.core.rows cimport Example, Rows
 from structperc.core.updates cimport Trial
 from structperc.problems.nearest cimport product
 from structperc.problems.objectives cimport Objective
+from structperc.problems.shared cimport Scores
 
 
 cdef class Passes:
@@ -66,11 +68,11 @@ cdef class Passes:
                 return -1
         return self.outputs.count_c(trial.x, trial.gold_code.at, trial.gold_code.n, -1.0, g)
 
-    def losses(self, Py_ssize_t first, Py_ssize_t last, const double[::1] scores, Objective objective, double[::1] values,
-               double[::1] gradient):
+    def losses(self, Py_ssize_t first, Py_ssize_t last, Scores scores, Objective objective, double[::1] values, double[::1] gradient):
         """Writes value and gradient of the examples first..last - 1."""
         cdef Trial trial = self.trial()
         cdef int[::1] completed = np.empty(self.most_integers, dtype=np.intc)
+        cdef double[::1] room = np.empty(self.most_atoms)
         cdef Py_ssize_t i = first
         cdef double value = 0
         cdef double *g = NULL
@@ -79,8 +81,11 @@ cdef class Passes:
         with nogil:
             for i in range(first, last):
                 self.load(trial, i)
-                trial.s, g = &scores[self.offsets[i]], &gradient[self.offsets[i]]
-                value = -INFINITY
+                value, g = -INFINITY, &gradient[self.offsets[i]]
+                memset(g, 0, trial.x.n_atoms * sizeof(double))
+                trial.s = scores.of_c(i, self.offsets[i], &room[0])
+                if trial.s == NULL:
+                    break
                 if self.take_gold(trial, &completed[0], g) < 0:
                     break
                 value = product(g, trial.s, trial.x.n_atoms)

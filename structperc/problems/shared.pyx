@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 from structperc.basics.signatures import ClassSignature
 
-__all__ = ["Shared", "first_without_meaning", "scaled", "sentences"]
+__all__ = ["Scores", "Shared", "SharedScores", "first_without_meaning", "scaled", "sentences"]
 
 
 def first_without_meaning(const double[::1] scores not None):
@@ -20,12 +20,9 @@ def first_without_meaning(const double[::1] scores not None):
     ----------
     scores : float64 array of shape (n_atoms,)
     """
-    cdef Py_ssize_t k
-    cdef int64_t n_right = 0
-    with nogil:
-        for k in range(scores.shape[0]):
-            n_right += scores[k] < INFINITY
-    return -1 if n_right == scores.shape[0] else int(np.argmin(np.asarray(scores) < INFINITY))
+    if scores.shape[0] == 0 or have_meaning(&scores[0], scores.shape[0]):
+        return -1
+    return int(np.argmin(np.asarray(scores) < INFINITY))
 
 
 def sentences(unsigned char[:, ::1] keep not None, Py_ssize_t n_labels, int64_t ignored, const int64_t[:, ::1] tags=None):
@@ -92,6 +89,28 @@ def scaled(const double[::1] flat not None, const int64_t[::1] offsets not None,
     return answer
 
 
+cdef class Scores:
+    """The scores of a batch, flat and checked.
+
+    Parameters
+    ----------
+    scores : float64 array of shape (n_atoms,)
+    """
+
+    __signature__ = ClassSignature()
+
+    def __init__(self, const double[::1] scores not None):
+        self.scores = scores
+
+    cdef const double *of_c(self, Py_ssize_t i, Py_ssize_t begin, double *room) noexcept nogil:
+        """The scores of example i, whose atoms begin there, perhaps in `room`; NULL if one is NaN or +inf."""
+        return &self.scores[begin]
+
+    def flat(self):
+        """All scores. Returns a float64 array of shape (n_atoms,)."""
+        return np.asarray(self.scores)
+
+
 cdef class Shared:
     """Where the flat scores of sentences have those of tokens and the common table.
 
@@ -106,48 +125,10 @@ cdef class Shared:
 
     __signature__ = ClassSignature()
 
-    cdef const int64_t[::1] begins
-    cdef Py_ssize_t n_labels, n_common, n_sentences
-
     def __init__(self, const int64_t[::1] begins not None, Py_ssize_t n_labels, Py_ssize_t n_common):
         self.begins, self.n_labels, self.n_common, self.n_sentences = begins, n_labels, n_common, begins.shape[0] - 1
 
-    def flat(self, rows, tables):
-        """The flat scores. Returns a float64 array of shape (n_atoms,).
-
-        Parameters
-        ----------
-        rows : float32 or float64 array of shape (n_tokens, n_labels)
-        tables : sequence of float32 or float64 arrays
-            One behind the other they are the common table.
-        """
-        cdef Py_ssize_t i, at = 0, n, each = self.n_common
-        cdef double[::1] common = np.concatenate([table.reshape(-1) for table in tables], dtype=np.float64)
-        cdef const float[::1] narrow = None
-        cdef const double[::1] wide = None
-        cdef const int64_t[::1] begins = self.begins
-        if rows.shape != (begins[self.n_sentences], self.n_labels) or common.shape[0] != each:
-            raise ValueError(f"{rows.shape} scores and {common.shape[0]} common ones; expected {begins[self.n_sentences]} rows of "
-                             f"{self.n_labels} and {each}")
-        answer = np.empty(begins[self.n_sentences] * self.n_labels + self.n_sentences * each)
-        cdef double[::1] flat = answer
-        if rows.dtype == np.float32:
-            narrow = rows.reshape(-1)
-        else:
-            wide = rows.reshape(-1)
-        with nogil:
-            for i in range(self.n_sentences):
-                n = (begins[i + 1] - begins[i]) * self.n_labels
-                if n and narrow is None:
-                    memcpy(&flat[at], &wide[begins[i] * self.n_labels], n * sizeof(double))
-                elif n:
-                    widen(&narrow[begins[i] * self.n_labels], n, &flat[at])
-                if each:
-                    memcpy(&flat[at + n], &common[0], each * sizeof(double))
-                at += n + each
-        return answer
-
-    def parts(self, const double[::1] flat not None, const double[::1] factors=None):
+    def parts(self, const double[::1] flat not None, const double[::1] factors=None, bint narrow=False):
         """What a flat array has for tokens, and for the table: the sum over sentences.
 
         Parameters
@@ -155,29 +136,85 @@ cdef class Shared:
         flat : float64 array of shape (n_atoms,)
         factors : float64 array of shape (n_sentences,), optional
             Of each sentence. Default: 1.
+        narrow : bool, default False
+            Whether to return float32 arrays. Sums are float64.
 
         Returns
         -------
-        rows : float64 array of shape (n_tokens, n_labels)
-        common : float64 array of shape (n_common,)
+        rows : array of shape (n_tokens, n_labels)
+        common : array of shape (n_common,)
         """
         cdef Py_ssize_t i, a, n, row = 0, at = 0, each = self.n_common
         cdef double factor
         cdef const int64_t[::1] begins = self.begins
-        answers = np.empty((begins[self.n_sentences], self.n_labels)), np.zeros(each)
-        cdef double[::1] rows = answers[0].reshape(-1), common = answers[1]
-        if flat.shape[0] != rows.shape[0] + self.n_sentences * each or factors is not None and factors.shape[0] != self.n_sentences:
+        cdef float[::1] short_rows = None
+        cdef double[::1] rows = None, common = np.zeros(each)
+        answer = np.empty((begins[self.n_sentences], self.n_labels), dtype=np.float32 if narrow else np.float64)
+        if narrow:
+            short_rows = answer.reshape(-1)
+        else:
+            rows = answer.reshape(-1)
+        if flat.shape[0] != answer.size + self.n_sentences * each or factors is not None and factors.shape[0] != self.n_sentences:
             raise ValueError(f"flat has {flat.shape[0]} entries")
         with nogil:
             for i in range(self.n_sentences):
                 factor = 1 if factors is None else factors[i]
                 n = (begins[i + 1] - begins[i]) * self.n_labels
-                for a in range(n):
-                    rows[row + a] = flat[at + a] * factor
+                if narrow:
+                    for a in range(n):
+                        short_rows[row + a] = <float> (flat[at + a] * factor)
+                else:
+                    for a in range(n):
+                        rows[row + a] = flat[at + a] * factor
                 for a in range(each):
                     common[a] += flat[at + n + a] * factor
                 row, at = row + n, at + n + each
-        return answers
+        return answer, np.asarray(common).astype(answer.dtype, copy=False)
+
+
+cdef class SharedScores(Scores):
+    """The scores of sentences, not yet checked: those of tokens, and the common table.
+
+    Parameters
+    ----------
+    shared : Shared
+    rows : float32 or float64 array of n_tokens * n_labels numbers
+    tables : sequence of float32 or float64 arrays
+        One behind the other they are the common table.
+    """
+
+    def __init__(self, Shared shared not None, rows, tables):
+        self.shared, self.narrow = shared, None
+        self.wide = None        # apart: Cython before 3.3.1 chains no two types of memoryview
+        self.common = np.concatenate([table.reshape(-1) for table in tables], dtype=np.float64)
+        n = shared.begins[shared.n_sentences] * shared.n_labels
+        if rows.size != n or self.common.shape[0] != shared.n_common:
+            raise ValueError(f"{rows.size} scores and {self.common.shape[0]} common ones; expected {n} and {shared.n_common}")
+        if rows.dtype == np.float32:
+            self.narrow = rows.reshape(-1)
+        else:
+            self.wide = rows.reshape(-1)
+
+    cdef const double *of_c(self, Py_ssize_t i, Py_ssize_t begin, double *room) noexcept nogil:
+        cdef Py_ssize_t L = self.shared.n_labels, at = self.shared.begins[i] * L, n = self.shared.begins[i + 1] * L - at
+        if n and self.narrow is None:
+            memcpy(room, &self.wide[at], n * sizeof(double))
+        elif n:
+            widen(&self.narrow[at], n, room)
+        if self.shared.n_common:
+            memcpy(room + n, &self.common[0], self.shared.n_common * sizeof(double))
+        return room if have_meaning(room, n + self.shared.n_common) else NULL
+
+    def flat(self):
+        cdef Shared shared = self.shared
+        cdef Py_ssize_t i, begin
+        answer = np.empty(shared.begins[shared.n_sentences] * shared.n_labels + shared.n_sentences * shared.n_common)
+        cdef double[::1] flat = answer
+        with nogil:
+            for i in range(shared.n_sentences):
+                begin = shared.begins[i] * shared.n_labels + i * shared.n_common
+                self.of_c(i, begin, &flat[begin])
+        return answer
 
 
 cdef void widen(const float *narrow, Py_ssize_t n, double *wide) noexcept nogil:
@@ -185,3 +222,12 @@ cdef void widen(const float *narrow, Py_ssize_t n, double *wide) noexcept nogil:
     cdef Py_ssize_t a
     for a in range(n):
         wide[a] = narrow[a]
+
+
+cdef bint have_meaning(const double *scores, Py_ssize_t n) noexcept nogil:
+    """Whether no score is NaN or +inf."""
+    cdef Py_ssize_t k
+    cdef int64_t n_right = 0
+    for k in range(n):
+        n_right += scores[k] < INFINITY
+    return n_right == n

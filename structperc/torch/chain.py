@@ -8,7 +8,7 @@ from structperc.basics.errors import DataError, shortened
 from structperc.engine.engine import Engine
 from structperc.extras import require
 from structperc.problems.problem import Problem
-from structperc.problems.shared import Shared, sentences
+from structperc.problems.shared import Shared, SharedScores, sentences
 from structperc.torch.structured import StructuredLoss, applied, as_array, as_floats, as_numpy, first
 
 torch = require("torch", "structperc.torch", "torch")
@@ -84,7 +84,7 @@ class Chain(torch.nn.Module):
             raise DataError("tags are missing; give the right label of each token, or call decode.")
         rows, _, begins, codes = self._tokens(emissions, mask, tags)
         batch = self.problem._coded(begins, codes, self._atoms(begins))
-        return applied(ChainValues, rows, *self._tables(), self._shared(begins), lambda flat: self.criterion.solve(flat, batch))
+        return applied(ChainValues, rows, *self._tables(), self._shared(begins), lambda scores: self.criterion._solve(scores, batch))
 
     def decode(self, emissions, mask=None) -> list:
         """The best labels of each sentence, those of its tokens in the mask. Returns a list of list.
@@ -175,7 +175,7 @@ class Chain(torch.nn.Module):
             keep = np.ones(shape, dtype=bool) if mask is None else as_array(mask, "mask").astype(bool, order="C")
             if keep.shape != shape:
                 raise DataError(f"mask has the shape {keep.shape}, and emissions have {tuple(emissions.shape)}; expected {shape}.")
-            table, place = emissions.flatten(0, 1), np.arange(keep.size).reshape(shape)
+            table, place = emissions, None
         if table.shape[-1] != L:
             raise DataError(f"emissions have {table.shape[-1]} scores for each token; expected {L}, one for each label.")
         tags = None if tags is None else self._tags(tags, keep).astype(np.int64, order="C", copy=False)
@@ -184,8 +184,10 @@ class Chain(torch.nn.Module):
             i, t = divmod(wrong, keep.shape[1])
             raise DataError(f"tags[{i}][{t}] is {tags[i, t]}; expected a number from 0 to {L - 1}, or {IGNORED} for a token that does not "
                             f"count.")
-        whole = place.size == len(table) == begins[-1]
-        rows = table if whole else table.index_select(0, torch.from_numpy(place[keep]).to(table.device))
+        if begins[-1] * L == table.numel():
+            return table, keep, begins, codes
+        places = np.flatnonzero(keep) if place is None else place[keep]
+        rows = table.reshape(-1, L).index_select(0, torch.from_numpy(places).to(table.device))
         return rows, keep, begins, codes
 
     def _joined(self, emissions, mask):
@@ -233,7 +235,7 @@ class Chain(torch.nn.Module):
 
     def _flat(self, rows, begins):
         """The flat scores of all sentences."""
-        return self._shared(begins).flat(as_floats(rows), [as_floats(table) for table in self._tables()])
+        return SharedScores(self._shared(begins), as_floats(rows), [as_floats(table) for table in self._tables()]).flat()
 
 
 class ChainValues(torch.autograd.Function):
@@ -243,17 +245,19 @@ class ChainValues(torch.autograd.Function):
     def forward(ctx, *inputs):
         *tensors, ctx.shared, solve = inputs
         rows, *tables = tensors
-        values, ctx.gradient = solve(ctx.shared.flat(as_floats(rows), [as_floats(table) for table in tables]))
+        values, ctx.gradient = solve(SharedScores(ctx.shared, as_floats(rows), [as_floats(table) for table in tables]))
         ctx.save_for_backward(*tensors)
         return torch.from_numpy(values).to(rows.device, torch.promote_types(rows.dtype, torch.float32))
 
     @staticmethod
     def backward(ctx, upstream):
         inputs = ctx.saved_tensors
-        of_rows, common = ctx.shared.parts(ctx.gradient, as_numpy(upstream))
-        ends = np.cumsum([one.numel() for one in inputs[1:]])[:-1]
-        gradients = [torch.from_numpy(own.reshape(one.shape)).to(one) for own, one in zip((of_rows, *np.split(common, ends)), inputs,
-                                                                                          strict=True)]
+        narrow = all(one.dtype is torch.float32 for one in inputs)
+        of_rows, common = ctx.shared.parts(ctx.gradient, as_numpy(upstream), narrow)
+        gradients, at = [torch.from_numpy(of_rows.reshape(inputs[0].shape)).to(inputs[0])], 0
+        for table in inputs[1:]:
+            gradients.append(torch.from_numpy(common[at:at + table.numel()].reshape(table.shape)).to(table))
+            at += table.numel()
         return *(first(gradient, *inputs, upstream) for gradient in gradients), None, None
 
 

@@ -167,13 +167,20 @@ class StructuredLoss(torch.nn.Module):
         -------
         values, gradient : float64 array
         """
-        values, gradient = self._solved(scores, batch)
-        if self.training:
-            self.traps.see(scores, values, lambda: self._solved(np.zeros_like(scores), batch)[0])
+        values, gradient = batch.loss(scores, self.loss, threads=self.threads, **self.parameters_of_loss)
+        self._watch(lambda: scores, values, batch)
         return values, gradient
 
-    def _solved(self, scores, batch):
-        return batch.loss(scores, self.loss, threads=self.threads, **self.parameters_of_loss)
+    def _solve(self, scores, batch):
+        """The same for `Scores`; the gradient is flat."""
+        values, gradient = batch._loss(scores, self.loss, self.threads, self.parameters_of_loss)
+        self._watch(scores.flat, values, batch)
+        return values, gradient
+
+    def _watch(self, scores, values, batch) -> None:
+        if self.training:
+            self.traps.see(scores, values, lambda: batch.loss(np.zeros_like(scores()), self.loss, threads=self.threads,
+                                                              **self.parameters_of_loss)[0])
 
 
 __all__ = ["StructuredLoss"]

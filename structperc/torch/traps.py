@@ -19,16 +19,16 @@ class Traps:
         self.loss, self.n_calls, self.size = loss, 0, 0.0
 
     def see(self, scores, values, at_zero) -> None:
-        """Looks at a call in training; `at_zero` returns the loss at scores of 0."""
+        """Looks at a call in training; `scores` returns its scores, `at_zero` the loss at scores of 0."""
         if self.loss not in ("hinge", "perceptron") or self.n_calls > PATIENCE or not len(values):
             return
         self.n_calls += 1
         if self.n_calls == 1:
-            self.size = size_of(scores)
+            self.size = size_of(scores())
         if self.n_calls != PATIENCE:
             return
-        if self.loss == "perceptron" and size_of(scores) < SHRUNK * self.size:
-            say(f"after {PATIENCE} calls the scores are {size_of(scores) / self.size:.2g} of those of the first. loss='perceptron' is 0 "
+        if self.loss == "perceptron" and (size := size_of(scores())) < SHRUNK * self.size:
+            say(f"after {PATIENCE} calls the scores are {size / self.size:.2g} of those of the first. loss='perceptron' is 0 "
                 f"where all scores are 0, so a network may shrink them. Train with 'log-loss' or 'hinge'.")
         elif self.loss == "hinge" and abs(values.mean() - (plateau := at_zero().mean())) <= NEAR * plateau:
             say(f"after {PATIENCE} calls loss='hinge' is {values.mean():.4g}, and {plateau:.4g} where all scores are 0: the network does "
