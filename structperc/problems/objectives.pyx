@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = VECTORS
 """Losses of given scores s: F(s) - s . n_gold, where the gradient of F is a mean of structures' counts (Danskin).
 
 Typical sizes: 10 .. 2000 atoms of an example. Cost: the search or the marginals of the solver, and O(atoms).

@@ -26,13 +26,16 @@ cdef class Passes:
     # partial: bool. Whether gold outputs are partial.
 
     def __init__(self, parts, Rows rows, offsets, numbers, gold, bint partial):
+        cdef Py_ssize_t i
         self.parts, self.rows, self.gold, self.partial = parts, rows, gold, partial
         self.outputs, self.argmax, self.loss = adapted(parts.outputs), adapted(parts.argmax), adapted(parts.loss)
         self.offsets, self.numbers = offsets, numbers
         self.ragged = gold is not None and gold.offsets is not None
         if self.ragged:
             self.starts = gold.offsets
-        self.most_atoms = int(np.diff(offsets).max(initial=1))
+        self.most_atoms = 1
+        for i in range(self.offsets.shape[0] - 1):
+            self.most_atoms = max(self.most_atoms, self.offsets[i + 1] - self.offsets[i])
         self.most_integers = max(parts.outputs.max_code_length(self.most_atoms), self.outputs.code_width, 1)
 
     cdef Trial trial(self):

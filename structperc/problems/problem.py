@@ -70,7 +70,7 @@ class Problem:
         self.problem = problem
         self._arguments = {"plugins": plugins, "preset": preset, **given, **options}
         self._engine = Engine(problem, plugins=plugins, preset=preset, **NEUTRAL, **given, **options)
-        self._model, self._lock = None, Lock()
+        self._model, self._prepared, self._lock = None, None, Lock()
 
     def __repr__(self):
         return f"Problem({self.problem!r})"
@@ -127,14 +127,25 @@ class Problem:
             set_costs(model, costs, prepared.gold, rows.n_examples)
         return Batch(prepared)
 
-    def _coded(self, begins, codes, offsets):
-        """A batch of sentences whose gold outputs have an integer for each row: what `batch` makes of y, without a look at each."""
+    def _coded(self, begins, codes, offsets_of):
+        """A batch of sentences whose gold outputs have an integer for each row: what `batch` makes of y, without a look at each.
+
+        Sentences that begin in the same array as those of the last call have been prepared.
+        `offsets_of` returns where the atoms of each begin.
+        """
         if not len(codes):
             return self.batch(y=[[]] * (len(begins) - 1), lengths=np.diff(begins))
-        model, rows = self._shared_model(), Rows(np.zeros((len(codes), 1)), begins)
-        model.make_room(rows)
-        gold = checked_gold(model.parts.outputs, Structures(codes, begins), rows, model.parts.features)
-        return Batch(Prepared(self._engine, model, rows, gold, None, offsets=offsets))
+        prepared = self._prepared
+        if prepared is None or prepared.rows.offsets is not begins:
+            model, rows = self._shared_model(), Rows(np.zeros((len(codes), 1)), begins)
+            model.make_room(rows)
+            self._prepared = prepared = Prepared(self._engine, model, rows, None, None, offsets=offsets_of(begins))
+        parts = prepared.parts
+        return Batch(prepared.with_gold(checked_gold(parts.outputs, Structures(codes, begins), prepared.rows, parts.features)))
+
+    def _begins(self):
+        """Where the sentences of the last call begin; None before the first."""
+        return None if self._prepared is None else self._prepared.rows.offsets
 
     def _shared_model(self):
         """The model of all batches without X whose gold outputs do not change its parts."""

@@ -16,5 +16,6 @@ cdef class Shared:
 cdef class SharedScores(Scores):
     cdef Shared shared
     cdef double[::1] common
+    cdef bint common_means              # whether it has neither NaN nor +inf
     cdef const float[::1] narrow        # the scores of tokens,
     cdef const double[::1] wide         # in one of two types

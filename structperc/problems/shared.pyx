@@ -7,7 +7,7 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 from structperc.basics.signatures import ClassSignature
 
 __all__ = ["Scores", "Shared", "SharedScores", "first_without_meaning", "scaled", "sentences"]
@@ -25,7 +25,7 @@ def first_without_meaning(const double[::1] scores not None):
     return int(np.argmin(np.asarray(scores) < INFINITY))
 
 
-def sentences(unsigned char[:, ::1] keep not None, Py_ssize_t n_labels, int64_t ignored, const int64_t[:, ::1] tags=None):
+def sentences(unsigned char[:, ::1] keep not None, Py_ssize_t n_labels, int64_t ignored, const int64_t[:, ::1] tags=None, before=None):
     """Which tokens of padded sentences count, and their labels.
 
     Parameters
@@ -36,6 +36,8 @@ def sentences(unsigned char[:, ::1] keep not None, Py_ssize_t n_labels, int64_t 
     ignored : int
     tags : int64 array of the shape of `keep`, optional
         Labels from 0.
+    before : int64 array, optional
+        Returned as `begins` if it is equal.
 
     Returns
     -------
@@ -49,6 +51,7 @@ def sentences(unsigned char[:, ::1] keep not None, Py_ssize_t n_labels, int64_t 
     cdef Py_ssize_t i, t, n = 0, wrong = -1, width = keep.shape[1]
     begins, codes = np.zeros(keep.shape[0] + 1, dtype=np.int64), np.empty(keep.size, dtype=np.intc)
     cdef int64_t[::1] begin = begins
+    cdef const int64_t[::1] former = before
     cdef int[::1] code = codes
     if tags is not None and (tags.shape[0] != keep.shape[0] or tags.shape[1] != width):
         raise ValueError(f"tags have {tags.shape[0]} rows of {tags.shape[1]}")
@@ -65,6 +68,8 @@ def sentences(unsigned char[:, ::1] keep not None, Py_ssize_t n_labels, int64_t 
                     code[n] = <int> (tags[i, t] + 1)
                 n += 1
             begin[i + 1] = n
+    if former is not None and former.shape[0] == begin.shape[0] and memcmp(&former[0], &begin[0], begins.nbytes) == 0:
+        begins = before
     return begins, codes[:n], wrong
 
 
@@ -103,7 +108,7 @@ cdef class Scores:
         self.scores = scores
 
     cdef const double *of_c(self, Py_ssize_t i, Py_ssize_t begin, double *room) noexcept nogil:
-        """The scores of example i, whose atoms begin there, perhaps in `room`; NULL if one is NaN or +inf."""
+        """The scores of example i, whose atoms begin there. NULL if one is NaN or +inf. They may be in `room`."""
         return &self.scores[begin]
 
     def flat(self):
@@ -190,6 +195,7 @@ cdef class SharedScores(Scores):
         n = shared.begins[shared.n_sentences] * shared.n_labels
         if rows.size != n or self.common.shape[0] != shared.n_common:
             raise ValueError(f"{rows.size} scores and {self.common.shape[0]} common ones; expected {n} and {shared.n_common}")
+        self.common_means = shared.n_common == 0 or have_meaning(&self.common[0], shared.n_common)
         if rows.dtype == np.float32:
             self.narrow = rows.reshape(-1)
         else:
@@ -203,7 +209,7 @@ cdef class SharedScores(Scores):
             widen(&self.narrow[at], n, room)
         if self.shared.n_common:
             memcpy(room + n, &self.common[0], self.shared.n_common * sizeof(double))
-        return room if have_meaning(room, n + self.shared.n_common) else NULL
+        return room if self.common_means and have_meaning(room, n) else NULL
 
     def flat(self):
         cdef Shared shared = self.shared

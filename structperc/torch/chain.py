@@ -83,7 +83,7 @@ class Chain(torch.nn.Module):
         if tags is None:
             raise DataError("tags are missing; give the right label of each token, or call decode.")
         rows, _, begins, codes = self._tokens(emissions, mask, tags)
-        batch = self.problem._coded(begins, codes, self._atoms(begins))
+        batch = self.problem._coded(begins, codes, self._atoms)
         return applied(ChainValues, rows, *self._tables(), self._shared(begins), lambda scores: self.criterion._solve(scores, batch))
 
     def decode(self, emissions, mask=None) -> list:
@@ -179,7 +179,7 @@ class Chain(torch.nn.Module):
         if table.shape[-1] != L:
             raise DataError(f"emissions have {table.shape[-1]} scores for each token; expected {L}, one for each label.")
         tags = None if tags is None else self._tags(tags, keep).astype(np.int64, order="C", copy=False)
-        begins, codes, wrong = sentences(keep.view(np.uint8), L, IGNORED, tags)
+        begins, codes, wrong = sentences(keep.view(np.uint8), L, IGNORED, tags, self.problem._begins())
         if wrong >= 0:
             i, t = divmod(wrong, keep.shape[1])
             raise DataError(f"tags[{i}][{t}] is {tags[i, t]}; expected a number from 0 to {L - 1}, or {IGNORED} for a token that does not "

@@ -74,8 +74,7 @@ class Trees(torch.nn.Module):
             i, t = np.argwhere(wrong)[0]
             raise DataError(f"heads[{i}][{t}] is {table[i, t]}; expected a number from 0 (the root) to {lengths[i]}, the last word of "
                             f"sentence {i}.")
-        offsets = np.append(0, np.cumsum((lengths + 1) ** 2))
-        return self.problem._coded(begins, table[keep].astype(np.intc), offsets)
+        return self.problem._coded(begins, table[keep].astype(np.intc), lambda _: np.append(0, np.cumsum((lengths + 1) ** 2)))
 
     def decode(self, arcs, mask=None) -> list:
         """The heads of the best tree of each sentence. Returns a list of list of int.

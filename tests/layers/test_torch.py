@@ -147,6 +147,17 @@ def test_padded_and_ragged_sentences_are_the_same():
     assert torch.equal(layer.marginals(ragged), layer.marginals(emissions, MASK)[:, :3])
 
 
+def test_what_a_chain_remembers_of_one_batch_does_not_change_the_next():
+    layer, emissions = chain()
+    others = [(MASK, TAGS), (MASK, 2 - TAGS), (MASK.flip(0), TAGS), (None, TAGS), (MASK[:1], TAGS[:1]), (MASK, TAGS)]
+    for mask, tags in others:
+        fresh = copy.deepcopy(layer)
+        some = emissions[:len(tags)]
+
+        assert layer(some, mask, tags).tolist() == fresh(some, mask, tags).tolist()
+        assert layer.decode(some, mask) == fresh.decode(some, mask)
+
+
 def test_ignored_tags_leave_their_tokens_out():
     layer, emissions = chain()
     tags = TAGS.clone()
@@ -227,6 +238,7 @@ def test_empty_sentences_and_batches_have_no_loss():
     (lambda layer, e: layer([e[0]], MASK, TAGS), "which need no mask"),
     (lambda layer, e: layer([e[0]], tags=[[0]]), r"tags\[0\] has 1 tags, but sentence 0 has 4 tokens"),
     (lambda layer, e: layer.decode(e * torch.nan, MASK), "has the score nan"),
+    (lambda layer, e: layer(torch.where(torch.arange(3) == 1, torch.nan, e), MASK, TAGS), "atom 1 of example 0 has the score nan"),
     (lambda layer, e: layer.decode([e[0].detach().numpy()]), r"emissions\[0\] is"),
     (lambda layer, e: layer.decode([e[0], e[1][:, :2]]), r"emissions\[1\] is"),
     (lambda layer, e: layer.decode([e[0, 0]]), r"emissions\[0\] is"),
