@@ -101,7 +101,7 @@ cdef class AdaGradWeights(PrimalWeights):
     def squares(self):
         """G, flat, of length n_weights."""
         first = self.sizes.squares
-        return self._in_order(self._table()[:, first:first + self.features.row_width])
+        return self.rows.in_order(self._table()[:, first:first + self.features.row_width])
 
     def restore(self, state):
         PrimalWeights.restore(self, state)

@@ -41,7 +41,7 @@ cdef class PrimalWeights(Weights):
         return not self.constrained
 
     def __cinit__(self, *args, **kwargs):
-        self.place = self.marks = None
+        self.rows = RowTable(0, 0)
 
     def start(self, parts, context):
         self.allocate(adapted(parts.features))
@@ -60,19 +60,15 @@ cdef class PrimalWeights(Weights):
         cdef bint lazy = features.on_demand_rows > 0 and 2 * features.row_width > LINE and rows < MOST_PLACES    # with averages or not
         self.features, self.constrained = features, features.constrained()
         start_averaging(&self.averaging)
-        rows += lazy
+        self.rows = (PlacedRows if lazy else RowTable)(rows, features.on_demand_rows)
+        rows += self.rows.n_zeros
         space = np.zeros(rows * width + 8)              # the system gives memory where it is first used
         begin = (-space.ctypes.data % 64) // 8          # rows of 8 doubles on one cache line each
         self.buffer = space[begin:begin + rows * width]
         self.p = written_out(features, &self.buffer[0])
         self.p.pitch = width
         self.p.average = features.row_width if self.averaging.average else 0
-        self.p.fixed = self.p.w + (1 if lazy else features.on_demand_rows) * width
-        self.place, self.marks, self.n_placed = None, None, <int> min(rows, MOST_PLACES)
-        if lazy:
-            self.place = np.zeros(features.on_demand_rows, dtype=np.intc)
-            self.n_placed = <int> (rows - features.on_demand_rows)
-            self.p.place, self.p.marks, self.p.n_placed = &self.place[0], &self.place[0], &self.n_placed
+        self.rows.show(&self.p)
         self._final = self._mean = self.saved = None
 
     cdef int scores_c(self, Example x, double *s) noexcept nogil:
@@ -123,7 +119,7 @@ cdef class PrimalWeights(Weights):
         """Multiplies the scale into the weights and their running sums."""
         cdef Py_ssize_t row, j, width = self.features.row_width
         cdef double *v
-        for row in range(self.rows_in_use()):
+        for row in range(self.rows.n_used()):
             v = self.p.w + row * self.p.pitch
             for j in range(width):
                 if self.averaging.average:
@@ -134,20 +130,10 @@ cdef class PrimalWeights(Weights):
     cdef void prefetch_c(self, Example x) noexcept nogil:
         self.features.prefetch_c(&self.p, x)
 
-    cdef Py_ssize_t rows_in_use(self) noexcept nogil:
-        return self.n_placed if self.place is not None else self.features.n_weight_rows
-
     def _table(self):
         """The rows in use, (rows, pitch), as they are stored."""
         self._refuse_unstarted()
-        return np.asarray(self.buffer)[:self.rows_in_use() * self.p.pitch].reshape(-1, self.p.pitch)
-
-    def _where(self, rows):
-        """Where these rows of weights stand in the table; 0 where no step has touched them."""
-        if self.place is None:
-            return rows
-        lazy, rows = self.features.on_demand_rows, np.asarray(rows)
-        return np.where(rows < lazy, np.asarray(self.place)[np.minimum(rows, lazy - 1)], rows - lazy + 1)
+        return np.asarray(self.buffer)[:self.rows.n_used() * self.p.pitch].reshape(-1, self.p.pitch)
 
     def _values(self, where=slice(None)):
         """The weights to predict with, by rows as they are stored: the mean over the visited examples when averaging."""
@@ -157,21 +143,15 @@ cdef class PrimalWeights(Weights):
     def vector(self):
         """The weights to predict with, flat, length n_weights: the mean over the visited examples when averaging."""
         if not self.averaging.average or not self.averaging.n_visited:
-            return self._in_order(self._values())
+            return self.rows.in_order(self._values())
         n_visited, mean = self.averaging.n_visited, self._mean            # before the values: another thread may train meanwhile
         if mean is None or self._mean_visited != n_visited:
-            mean = self._in_order(self._values())
+            mean = self.rows.in_order(self._values())
             if self.constrained:       # a mean of allowed weights is allowed, but for rounding
                 self.features.project(mean)
             mean.flags.writeable = False
             self._mean, self._mean_visited = mean, n_visited
         return mean
-
-    def _in_order(self, values):
-        if self.place is None:
-            return values.ravel()
-        where = self._where(np.arange(self.features.n_weight_rows))
-        return values[np.where(where < len(values), where, 0)].ravel()      # another thread may have placed more since
 
     def averaged(self):
         return self.mean_on(None)
@@ -197,14 +177,14 @@ cdef class PrimalWeights(Weights):
             if self._final_visited != n_visited:
                 self._final_visited, self._final_rows = n_visited, 0
             self._final_rows += len(touched)
-            if self._final_rows < self.rows_in_use():           # else all rows at once cost no more
-                mean.take(self, self._where(touched))
+            if self._final_rows < self.rows.n_used():           # else all rows at once cost no more
+                mean.take(self, self.rows.where(touched))
                 return mean
         mean = self.empty()
         if own:
             mean.assign(self.vector(), n_visited)
         else:
-            mean.take(self, slice(self.rows_in_use()))
+            mean.take(self, slice(self.rows.n_used()))
         mean.project_all()
         self._final, self._final_visited, self._final_rows = mean, n_visited, WHOLE
         return mean
@@ -228,9 +208,7 @@ cdef class PrimalWeights(Weights):
 
     cdef take(self, PrimalWeights other, where):
         """Stores what another store with the same features predicts with, in these rows of its table."""
-        if self.place is not None:
-            self.place = other.place            # rows that join later are zeros here
-            self.p.place, self.n_placed = &self.place[0], other.n_placed
+        self.rows.share(other.rows, &self.p)
         self._table()[where] = other._values(where)
 
     def assign(self, vector, n_visited):
@@ -239,18 +217,9 @@ cdef class PrimalWeights(Weights):
         values = np.asarray(vector, dtype=float)
         if values.shape != (rows * width,):
             raise DataError(f"assign got weights of shape {values.shape}; this feature map has ({rows * width},).")
-        values = values.reshape(rows, width)
-        if self.place is not None:
-            lazy = self.features.on_demand_rows
-            used = np.flatnonzero(values[:lazy].any(axis=1))
-            fixed = rows - lazy + 1
-            np.asarray(self.buffer)[:] = 0
-            np.asarray(self.place)[:] = 0
-            np.asarray(self.place)[used] = np.arange(fixed, fixed + len(used))
-            self.n_placed = <int> (fixed + len(used))
-            values = np.concatenate([np.zeros((1, width)), values[lazy:], values[used]])
-        table = self._table()
-        table[:, :width], table[:, width:] = values, 0
+        np.asarray(self.buffer)[:] = 0
+        values = self.rows.by_position(values.reshape(rows, width))
+        self._table()[:, :width] = values
         a.scale, a.scale_sum, a.n_visited = 1, n_visited, n_visited
         self._final = self._mean = None
 
@@ -259,7 +228,7 @@ cdef class PrimalWeights(Weights):
         self._refuse_unstarted()
         cdef Parameter p = self.p
         cdef Units units = units_of(shift, spread)
-        cdef Py_ssize_t size = self.rows_in_use() * p.pitch
+        cdef Py_ssize_t size = self.rows.n_used() * p.pitch
         if units.n_features != getattr(self.features, "n_features", units.n_features):
             raise DataError(f"rescaling was given the units of {units.n_features} columns; {type(self.features).__name__} was made for "
                             f"rows of {self.features.n_features} columns.")
@@ -285,26 +254,6 @@ cdef class PrimalWeights(Weights):
     def sharding(self):
         return Sharding(self)
 
-    def _used_rows(self, PrimalWeights other):
-        """The rows that this store or another has in use, rising."""
-        if self.place is None:
-            return np.arange(self.features.n_weight_rows)
-        return self._with_fixed(np.asarray(self.place) | np.asarray(other.place))
-
-    def _with_fixed(self, place):
-        """The lazy rows with a place, and all others behind them."""
-        return np.concatenate([np.asarray(place).nonzero()[0], np.arange(self.features.on_demand_rows, self.features.n_weight_rows)])
-
-    def _claimed(self, rows):
-        """Where these rows stand, those included that had no place yet."""
-        where = np.asarray(self._where(rows))
-        if self.place is not None:
-            new = (where == 0).nonzero()[0]
-            where[new] = np.arange(self.n_placed, self.n_placed + len(new))
-            np.asarray(self.place)[rows[new]] = where[new]
-            self.n_placed += <int> len(new)
-        return where.astype(np.int64)
-
     def _whole_table(self):
         """All rows that there is room for."""
         return np.asarray(self.buffer).reshape(-1, self.p.pitch)
@@ -322,53 +271,25 @@ cdef class PrimalWeights(Weights):
         """`weights`, the rows in use as they are stored, and `scales`. If rows are in the order in which steps touched them, also
         `columns`: their numbers.
         """
-        state = {"weights": np.array(self._table().ravel()), "scales": np.array([self.averaging.scale, self.averaging.scale_sum])}
-        if self.place is not None:
-            state["columns"] = self._columns(np.asarray(self.place))
-        return state
-
-    def _columns(self, place):
-        """The lazy rows in use, in their order in the table."""
-        used = np.flatnonzero(place)
-        columns = np.empty(len(used), dtype=np.int64)
-        columns[place[used] - self._first()] = used
-        return columns
-
-    def _first(self):
-        """Position of the first lazy row: behind the row of zeros and all others."""
-        return self.features.n_weight_rows - self.features.on_demand_rows + 1
+        return {"weights": np.array(self._table().ravel()), "scales": np.array([self.averaging.scale, self.averaging.scale_sum]),
+                **self.rows.state()}
 
     def restore(self, state):
         self._refuse_unstarted()
-        cdef Py_ssize_t before = self.rows_in_use(), after = before, width = self.p.pitch
-        columns = None
-        if self.place is not None:
-            columns = self._saved_columns(state)
-            after = self._first() + len(columns)
+        cdef Py_ssize_t before = self.rows.n_used(), width = self.p.pitch
+        columns = self.rows.saved(state)
+        cdef Py_ssize_t after = self.rows.n_used_with(columns)
         scale, scale_sum = read_array(state, "scales", np.float64, (2,), low=0)
         if scale == 0:
             raise DataError("the saved scale of the weights is 0; expected a number above 0.")
         table = np.asarray(self.buffer)
         read_array(state, "weights", np.float64, (after * width,), into=lambda shape: table[:after * width])
-        if columns is not None:
-            if table[:width].any():
-                raise DataError("the saved weights begin with a row that is not 0. Expected: the row of features that no step has touched.")
-            if before > after:
-                table[after * width:before * width] = 0
-            place = np.asarray(self.place)
-            if before > self._first():          # else all are 0, and memory that was never touched stays so
-                place[:] = 0
-            place[columns] = np.arange(self._first(), after)
-            self.n_placed = <int> after
+        if table[:self.rows.n_zeros * width].any():
+            raise DataError("the saved weights begin with a row that is not 0. Expected: the row of features that no step has touched.")
+        table[after * width:before * width] = 0
+        self.rows.settle(columns)
         self.averaging.scale, self.averaging.scale_sum = scale, scale_sum
         self._final = self._mean = None
-
-    def _saved_columns(self, state):
-        """Which rows are saved."""
-        columns = read_array(state, "columns", np.int64, (None,), low=0, high=self.features.on_demand_rows - 1)
-        if len(np.unique(columns)) < len(columns):
-            raise DataError("a row of weights is saved twice.")
-        return columns
 
     def snapshot(self, rows):
         """Saves what steps on these rows can touch: everything, or for few sparse rows their features' weights."""
@@ -377,7 +298,7 @@ cdef class PrimalWeights(Weights):
 
     def is_finite(self):
         """Whether all weights are finite; a quarter of a nanosecond each."""
-        cdef Py_ssize_t j, n = self.rows_in_use() * self.p.pitch
+        cdef Py_ssize_t j, n = self.rows.n_used() * self.p.pitch
         cdef double a = 0, b = 0, c = 0, d = 0
         for j in range(0, n - 3, 4):
             a += 0 * self.buffer[j]

@@ -22,14 +22,44 @@ cdef class Weights(Component):
     cdef averaged_on(self, Rows rows)
 
 
+cdef class RowTable:
+    cdef Py_ssize_t n_rows, n_on_demand
+    cdef Py_ssize_t n_zeros                 # rows of zeros before all others
+    cdef Py_ssize_t first_fixed             # position of the first row that is not on demand
+
+    cdef int show(self, Parameter *p) except -1
+    cdef Py_ssize_t n_used(self) noexcept nogil
+    cdef Py_ssize_t n_used_with(self, columns) except -1
+    cdef where(self, rows)
+    cdef claimed(self, rows)
+    cdef used(self, RowTable other)
+    cdef changed(self, RowTable other)
+    cdef int watch(self, Parameter *p) except -1
+    cdef in_order(self, values)
+    cdef by_position(self, values)
+    cdef int share(self, RowTable other, Parameter *p) except -1
+    cdef dict state(self)
+    cdef saved(self, state)
+    cdef int settle(self, columns) except -1
+    cdef copied(self)
+    cdef int put_back(self, Py_ssize_t n_used, positions, new) except -1
+
+
+cdef class PlacedRows(RowTable):
+    cdef int[::1] place                     # position of each row on demand; 0: none yet
+    cdef int[::1] marks                     # the same of those that steps have touched since `watch`, else 0; None: not watched
+    cdef int n_placed
+    cdef Py_ssize_t n_first                 # position of the first row on demand
+
+    cdef with_fixed(self, place)
+
+
 cdef class PrimalWeights(Weights):
     cdef readonly Schedule decay
     cdef Parameter p
     cdef bint constrained                   # whether the map moves weights to allowed ones after a step
     cdef double[::1] buffer, saved
-    cdef int[::1] place                     # position of each lazy row (0: none yet); None: rows are in order
-    cdef int[::1] marks                     # the same of rows that steps have touched since `Sharding.pull`, else 0; None: not pulled
-    cdef int n_placed                       # rows in use, that of zeros among them
+    cdef RowTable rows
     cdef Py_ssize_t n_kept                  # further numbers that a subclass keeps of each weight, behind its running sum
     cdef object _final, _mean               # kept from one prediction to the next
     cdef Py_ssize_t _final_visited, _mean_visited
@@ -37,7 +67,6 @@ cdef class PrimalWeights(Weights):
 
     cdef int shrink_c(self) noexcept nogil
     cdef void multiply_out_c(self) noexcept nogil
-    cdef Py_ssize_t rows_in_use(self) noexcept nogil
     cdef touched_rows(self, Rows rows)
     cdef PrimalWeights mean_on(self, Rows rows)
     cdef project_all(self)

@@ -385,6 +385,7 @@ cdef int reraise(Weights weights) except -1:
     return 0
 
 
+include "weights.rows.pxi"
 include "weights.primal.pxi"
 include "weights.sharding.pxi"
 

@@ -5,36 +5,30 @@ cdef class PrimalSnapshot:
 
     cdef PrimalWeights weights
     cdef Averaging averaging
-    cdef int n_placed
+    cdef Py_ssize_t n_used
     cdef readonly object touched
-    cdef object where, values, place
+    cdef object where, values, positions
 
     def __init__(self, PrimalWeights weights, rows):
-        cdef Py_ssize_t n = weights.rows_in_use() * weights.p.pitch
+        cdef Py_ssize_t n = weights.rows.n_used() * weights.p.pitch
         few = weights.averaging.decay == 0 and not overrides(weights, "update")
-        self.weights, self.averaging, self.n_placed = weights, weights.averaging, weights.n_placed
+        self.weights, self.averaging, self.n_used = weights, weights.averaging, weights.rows.n_used()
         self.touched = weights.touched_rows(rows) if few else None
         if self.touched is not None:
-            self.where = weights._where(self.touched)
+            self.where = weights.rows.where(self.touched)
             self.values = weights._table()[self.where]
             return
-        self.place = None if weights.place is None else np.array(weights.place)
+        self.positions = weights.rows.copied()
         if weights.saved is None or weights.saved.shape[0] < n:
             weights.saved = np.empty(n)
         memcpy(&weights.saved[0], &weights.buffer[0], n * sizeof(double))
 
     def revert(self):
         cdef PrimalWeights weights = self.weights
-        if weights.place is not None:
-            weights._table()[self.n_placed:] = 0
-            place = np.asarray(weights.place)
-            if self.touched is None:
-                place[:] = self.place
-            else:
-                place[self.touched[(self.where == 0) & (self.touched < weights.features.on_demand_rows)]] = 0
-            weights.n_placed = self.n_placed
+        weights._table()[self.n_used:] = 0
+        weights.rows.put_back(self.n_used, self.positions, None if self.touched is None else self.touched[self.where == 0])
         if self.touched is None:
-            memcpy(&weights.buffer[0], &weights.saved[0], weights.rows_in_use() * weights.p.pitch * sizeof(double))
+            memcpy(&weights.buffer[0], &weights.saved[0], weights.rows.n_used() * weights.p.pitch * sizeof(double))
         else:
             weights._table()[self.where] = self.values
         weights.averaging = self.averaging
@@ -43,7 +37,7 @@ cdef class PrimalSnapshot:
     def is_finite(self):
         if self.touched is None:
             return self.weights.is_finite()
-        return bool(np.isfinite(self.weights._table()[self.weights._where(self.touched)]).all())
+        return bool(np.isfinite(self.weights._table()[self.weights.rows.where(self.touched)]).all())
 
 
 class Sharding:
@@ -60,12 +54,11 @@ class Sharding:
         """Copies weights and visit count from another store, before the updates of a shard. `rows` have changed since the last pull."""
         # The store has made no step but by `apply`. Several copies may pull from it at the same time.
         cdef PrimalWeights own = self.weights, base = store
-        rows = own._used_rows(base) if rows is None else rows
-        copy_rows(own._whole_table(), own._claimed(rows), base._whole_table(), base._where(rows), own.features.row_width, own.p.average)
+        rows = own.rows.used(base.rows) if rows is None else rows
+        copy_rows(own._whole_table(), own.rows.claimed(rows), base._whole_table(), base.rows.where(rows), own.features.row_width, own.p.average)
         own.averaging.scale, own.averaging.scale_sum, own.averaging.n_visited = 1, 0, base.averaging.n_visited
-        if own.place is not None and own.averaging.decay == 0:          # decay changes all rows
-            own.marks = np.zeros(len(own.place), dtype=np.intc)
-            own.p.marks = &own.marks[0]
+        if own.averaging.decay == 0:            # decay changes all rows
+            own.rows.watch(&own.p)
         own._final = own._mean = None
 
     def delta(self, store, dtype=float):
@@ -73,10 +66,10 @@ class Sharding:
         cdef PrimalWeights own = self.weights, base = store
         cdef Averaging *a = &own.averaging
         cdef Py_ssize_t n_visited = a.n_visited - base.averaging.n_visited, width = own.features.row_width, n
-        rows = own._used_rows(base) if own.marks is None else own._with_fixed(own.marks)
+        rows = own.rows.changed(base.rows)
         steps, changed = np.empty((len(rows), width), dtype), np.empty(len(rows), dtype=np.int64)
         sums = np.empty((len(rows), width if a.average else 0), dtype)
-        n = changed_rows(own._whole_table(), base._whole_table(), own._where(rows), base._where(rows), a.scale, a.scale_sum, n_visited,
+        n = changed_rows(own._whole_table(), base._whole_table(), own.rows.where(rows), base.rows.where(rows), a.scale, a.scale_sum, n_visited,
                          own.p.average, steps, sums, changed)
         return {"rows": rows[changed[:n]], "steps": steps[:n], "sums": sums[:n], "n_visited": n_visited}
 
@@ -95,7 +88,7 @@ class Sharding:
         cdef PrimalWeights own = self.weights
         cdef Averaging *a = &own.averaging
         cdef double scale_sum = a.scale_sum + delta["n_visited"]
-        add_rows(own._whole_table(), own._claimed(delta["rows"]), delta["steps"], delta["sums"], own.p.average, scale_sum)
+        add_rows(own._whole_table(), own.rows.claimed(delta["rows"]), delta["steps"], delta["sums"], own.p.average, scale_sum)
         a.scale_sum, a.n_visited = scale_sum, a.n_visited + delta["n_visited"]
         if own.constrained and own.features.project_c(&own.p, None, 1, scale_sum) < 0:         # mixtures leave K by rounding
             reraise(own)
