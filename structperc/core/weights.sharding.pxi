@@ -55,7 +55,8 @@ class Sharding:
         # The store has made no step but by `apply`. Several copies may pull from it at the same time.
         cdef PrimalWeights own = self.weights, base = store
         rows = own.rows.used(base.rows) if rows is None else rows
-        copy_rows(own._whole_table(), own.rows.claimed(rows), base._whole_table(), base.rows.where(rows), own.features.row_width, own.p.average)
+        copy_rows(own._whole_table(), own.rows.claimed(rows), base._whole_table(), base.rows.where(rows), own.features.row_width,
+                  own.p.average)
         own.averaging.scale, own.averaging.scale_sum, own.averaging.n_visited = 1, 0, base.averaging.n_visited
         if own.averaging.decay == 0:            # decay changes all rows
             own.rows.watch(&own.p)
@@ -69,8 +70,8 @@ class Sharding:
         rows = own.rows.changed(base.rows)
         steps, changed = np.empty((len(rows), width), dtype), np.empty(len(rows), dtype=np.int64)
         sums = np.empty((len(rows), width if a.average else 0), dtype)
-        n = changed_rows(own._whole_table(), base._whole_table(), own.rows.where(rows), base.rows.where(rows), a.scale, a.scale_sum, n_visited,
-                         own.p.average, steps, sums, changed)
+        n = changed_rows(own._whole_table(), base._whole_table(), own.rows.where(rows), base.rows.where(rows), a.scale, a.scale_sum,
+                         n_visited, own.p.average, steps, sums, changed)
         return {"rows": rows[changed[:n]], "steps": steps[:n], "sums": sums[:n], "n_visited": n_visited}
 
     def merge(self, deltas, shares):
