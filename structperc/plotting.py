@@ -12,6 +12,7 @@ import numpy as np
 
 from structperc.basics.errors import DataError, NotFittedError, OptionError
 from structperc.basics.labels import plain
+from structperc.basics.rows_of_numbers import to_dense
 from structperc.core.outputs import is_ordered
 from structperc.engine.cards import largest, row_name, weight_name
 from structperc.engine.engine import Engine
@@ -376,7 +377,7 @@ def support_rows(model, points):
     """The support rows of a model, as points."""
     rows = getattr(model, "support_vectors_", None)
     if rows is not None:
-        return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=float)
+        return np.asarray(to_dense(rows), dtype=float)
     chosen = getattr(model, "support_", None)
     return points[:0] if chosen is None or len(chosen) and max(chosen) >= len(points) else points[np.asarray(chosen, dtype=int)]
 

@@ -12,7 +12,8 @@ Trainers: `adapted`, `check_parts`, `check_search`, `generator`, `install_model`
 training ended. Threads: `available_cores`. Ctrl-C in long compiled work: `raise_interruption`, `take_interruption`, `map_in_threads`; work
 to be whole: `retry_on_interrupt`. Ordered labels: `cumulative_log_probabilities`. `restore`: `read_array`, `substate`, `check_starts`.
 Columns: `variance_on_one_scale`. What data leave open: `Dependence` of columns, `one_hot_groups` and `compared` with their reference
-levels, `separating` directions, and `undetermined`, which words it. Names that a package imports at their first use: `names_of`. BibTeX of
+levels, `separating` directions, and `undetermined`, which words it. Sparse rows as an array: `to_dense`. Names
+that a package imports at their first use: `names_of`. BibTeX of
 papers that several parts cite: `COLLINS`, `YU_JOACHIMS`.
 """
 
@@ -20,6 +21,7 @@ from structperc.basics.cores import available_cores
 from structperc.basics.errors import OptionErrors
 from structperc.basics.labels import LabelCodes, find_labels, is_listed, is_missing, is_nested
 from structperc.basics.plain_arrays import table_width
+from structperc.basics.rows_of_numbers import to_dense
 from structperc.basics.saved_state import check_starts, read_array, substate
 from structperc.basics.signals import map_in_threads, raise_interruption, retry_on_interrupt, take_interruption
 from structperc.core.argmax import check_search
@@ -59,5 +61,5 @@ __all__ = [
     "key_note", "key_text", "key_values", "learn_table", "map_in_threads", "names_of", "of_keys", "one_hot_groups", "options_alone",
     "overrides", "raise_interruption", "read", "read_alone", "read_array", "read_grades", "read_intervals", "refuse_matrix",
     "refuse_not_finite", "refuse_weights", "retry_on_interrupt", "sample_weights", "separating", "substate", "table_width",
-    "take_interruption", "undetermined", "variance_on_one_scale", "warn_of_open_ends",
+    "take_interruption", "to_dense", "undetermined", "variance_on_one_scale", "warn_of_open_ends",
 ]  # fmt: skip

@@ -15,6 +15,7 @@ import numpy as np
 
 from structperc.basics.errors import DataError, OptionError, shortened
 from structperc.basics.plain_arrays import shuffled
+from structperc.basics.rows_of_numbers import count_rows
 from structperc.engine.checkpoints.files import Checkpoint
 from structperc.engine.checkpoints.of_streams import StreamCheckpoints
 from structperc.engine.engine import Engine
@@ -320,7 +321,7 @@ def teaches(arguments) -> bool:
 def has_examples(arguments) -> bool:
     """Whether X or y of a part has an entry. Training finds the fault if only one of them has."""
     values = [arguments.get(name) for name in ("X", "y")]
-    return any((value.shape[0] if hasattr(value, "shape") else len(value)) > 0 if hasattr(value, "__len__") else value is not None
+    return any(count_rows(value) > 0 if hasattr(value, "__len__") else value is not None
                for value in values)
 
 
@@ -368,7 +369,7 @@ class Slices(Sequence):
         self.data, self.rows = {"X": X, "y": y, **{name: value for name, value in further.items() if value is not None}}, rows
         if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or rows < 1:
             raise DataError(f"rows is {rows!r}; expected a whole number from 1 on.")
-        sizes = {name: value.shape[0] if hasattr(value, "shape") else len(value) for name, value in self.data.items()}
+        sizes = {name: count_rows(value) for name, value in self.data.items()}
         self.n_rows = sizes["X"]
         for name, size in sizes.items():
             if size != self.n_rows:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import expit
 
 from structperc.errors import OptionError
+from structperc.plugin_tools import to_dense
 from structperc_prank.cumulative_logit import CumulativeLogitTrainer
 from structperc_prank.proportional_odds import start_of
 
@@ -67,7 +68,7 @@ class _AllThresholds:
         d, X, each = self.d, self.X, c.second.sum(axis=1)[:, None]
         square = X.T @ (X.multiply(each).tocsr() if hasattr(X, "multiply") else X * each)
         across = -(X.T @ c.second)
-        return np.block([[(square.toarray() if hasattr(square, "toarray") else square) + self.penalty * np.eye(d), across],
+        return np.block([[to_dense(square) + self.penalty * np.eye(d), across],
                          [across.T, np.diag(c.second.sum(axis=0))]])
 
     def has_maximum(self, place):

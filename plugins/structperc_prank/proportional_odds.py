@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve, lapack
 from scipy.special import expit
 
 from structperc.errors import DataError
-from structperc.plugin_tools import CONVERGED, STALLED
+from structperc.plugin_tools import CONVERGED, STALLED, to_dense
 
 ENOUGH = 1e-12          # of the objective: a Newton step that promises less is the last
 MOST_STEPS = 200        # 6 to 12 are usual
@@ -103,7 +103,7 @@ class ProportionalOdds:
         H = np.zeros((d + K, d + K))
         weighted = X.multiply((c.low + c.high)[:, None]).tocsr() if hasattr(X, "multiply") else X * (c.low + c.high)[:, None]
         square = X.T @ weighted
-        H[:d, :d] = (square.toarray() if hasattr(square, "toarray") else square) + self.penalty * np.eye(d)
+        H[:d, :d] = to_dense(square) + self.penalty * np.eye(d)
         for k in range(K):
             across = np.where(self.has_below & (self.below == k), c.low, 0) + np.where(self.has_above & (self.above == k), c.high, 0)
             H[:d, d + k] = H[d + k, :d] = -(X.T @ across)
@@ -118,7 +118,7 @@ class ProportionalOdds:
         rows = np.arange(self.n)
         thresholds[rows[self.has_below], self.below[self.has_below]] -= c.at_low[self.has_below]
         thresholds[rows[self.has_above], self.above[self.has_above]] -= c.at_high[self.has_above]
-        X = self.X.toarray() if hasattr(self.X, "toarray") else self.X
+        X = to_dense(self.X)
         G = np.hstack([X * (c.at_low + c.at_high)[:, None], thresholds])
         return G.T @ G
 

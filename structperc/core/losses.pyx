@@ -320,15 +320,15 @@ cdef class HammingLoss(Loss):
             raise PluginError("loss='hamming' compares sets of atoms, but the outputs of this problem are single labels. "
                               "Use 'zero-one' for classes or 'absolute' for ranks.")
         if self.outputs.partial_gold:
-            raise self.open_atoms()
+            raise self._open_atoms()
 
-    def open_atoms(self):
+    def _open_atoms(self):
         return PluginError(f"loss='hamming' compares two sets of atoms, but a gold output of {type(self.outputs).__name__} may leave "
                            f"some open. Use 'zero-one', or a loss of the plugin that makes these outputs.")
 
     def _checked(self, y, x, bint given=True):
         if given and self.outputs.is_partial(y):
-            raise self.open_atoms()
+            raise self._open_atoms()
         return Loss._checked(self, y, x, given)
 
     cdef double value_c(self, Example x, const int *gold, Py_ssize_t n_gold, const int *y, Py_ssize_t n) noexcept nogil:
@@ -337,7 +337,7 @@ cdef class HammingLoss(Loss):
         cdef double *c
         if self.outputs.partial_gold:           # since gold outputs were encoded, after the start
             with gil:
-                self.error = self.open_atoms()
+                self.error = self._open_atoms()
             return -1
         c = self._outputs.difference_of(x, gold, n_gold, y, n)
         if c == NULL:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structperc.basics.errors import DataError, OptionError, PluginError, did_you_mean, shortened
+from structperc.basics.rows_of_numbers import to_dense
 from structperc.core.joined import Joined
 from structperc.fitting.model import has_mean_row
 
@@ -40,7 +41,7 @@ def row_of(model, rows, row):
     read = model.parts.reader.read_one(row, False, rows.offsets is not None)
     if read.n_rows != 1 or read.n_features != rows.n_features:
         raise DataError(f"baseline has {read.n_rows} rows of {read.n_features} columns; expected one row of {rows.n_features}.")
-    return (read.X if isinstance(read.X, np.ndarray) else read.X.toarray())[0]
+    return to_dense(read.X)[0]
 
 
 def alike(rows, values):

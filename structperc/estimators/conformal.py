@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from structperc.basics.labels import LabelCodes, find_labels, order_is_unknown
+from structperc.basics.rows_of_numbers import count_rows
 from structperc.errors import DataError
 from structperc.estimators.base import declared
 from structperc.estimators.held_out import FORGOTTEN, VOVK, HeldOutOptions, weighted_quantile
 from structperc.estimators.keeping import InnerAnswers, array_of, listed
 from structperc.estimators.parameters import NotFitted, refuse_class
 from structperc.estimators.rankers import cloned_ranker
-from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, has_order, n_rows_of, rows_of, sliceable
+from structperc.estimators.wrapped import WrappedRanker, boundary_scores, columns_known, has_order, rows_of, sliceable
 from structperc.fitting.option import option, positional_option
 from structperc.pipelines import levels_of
 from structperc.reading import matrices
@@ -106,7 +107,7 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
             return self.calibrate(X, y)
         self._refuse_none(X, y)
         X, (labels, codes) = sliceable(X), self._read_labels(y)
-        n = n_rows_of(X)
+        n = count_rows(X)
         if n != len(codes):
             raise DataError(f"y has {len(codes)} labels but X has {n} rows; give one label per row.")
         train, held, random = self._held_out(n)
@@ -162,7 +163,7 @@ class OrdinalConformal(HeldOutOptions, InnerAnswers, WrappedRanker):
             self._trained(), self.levels_)
         if y is None:
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        codes = codes_of(y, labels, n_rows_of(X))
+        codes = codes_of(y, labels, count_rows(X))
         if len(codes) == 0:
             raise DataError("X has no rows, so there is nothing to measure.")
         return estimator, labels, distances_of(estimator, X, labels, codes)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from structperc.basics.labels import LabelCodes, ordered_categories
+from structperc.basics.rows_of_numbers import count_rows
 from structperc.errors import DataError, OptionError
 from structperc.estimators.parameters import Parameters, cloned, refuse_class
 from structperc.estimators.scikit_learn import TransformerMixin, get_config, get_tags
-from structperc.estimators.wrapped import n_rows_of
 from structperc.extras import require
 from structperc.fitting.option import Options, option, positional_option
 from structperc.reading.table_reader import learn_table
@@ -150,8 +150,8 @@ def takes_categories(estimator) -> bool:
 
 def default_trees(X, y):
     """The trees for y, and y as they take it: the places of ordered categories, and labels without numbers as classes."""
-    if n_rows_of(X) < 2:
-        raise DataError(f"n_samples = {n_rows_of(X)}: trees need two rows at least.")
+    if count_rows(X) < 2:
+        raise DataError(f"n_samples = {count_rows(X)}: trees need two rows at least.")
     order = None if y is None else ordered_categories(y)
     if order is not None:
         return boosting("GradientBoostingRegressor"), LabelCodes(order).encode(y, len(y)) - 1

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from structperc.basics.labels import is_nested
+from structperc.basics.rows_of_numbers import count_rows
 from structperc.callbacks import EarlyStopping
 from structperc.estimators.base import ATTRIBUTES, EngineEstimator, declared
 from structperc.estimators.labels import COLUMNS
 from structperc.estimators.queries import ListRanker, RankingScorer, is_list_of_blocks, need_groups, one_name, parted, sizes
 from structperc.estimators.targets import as_column
-from structperc.estimators.wrapped import n_rows_of
 from structperc.fitting.option import Option, option
 from structperc.fitting.options import generator
 from structperc.reading.groups import Groups
@@ -147,7 +147,7 @@ class LatentRanker(ListRanker, EngineEstimator):
         self._compare(X)
         if is_list_of_blocks(X):
             return np.concatenate(engine.atom_scores(X))
-        return engine.atom_scores(X, lengths=[X.shape[0] if hasattr(X, "shape") else len(X)])[0]
+        return engine.atom_scores(X, lengths=[count_rows(X)])[0]
 
     def _engine(self, **changed):
         return super()._engine(problem="latent-ranking", **changed)
@@ -174,7 +174,7 @@ class LatentRanker(ListRanker, EngineEstimator):
 def usual_k(X, groups, lengths) -> int:
     """Half of the documents of the median query, from 1 to 10."""
     if is_list_of_blocks(X):
-        n_documents = [n_rows_of(block) for block in X]
+        n_documents = [count_rows(block) for block in X]
     else:
-        n_documents = np.diff(Groups(np.zeros((n_rows_of(X), 1)), None, lengths, groups).offsets)       # without a copy of X
+        n_documents = np.diff(Groups(np.zeros((count_rows(X), 1)), None, lengths, groups).offsets)       # without a copy of X
     return int(np.clip(np.median(n_documents) // 2, 1, MOST_SHOWN)) if len(n_documents) else MOST_SHOWN

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from structperc.basics.labels import is_nested
+from structperc.basics.rows_of_numbers import count_rows
 from structperc.callbacks import EarlyStopping
 from structperc.core.weights import has_vector
 from structperc.errors import DataError, OptionError
@@ -390,7 +391,7 @@ def listed(X, y, lengths, groups, allowed):
     elif not isinstance(X, (list, tuple)):
         raise DataError(f"X is of type {type(X).__name__}, of which n_iter_no_change cannot hold out sentences; pass a list of sentences.")
     if len(X) and not is_nested(y):
-        ends = np.cumsum([0, *(sentence.shape[0] if hasattr(sentence, "shape") else len(sentence) for sentence in X)]).tolist()
+        ends = np.cumsum([0, *(count_rows(sentence) for sentence in X)]).tolist()
         y = [y[a:b] for a, b in itertools.pairwise(ends)]
     if len(y) != len(X):
         raise DataError(f"y has the labels of {len(y)} sentences but X has {len(X)}; give one list per sentence.")

@@ -11,6 +11,7 @@ import numpy as np
 
 from structperc.basics.arguments import limit as read_limit
 from structperc.basics.errors import shortened
+from structperc.basics.rows_of_numbers import count_rows
 from structperc.core.outputs import right_outputs
 from structperc.engine.engine import Engine
 from structperc.engine.near import Near
@@ -21,7 +22,7 @@ from structperc.estimators.keeping import InnerAnswers, array_of, listed
 from structperc.estimators.parameters import NotFitted, Parameters
 from structperc.estimators.rankers import cloned_ranker
 from structperc.estimators.structure_sets import Judged, StructureSet, measures, right_counts
-from structperc.estimators.wrapped import n_rows_of, rows_of, sliceable
+from structperc.estimators.wrapped import rows_of, sliceable
 from structperc.fitting.option import option, positional_option
 from structperc.fitting.options import generator
 from structperc.problems.batches import Batch
@@ -173,9 +174,9 @@ class StructureConformal(HeldOutOptions, InnerAnswers, Parameters):
         self._check()
         self._refuse_none(X, y)
         X = sliceable(X)
-        n = n_rows_of(X)
-        if n_rows_of(y) != n:
-            raise DataError(f"y has {n_rows_of(y)} outputs but X has {n} examples; give one output per example. Rows that make up "
+        n = count_rows(X)
+        if count_rows(y) != n:
+            raise DataError(f"y has {count_rows(y)} outputs but X has {n} examples; give one output per example. Rows that make up "
                             f"examples by lengths or groups are passed as a list of blocks.")
         unit = units(sources, n)
         if self.folds is None:

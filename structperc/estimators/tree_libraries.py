@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from structperc.basics.plain_values import is_plain
+from structperc.basics.rows_of_numbers import to_dense
 from structperc.engine import model_file
 from structperc.engine.baselines import CONSTANT
 from structperc.engine.explanation import SCORE, Contribution, Explanation, largest_first, side_of
@@ -204,7 +205,7 @@ def tree_contributions(model, X):
     except Exception as error:              # libraries have errors of their own
         raise PluginError(f"TreeSHAP of {name} failed: {type(error).__name__}: {error!s:.200}. predict_marginals has its "
                           f"probabilities.") from error
-    table = np.asarray(table.toarray() if hasattr(table, "toarray") else table, dtype=np.float64)
+    table = np.asarray(to_dense(table), dtype=np.float64)
     return table[:, :-1], table[:, -1], library == "sklearn" and name not in ScikitLearn.boosted
 
 

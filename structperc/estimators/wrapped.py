@@ -8,6 +8,7 @@ import numpy as np
 
 from structperc.basics.arguments import dimensions
 from structperc.basics.labels import LabelCodes, find_labels, ordered_categories
+from structperc.basics.rows_of_numbers import count_rows
 from structperc.basics.sparse_parts import is_sparse, to_csr
 from structperc.engine.engine import Engine
 from structperc.errors import DataError, OptionError, shortened
@@ -67,10 +68,6 @@ def columns_known(estimator) -> dict:
     return {name: getattr(estimator, name) for name in ("n_features_in_", "feature_names_in_") if hasattr(estimator, name)}
 
 
-def n_rows_of(X) -> int:
-    return X.shape[0] if hasattr(X, "shape") else len(X if hasattr(X, "__len__") else np.asarray(X))
-
-
 def sliceable(X):
     """X in a form whose rows can be chosen: a data frame, CSR, a list of objects as it is, else an array."""
     if hasattr(X, "iloc"):
@@ -119,7 +116,7 @@ def boundary_scores(estimator, X, labels):
             return checked(np.asarray(latent, dtype=float)[:, None] - estimator.thresholds_, classes, labels, name)
     if hasattr(estimator, "predict_proba"):
         column = LabelCodes(np.asarray(labels)).encode(estimator.classes_, len(classes)) - 1
-        probabilities = np.empty((n_rows_of(X), len(classes)))
+        probabilities = np.empty((count_rows(X), len(classes)))
         probabilities[:, column] = estimator.predict_proba(X)
         return 0.5 - np.cumsum(probabilities, axis=1)[:, :-1]
     raise OptionError(f"{name} has no score of the boundaries between ranks: none of atom_scores, threshold_scores, thresholds_ beside "

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from structperc.basics.errors import DataError
+from structperc.basics.rows_of_numbers import to_dense
 from structperc.core.column_sums import CONSTANT
 
 FREE = 1e-10            # share of a column's variance that no other column explains: one with less is determined by the others
@@ -141,6 +142,6 @@ def sum_of_blocks(X, mean):
     moments, step = np.zeros((len(mean), len(mean))), max(1, AT_ONCE // max(1, len(mean)))
     for start in range(0, X.shape[0], step):
         block = X[start:start + step]
-        apart = (block.toarray() if hasattr(block, "toarray") else block) - mean
+        apart = to_dense(block) - mean
         moments += apart.T @ apart
     return moments

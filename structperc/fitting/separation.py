@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 from structperc.basics.errors import DataError
+from structperc.basics.rows_of_numbers import to_dense
 
 VIOLATED = 1e-6         # deviations, ten times what the solver itself tolerates
 SEPARATES = 1e-5        # deviations between a row and its end
@@ -47,7 +48,7 @@ class Ends:
         """The rows of some ends, written out."""
         Z = self.Z[self.rows[some]]
         whole = np.zeros((len(some), self.n_unknowns))
-        whole[:, :self.Z.shape[1]] = Z.toarray() if hasattr(Z, "toarray") else Z
+        whole[:, :self.Z.shape[1]] = to_dense(Z)
         whole[np.arange(len(some)), self.Z.shape[1] + self.thresholds[some]] = -1
         return whole * self.signs[some, None]
 

@@ -24,7 +24,6 @@ from structperc.reading.matrices import sample_weights
 __all__ = ["effects"]
 
 SCALES, INTERVALS = ("direction", "log-odds", "odds-ratio"), ("bootstrap", "wald", "robust")
-ESTIMATORS = {"prank": "PRank", "interval-pa": "IntervalPA", "cusum": "CuSumRank"}        # the estimator of each problem
 MOST_TESTED = 4000          # columns that are tested for dependences, whose cost grows with their cube
 PART = 1e-6                 # of the largest weight of a direction: columns with less have no part in it
 MOST_NAMED = 5              # columns in a message
@@ -291,17 +290,15 @@ def check_arguments(n_boot, level, scale, per, interval, groups) -> None:
         raise OptionError(f"interval={interval!r} takes rows for independent, and groups shows that they are not; leave interval out.")
 
 
-def names_at_the_door(model, *problems) -> tuple[str, str]:
+def names_at_the_door(model, problems, estimators) -> tuple[str, str]:
     """What a message calls the model, and what it advises instead: problems to users of an engine, else estimators."""
     _, last = unwrapped(model)
-    if isinstance(last, Engine):
-        return repr(last.problem), " or ".join(map(repr, problems))
-    return type(last).__name__, " or ".join(ESTIMATORS[problem] for problem in problems)
+    return (repr(last.problem), problems) if isinstance(last, Engine) else (type(last).__name__, estimators)
 
 
 def check_model(model, engine, scale, interval) -> None:
     """Raises an error for models without effects, or without those that are asked for."""
-    parts, (called, others) = engine.parts_, names_at_the_door(model, "prank", "interval-pa")
+    parts, (called, others) = engine.parts_, names_at_the_door(model, "'prank' or 'interval-pa'", "PRank or IntervalPA")
     if not is_ordered(parts.outputs):
         raise PluginError(f"effects are those of ordered labels, and {called} predicts other outputs; use {others}.")
     if not has_vector(parts.weights) or np.shape(getattr(engine, "coef_", None)) != (engine.model_.context.n_features,):

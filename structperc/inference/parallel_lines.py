@@ -14,6 +14,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import chdtrc, expit
 
 from structperc.basics.errors import DataError, OptionError, PluginError
+from structperc.basics.rows_of_numbers import to_dense
 from structperc.core.outputs import is_ordered
 from structperc.extras import require
 from structperc.fitting.dependence import Dependence
@@ -178,7 +179,7 @@ def proportional_odds(model, X, y, level=0.95, *, sample_weight=None) -> OddsTes
     if not (isinstance(level, (int, float)) and 0 < level < 1):
         raise OptionError(f"level={level!r}; expected a number between 0 and 1, such as 0.95.")
     if not is_ordered(engine.parts_.outputs):
-        called, others = names_at_the_door(model, "prank", "cusum")
+        called, others = names_at_the_door(model, "'prank' or 'cusum'", "PRank or CuSumRank")
         raise PluginError(f"odds are those of ordered labels, and {called} predicts other outputs; use {others}.")
     rows = engine.model_.read(X)
     weights = sample_weights(sample_weight, rows.n_examples)
@@ -202,7 +203,7 @@ def proportional_odds(model, X, y, level=0.95, *, sample_weight=None) -> OddsTes
         raise PluginError(f"{len(columns)} columns at {n_thresholds} thresholds have {len(columns) * n_thresholds} odds ratios, more than "
                           f"{MOST_COLUMNS}; test fewer columns.")
     Z = rows.X[active][:, columns]
-    Z = ((Z.toarray() if hasattr(Z, "toarray") else Z) - dependence.mean[columns]) / dependence.spread[columns]
+    Z = (to_dense(Z) - dependence.mean[columns]) / dependence.spread[columns]
     names = names_of_columns(model, engine, rows.n_features)
     undetermined = np.concatenate([[], *dependence.sets()])
     tests = [(ALL, list(range(len(columns))))]

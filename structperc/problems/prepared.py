@@ -8,6 +8,7 @@ from threading import Lock
 import attrs
 import numpy as np
 
+from structperc.basics.rows_of_numbers import count_rows
 from structperc.core.component import adapted, inherits, state_of
 from structperc.core.losses import Loss
 from structperc.fitting.assembly import clone_model
@@ -39,7 +40,7 @@ class Source:
         def part(values):
             if values is None:
                 return None
-            n = values.shape[0] if hasattr(values, "shape") else len(values)
+            n = count_rows(values)
             return entries(values, rows if n == n_rows != n_examples else numbers)
 
         X = None if self.X is None else entries(self.X, numbers if self.has_blocks else rows)

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from structperc.basics.rows_of_numbers import to_dense
 from structperc.solvers.program_rows import UNIT, power_of_two
 
 MOST_VARIABLES = 16             # of which all vectors are looked at
@@ -26,7 +27,7 @@ class FewVariables:
     @cached_property
     def feasible(self):
         """int array: bit j of a vector's number is variable j."""
-        dense = self.rows.matrix if isinstance(self.rows.matrix, np.ndarray) else self.rows.matrix.toarray()
+        dense = to_dense(self.rows.matrix)
         allowed, close = np.ones(1 << self.n, dtype=bool), np.zeros(1 << self.n, dtype=bool)
         for r, row in enumerate(dense):
             high, low = self.rows.high[r], self.rows.low[r]

@@ -11,6 +11,7 @@ from scipy.sparse import csc_array, csr_array, hstack
 
 from structperc.basics.arguments import seconds
 from structperc.basics.errors import DataError
+from structperc.basics.rows_of_numbers import to_dense
 from structperc.extras import require
 from structperc.solvers.branch_and_bound import branch_and_bound
 from structperc.solvers.program_rows import ProgramRows, power_of_two, times
@@ -136,7 +137,7 @@ def scales(rows: ProgramRows, free):
     """Powers of two for columns and rows: the smallest coefficient of a row, the largest of `free` columns, is about 1 if possible."""
     width, sizes, smallest, largest = np.ones(rows.matrix.shape[1]), rows.sizes, rows.smallest, rows.largest
     if free.any() and len(largest):
-        dense = sizes if isinstance(sizes, np.ndarray) else sizes.toarray()
+        dense = to_dense(sizes)
         for _ in range(ROUNDS):
             now = dense * width
             high, low = now.max(axis=1), np.where(now > 0, now, np.inf).min(axis=1)

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from structperc.basics.errors import DataError, PluginError, StructPercError
+from structperc.basics.rows_of_numbers import count_rows, to_dense
 from structperc.core.component import adapted
 from structperc.core.features import is_constrained
 from structperc.core.outputs import as_structure, decode_many
@@ -301,7 +302,7 @@ def read_sample(sample, origin) -> Data:
                           f"(X, offsets) with whole numbers from 0 to the number of rows.")
     if rows.objects:
         return Data(rows.X, None, y)
-    dense = rows.X if isinstance(rows.X, np.ndarray) else rows.X.toarray()
+    dense = to_dense(rows.X)
     return Data(np.round(dense.astype(np.float64) * 1024) / 1024, rows.offsets, y).take(np.flatnonzero(rows.sizes()))
 
 
@@ -310,6 +311,6 @@ def are_offsets(values, X) -> bool:
     if values is None:
         return True
     numbers = np.asarray(values)
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    n = count_rows(X)
     return (numbers.ndim == 1 and numbers.dtype.kind in "iu" and len(numbers) > 1 and numbers[0] == 0 and numbers[-1] == n
             and bool((np.diff(numbers) >= 0).all()))

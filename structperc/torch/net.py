@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 
 from structperc.basics.errors import DataError, OptionError, PluginError, shortened
+from structperc.basics.rows_of_numbers import to_dense
 from structperc.core.weights import Weights
 from structperc.extras import require
 from structperc.fitting.hookspecs import hookimpl
@@ -102,7 +103,7 @@ class NetWeights(Weights):
     def forward(self, x):
         """The scores of all atoms."""
         rows = x.rows
-        rows = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
+        rows = np.asarray(to_dense(rows))
         of_rows = self.module(torch.from_numpy(np.array(rows, dtype=np.float64)).to(self.like)).reshape(-1)
         n_shared = x.n_atoms - of_rows.numel()
         if self.table is None and n_shared > 0:
