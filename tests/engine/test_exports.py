@@ -1,8 +1,10 @@
 """Exported models predict as `predict` does, in each installed language."""
 
+import copy
 import ctypes
 import json
 import os
+import pickle
 import runpy
 import shutil
 import subprocess
@@ -98,6 +100,14 @@ int main(void)
 
 
 @pytest.mark.skipif(not shutil.which(os.environ.get("CC", "cc").split()[-1]), reason="there is no C compiler")
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda engine: pickle.loads(pickle.dumps(engine))], ids=["copy", "pickle"])
+@pytest.mark.parametrize("make", [MODELS["cusum"], lambda: Engine(Classes(), epochs=3).fit(X[:200], WHOLE[:200])], ids=["named", "own"])
+def test_a_copy_is_exported_too(make, again, tmp_path):
+    engine = make()
+    module = runpy.run_path(exported(again(engine), tmp_path, "copy.py", "numpy"))
+    check(engine, X[:200], module["predict"](X[:200]).tolist())
+
+
 def test_c_without_a_type_of_pairs(tmp_path):
     engine = MODELS["prank"]()
     exported(engine, tmp_path, "plain.c", "c")

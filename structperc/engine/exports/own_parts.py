@@ -13,7 +13,7 @@ def refuse_other_plugins(engine) -> None:
     """Raises an error for a part that a plugin has put in the place of the problem's own."""
     for kind in REPEATED:
         plugin = engine.answered[f"structperc_{kind}"]
-        if plugin is not engine.loaded_plugins[1]:
+        if plugin.name != engine.loaded_plugins[1].name:
             raise PluginError(f"this model of {engine.problem} cannot be exported: {part_name(engine, kind)} replaces the {kind} part of "
                               f"{engine.problem}, and an export repeats only the problem's own. Leave that plugin out, or predict with "
                               f"structperc.")

@@ -31,3 +31,4 @@ def set_state(engine, state) -> None:
         option_values = {**engine_options(engine), **dict.fromkeys(parts), **engine.plugin_options}     # parts are among the objects
         kept = made(type(engine), *state["training"], objects, functions_of(option_values), "the pickled model")
         engine.model, engine.notes, engine.preset_values = kept.model, kept.notes, kept.preset_values
+        engine.answered, engine.reads = kept.answered, kept.reads
