@@ -71,6 +71,7 @@ ATTRIBUTES = {
 SIGNATURES = {hook: inspect.signature(getattr(hookspecs, hook)) for hook in HOOKS}
 for hook in HOOKS:
     getattr(hookspecs, hook).__signature__ = SIGNATURES[hook]
+PLAIN = frozenset((type(None), bool, int, float, str))      # no module is in any of them
 LAST = threading.local()        # its `plugin` was the last to return a part from a hook in this thread
 NAMED = {"loss": "losses", "update": "updates", "trainer": "trainers"}       # options whose values are names that plugins declare
 
@@ -621,4 +622,6 @@ def imported(value):
 def inside(value, change):
     if type(value) in (tuple, list):
         return type(value)(map(change, value))
-    return {key: change(entry) for key, entry in value.items()} if type(value) is dict else value
+    if type(value) is not dict:
+        return value
+    return {key: entry if type(entry) in PLAIN else change(entry) for key, entry in value.items()}

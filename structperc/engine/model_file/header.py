@@ -83,6 +83,8 @@ def texts(holder, name):
 def plain(value, name):
     """An option as JSON has it."""
     value = value.item() if isinstance(value, np.generic) else value
+    if value is None or type(value) in (bool, str):
+        return value
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
