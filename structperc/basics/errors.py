@@ -130,7 +130,7 @@ class OptionErrors(list):
 
     Parameters
     ----------
-    errors : iterable of OptionError or PluginError, optional
+    iterable : iterable of OptionError or PluginError, optional
         Errors that are known already.
 
     Examples

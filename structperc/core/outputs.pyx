@@ -520,7 +520,7 @@ cdef class Outputs(Component):
         return bool(same)
 
     def check_partial(self, Example x, gold) -> None:
-        """Raise `PluginError` unless a partial gold output fits x. Called only if gold outputs may be partial; by default nothing is checked.
+        """Raise `PluginError` unless a partial gold output fits x. By default nothing is checked.
         Raises `PluginError` if it does not fit.
 
         Parameters
