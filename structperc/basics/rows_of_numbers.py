@@ -4,7 +4,7 @@ import numpy as np
 
 
 def count_rows(values) -> int:
-    """How many rows or entries an array, a sparse matrix, a data frame or a list has; sparse matrices have no `len`."""
+    """How many rows or entries an array, a data frame or a list has. Sparse matrices have no `len`."""
     return values.shape[0] if hasattr(values, "shape") else len(values if hasattr(values, "__len__") else np.asarray(values))
 
 
