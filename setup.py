@@ -21,8 +21,8 @@ else:
     # -ffp-contract=off: the same bits on machines with and without fused multiply-add.
     # Loops over a handful of atoms are slower as vector loops; the inner products say themselves what to vectorise.
     # -g0: Python's own flags ask for -g, which takes a quarter of the time.
-    # Modules without a loop over numbers use CALLS, which takes 60 % of the time. Those that no one-row call enters use GLUE, which takes
-    # 40 % and inlines nothing.
+    # Modules with no loop over numbers, or a short one that is measured as fast, use CALLS, which takes 60 % of the time. Those that no
+    # one-row call enters use GLUE, which takes 40 % and inlines nothing.
     FLAGS, VECTORS = ["-O2", "-g0", "-fno-tree-vectorize", "-ffp-contract=off"], ["-O3", "-ftree-vectorize"]
     CALLS, GLUE = ["-O1", "-finline-small-functions"], ["-Og"]
 
@@ -75,7 +75,7 @@ def extensions():
     headers = found("*.h")
     common = {"include_dirs": sorted({str(path.parent) for path in headers}), "depends": list(map(str, headers))}
     return [
-        Extension(SHARED, [SHARED.replace(".", "/") + ".c"]),
+        Extension(SHARED, [SHARED.replace(".", "/") + ".c"], extra_compile_args=CALLS),
         *(Extension(".".join(path.with_suffix("").parts).removeprefix("plugins."), [str(path)], **common) for path in found("*.pyx")),
     ]
 

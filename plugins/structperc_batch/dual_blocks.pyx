@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = CALLS
 """The dual solution of a structural support vector machine, with one block per example, and the base class of passes.
 
     min over w   P(w) = 1/2 ||w||^2 + C sum_i weight_i max over y of h_i(y),   h_i(y) = loss_i(y) + w . (Phi(x_i, y) - Phi(x_i, gold_i))

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = CALLS
 """Stored rows, and the kernel between them and the rows of an example.
 
 Rows are stored in slots. Rows to be scored are prepared as queries, sixteen side by side ("lanes"). One pass over a stored

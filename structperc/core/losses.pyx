@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = CALLS
 """Losses. On label outputs each is additive over atoms (differences of neighbouring costs), O(1) per value; on structures O(atoms)."""
 from numbers import Real
 

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = CALLS
 """Output spaces of one label per example: ordered ranks and unordered classes.
 
 Typical sizes: r = 2..50 labels. Counting and adding costs are O(r).

@@ -1,3 +1,4 @@
+# distutils: extra_compile_args = CALLS
 """A read-write lock for a model, and a lock for its one trainer.
 
 The state is a few C fields, changed under the GIL and without a call into Python. Acquiring and releasing costs about 20 ns
