@@ -22,7 +22,7 @@ REASONS = {         # why, by the name of the record
     "mixing": "On CoNLL-2000 each of two shards makes more mistakes than serial training, and a mistake costs a step.",
     "mixing_quality": "A mixture of four shards learns more slowly from these sentences.",
     "log_loss": "By less than a tenth of a point of F1.",
-    "ordinal_heads": "No head is best on all sets. Differences of means are of about one standard error over sets.",
+    "ordinal_heads": "No head is best on all sets. The difference of means is below two standard errors over sets.",
     "ordinal_columns": "On three of six sets, by less than a standard error.",
     "people": "By less than 0.001, and the standard error is 0.015.",
     "rare_classes": "At the same weight both predict the rare label less often than logistic regression. Their error of all ranks is "
