@@ -32,4 +32,4 @@ def test_pages_work_in_a_browser(tmp_path):
     done = subprocess.run([BROWSER, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", path.as_uri()], env=environment,
                           capture_output=True, text=True, timeout=200)
     assert done.returncode == 0 and "CONSOLE" not in done.stderr
-    assert "grade: severe; Visit 3: the point (1.59, 0.94). Wrong, at a cost of 3. It said 1, and 4 is right." in done.stdout
+    assert "grade: severe; Visit 3: the point (1.59, 0.94). Wrong, at a cost of 3. The prediction was 1, and 4 is right." in done.stdout

@@ -101,7 +101,7 @@ class Engine(EngineCore, CheckedCalls, EngineOptions, FittedNames):
         passed = {name: plugin_options.pop(name) for name in (*plugin_options,) if name in declared}
         errors = OptionErrors()
         own = read_given(declared, {name: value for name, value in passed.items() if value is not declared[name].unset}, errors)
-        if passed.get("plugins") and "plugins" not in own:
+        if "plugins" in passed and "plugins" not in own:
             errors.raise_all()          # without plugins their options are unknown
         self.problem = problem
         super().__init__(**own)

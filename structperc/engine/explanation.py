@@ -214,7 +214,7 @@ class Explanation:
              1|2                  2|3
                     ← lower │ higher →
         score +2, from +0
-          x[0]              │ ████████████ +2
+          x[0]              │ ████████████ +2.00
         """
         blocks = [[self.title(), *self.compared()], *(picture.lines(max(width, 40)) for picture in self.pictures())]
         return "\n\n".join("\n".join(lines) for lines in blocks if lines)

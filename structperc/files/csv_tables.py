@@ -159,7 +159,7 @@ class CsvFile(FrameFile):
         return require("pandas", "reading CSV files", "cli").Series(column, name=name) if isinstance(column, np.ndarray) else column
 
     def cells(self, frame, name):
-        return frame[name]
+        return frame[name] if frame[name].dtype == object else self.column(frame, name)
 
     def values(self, frame, name):
         column = frame[name]

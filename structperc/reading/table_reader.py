@@ -364,8 +364,11 @@ class Numbers:
         return iter(self.values)
 
     def __getitem__(self, places):
-        """A column by its name; or rows, with the same names."""
-        return self.values[:, self.columns.index(places)] if isinstance(places, str) else Numbers(self.values[places], self.columns)
+        """A column by its name, rows with the same names, or what a matrix has at a row or a pair of places."""
+        if isinstance(places, str):
+            return self.values[:, self.columns.index(places)]
+        taken = self.values[places]
+        return taken if isinstance(places, tuple) or taken.ndim < 2 else Numbers(taken, self.columns)
 
     def __array__(self, dtype=None, copy=None):
         return self.values
