@@ -15,6 +15,8 @@ REASONS = {         # why, by the name of the record
                   "nearly random scores, for which no exact search is run.",
     "defaults": "wisconsin has 194 rows of 32 columns: `cusum` is 0.03 worse than the median, by less than a standard error. `prank` has "
                 "one direction for all ranks, as OrderedModel and LogisticAT have, which miss the same three sets.",
+    "doors": "A default fit trains five more folds, for probabilities. All of a pickled model is checked when it is read. With columns "
+             "on one scale, each row changes the scale. Imports of numpy and scipy are most of a command's time.",
     "kernels": "A value of the RBF kernel takes an exponential beside its dot product. The bits are the same on every machine.",
     "large_margin": "Single fits of less than a second at 5,000 rows, whose times vary by as much. At 20,000 rows all goals are met.",
     "layers": "PyTorch itself takes a part of the time: an empty autograd function has a row. The rest is Python between the call and the "
@@ -24,6 +26,7 @@ REASONS = {         # why, by the name of the record
     "log_loss": "By less than a tenth of a point of F1.",
     "ordinal_heads": "No head is best on all sets. The difference of means is below two standard errors over sets.",
     "ordinal_columns": "On three of six sets, by less than a standard error.",
+    "peers": "Rows in random order wait for memory, whose time differs from machine to machine and from day to day.",
     "people": "By less than 0.001, and the standard error is 0.015.",
     "rare_classes": "At the same weight both predict the rare label less often than logistic regression. Their error of all ranks is "
                     "smaller.",

@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("results")
 SPEED = {
     "Other libraries": ("rivals",),
+    "Calls": ("doors",),
     "Ranks": ("epoch", "peers", "stream", "fixed", "exact", "exports"),
     "Sentences": ("tagging", "scaling", "segments", "log_loss", "parsing", "arborescences"),
     "Kernels, large margins and stumps": ("kernels", "trees", "boosting", "large_margin", "large_margin_linear"),

@@ -364,7 +364,7 @@ class Numbers:
         return iter(self.values)
 
     def __getitem__(self, places):
-        """A column by its name, rows with the same names, or what a matrix has at a row or a pair of places."""
+        """A column by its name, or rows with the same names. At a row or a pair of places: what the matrix has there."""
         if isinstance(places, str):
             return self.values[:, self.columns.index(places)]
         taken = self.values[places]
