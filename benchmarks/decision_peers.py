@@ -6,12 +6,32 @@ import itertools
 import numpy as np
 from measuring import installed
 
+from structperc.components import amounts
+
 NAME = "PyEPO"
 
 
 def version():
     """None where it is absent."""
     return installed("pyepo") if importlib.util.find_spec("pyepo") else None
+
+
+def model_of(decide, n):
+    """PyEPO's model of n costs. `decide(costs)` returns the chosen variables."""
+    from pyepo.model.opt import optModel
+
+    class Model(optModel):
+        def _getModel(self):
+            return None, list(range(n))
+
+        def setObj(self, c):
+            self.c = np.asarray(c, dtype=float)
+
+        def solve(self):
+            v = amounts(decide(self.c), n)
+            return v, float(self.c @ v)
+
+    return Model()
 
 
 def learners(X, costs, decide, seed, n_steps, perturbed):
@@ -21,25 +41,11 @@ def learners(X, costs, decide, seed, n_steps, perturbed):
     import torch
     from pyepo.data.dataset import optDataset
     from pyepo.func import SPOPlus, perturbedFenchelYoung
-    from pyepo.model.opt import optModel
-
-    from structperc.components import amounts
-
-    class Model(optModel):
-        def _getModel(self):
-            return None, list(range(costs.shape[1]))
-
-        def setObj(self, c):
-            self.c = np.asarray(c, dtype=float)
-
-        def solve(self):
-            v = amounts(decide(self.c, None), len(self.c))
-            return v, float(self.c @ v)
 
     def fitted(loss_of, new):
         torch.manual_seed(seed)
         torch.set_num_threads(1)
-        model = Model()
+        model = model_of(lambda c: decide(c, None), costs.shape[1])
         data = optDataset(model, X, costs)
         batches = torch.utils.data.DataLoader(data, batch_size=32, shuffle=True)
         linear, loss = torch.nn.Linear(X.shape[1], costs.shape[1]), loss_of(model)

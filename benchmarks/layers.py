@@ -9,6 +9,7 @@ import importlib.util
 import resource
 import time
 
+import decision_peers
 import job
 import numpy as np
 import torch
@@ -143,29 +144,16 @@ def decisions(name, problem, X, n_examples, costs, solve):
     batch, layer = problem.batch(X, costs=costs), StructuredLoss(problem, "spo+")
     own = torch.tensor(predicted, requires_grad=True)
     yield f"{name}: SPO+, forward and backward", lambda: layer(-own, batch).mean().backward()
-    if importlib.util.find_spec("pyepo") is None:
+    if decision_peers.version() is None:
         return
     from pyepo.func import SPOPlus
-    from pyepo.model.opt import optModel
-
-    class Model(optModel):
-        def _getModel(self):
-            return None, list(range(costs.shape[1]))
-
-        def setObj(self, c):
-            self.c = np.asarray(c, dtype=float)
-
-        def solve(self):
-            chosen = np.zeros(costs.shape[1])
-            chosen[solve(self.c)] = 1
-            return chosen, float(self.c @ chosen)
 
     theirs, true = torch.tensor(predicted, requires_grad=True), torch.tensor(costs)
     best = np.zeros(costs.shape)
     for row, c in zip(best, costs, strict=True):
         row[solve(c)] = 1
     w = torch.tensor(best)
-    loss, z = SPOPlus(Model(), reduction="mean"), (true * w).sum(1, keepdim=True)
+    loss, z = SPOPlus(decision_peers.model_of(solve, costs.shape[1]), reduction="mean"), (true * w).sum(1, keepdim=True)
     apart = abs(float(layer(-own, batch).mean()) - float(loss(theirs, true, w, z)))
     if apart > 1e-9:
         raise AssertionError(f"{name}: the values of SPO+ differ by {apart}")

@@ -86,7 +86,7 @@ def test_marginals_of_another_kind_are_refused(kind):
 @pytest.mark.parametrize("k", [np.timedelta64(2, "D"), True, 0, -1, "2", 2.0, 1.5, [1]])
 def test_only_whole_numbers_count_the_best(k):
     for engine, lengths in ((CHAINS, {"lengths": [3] * 4}), (ENGINE, {})):
-        for ask in (lambda: engine.predict(X, k=k, **lengths), lambda: engine.predict_k_best(X, k, **lengths)):     # noqa: B023
+        for ask in (functools.partial(engine.predict, X, k=k, **lengths), functools.partial(engine.predict_k_best, X, k, **lengths)):
             with pytest.raises(OptionError, match="expected a whole number, at least 1"):
                 ask()
     with pytest.raises(OptionError, match="expected a whole number, at least 1"):
