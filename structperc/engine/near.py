@@ -73,7 +73,7 @@ class Near:
     # ---- members ----
 
     def listed(self):
-        """All structures, their atoms (n_structures, n_atoms) and scores, where they are looked at one by one; else None."""
+        """All structures, their atoms (n_structures, n_atoms) and scores, if the search lists them; else None."""
         if self._listed is None and (isinstance(self.parts.outputs, LabelOutputs) or not self.parts.argmax.any_scores):
             self._listed = self.all_of("the members of a set")
         return self._listed

@@ -51,7 +51,7 @@ def test_the_temperature_is_nearly_the_best_for_rows_never_seen(make, kernel):
     {"problem": "prank", "plugins": ["large-margin"]}, {"problem": "multiclass", "plugins": ["batch"]},
     {"problem": "multiclass", "n_shards": 2, "weighting": "visits"}], ids=str)
 def test_parts_that_start_again_for_a_fold_do_as_new_parts(options):
-    class Own:                                          # the parts of other authors are asked for anew
+    class Own:                                          # calibration makes parts of other authors for each fold
         made = 0
 
         @hookimpl

@@ -491,7 +491,7 @@ def test_a_set_has_the_outputs_near_the_best_one(name):
         with pytest.raises(PluginError, match="sets"):
             StructureConformal(problem).calibrate((batch, scores), batch.argmax(scores))
         return
-    y = [ranked[-1][0] for ranked in batch.k_best(scores, 3)]           # wrong outputs, so that sets have more than the best one
+    y = [ranked[-1][0] for ranked in batch.k_best(scores, 3)]           # wrong outputs, so that sets are larger than one
     if name == "latent-ranking":
         y = [np.isin(np.arange(len(scores[example.part])), own).astype(int) for own, example in zip(y, examples, strict=True)]
     sets = StructureConformal(problem, coverage=0.4).calibrate((batch, scores), y).predict((batch, scores))
