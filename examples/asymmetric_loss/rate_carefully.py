@@ -1,4 +1,4 @@
-"""Ratings that would rather be too low than too high; needs `pip install ./examples/asymmetric_loss`."""
+"""Ratings that are more often too low than too high; needs `pip install ./examples/asymmetric_loss`."""
 
 import numpy as np
 

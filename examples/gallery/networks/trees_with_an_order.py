@@ -2,8 +2,8 @@
 Boosted trees win on my table. How do I get honest grades from them?
 ====================================================================
 
-A classifier of boosted trees ignores the order of grades (ordinal regression, gradient boosting). ``BinaryReduction`` puts any classifier
-below an order: it asks "is the grade above k?" for each row and each k. With ``falling=True`` its probabilities never contradict one
+A classifier of boosted trees ignores the order of grades (ordinal regression, gradient boosting). ``BinaryReduction`` gives any classifier
+the order: it asks "is the grade above k?" for each row and each k. With ``falling=True`` its probabilities never contradict one
 another. The data are a survey of 6,366 women, who rate their marriages from 1 to 5. The trees are scikit-learn's. Those of LightGBM,
 XGBoost and CatBoost work in the same way, with missing values and categories.
 """
@@ -23,7 +23,7 @@ X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_
 levels = np.arange(1, 6)
 
 # %%
-# Three models have the same trees. The first one knows nothing of the order. The prediction is the median of the probabilities, which has
+# Three models have the same trees. The first one ignores the order. The prediction is the median of the probabilities, which has
 # the smallest mean absolute error (MAE).
 
 
@@ -68,5 +68,5 @@ right.set(xlabel="grades in the interval", ylabel="women", title="Intervals with
 plt.show()
 
 # %%
-# **What to try next.** :doc:`/docs/guide/boosting` compares trees with kernels on more tables. If one score for all grades is wanted, see
+# **What to try next.** :doc:`/docs/guide/boosting` compares trees with kernels on more tables. If you want one score for all grades, see
 # :doc:`latent_score_by_trees`.

@@ -3,7 +3,7 @@ What would have made this grade lower?
 ======================================
 
 A patient gets the second highest of five grades. What would have to differ for a lower one (counterfactual explanation)? Many
-changes do, and most are larger than necessary. :func:`structperc.counterfactual` finds the smallest one, in standard deviations, and
+changes suffice, and most are larger than necessary. :func:`structperc.counterfactual` finds the smallest one, in standard deviations, and
 proves that no smaller one exists. Age and sex stay as they are, and no value leaves the range of the data. The patients are those of
 scikit-learn's diabetes data: ten measurements of 442 people, and the progress of the disease after a year.
 """
