@@ -1,4 +1,4 @@
-"""Columns of very different sizes, which AROW learns to weigh; needs `pip install ./examples/arow`."""
+"""AROW on columns of very different scales; needs `pip install ./examples/arow`."""
 
 import numpy as np
 

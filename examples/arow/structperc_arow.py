@@ -6,7 +6,7 @@ from structperc import hookimpl
 from structperc.components import Weights
 from structperc.errors import OptionError
 
-problem = "multiclass"                  # what `structperc check` lines the plugin up with,
+problem = "multiclass"                  # with which `structperc check` checks the plugin,
 check_options = {"update": "pa2"}       # and the options that it needs
 
 

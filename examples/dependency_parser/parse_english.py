@@ -10,7 +10,7 @@ from structperc.files.datasets import locate
 
 
 def sentences(path, n, longest=25):
-    """Tokens (form, tag) and heads of the first n sentences that are not longer."""
+    """Tokens (form, tag) and heads of the first n sentences of at most `longest` words."""
     parses = [tokens for tokens in files.read(path, columns=("form", "upos", "head")).X if len(tokens) <= longest][:n]
     return [[token[:2] for token in tokens] for tokens in parses], [[int(head) for _, _, head in tokens] for tokens in parses]
 

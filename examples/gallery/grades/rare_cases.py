@@ -2,7 +2,7 @@
 My severe cases are rare. How do I find them?
 =============================================
 
-Of 6,366 women in a survey, 447 rate their marriage as poor (imbalanced classes). A model that never predicts "poor" is right about 93 %
+Of 6,366 women in a survey, 447 rate their marriage as poor (imbalanced classes). A model that never predicts "poor" is right for 93 %
 of them, and useless. ``class_weight`` makes the rare cases count more, here in :class:`~structperc.estimators.CuSumRank`. The rival is
 a logistic regression with the same weights.
 """

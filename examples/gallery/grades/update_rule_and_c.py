@@ -61,5 +61,5 @@ ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 plt.show()
 
 # %%
-# **What to try next.** ``epochs`` and ``kernel`` belong into a second, smaller grid. :doc:`/docs/guide/tune` has schedules and grids
+# **What to try next.** ``epochs`` and ``kernel`` belong in a second, smaller grid. :doc:`/docs/guide/tune` has schedules and grids
 # of kernels, and :doc:`/docs/how-to-choose` compares the rules on more data.

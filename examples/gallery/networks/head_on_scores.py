@@ -62,5 +62,5 @@ right.legend(fontsize="small")
 plt.show()
 
 # %%
-# **What to try next.** Rows of one person or one site belong into one fold: pass ``groups`` and ``GroupKFold`` to ``cross_val_predict``.
+# **What to try next.** Rows of one person or one site belong in one fold: pass ``groups`` and ``GroupKFold`` to ``cross_val_predict``.
 # :doc:`trees_with_an_order` has trees that know the order themselves.

