@@ -264,6 +264,17 @@ def ordered_categories(y):
     return None
 
 
+def named_labels(classes):
+    """The labels that a user names, as an array in their order. A missing, unhashable or repeated label raises an error."""
+    labels = as_label_array(classes, "classes", "the labels in order")
+    refuse_missing(labels, "classes")
+    refuse_unhashable(labels, "classes")
+    names = labels.tolist()
+    if len(set(names)) < len(names):
+        raise DataError(f"classes names {next(name for name in names if names.count(name) > 1)!r} more than once.")
+    return labels
+
+
 def distinct(values):
     """Sorted distinct labels; whole numbers in a narrow range without sorting."""
     if values.dtype.kind in "iub" and len(values):
@@ -302,13 +313,7 @@ def find_labels(y, classes, ordered):
     [1, 3]
     """
     if classes is not None:
-        labels = as_label_array(classes, "classes", "the labels in order")
-        refuse_missing(labels, "classes")
-        refuse_unhashable(labels, "classes")
-        if len(set(labels.tolist())) < len(labels):
-            repeated = next(v for v in labels.tolist() if labels.tolist().count(v) > 1)
-            raise DataError(f"classes names {repeated!r} more than once.")
-        source = "classes names"
+        labels, source = named_labels(classes), "classes names"
     else:
         labels = ordered_categories(y)
         source = "the categories of y are"

@@ -13,9 +13,8 @@ from structperc.basics.labels import (
     all_labels,
     as_label_array,
     equal_labels,
+    named_labels,
     ordered_categories,
-    refuse_missing,
-    refuse_unhashable,
 )
 
 
@@ -65,12 +64,10 @@ def codes(y_true, y_pred, classes=None, ordered=True):
 
 
 def label_order(classes):
-    """All labels in order, as given; at least one, and no missing one."""
-    labels = as_label_array(classes, "classes", "the labels in order")
+    """All labels in order, as given; at least one, and each once."""
+    labels = named_labels(classes)
     if not len(labels):
         raise DataError("classes is empty; expected the labels in order.")
-    refuse_missing(labels, "classes")
-    refuse_unhashable(labels, "classes")
     return labels
 
 

@@ -1,6 +1,7 @@
 """Measures against values computed by hand, and the ones that an engine gets."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from structperc.metrics import (
     macro_mean_absolute_error,
     mean_absolute_error,
     measures,
+    ordered_labels,
     quadratic_weighted_kappa,
     token_measures,
     unseen_labels,
@@ -320,3 +322,16 @@ def test_measures_of_an_engine_that_learns_from_intervals():
     assert exact == measures(engine, X, y[:, [0, 0]]) and "macro mean absolute error" in exact
     squared = Engine("interval-pa", update="exact-pa1", C=0.05, loss="squared").fit(X, y)
     assert losses(squared, X, y).tolist() == (error**2).tolist()
+
+
+@pytest.mark.parametrize("measured", [
+    lambda classes: mean_absolute_error(["a", "b"], ["a", "a"], classes=classes),
+    lambda classes: confusion_matrix(["a", "b"], ["a", "a"], classes=classes),
+    lambda classes: interval_absolute_error([["a", "a"]], ["c"], classes=classes),
+    lambda classes: ordered_labels(["a"], np.array(["a", "b"]), classes),
+])
+@pytest.mark.parametrize("classes", [["a", "b", "c", "a"], ["b", "a", "a", "c"], pd.Series(["a", "a", "b", "c"])])
+def test_a_label_that_classes_repeat_would_be_two_levels(measured, classes):
+    with pytest.raises(DataError, match="classes names 'a' more than once"):
+        measured(classes)
+    measured(["a", "b", "c"])
