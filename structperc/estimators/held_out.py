@@ -69,5 +69,6 @@ def weighted_quantile(distances, weights, coverage) -> float:
     order = np.argsort(distances, kind="stable")
     reached = np.cumsum(weights[order])
     needed = float(Fraction(repr(float(coverage))) * (1 + Fraction(float(reached[-1]))))
-    place = int(np.searchsorted(reached, needed, side="left"))
+    rounded = len(order) * 2.0**-52                 # at most, of the sums: equal shares of n examples, such as 1/10, add up to n
+    place = int(np.searchsorted(reached, needed * (1 - rounded), side="left"))
     return float(distances[order[place]]) if place < len(order) else float("inf")

@@ -318,6 +318,17 @@ def test_the_quantile_is_the_smallest_that_covers_enough_whatever_the_ties(dista
     assert found == (sorted(distances)[needed - 1] if needed <= len(distances) else np.inf)
 
 
+@pytest.mark.parametrize("size", [3, 6, 10, 13])
+def test_shares_of_nine_examples_suffice_for_nine_tenths_though_they_are_rounded(trained, size):
+    random = np.random.default_rng(size)
+    X, y = [random.normal(size=(size, 2)) for _ in range(9)], [[LABELS[k] for k in random.integers(0, 3, size)] for _ in range(9)]
+    assert StructureConformal(trained, coverage=0.9).calibrate(X, y).atom_quantile_ < np.inf
+    assert StructureConformal(trained, coverage=0.9).calibrate(X[:8], y[:8]).atom_quantile_ == np.inf
+    tokens, labels = [row[None] for x in X for row in x], [[label] for one in y for label in one]
+    model = StructureConformal(trained, coverage=0.9).calibrate(tokens, labels, sources=np.repeat(np.arange(9), size))
+    assert model.quantile_ < np.inf
+
+
 def test_right_predictions_leave_the_best_outputs_alone():
     X = [np.array([[-1.0, 0.0]]), np.array([[1.0, 0.0]])] * 20
     engine = Engine("sequence", epochs=5, classes=["a", "b"], fit_intercept=False).fit(X, [["a"], ["b"]] * 20)
