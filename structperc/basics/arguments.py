@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from structperc.basics.errors import DataError, OptionError, shortened
-from structperc.basics.labels import as_label_array, refuse_missing, refuse_unhashable
+from structperc.basics.labels import as_label_array, numbered, refuse_missing, refuse_unhashable
 from structperc.basics.plain_arrays import are_reals, copied_wholes
 
 MOST = 2**31 - 2            # entries along an axis, nodes, labels: compiled code counts them in 32 bits
@@ -194,14 +194,7 @@ def item_codes(items, name: str, shape: tuple):
     values = shaped(as_label_array(items, name, "a label for each item"), name, shape)
     refuse_missing(values, name)
     refuse_unhashable(values, name)
-    try:
-        return np.unique(values, return_inverse=True)
-    except TypeError:                               # labels without a common order: in the order in which they first appear
-        place = {}
-        codes = np.array([place.setdefault(label, len(place)) for label in values.tolist()], dtype=np.intp)
-        names = np.empty(len(place), dtype=object)
-        names[:] = list(place)
-        return names, codes
+    return numbered(values)
 
 
 def edge_array(edges, n_nodes: int) -> np.ndarray:

@@ -275,6 +275,27 @@ def named_labels(classes):
     return labels
 
 
+def in_total_order(values, **also):
+    """`np.unique`, which sorts. Labels that only a partial order compares, such as sets, raise TypeError, as those without any do."""
+    found = np.unique(values, **also)
+    names = (found[0] if also else found).tolist()
+    if values.dtype == object and len(set(names)) < len(names):         # equal labels stand apart
+        raise TypeError("these labels have no total order.")
+    return found
+
+
+def numbered(values):
+    """The distinct labels, sorted, and the place of each label among them. Labels without a total order are as they first appear."""
+    try:
+        return in_total_order(values, return_inverse=True)
+    except TypeError:
+        place = {}
+        codes = np.array([place.setdefault(label, len(place)) for label in values.tolist()], dtype=np.intp)
+        names = np.empty(len(place), dtype=object)
+        names[:] = list(place)
+        return names, codes
+
+
 def distinct(values):
     """Sorted distinct labels; whole numbers in a narrow range without sorting."""
     if values.dtype.kind in "iub" and len(values):
@@ -284,7 +305,7 @@ def distinct(values):
             seen[values.astype(np.intp) - low] = True
             return (np.flatnonzero(seen) + low).astype(values.dtype)
     try:
-        return np.unique(values)
+        return in_total_order(values)
     except TypeError:
         kinds = sorted({type(v).__name__ for v in values.tolist()})
         if len(kinds) == 1:

@@ -7,7 +7,7 @@ from contextlib import suppress
 import numpy as np
 
 from structperc.basics.errors import DataError, shortened
-from structperc.basics.labels import as_label_array, missing_label, plain, refuse_unhashable
+from structperc.basics.labels import as_label_array, missing_label, numbered, plain, refuse_unhashable
 from structperc.basics.sparse_parts import is_sparse, to_csr
 from structperc.reading.matrices import as_array, is_row, not_finite_entry, read
 from structperc.reading.other_libraries import as_table
@@ -165,11 +165,7 @@ def numbers_of(groups, n, name="groups") -> np.ndarray:
     values = entries_of(groups, name, expected)
     if len(values) != n:
         raise DataError(f"{name} has the shape ({len(values)},); expected {expected}.")
-    try:
-        return np.unique(values, return_inverse=True)[1]
-    except TypeError:
-        number = {}
-        return np.array([number.setdefault(one, len(number)) for one in values.tolist()])
+    return numbered(values)[1]
 
 
 def in_order(values, order):

@@ -52,6 +52,14 @@ def test_floats_that_round_whole_numbers_name_no_group(door):
     DOORS[door](np.repeat([2**60, 2**60 + 1], 12))
 
 
+def test_sets_are_names_though_subsets_have_no_total_order():
+    of_numbers, of_sets = np.arange(24) % 3, [frozenset([k % 3]) for k in range(24)]
+    by_number, by_set = DOORS["effects"](of_numbers), DOORS["effects"](of_sets)
+    assert by_number.lower.tolist() == by_set.lower.tolist() != DOORS["effects"](None).lower.tolist()
+    assert DOORS["sources"](of_numbers).quantile_ == DOORS["sources"](of_sets).quantile_
+    assert metrics.adjusted_rand_index(of_sets, of_numbers) == metrics.adjusted_rand_index(of_numbers, of_sets) == 1
+
+
 @pytest.mark.parametrize("form", [[], ["--stream", "--rows", "9"]])
 @pytest.mark.parametrize("name", ["1", "p"])
 def test_the_command_names_the_row_of_an_empty_cell(name, form, tmp_path, capsys):
